@@ -195,15 +195,15 @@ create table import_products (
 -- A product of the file has one row.
 create unique index import_products_by_key on import_products (import_id, product_key);
 
--- What would become of an import's orders, counted in parts before it starts.
+-- What an import would do with its orders, counted in the background before it starts.
 create table import_previews (
-  import_id text not null references data_imports (id),
-  part integer not null,
+  import_id text primary key references data_imports (id),
   -- `data_imports.version`. Another version is counted anew.
   version integer not null,
+  -- Orders up to this number are counted.
   last_number integer not null,
-  -- One letter per order.
-  actions text not null,
-  created_at integer not null,
-  primary key (import_id, part)
+  -- The number of orders by action, as JSON.
+  totals text not null check (json_valid(totals)),
+  -- When counting last made progress.
+  counted_at integer not null
 ) strict, without rowid;

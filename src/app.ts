@@ -22,7 +22,7 @@ import { auth } from './modules/auth/routes.ts'
 import { campaigns } from './modules/campaigns/routes.ts'
 import { consentPages } from './modules/consent-pages/routes.ts'
 import { consents } from './modules/consents/routes.ts'
-import { dataImports } from './modules/data-imports/routes.ts'
+import { importRoutes } from './modules/data-imports/routes.ts'
 import { editions } from './modules/editions/routes.ts'
 import { emailMessages } from './modules/email-messages/routes.ts'
 import { files, servedFiles } from './modules/files/routes.ts'
@@ -56,7 +56,7 @@ export const routers: readonly Router[] = [
   refundBatches,
   users,
   files,
-  dataImports,
+  importRoutes,
   segments,
   emailMessages,
   campaigns,

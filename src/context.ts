@@ -137,12 +137,10 @@ export interface ImportWorkMessage {
   epoch: number
 }
 
-/** The orders of an import are counted by what would become of them; `seen` is when their counting was last seen. */
+/** The orders of an import are counted by what the import would do with them. */
 export interface ImportPreviewMessage {
   type: 'import.preview'
   import_id: string
-  version: number
-  seen: number | null
 }
 
 /**

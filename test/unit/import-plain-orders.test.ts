@@ -1,11 +1,12 @@
-import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { languages } from '../../src/domain/languages.ts'
 import { type DecidedOrder, toWireOrder } from '../../src/domain/data-imports/mapping/index.ts'
 import { currencies, maxAmountMinor } from '../../src/domain/money.ts'
 import { itemStatuses } from '../../src/domain/orders/external-orders.ts'
 import { orderStatuses } from '../../src/domain/orders/orders.ts'
-import { checkExternalOrder, plainOrder } from '../../src/modules/data-imports/external-orders/index.ts'
+import { checkExternalOrder } from '../../src/modules/data-imports/external-orders/external-order-contract.ts'
+import { plainOrder } from '../../src/modules/data-imports/external-orders/plain-order.ts'
+import * as fc from 'fast-check'
 
 const orNull = <Value>(values: fc.Arbitrary<Value>) => fc.option(values, { nil: null })
 

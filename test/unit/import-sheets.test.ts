@@ -3,7 +3,7 @@ import { faultOf, inspectAndRead } from '../support/import-files.ts'
 import { bytesOf, itemsOf, one, sheet, targetsOf } from '../support/import-mapping/sheets.ts'
 import { type WholeFile, wholeFile } from '../support/import-mapping/whole-file.ts'
 import { textRow, workbook } from '../support/xlsx.ts'
-import { fileOfBytes } from '../../src/domain/data-imports/files/source.ts'
+import { openBytes } from '../../src/domain/data-imports/files/source.ts'
 
 const header = 'Ordre-id;E-mail;Billet;Antal;Pris'
 
@@ -197,13 +197,13 @@ describe('cells in everyday spellings', () => {
 describe('rows that are no orders', () => {
   it('include a header that is repeated on every page', async () => {
     const lines = [header, 'A-1;a@example.test;P;1;100', header, 'A-2;b@example.test;P;1;100', header]
-    const { rows } = await inspectAndRead(fileOfBytes(bytesOf(lines), 64))
+    const { rows } = await inspectAndRead(openBytes(bytesOf(lines), 64))
     expect(rows.map(({ line, kind }) => `${line} ${kind}`)).toEqual(['2 data', '3 header', '4 data', '5 header'])
     expect((await sheet(lines)).orders).toHaveLength(2)
   })
 
   it('are refused with their line where a byte is no text', async () => {
-    expect(await faultOf(inspectAndRead(fileOfBytes(bytesOf([header, 'A-1;a\0;P;1;100']), 64)))).toEqual({
+    expect(await faultOf(inspectAndRead(openBytes(bytesOf([header, 'A-1;a\0;P;1;100']), 64)))).toEqual({
       code: 'binary',
       message: 'The file is not text: line 2 has a character that no text has (NUL).',
       line: 2,

@@ -6,6 +6,7 @@ import {
   importPhases,
   noColumns,
   noProducts,
+  type PreviewTotals,
   type ProductSummary,
   type RowCounts,
   rowOutcomes,
@@ -170,15 +171,10 @@ export const importProducts = sqliteTable(
   (table) => [primaryKey({ columns: [table.import_id, table.position] })],
 )
 
-export const importPreviews = sqliteTable(
-  'import_previews',
-  {
-    import_id: text().notNull(),
-    part: integer().notNull(),
-    version: integer().notNull(),
-    last_number: integer().notNull(),
-    actions: text().notNull(),
-    created_at: integer().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.import_id, table.part] })],
-)
+export const importPreviews = sqliteTable('import_previews', {
+  import_id: text().primaryKey(),
+  version: integer().notNull(),
+  last_number: integer().notNull(),
+  totals: text({ mode: 'json' }).$type<PreviewTotals>().notNull(),
+  counted_at: integer().notNull(),
+})

@@ -54,6 +54,11 @@ export type RowOutcome = (typeof rowOutcomes)[number]
 /** Rows by outcome; an outcome that no row has is left out. */
 export type RowCounts = Partial<Record<RowOutcome, number>>
 
+export const previewActions = ['create', 'update', 'skip', 'error', 'ignore'] as const
+/** What an import would do with an order. `ignore`: all of its products are ignored. */
+export type PreviewAction = (typeof previewActions)[number]
+export type PreviewTotals = Record<PreviewAction, number>
+
 /** Counts as an import stores them, with more rows. Null where it did not count from the beginning. */
 export function countRows(stored: RowCounts | null, more: RowCounts): RowCounts | null {
   if (stored === null) return null
@@ -72,13 +77,13 @@ export const maxRunningImports = 2
 /** How long an import may be undone. */
 export const undoDays = 30
 /** How long the file and the rows of an import are kept after its end. An undo needs them no longer. */
-export const keptDays = undoDays
+export const retentionDays = undoDays
 /** Background work without progress for this time is begun again. */
 export const heartbeatLostMs = 120_000
 /** The shortest time between two stored signs of progress, because an index contains the time. */
 export const heartbeatEveryMs = 10_000
 /** The stalls without progress after which the work fails. */
-export const mostStalls = 5
+export const maxStalls = 5
 /** The most different products in the orders of a file. */
 export const maxProducts = 2000
 
@@ -196,7 +201,7 @@ interface ImportFacts {
   rows_deleted_at: number | null
 }
 
-const statusesOf: Record<Exclude<ImportActionName, 'undo'>, readonly DataImportStatus[]> = {
+const actionStatuses: Record<Exclude<ImportActionName, 'undo'>, readonly DataImportStatus[]> = {
   update: editableStatuses,
   cancel: dataImportLifecycle.states.filter((from) =>
     (['cancelled', 'cancelling'] as const).some((to) => dataImportLifecycle.allows(from, to)),
@@ -213,11 +218,11 @@ const needFormat: readonly ImportActionName[] = ['update_column_mappings', 'vali
 const needFile: readonly ImportActionName[] = ['update', ...needFormat]
 
 /** The actions that an import allows in its state. */
-export const allowsAction = (row: ImportFacts, action: ImportActionName, now: number): boolean => {
+export const allowsImportAction = (row: ImportFacts, action: ImportActionName, now: number): boolean => {
   if (row.rows_deleted_at !== null) return false
   if (row.files_deleted_at !== null && needFile.includes(action)) return false
   if (action === 'undo') return row.undo_until !== null && row.undo_until > now && canBeUndone(row.status)
-  if (!statusesOf[action].includes(row.status)) return false
+  if (!actionStatuses[action].includes(row.status)) return false
   if (row.status !== 'failed') return true
   // A failed import continues with its orders if it began to create them; otherwise it returns to its file.
   if (row.started_at !== null) return action === 'start'
@@ -235,8 +240,8 @@ export const endedStatuses = [
 
 const canBeUndone = (status: DataImportStatus): boolean => dataImportLifecycle.allows(status, 'undoing')
 
-export const allowedActions = (row: ImportFacts, now: number): ImportActionName[] =>
-  importActionNames.filter((action) => allowsAction(row, action, now))
+export const listImportActions = (row: ImportFacts, now: number): ImportActionName[] =>
+  importActionNames.filter((action) => allowsImportAction(row, action, now))
 
 interface ImportProgress {
   status: DataImportStatus
@@ -247,7 +252,7 @@ interface ImportProgress {
 const waiting: readonly DataImportStatus[] = ['draft', 'failed']
 
 /** The progress of the work, in hundredths; 1 without work. */
-export function progressOf({ status, phase, position }: ImportProgress): number {
+export function getImportProgress({ status, phase, position }: ImportProgress): number {
   if (phase === null) return waiting.includes(status) ? 0 : 1
   const { progress = 0 } = position
   return Math.floor(100 * Math.min(1, Math.max(0, progress))) / 100

@@ -43,7 +43,7 @@ const isBare = (cell: string): boolean =>
   isLetterOrDigit(cell.charCodeAt(0)) && isLetterOrDigit(cell.charCodeAt(cell.length - 1))
 
 /** Searches from both ends, because one pattern would search white space inside of a long cell repeatedly. */
-function withoutEdges(cell: string): string {
+function trimEdges(cell: string): string {
   let [start, end] = [0, cell.length]
   while (start < end && edge.test(cell.charAt(start))) start++
   while (start < end && edge.test(cell.charAt(end - 1))) end--
@@ -53,8 +53,8 @@ function withoutEdges(cell: string): string {
 /** The value of a cell: without surrounding white space and marks of exporters; empty for "no value". */
 export function cleanCell(cell: string): string {
   if (isBare(cell)) return isBlank(cell) ? '' : cell
-  const trimmed = withoutEdges(cell)
+  const trimmed = trimEdges(cell)
   const formula = formulaOfText.exec(trimmed)
-  const text = formula ? withoutEdges(formula[1]!.replaceAll('""', '"')) : trimmed.replace(apostropheGuard, '')
+  const text = formula ? trimEdges(formula[1]!.replaceAll('""', '"')) : trimmed.replace(apostropheGuard, '')
   return isBlank(text) ? '' : text
 }

@@ -38,15 +38,15 @@ export interface OrderFacts {
 }
 
 /** An expiry by itself does not count as a change. */
-const isLeft = ({ id, status, version }: KnownPurchase, left: ReadonlyMap<string, number>): boolean => {
+const isUnchanged = ({ id, status, version }: KnownPurchase, left: ReadonlyMap<string, number>): boolean => {
   const expected = left.get(id)
   return expected !== undefined && (version === expected || (status === 'expired' && version === expected + 1))
 }
 
 /** The reason why the order stays; null for an unchanged order. */
-export function keptReason(facts: OrderFacts): KeptReason | null {
+export function findKeptReason(facts: OrderFacts): KeptReason | null {
   const { purchases, left } = facts
-  const isSame = purchases.length === left.size && purchases.every((purchase) => isLeft(purchase, left))
+  const isSame = purchases.length === left.size && purchases.every((purchase) => isUnchanged(purchase, left))
   const reasons: [boolean, KeptReason][] = [
     [facts.has_erased_customer, 'customer_erased'],
     [facts.is_missing, 'order_missing'],
@@ -63,7 +63,7 @@ export function keptReason(facts: OrderFacts): KeptReason | null {
 }
 
 /** The status of a purchase after an undo: one that has expired since stays expired, unless its validity is longer again. */
-export const statusAfterUndo = (
+export const decideStatusAfterUndo = (
   current: string,
   before: { status: string; valid_until: number | null },
   now: number,

@@ -25,7 +25,7 @@ type Priced = Pick<ExternalOrder, 'items' | 'status' | 'amount_minor' | 'service
  * total says so or, where that fits neither way, money was paid back. They count too where the others alone would make
  * less than nothing, and in a cancelled order that has no others.
  */
-export function countedItems(
+export function pickCountedItems(
   order: Priced,
   vatRate: number,
   refundedMinor: number,
@@ -39,7 +39,11 @@ export function countedItems(
 }
 
 /** The status of a new order's payment, by its refunded amount. */
-export function newPaymentStatus(status: OrderStatus, amountMinor: number, refundedMinor: number): TransactionStatus {
+export function decidePaymentStatus(
+  status: OrderStatus,
+  amountMinor: number,
+  refundedMinor: number,
+): TransactionStatus {
   if (refundedMinor === 0) return paymentStatusOf[status]
   return refundedMinor < amountMinor ? 'partially_refunded' : 'refunded'
 }
@@ -53,15 +57,15 @@ export interface PaymentAmounts {
 }
 
 /** The refunded and reserved amounts of a payment. */
-export const takenBack = (payment: Pick<PaymentAmounts, 'refunded_minor' | 'reserved_minor'>): number =>
+export const sumTakenBack = (payment: Pick<PaymentAmounts, 'refunded_minor' | 'reserved_minor'>): number =>
   payment.refunded_minor + payment.reserved_minor
 
 /** Whether refunds depend on the amounts of a payment. */
 const isSettled = (payment: PaymentAmounts): boolean =>
-  takenBack(payment) > 0 || payment.status === 'partially_refunded' || payment.status === 'refunded'
+  sumTakenBack(payment) > 0 || payment.status === 'partially_refunded' || payment.status === 'refunded'
 
 /** Whether the payment failed, so that nothing of it can be paid back. */
-export const isDead = (status: TransactionStatus): boolean => status === 'failed' || status === 'cancelled'
+export const hasFailed = (status: TransactionStatus): boolean => status === 'failed' || status === 'cancelled'
 
 export interface PaymentAfter {
   status: TransactionStatus
@@ -74,14 +78,14 @@ export interface PaymentAfter {
  * only goes forward; once money went back or is reserved for a refund, its amounts stay, because they are what was paid;
  * and what went back never becomes less.
  */
-export function paymentAfter(
+export function decidePayment(
   payment: PaymentAmounts,
   order: { status: OrderStatus; amount_minor: number; refunded_minor: number | null },
 ): { payment: PaymentAfter; follows: boolean } {
   const { status, amount_minor, refunded_minor } = payment
   const refunded = order.refunded_minor ?? 0
   const target = paymentStatusOf[order.status]
-  if (refunded > refunded_minor && !isDead(status)) {
+  if (refunded > refunded_minor && !hasFailed(status)) {
     const follows = !isSettled(payment)
     const amount = follows ? order.amount_minor : amount_minor
     const after = refunded < amount ? 'partially_refunded' : 'refunded'

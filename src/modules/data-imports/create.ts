@@ -10,9 +10,9 @@ import { searchText } from '../../domain/text/fold.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import { openEditions } from '../editions/index.ts'
 import { fileVisibility } from '../files/index.ts'
-import { workBegins } from './begin.ts'
+import { buildWorkStatements } from './begin.ts'
 import type { CreateDataImportInput } from './import-contract.ts'
-import { findTenant, type ImportDetailRow } from './queries.ts'
+import { findImportTenant, type ImportDetailRow } from './queries.ts'
 import { beginPhase } from './background/steps.ts'
 
 interface EditionTenant {
@@ -46,7 +46,7 @@ export async function findImportableFile(ctx: Ctx, id: string, tenant: EditionTe
 }
 
 /** The columns that an answer shows of an import's file. */
-export const columnsOfFile = (file: ImportableFile | null) => ({
+export const getFileColumns = (file: ImportableFile | null) => ({
   file_name: file?.name ?? null,
   file_size: file?.size ?? null,
   file_edition_id: file?.edition_id ?? null,
@@ -83,9 +83,9 @@ const untouched = {
   version: 1,
 }
 
-export async function createDataImport(ctx: Ctx, input: CreateDataImportInput): Promise<ImportDetailRow> {
+export async function createImport(ctx: Ctx, input: CreateDataImportInput): Promise<ImportDetailRow> {
   const { organization_id, edition_id, file_id, external_source } = input
-  const tenant = await findTenant(ctx, organization_id, edition_id)
+  const tenant = await findImportTenant(ctx, organization_id, edition_id)
   const file = file_id ? await findImportableFile(ctx, file_id, input) : null
   const now = ctx.now()
   const name = input.name ?? file?.name ?? `Import ${toIso(now)}`
@@ -107,9 +107,9 @@ export async function createDataImport(ctx: Ctx, input: CreateDataImportInput): 
     created_at: now,
     modified_at: now,
   }
-  const created = { ...tenant, ...row, ...columnsOfFile(file) }
+  const created = { ...tenant, ...row, ...getFileColumns(file) }
   return commit(ctx, created, [
     ...openEditions(edition_id),
-    ...(file ? workBegins(ctx, row, insert(dataImports, row)) : [insert(dataImports, row)]),
+    ...(file ? buildWorkStatements(ctx, row, insert(dataImports, row)) : [insert(dataImports, row)]),
   ])
 }

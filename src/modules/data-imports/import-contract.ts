@@ -6,7 +6,7 @@ import {
   importActionNames,
   importDelimiters,
   importEncodings,
-  keptDays,
+  retentionDays,
   quoteOptions,
 } from '../../domain/data-imports/data-imports.ts'
 import { duplicatePolicies, maxSourceLength } from '../../domain/orders/external-orders.ts'
@@ -23,10 +23,15 @@ import {
   RequiredText,
   Timestamp,
   TimeZone,
+  IdParams,
 } from '../../http/fields.ts'
 import { envelope, type FiltersOf, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
-import { ImportParams, keepers, tag } from './contract-parts.ts'
+import type { RoleCode } from '../../domain/accounts/access.ts'
+
+export const tag = 'Data Imports' as const
+export const importRoles: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
+export const ImportParams = IdParams('imp')
 
 const ImportName = RequiredText(255).openapi({ example: 'Orders of 2025' })
 const ExternalSource = RequiredText(maxSourceLength)
@@ -114,10 +119,10 @@ export const DataImport = z
     completed_at: Timestamp.nullable().openapi({ description: 'Null until every order is decided.' }),
     undo_until: Timestamp.nullable().openapi({ description: 'Null where there is nothing to undo.' }),
     files_deleted_at: Timestamp.nullable().openapi({
-      description: `When the file was deleted: ${keptDays} days after the end of the import, or because a person in it was erased. Null while it exists.`,
+      description: `When the file was deleted: ${retentionDays} days after the end of the import, or because a person in it was erased. Null while it exists.`,
     }),
     rows_deleted_at: Timestamp.nullable().openapi({
-      description: `When the rows were deleted, ${keptDays} days after the end of the import. Null while they are there.`,
+      description: `When the rows were deleted, ${retentionDays} days after the end of the import. Null while they are there.`,
     }),
     created: Timestamp,
     modified: Timestamp,
@@ -166,7 +171,7 @@ export const listDataImports = operation({
   path: '/v1/data-imports',
   summary: 'List data imports',
   description: 'Of files and of external orders, newest first.',
-  roles: keepers,
+  roles: importRoles,
   query: listImportsQuery,
   response: envelope(DataImport),
 })
@@ -180,7 +185,7 @@ export const createDataImport = operation({
   description: `Begins with an uploaded CSV or XLSX file, or with none yet. The file is read in the background: poll until
 \`mapping_columns\`, look at the suggested column mappings, and process them. At most two imports of an organisation work
 at the same time.`,
-  roles: keepers,
+  roles: importRoles,
   status: 201,
   body: CreateDataImport,
   example: {
@@ -199,7 +204,7 @@ export const getDataImport = operation({
   method: 'get',
   path: '/v1/data-imports/{id}',
   summary: 'Retrieve a data import',
-  roles: keepers,
+  roles: importRoles,
   params: ImportParams,
   response: DataImport,
 })
@@ -213,7 +218,7 @@ export const updateDataImport = operation({
   description: `Before the orders are begun, and while no work is under way. What changes how the file is read has it read
 again, and the mapping of columns that stay the same is kept; what changes the meaning of cells leads back to the
 column mappings.`,
-  roles: keepers,
+  roles: importRoles,
   params: ImportParams,
   body: UpdateDataImport,
   example: { name: 'Orders of 2025', options: { encoding: 'windows-1252' } },
@@ -228,7 +233,7 @@ export const cancelDataImport = operation({
   path: '/v1/data-imports/{id}/cancel',
   summary: 'Cancel a data import',
   description: 'Ends the work under way. Orders that it made already stay, and are counted.',
-  roles: keepers,
+  roles: importRoles,
   params: ImportParams,
   response: DataImport,
   errors: ['edition_archived', 'invalid_transition'],
@@ -242,7 +247,7 @@ export const processColumnMappings = operation({
   summary: 'Process column mappings',
   description: `Reads every row of the file by its column mappings, in the background: poll until \`mapping_products\` or, where
 every product is known, \`ready\`.`,
-  roles: keepers,
+  roles: importRoles,
   params: ImportParams,
   response: DataImport,
   errors: ['edition_archived', 'import_limit', 'invalid_transition', 'import_running', 'column_mapping_incomplete'],
@@ -263,7 +268,7 @@ export const startDataImport = operation({
   summary: 'Start import process',
   description:
     'Makes the orders in the background, each whole or not at all. One that failed in the middle goes on after its last orders.',
-  roles: keepers,
+  roles: importRoles,
   params: ImportParams,
   body: StartDataImport,
   example: { skip_invalid_rows: true },
@@ -289,7 +294,7 @@ it made and nobody touched since are deleted, with customers and products that n
 brought up to date get back what they were. An order that was changed, used, refunded or put into a wallet since, or of
 which an e-mail went out, stays: it counts in \`kept_orders\`, and the rows of the import say why. The same file may be
 imported again. Imports of external orders cannot be undone.`,
-  roles: keepers,
+  roles: importRoles,
   params: ImportParams,
   response: DataImport,
   errors: ['edition_archived', 'import_limit', 'invalid_transition', 'import_running'],

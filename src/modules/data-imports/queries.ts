@@ -9,12 +9,11 @@ import { organizations } from '../../db/schema/organizations.ts'
 import { type RowOf, select } from '../../db/select.ts'
 import { visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import { mayAt, type Tenant } from '../../domain/accounts/access.ts'
-import { doesNotExist, notFound } from '../../domain/errors.ts'
+import { doesNotExist, notFound, AppError } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import { editionSummaryFields } from '../editions/index.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
-import { keepers } from './contract-parts.ts'
-import type { ImportFilters, ImportOrdering } from './import-contract.ts'
+import { importRoles, type ImportFilters, type ImportOrdering } from './import-contract.ts'
 import { importFields, type ImportRow } from './background/steps.ts'
 
 const tenantFields = {
@@ -51,7 +50,7 @@ const columns = {
 const joins: SQL = sql`join organizations on organizations.id = data_imports.organization_id
   join editions on editions.id = data_imports.edition_id left join files on files.id = data_imports.file_id`
 
-export const listDataImports = (
+export const listImports = (
   ctx: Ctx,
   page: PageRequest,
   ordering: ImportOrdering,
@@ -81,8 +80,8 @@ export const listDataImports = (
 }
 
 /** Whether the caller may read the file of the import. One of the whole organisation is not for roles of an edition. */
-export const readsFile = (ctx: Ctx, row: ImportDetailRow): boolean =>
-  mayAt(ctx.caller, keepers, {
+export const mayReadFile = (ctx: Ctx, row: ImportDetailRow): boolean =>
+  mayAt(ctx.caller, importRoles, {
     organization_id: row.organization_id,
     editions: row.file_edition_id === null ? [] : [row.file_edition_id],
   })
@@ -101,7 +100,7 @@ export async function findImport(ctx: Ctx, id: string): Promise<LoadedImport> {
 }
 
 /** The edition of a new import, with its organisation. */
-export async function findTenant(ctx: Ctx, organizationId: string, editionId: string): Promise<ImportTenant> {
+export async function findImportTenant(ctx: Ctx, organizationId: string, editionId: string): Promise<ImportTenant> {
   const tenant = await ctx.db.first(
     select(tenantFields)
       .from(organizations)
@@ -113,3 +112,5 @@ export async function findTenant(ctx: Ctx, organizationId: string, editionId: st
   // The other columns of an edition that was found are there too.
   return tenant as ImportTenant
 }
+
+export const buildDeletedError = (detail: string): AppError => new AppError('import_data_deleted', detail)

@@ -1,7 +1,7 @@
 import type { PaymentAmounts } from '../../domain/data-imports/imported-amounts.ts'
 import type { OrderOutcome } from './judge.ts'
 import type { EditionValues, ImportState, PurchaseRow, TransactionRow } from './state.ts'
-import { rowsOf, type Write } from './writes.ts'
+import { listInsertedRows, type Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 import type { Contact } from '../../domain/accounts/users.ts'
 
@@ -57,19 +57,19 @@ export interface RecordedOrder {
 /** Reads what `import_orders` stores for an undo. */
 export const readBefore = (text: string): OrderBefore => JSON.parse(text) as OrderBefore
 
-export const noCatalogue = (): AddedCatalogue => ({ products: [], locations: [], variants: [], options: [] })
+export const createAddedCatalogue = (): AddedCatalogue => ({ products: [], locations: [], variants: [], options: [] })
 
-export const addedCatalogue = (writes: readonly Write[]): AddedCatalogue => ({
-  products: rowsOf(writes, 'products').map(({ id }) => id),
-  locations: rowsOf(writes, 'locations').map(({ id }) => id),
-  variants: rowsOf(writes, 'variants').map(({ id }) => id),
-  options: rowsOf(writes, 'options').map(({ id }) => id),
+export const listAddedCatalogue = (writes: readonly Write[]): AddedCatalogue => ({
+  products: listInsertedRows(writes, 'products').map(({ id }) => id),
+  locations: listInsertedRows(writes, 'locations').map(({ id }) => id),
+  variants: listInsertedRows(writes, 'variants').map(({ id }) => id),
+  options: listInsertedRows(writes, 'options').map(({ id }) => id),
 })
 
 const pick = <Row extends object>(row: Row, names: readonly string[]): Partial<Row> =>
   Object.fromEntries(names.map((name) => [name, row[name as keyof Row]])) as Partial<Row>
 
-function paymentBefore(writes: readonly Write[]): UpdatedBefore['payment'] {
+function recordPayment(writes: readonly Write[]): UpdatedBefore['payment'] {
   const write = writes.find((one) => one.write === 'payment')
   if (!write) return null
   const { payment, changes } = write
@@ -82,7 +82,7 @@ function paymentBefore(writes: readonly Write[]): UpdatedBefore['payment'] {
 }
 
 /** How often the writes raise the version of each purchase. */
-function raisesOf(writes: readonly Write[]): Map<string, number> {
+function countRaises(writes: readonly Write[]): Map<string, number> {
   const raises = new Map<string, number>()
   for (const one of writes) {
     const isRaise =
@@ -93,13 +93,13 @@ function raisesOf(writes: readonly Write[]): Map<string, number> {
 }
 
 /** What the writes of an update take away; null for an order that they make. */
-export function updatedBefore(state: ImportState, existing: OrderRow, writes: readonly Write[]): UpdatedBefore {
+export function recordUpdate(state: ImportState, existing: OrderRow, writes: readonly Write[]): UpdatedBefore {
   const change = writes.find((one) => one.write === 'order')
   const { modified_at: _, ...changes } = change?.changes ?? {}
-  const raises = raisesOf(writes)
+  const raises = countRaises(writes)
   return {
     order: pick(existing, Object.keys(changes)),
-    payment: paymentBefore(writes),
+    payment: recordPayment(writes),
     purchases: (state.purchases.get(existing.id) ?? []).map(({ id, status, valid_until, user_id, version }) => ({
       id,
       status,
@@ -107,6 +107,6 @@ export function updatedBefore(state: ImportState, existing: OrderRow, writes: re
       user_id,
       version: version + (raises.get(id) ?? 0),
     })),
-    added: rowsOf(writes, 'purchases').map(({ id }) => id),
+    added: listInsertedRows(writes, 'purchases').map(({ id }) => id),
   }
 }

@@ -2,14 +2,14 @@ import type { ExternalItem } from '../../domain/orders/external-orders.ts'
 import { fold } from '../../domain/text/fold.ts'
 import type { ResolvedItem } from '../../domain/orders/reconcile-purchases.ts'
 import {
-  childKey,
+  buildChildKey,
   type ImportState,
   type LocationRow,
   type OptionRow,
   type ProductRow,
   type VariantRow,
 } from './state.ts'
-import { type DecisionContext, insertOf, type Write } from './writes.ts'
+import { type DecisionContext, buildInsert, type Write } from './writes.ts'
 
 /** The rows of one table by name, and those that are new. */
 class Names<Row> {
@@ -68,12 +68,12 @@ export class CatalogueDecisions {
       product_id,
       variant_id:
         variant &&
-        this.#variants.get(childKey(product_id, variant), () => ({ id: newId('variant'), ...child(variant) })).id,
+        this.#variants.get(buildChildKey(product_id, variant), () => ({ id: newId('variant'), ...child(variant) })).id,
       location_id:
         location &&
         this.#locations.get(fold(location), () => ({ id: newId('location'), ...place, ...naming(location) })).id,
       options: item.options.map((name) => {
-        const option = this.#options.get(childKey(product_id, name), () => ({
+        const option = this.#options.get(buildChildKey(product_id, name), () => ({
           id: newId('option'),
           ...child(name),
           price_mod_minor: 0,
@@ -91,10 +91,10 @@ export class CatalogueDecisions {
 
   writes(): Write[] {
     return [
-      ...insertOf('products', this.#products.added),
-      ...insertOf('locations', this.#locations.added),
-      ...insertOf('variants', this.#variants.added),
-      ...insertOf('options', this.#options.added),
+      ...buildInsert('products', this.#products.added),
+      ...buildInsert('locations', this.#locations.added),
+      ...buildInsert('variants', this.#variants.added),
+      ...buildInsert('options', this.#options.added),
     ]
   }
 }

@@ -4,7 +4,7 @@ import type { Language } from '../../domain/languages.ts'
 import { searchColumns, type Contact } from '../../domain/accounts/users.ts'
 import type { PersonBefore } from './before.ts'
 import type { EditionValues, ImportState, UserRow } from './state.ts'
-import { type DecisionContext, insertOf, type NewRows, type Write } from './writes.ts'
+import { type DecisionContext, buildInsert, type NewRows, type Write } from './writes.ts'
 
 type Customer = ExternalOrder['customer']
 
@@ -14,16 +14,16 @@ export interface GivenPerson extends Customer {
   language: Language | null
 }
 
-export const customerOf = ({ customer }: ExternalOrder): GivenPerson => ({ ...customer, language: null })
+export const toGivenCustomer = ({ customer }: ExternalOrder): GivenPerson => ({ ...customer, language: null })
 
-export const holderOf = (
+export const toGivenHolder = (
   { customer }: ExternalOrder,
   holder: { email: string; first_name: string; last_name: string },
 ): GivenPerson => ({ ...holder, phone_number: null, locale: null, metadata: {}, language: customer.locale })
 
 const contactFields = ['email', 'phone_number', 'first_name', 'last_name'] as const
 
-const contactOf = (person: Contact): Contact => ({
+const pickContact = (person: Contact): Contact => ({
   email: person.email,
   phone_number: person.phone_number,
   first_name: person.first_name,
@@ -63,7 +63,7 @@ export class PeopleDecisions {
   /** Finds the person by the address or the number, or adds them. What is known is filled up, never overwritten. */
   add(given: GivenPerson): string {
     const found = this.#find(given)
-    const { user, stored } = found ? { ...found, user: filledUp(found.user, given) } : this.#create(given)
+    const { user, stored } = found ? { ...found, user: fillUp(found.user, given) } : this.#create(given)
     const edition_values = this.#valuesAfter(user.edition_values, given)
     this.#known.set(user.id, { stored, user: { ...user, edition_values } })
     if (user.email !== null) this.#byEmail.set(user.email, user.id)
@@ -87,7 +87,7 @@ export class PeopleDecisions {
 
   #create(given: GivenPerson): KnownPerson {
     const { edition, now, newId } = this.#context
-    const contact = contactOf(given)
+    const contact = pickContact(given)
     const user: UserRow = {
       id: newId('user'),
       organization_id: edition.organization_id,
@@ -144,13 +144,13 @@ export class PeopleDecisions {
       return before && after && !isSame(before, after) ? [{ user_id: user.id, before, after }] : []
     })
     return [
-      ...insertOf(
+      ...buildInsert(
         'users',
-        all.flatMap(({ user, stored }) => (stored ? [] : [rowOf(user)])),
+        all.flatMap(({ user, stored }) => (stored ? [] : [toUserRow(user)])),
       ),
-      ...all.flatMap(({ user, stored }) => (stored ? fillingWrites(stored, user, now) : [])),
+      ...all.flatMap(({ user, stored }) => (stored ? buildFillingWrites(stored, user, now) : [])),
       ...(changes.length ? [{ write: 'edition-customers' as const, changes }] : []),
-      ...insertOf('customers', joining),
+      ...buildInsert('customers', joining),
     ]
   }
 
@@ -184,9 +184,9 @@ export class PeopleDecisions {
 const isSame = (one: EditionValues, other: EditionValues): boolean =>
   sameJson(JSON.stringify(one), JSON.stringify(other))
 
-const rowOf = ({ is_kept: _, edition_values: __, ...row }: UserRow): NewRows['users'] => row
+const toUserRow = ({ is_kept: _, edition_values: __, ...row }: UserRow): NewRows['users'] => row
 
-function filledUp(user: UserRow, given: GivenPerson): UserRow {
+function fillUp(user: UserRow, given: GivenPerson): UserRow {
   if (user.is_kept) return user
   const contact = {
     email: user.email ?? given.email,
@@ -197,9 +197,9 @@ function filledUp(user: UserRow, given: GivenPerson): UserRow {
   return { ...user, ...contact, ...searchColumns(contact) }
 }
 
-function fillingWrites(stored: UserRow, user: UserRow, now: number): Write[] {
+function buildFillingWrites(stored: UserRow, user: UserRow, now: number): Write[] {
   if (contactFields.every((name) => stored[name] === user[name])) return []
-  const contact = contactOf(user)
+  const contact = pickContact(user)
   const changes = { ...contact, ...searchColumns(contact), modified_at: now }
   return [{ write: 'user', user: stored, changes }]
 }

@@ -1,18 +1,18 @@
-import { paymentAfter, takenBack } from '../../domain/data-imports/imported-amounts.ts'
+import { decidePayment, sumTakenBack } from '../../domain/data-imports/imported-amounts.ts'
 import { isPaid, paymentStatusOf, wasCaptured } from '../../domain/orders/orders.ts'
 import { openStatuses, orderMovesFrom } from '../../domain/orders/purchases.ts'
 import { type ExistingUnit, reconcile, type Reconciled, unitsOf } from '../../domain/orders/reconcile-purchases.ts'
 import { changesIn } from '../../db/write.ts'
 import {
-  orderColumns,
+  buildOrderColumns,
   type OrderDecision,
   type Placement,
-  providerColumns,
-  purchaseChanges,
-  purchaseRows,
+  buildProviderColumns,
+  buildPurchaseChanges,
+  buildPurchaseRows,
 } from './order-rows.ts'
 import type { PurchaseRow, TransactionRow } from './state.ts'
-import { type DecisionContext, insertOf, type PurchaseChange, type Write } from './writes.ts'
+import { type DecisionContext, buildInsert, type PurchaseChange, type Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
 /** An order that exists, with what it has. */
@@ -26,7 +26,7 @@ type ExistingPurchase = ExistingUnit & { row: PurchaseRow }
 type Kept = Reconciled<ExistingPurchase>['kept'][number]
 
 /** What was paid back, by itself or with the whole order, is not bought anew. */
-const unitOf = (row: PurchaseRow, payment: TransactionRow | undefined): ExistingPurchase => ({
+const toExistingUnit = (row: PurchaseRow, payment: TransactionRow | undefined): ExistingPurchase => ({
   product_id: row.product_id,
   variant_id: row.variant_id,
   location_id: row.location_id,
@@ -40,21 +40,25 @@ const unitOf = (row: PurchaseRow, payment: TransactionRow | undefined): Existing
   valid_until: row.valid_until,
   holder_id: row.user_id,
   status: row.status,
-  is_void: row.status === 'cancelled' && takenBack(row) === 0 && payment?.status !== 'refunded',
+  is_void: row.status === 'cancelled' && sumTakenBack(row) === 0 && payment?.status !== 'refunded',
   row,
 })
 
 /** What becomes of the payment: it has the order's fees with its amount, and stays where it was paid once money went back. */
-function paymentWrites(placement: Placement, row: TransactionRow, after: ReturnType<typeof paymentAfter>): Write[] {
+function buildPaymentWrites(
+  placement: Placement,
+  row: TransactionRow,
+  after: ReturnType<typeof decidePayment>,
+): Write[] {
   const { order, totals } = placement
   const { service_fee_minor, handling_fee_minor } = totals
-  const provider = order.payment && takenBack(row) === 0 ? providerColumns(order.payment) : {}
+  const provider = order.payment && sumTakenBack(row) === 0 ? buildProviderColumns(order.payment) : {}
   const fees = after.follows ? { service_fee_minor, handling_fee_minor } : {}
   return [{ write: 'payment', payment: row, changes: changesIn(row, { ...after.payment, ...fees, ...provider }) }]
 }
 
 /** Purchases that are somebody else's now: those of the former customer follow the order, others follow their item. */
-function newHolders(
+function findNewHolders(
   existing: ExistingOrder,
   kept: readonly Kept[],
   customerId: string,
@@ -67,13 +71,13 @@ function newHolders(
 }
 
 /** Kept purchases with another validity; what was refunded, cancelled or has expired stays as it is. */
-const newValidity = (kept: readonly Kept[]): { id: string; valid_until: number | null }[] =>
+const findNewValidity = (kept: readonly Kept[]): { id: string; valid_until: number | null }[] =>
   kept.flatMap(({ existing: { row, status }, wanted: { valid_until } }) =>
     valid_until !== row.valid_until && openStatuses.includes(status) ? [{ id: row.id, valid_until }] : [],
   )
 
 /** Purchases by the status that they get. Those that were used, were paid back or have expired stay what they are. */
-function moves({ kept, dropped }: Reconciled<ExistingPurchase>): [PurchaseChange['status'], PurchaseRow[]][] {
+function groupMoves({ kept, dropped }: Reconciled<ExistingPurchase>): [PurchaseChange['status'], PurchaseRow[]][] {
   const targets = [
     ...kept.map(({ existing, wanted }) => ({ row: existing.row, target: wanted.status })),
     ...dropped.map(({ row }) => ({ row, target: 'cancelled' as const })),
@@ -87,20 +91,24 @@ function moves({ kept, dropped }: Reconciled<ExistingPurchase>): [PurchaseChange
 }
 
 /** What the purchases become, and what of it is announced. */
-function purchaseDecision(context: DecisionContext, placement: Placement, existing: ExistingOrder) {
+function decidePurchases(context: DecisionContext, placement: Placement, existing: ExistingOrder) {
   const { order, payment } = existing
   const { user, items } = placement
   // Purchases of the former customer are the new one's from here on, so that the same import again finds what it left.
   const units = existing.purchases.map((row) => {
-    const unit = unitOf(row, payment)
+    const unit = toExistingUnit(row, payment)
     return row.user_id === order.user_id ? { ...unit, holder_id: user.id } : unit
   })
   const reconciled = reconcile(units, unitsOf(items), user.id)
-  const holders = newHolders(existing, reconciled.kept, user.id)
+  const holders = findNewHolders(existing, reconciled.kept, user.id)
   const holderOf = new Map(holders.map(({ id, user_id }) => [id, user_id]))
-  const validity = newValidity(reconciled.kept)
-  const moved = moves(reconciled).filter(([, rows]) => rows.length > 0)
-  const bought = purchaseRows(context, { order: { id: order.id, created_at: context.now }, user }, reconciled.added)
+  const validity = findNewValidity(reconciled.kept)
+  const moved = groupMoves(reconciled).filter(([, rows]) => rows.length > 0)
+  const bought = buildPurchaseRows(
+    context,
+    { order: { id: order.id, created_at: context.now }, user },
+    reconciled.added,
+  )
   const changed = [...holders.map(({ id }) => id), ...moved.flatMap(([, rows]) => rows.map(({ id }) => id))]
   const announced = (row: PurchaseRow) => ({ ...row, user_id: holderOf.get(row.id) ?? row.user_id })
   const writes: Write[] = [
@@ -108,11 +116,11 @@ function purchaseDecision(context: DecisionContext, placement: Placement, existi
     ...(validity.length ? [{ write: 'purchase-validity' as const, purchases: validity }] : []),
     ...moved.map(([status, purchases]) => ({ write: 'purchase-status' as const, purchases, status })),
     ...(changed.length ? [{ write: 'passes' as const, purchase_ids: [...new Set(changed)] }] : []),
-    ...insertOf('purchases', bought),
+    ...buildInsert('purchases', bought),
   ]
   const changes = [
-    ...moved.flatMap(([status, rows]) => purchaseChanges(order.id, placement, status, rows.map(announced))),
-    ...bought.flatMap((purchase) => purchaseChanges(order.id, placement, purchase.status, [purchase])),
+    ...moved.flatMap(([status, rows]) => buildPurchaseChanges(order.id, placement, status, rows.map(announced))),
+    ...bought.flatMap((purchase) => buildPurchaseChanges(order.id, placement, purchase.status, [purchase])),
   ]
   return { writes, changes, grown: [...holders, ...bought].map(({ user_id }) => user_id) }
 }
@@ -122,23 +130,23 @@ export function decideUpdate(context: DecisionContext, placement: Placement, exi
   const { order, user, totals } = placement
   const { order: row, payment } = existing
   const paid = { ...order, amount_minor: totals.total_minor }
-  const after = payment && paymentAfter(payment, paid)
+  const after = payment && decidePayment(payment, paid)
   const paymentStatus = after?.payment.status ?? paymentStatusOf[order.status]
   const isComplete = payment !== undefined && order.status === 'completed' && wasCaptured(paymentStatus)
   const changes = {
-    ...orderColumns(context, placement, row.cart),
+    ...buildOrderColumns(context, placement, row.cart),
     has_payment: isPaid(paymentStatus),
     user_id: user.id,
     completed_transaction_id: isComplete ? payment.id : row.completed_transaction_id,
     modified_at: context.now,
   }
-  const purchases = purchaseDecision(context, placement, existing)
+  const purchases = decidePurchases(context, placement, existing)
   const isOther = row.user_id !== user.id
   return {
     order: { ...row, ...changes, version: row.version + 1 },
     writes: [
       { write: 'order', order: row, changes },
-      ...(payment && after ? paymentWrites(placement, payment, after) : []),
+      ...(payment && after ? buildPaymentWrites(placement, payment, after) : []),
       ...purchases.writes,
     ],
     changes: purchases.changes,

@@ -15,14 +15,14 @@ import {
 } from '../consents/index.ts'
 import { hasHashes, restoredSuppressions } from '../suppressions/index.ts'
 import { receiptStatements } from '../transactional-emails/index.ts'
-import { announceAll } from '../webhooks/index.ts'
-import { announcementsOf } from './announcements.ts'
-import { decide, type GroupDecision } from './decide.ts'
+import { announceAll, type Announcement } from '../webhooks/index.ts'
+import { decideOrderGroup, type GroupDecision } from './decide.ts'
 import type { NumberedOrder, OrderOutcome } from './judge.ts'
-import { type ImportState, loadState, type LoadScope, type Reads, readStateWithin } from './state.ts'
-import { statementsOf } from './statements.ts'
+import { type ImportState, loadImportState, type LoadScope, type Reads, readStateWithin } from './state.ts'
+import { buildImportStatements } from './statements.ts'
 import type { DecisionContext, ImportEdition } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
+import { purchaseAction } from '../purchases/index.ts'
 
 /** What all orders of an import share. */
 export interface ImportRun {
@@ -51,7 +51,7 @@ const groupSize = 25
 const maxTries = 5
 
 /** Orders in their sequence, in groups that have no external id twice. */
-function groupsOf(orders: readonly NumberedOrder[]): NumberedOrder[][] {
+function groupOrders(orders: readonly NumberedOrder[]): NumberedOrder[][] {
   const groups: NumberedOrder[][] = []
   let units = 0
   let ids = new Set<string>()
@@ -87,7 +87,7 @@ export const races = Object.fromEntries(
   ].map((columns) => [columns, () => new LostRace('somebody made it meanwhile')]),
 )
 
-function addressesOf(group: readonly NumberedOrder[]): ChannelAddress[] {
+function listAddresses(group: readonly NumberedOrder[]): ChannelAddress[] {
   const people = group.flatMap(({ order }) => [
     order.customer,
     ...order.items.flatMap(({ holder }) => (holder ? [{ ...holder, phone_number: null }] : [])),
@@ -105,7 +105,7 @@ interface DecidedGroup {
 }
 
 /** What a group of orders is decided over: where it stands, its orders, and how much of them is read. */
-const stateArguments = (run: ImportRun, group: readonly NumberedOrder[]): [LoadScope, ExternalOrder[], Reads] => {
+const buildStateArguments = (run: ImportRun, group: readonly NumberedOrder[]): [LoadScope, ExternalOrder[], Reads] => {
   const { edition, source, changeable, on_duplicate } = run
   return [
     { organization_id: edition.organization_id, edition_id: edition.id, source, changeable },
@@ -114,8 +114,8 @@ const stateArguments = (run: ImportRun, group: readonly NumberedOrder[]): [LoadS
   ]
 }
 
-const loadStateOf = (ctx: JobCtx, run: ImportRun, group: readonly NumberedOrder[]): Promise<ImportState> =>
-  loadState(ctx.db, ...stateArguments(run, group))
+const loadGroupState = (ctx: JobCtx, run: ImportRun, group: readonly NumberedOrder[]): Promise<ImportState> =>
+  loadImportState(ctx.db, ...buildStateArguments(run, group))
 
 /**
  * Reads what a group will be decided over at the end of the transaction before it. Where nothing was suppressed by a
@@ -126,7 +126,7 @@ export function readGroupWithin(
   group: readonly NumberedOrder[],
   before: Pick<ImportState, 'has_hashes'>,
 ): ReadWithin<ImportState> {
-  const [scope, orders, reads] = stateArguments(run, group)
+  const [scope, orders, reads] = buildStateArguments(run, group)
   if (before.has_hashes !== false) return readStateWithin(scope, orders, reads)
   const { statements, rows } = readStateWithin(scope, orders, { ...reads, hashes: false })
   return { statements, rows: () => ({ ...rows(), has_hashes: false }) }
@@ -135,21 +135,21 @@ export function readGroupWithin(
 function decideGroup(ctx: JobCtx, run: ImportRun, group: readonly NumberedOrder[], state: ImportState): DecidedGroup {
   const { edition, source, on_duplicate } = run
   const context = { edition, source, import_id: run.import_id, now: ctx.now(), newId: ctx.newId }
-  return { context, state, decision: decide(context, on_duplicate, state, group) }
+  return { context, state, decision: decideOrderGroup(context, on_duplicate, state, group) }
 }
 
 /** What is suppressed again; where nothing can be, that this still holds. */
-async function suppressedAgain(
+async function restoreSuppressions(
   { edition: { organization_id } }: ImportRun,
   { state }: DecidedGroup,
   group: readonly NumberedOrder[],
 ): Promise<Statement[]> {
   if (state.has_hashes === false) return [stillHolds(sql`not ${hasHashes(organization_id)}`)]
-  return restoredSuppressions(organization_id, addressesOf(group))
+  return restoredSuppressions(organization_id, listAddresses(group))
 }
 
 /** All that a group writes; what is suppressed again comes before what its orders say of consents. */
-function statementsOfGroup(
+function buildGroupStatements(
   ctx: JobCtx,
   run: ImportRun,
   { context, decision }: DecidedGroup,
@@ -157,9 +157,12 @@ function statementsOfGroup(
 ): Statement[] {
   const { edition, changeable, receipt_message } = run
   const scope = { organization_id: edition.organization_id, edition_id: edition.id, changeable, now: context.now }
-  const announced = () => [...announcementsOf(context, decision), ...read.answers.flatMap(answerAnnouncements)]
+  const announced = () => [
+    ...buildPurchaseAnnouncements(context, decision),
+    ...read.answers.flatMap(answerAnnouncements),
+  ]
   return [
-    ...statementsOf(scope, decision.writes, decision.lists),
+    ...buildImportStatements(scope, decision.writes, decision.lists),
     ...read.suppressed,
     ...answerStatements(read.answers),
     ...(run.emit_webhooks ? announceAll(ctx, announced()) : []),
@@ -189,15 +192,15 @@ export async function planGroup(
   known?: ImportState,
 ): Promise<Plan> {
   const { edition, definitions, import_id, source, skipped } = run
-  const decided = decideGroup(ctx, run, group, known ?? (await loadStateOf(ctx, run, group)))
+  const decided = decideGroup(ctx, run, group, known ?? (await loadGroupState(ctx, run, group)))
   const { decision, state } = decided
   const { outcomes, writes, answers: given } = decision
   const plan = { outcomes, decision, has_hashes: state.has_hashes }
   const answerImport = { edition, definitions, import_id, source, skipped }
   const answers = await importedAnswers(ctx, answerImport, given)
   if (writes.length === 0 && answers.length === 0) return { ...plan, statements: [] }
-  const suppressed = await suppressedAgain(run, decided, group)
-  return { ...plan, statements: statementsOfGroup(ctx, run, decided, { suppressed, answers }) }
+  const suppressed = await restoreSuppressions(run, decided, group)
+  return { ...plan, statements: buildGroupStatements(ctx, run, decided, { suppressed, answers }) }
 }
 
 /** Writes a group in one transaction; where somebody else was faster, once more, and then each order by itself. */
@@ -226,14 +229,14 @@ export const previewGroup = async (
   ctx: JobCtx,
   run: ImportRun,
   group: readonly NumberedOrder[],
-): Promise<GroupDecision> => decideGroup(ctx, run, group, await loadStateOf(ctx, run, group)).decision
+): Promise<GroupDecision> => decideGroup(ctx, run, group, await loadGroupState(ctx, run, group)).decision
 
 /** What would become of the orders, each after those before it. */
 async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly NumberedOrder[]): Promise<OrderOutcome[]> {
   const imagined = new Map<string, OrderRow>()
   const outcomes: OrderOutcome[] = []
-  for (const group of groupsOf(orders)) {
-    const state = await loadStateOf(ctx, run, group)
+  for (const group of groupOrders(orders)) {
+    const state = await loadGroupState(ctx, run, group)
     const { decision } = decideGroup(ctx, run, group, {
       ...state,
       orders: new Map([...state.orders, ...imagined]),
@@ -250,13 +253,37 @@ async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly Numbered
  * Writes orders into an edition, each whole or not at all, and answers what became of each. When this is cut off in the
  * middle, the same call again skips what is there and goes on.
  */
-export async function importOrders(
+export async function runOrderImport(
   ctx: Ctx,
   run: ImportRun,
   orders: readonly NumberedOrder[],
 ): Promise<OrderOutcome[]> {
   const outcomes: OrderOutcome[] = []
   if (run.dry_run) outcomes.push(...(await previewOrders(ctx, run, orders)))
-  else for (const group of groupsOf(orders)) outcomes.push(...(await importGroup(ctx, run, group)))
+  else for (const group of groupOrders(orders)) outcomes.push(...(await importGroup(ctx, run, group)))
   return outcomes.toSorted((one, other) => one.index - other.index)
+}
+
+/** What is announced of the purchases of a group. */
+export function buildPurchaseAnnouncements(
+  { edition, now }: DecisionContext,
+  { changes, names }: Pick<GroupDecision, 'changes' | 'names'>,
+): Announcement[] {
+  const getName = (id: string | null): string => (id === null ? '' : (names.get(id) ?? ''))
+  return changes.map(({ purchase, action, status, order, user }) =>
+    purchaseAction(
+      {
+        ...purchase,
+        organization_id: edition.organization_id,
+        edition_id: edition.id,
+        product_name: getName(purchase.product_id),
+        variant_name: getName(purchase.variant_id),
+        order_id: order.id,
+        order_number: order.order_number,
+        user_id: user.id,
+        user_email: user.email,
+      },
+      { action, status, occurredAt: now },
+    ),
+  )
 }

@@ -1,11 +1,11 @@
 import { type FieldError, fieldError } from '../../domain/errors.ts'
 import type { DuplicatePolicy, ExternalOrder, ImportAction } from '../../domain/orders/external-orders.ts'
 import {
-  countedItems,
-  isDead,
+  pickCountedItems,
+  hasFailed,
   type PaymentAmounts,
-  paymentAfter,
-  takenBack,
+  decidePayment,
+  sumTakenBack,
 } from '../../domain/data-imports/imported-amounts.ts'
 import { formatMoney, maxAmountMinor } from '../../domain/money.ts'
 import { orderLifecycle } from '../../domain/orders/orders.ts'
@@ -36,7 +36,7 @@ export interface KnownOrder {
   payment: TransactionRow | undefined
 }
 
-type ItemAmounts = ReturnType<typeof countedItems>
+type ItemAmounts = ReturnType<typeof pickCountedItems>
 
 /** Either errors, or the amounts of the order that is taken. */
 export interface Judgement {
@@ -45,7 +45,7 @@ export interface Judgement {
   amounts: ItemAmounts
 }
 
-function changeErrors({ order, path }: NumberedOrder, existing: OrderRow): FieldError[] {
+function checkChange({ order, path }: NumberedOrder, existing: OrderRow): FieldError[] {
   const from = existing.status
   const errors: FieldError[] = []
   if (order.status !== from && !orderLifecycle.allows(from, order.status)) {
@@ -57,7 +57,7 @@ function changeErrors({ order, path }: NumberedOrder, existing: OrderRow): Field
   return errors
 }
 
-function amountErrors({ path }: NumberedOrder, { totals }: ItemAmounts): FieldError[] {
+function checkAmounts({ path }: NumberedOrder, { totals }: ItemAmounts): FieldError[] {
   const errors: FieldError[] = []
   if (totals.total_minor < 0)
     errors.push(fieldError([...path, 'discount'], 'negative_amount', 'The discount is larger than the order.'))
@@ -67,24 +67,24 @@ function amountErrors({ path }: NumberedOrder, { totals }: ItemAmounts): FieldEr
 }
 
 /** The payment with what the order says was paid back of it, had it been paid before. */
-const paymentOf = ({ order }: NumberedOrder, { totals }: ItemAmounts, payment: TransactionRow | undefined) => {
+const predictPayment = ({ order }: NumberedOrder, { totals }: ItemAmounts, payment: TransactionRow | undefined) => {
   const before: PaymentAmounts = payment ?? {
     status: 'pending',
     amount_minor: totals.total_minor,
     refunded_minor: 0,
     reserved_minor: 0,
   }
-  return paymentAfter(before, { ...order, amount_minor: totals.total_minor }).payment
+  return decidePayment(before, { ...order, amount_minor: totals.total_minor }).payment
 }
 
-function refundErrors(numbered: NumberedOrder, amounts: ItemAmounts, { payment }: KnownOrder): FieldError[] {
+function checkRefund(numbered: NumberedOrder, amounts: ItemAmounts, { payment }: KnownOrder): FieldError[] {
   const { order, path } = numbered
   const money = (minor: number) => formatMoney(minor, order.currency)
   const total = amounts.totals.total_minor
   const reserved = payment?.reserved_minor ?? 0
   const said = order.refunded_minor ?? 0
-  const after = paymentOf(numbered, amounts, payment)
-  if (said > (payment?.refunded_minor ?? 0) && !isDead(after.status)) {
+  const after = predictPayment(numbered, amounts, payment)
+  if (said > (payment?.refunded_minor ?? 0) && !hasFailed(after.status)) {
     const at = [...path, 'refunded_amount']
     if (order.status === 'pending')
       return [fieldError(at, 'nothing_paid', 'Of an order that is pending nothing was paid that could be paid back.')]
@@ -98,7 +98,7 @@ function refundErrors(numbered: NumberedOrder, amounts: ItemAmounts, { payment }
 }
 
 /** Holders whom nobody can be found by; `amount` and what was paid back, where they are not as the source says. */
-function warningsOf(numbered: NumberedOrder, { totals }: ItemAmounts, { payment }: KnownOrder): FieldError[] {
+function listWarnings(numbered: NumberedOrder, { totals }: ItemAmounts, { payment }: KnownOrder): FieldError[] {
   const { order, path } = numbered
   const warnings: FieldError[] = []
   const total = totals.total_minor
@@ -107,7 +107,7 @@ function warningsOf(numbered: NumberedOrder, { totals }: ItemAmounts, { payment 
     const detail = `The source says ${said}, items and fees make ${made}.`
     warnings.push(fieldError([...path, 'amount'], 'amount_mismatch', detail))
   }
-  if (payment && isDead(payment.status) && (order.refunded_minor ?? 0) > payment.refunded_minor) {
+  if (payment && hasFailed(payment.status) && (order.refunded_minor ?? 0) > payment.refunded_minor) {
     const detail = `The payment of this order is ${payment.status}: nothing can be paid back of it.`
     warnings.push(fieldError([...path, 'refunded_amount'], 'refund_not_recorded', detail))
   }
@@ -124,17 +124,17 @@ function warningsOf(numbered: NumberedOrder, { totals }: ItemAmounts, { payment 
 }
 
 /** What is wrong with an order that is made or changed. */
-export function judge(edition: ImportEdition, numbered: NumberedOrder, known: KnownOrder): Judgement {
+export function judgeOrder(edition: ImportEdition, numbered: NumberedOrder, known: KnownOrder): Judgement {
   const { order } = numbered
   const vatRate = edition.tax_type === 'vat' ? edition.default_price_tax_rate : 0
-  const refunded = Math.max(order.refunded_minor ?? 0, known.payment ? takenBack(known.payment) : 0)
-  const amounts = countedItems(order, vatRate, refunded)
-  const impossible = amountErrors(numbered, amounts)
+  const refunded = Math.max(order.refunded_minor ?? 0, known.payment ? sumTakenBack(known.payment) : 0)
+  const amounts = pickCountedItems(order, vatRate, refunded)
+  const impossible = checkAmounts(numbered, amounts)
   const errors = [
-    ...(known.order ? changeErrors(numbered, known.order) : []),
-    ...(impossible.length ? impossible : refundErrors(numbered, amounts, known)),
+    ...(known.order ? checkChange(numbered, known.order) : []),
+    ...(impossible.length ? impossible : checkRefund(numbered, amounts, known)),
   ]
-  return { errors, amounts, warnings: errors.length ? [] : warningsOf(numbered, amounts, known) }
+  return { errors, amounts, warnings: errors.length ? [] : listWarnings(numbered, amounts, known) }
 }
 
 /** What the policy says of an order that is known; null for one that is brought up to date. */

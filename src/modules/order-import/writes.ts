@@ -60,11 +60,14 @@ export type RowChange =
 /** One thing that an import writes, as data. */
 export type Write = RowInsert | RowChange
 
-export const insertOf = <Table extends keyof NewRows>(table: Table, rows: readonly NewRows[Table][]): Write[] =>
+export const buildInsert = <Table extends keyof NewRows>(table: Table, rows: readonly NewRows[Table][]): Write[] =>
   rows.length === 0 ? [] : [{ write: 'insert', table, rows } as unknown as Write]
 
 /** The rows that the writes add to a table, in their order. */
-export const rowsOf = <Table extends keyof NewRows>(writes: readonly Write[], table: Table): NewRows[Table][] =>
+export const listInsertedRows = <Table extends keyof NewRows>(
+  writes: readonly Write[],
+  table: Table,
+): NewRows[Table][] =>
   writes.flatMap((one) =>
     one.write === 'insert' && one.table === table ? (one.rows as readonly NewRows[Table][]) : [],
   )

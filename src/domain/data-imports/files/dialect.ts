@@ -1,4 +1,4 @@
-import { delimiters, linesOf, splitRecords, type Delimiter, type Dialect } from './split.ts'
+import { delimiters, splitLines, splitRecords, type Delimiter, type Dialect } from './split.ts'
 
 export interface DetectedDialect extends Dialect {
   /** From 0 to 1. */
@@ -10,12 +10,12 @@ export interface DetectedDialect extends Dialect {
 
 const separatorLine = /^"?sep=(.)"?[;,\t|]*$/i
 
-function separatorOf(line: string): Delimiter | null {
+function readSeparatorLine(line: string): Delimiter | null {
   const named = separatorLine.exec(line.trimEnd())?.[1] ?? (/^"?sep=\t/i.test(line) ? '\t' : undefined)
   return delimiters.find((delimiter) => delimiter === named) ?? null
 }
 
-function lineBreakOf(text: string): '\r\n' | '\n' | '\r' {
+function detectLineBreak(text: string): '\r\n' | '\n' | '\r' {
   const pairs = text.split('\r\n').length - 1
   const feeds = text.split('\n').length - 1 - pairs
   const returns = text.split('\r').length - 1 - pairs
@@ -25,12 +25,12 @@ function lineBreakOf(text: string): '\r\n' | '\n' | '\r' {
 }
 
 /** Cells up to the last filled one. */
-export function filledWidth(cells: readonly string[]): number {
+export function measureFilledWidth(cells: readonly string[]): number {
   return cells.findLastIndex((cell) => cell.trim() !== '') + 1
 }
 
 /** The width that most rows have; of two, the larger. */
-export function commonWidth(widths: readonly number[]): number {
+export function findCommonWidth(widths: readonly number[]): number {
   const counts = new Map<number, number>()
   for (const width of widths) counts.set(width, (counts.get(width) ?? 0) + 1)
   let best = 0
@@ -47,11 +47,16 @@ interface Rating extends Dialect {
   score: number
 }
 
-/** The score of a delimiter: a wrong one does not give many columns in rows of one width. */
-function rate(text: string, dialect: Dialect): Rating {
+/** The numbers of cells of the rows that are not empty. */
+function measureRows(text: string, dialect: Dialect): { widths: number[]; isOpen: boolean } {
   const { records, isOpen } = splitRecords(text, dialect)
-  const widths = records.filter((cells) => filledWidth(cells) > 0).map(({ length }) => length)
-  const common = commonWidth(widths.filter((width) => width > 1))
+  return { widths: records.filter((cells) => measureFilledWidth(cells) > 0).map(({ length }) => length), isOpen }
+}
+
+/** The score of a delimiter: a wrong one does not give many columns in rows of one width. */
+function rateDialect(text: string, dialect: Dialect): Rating {
+  const { widths, isOpen } = measureRows(text, dialect)
+  const common = findCommonWidth(widths.filter((width) => width > 1))
   if (common < 2) return { ...dialect, fit: 0, score: 0 }
   // Excel leaves out empty cells at the end, and titles are short: too narrow is less of a fault than too wide.
   const fit = widths.reduce((sum, width) => sum + (width === common ? 1 : width < common ? 0.3 : 0), 0) / widths.length
@@ -62,25 +67,25 @@ function rate(text: string, dialect: Dialect): Rating {
 const fewestPlainMarks = 3
 
 /** Quotation marks have no meaning where reading them as such breaks a table that is whole without. */
-function quotesOf(text: string, delimiter: Delimiter): Rating {
-  const quoted = rate(text, { delimiter, quotes: true })
+function rateQuotes(text: string, delimiter: Delimiter): Rating {
+  const quoted = rateDialect(text, { delimiter, quotes: true })
   if (quoted.fit === 1 || !text.includes('"')) return quoted
-  const plain = rate(text, { delimiter, quotes: false })
+  const plain = rateDialect(text, { delimiter, quotes: false })
   if (plain.fit < 1) return quoted
-  const opening = linesOf(text).filter((line) => line.split(delimiter).some((cell) => cell.startsWith('"')))
+  const opening = splitLines(text).filter((line) => line.split(delimiter).some((cell) => cell.startsWith('"')))
   return opening.length >= fewestPlainMarks ? plain : quoted
 }
 
 /** @param text whole lines from the beginning of a file. */
 export function detectDialect(text: string, given: { delimiter?: Delimiter; quotes?: boolean } = {}): DetectedDialect {
-  const first = linesOf(text.slice(0, 200))[0] ?? ''
-  const separator = separatorOf(first)
-  const lineBreak = lineBreakOf(text)
+  const first = splitLines(text.slice(0, 200))[0] ?? ''
+  const separator = readSeparatorLine(first)
+  const lineBreak = detectLineBreak(text)
   const body = separator ? text.slice(text.search(/[\r\n]|$/)).replace(/^(\r\n|\n|\r)/, '') : text
   const named = given.delimiter ?? separator
   const ratings = (named ? [named] : delimiters)
     .map((delimiter) =>
-      given.quotes === undefined ? quotesOf(body, delimiter) : rate(body, { delimiter, quotes: given.quotes }),
+      given.quotes === undefined ? rateQuotes(body, delimiter) : rateDialect(body, { delimiter, quotes: given.quotes }),
     )
     .toSorted((one, other) => other.score - one.score)
   const best = ratings[0]!
@@ -91,3 +96,14 @@ export function detectDialect(text: string, given: { delimiter?: Delimiter; quot
   const confidence = named ? 1 : second ? Math.round((1 - (0.5 * second.score) / best.score) * 100) / 100 : 1
   return { ...found, delimiter: best.delimiter, quotes: best.quotes, confidence }
 }
+
+/** The fraction of rows that have the same number of cells in a text with columns. */
+const leastShare = 0.6
+
+/** Whether one delimiter cuts most rows into the same number of cells, two at least. */
+export const hasColumns = (text: string): boolean =>
+  delimiters.some((delimiter) => {
+    const { widths } = measureRows(text, { delimiter, quotes: true })
+    const common = findCommonWidth(widths)
+    return common > 1 && widths.filter((width) => width === common).length >= widths.length * leastShare
+  })

@@ -38,20 +38,20 @@ export interface RowFault {
   message: string
 }
 
-export const openQuote = (column: number): RowFault => ({
+export const buildOpenQuoteFault = (column: number): RowFault => ({
   code: 'open_quote',
   column,
   message: `A quotation mark opens in column ${column} and is never closed.`,
 })
 
-export const tooManyCells = (width: number): RowFault => ({
+export const buildTooManyCellsFault = (width: number): RowFault => ({
   code: 'too_many_cells',
   column: width + 1,
   message: `The row has more cells than the ${width} columns of the header. Put quotation marks around cells that contain the delimiter.`,
 })
 
 export const maxRows = 1_000_000
-export const maxColumns = 200
+export const maxTableColumns = 200
 /** The most bytes of one line. */
 export const maxLineBytes = 262_144
 /** The most bytes of one record of several lines. A quotation mark with more counts as unclosed. */

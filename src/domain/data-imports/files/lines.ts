@@ -1,5 +1,5 @@
 import { maxLineBytes, ReadError } from './faults.ts'
-import { unitOf, type Encoding } from './encoding/names.ts'
+import { getUnitSize, type Encoding } from './encoding/names.ts'
 
 /** Whole lines of a file. */
 export interface LineBlock {
@@ -23,7 +23,7 @@ const lineFeed = 10
 const carriageReturn = 13
 
 /** Where the lines of `bytes` begin, and where the last whole one ends. A CR at the very end may be half of a CRLF. */
-function lineStarts(bytes: Uint8Array, isLast: boolean): { starts: number[]; end: number } {
+function findByteLineStarts(bytes: Uint8Array, isLast: boolean): { starts: number[]; end: number } {
   const starts: number[] = []
   let start = 0
   for (let at = 0; at < bytes.length; at++) {
@@ -44,7 +44,11 @@ function lineStarts(bytes: Uint8Array, isLast: boolean): { starts: number[]; end
 }
 
 /** The same for UTF-16, whose units are two bytes. */
-function wideLineStarts(bytes: Uint8Array, isLast: boolean, littleEndian: boolean): { starts: number[]; end: number } {
+function findWideLineStarts(
+  bytes: Uint8Array,
+  isLast: boolean,
+  littleEndian: boolean,
+): { starts: number[]; end: number } {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const starts: number[] = []
   let start = 0
@@ -65,12 +69,14 @@ function wideLineStarts(bytes: Uint8Array, isLast: boolean, littleEndian: boolea
   return { starts, end: start }
 }
 
-export function lineStartsOf(
+export function findLineStarts(
   bytes: Uint8Array,
   isLast: boolean,
   encoding: Encoding,
 ): { starts: number[]; end: number } {
-  return unitOf(encoding) === 1 ? lineStarts(bytes, isLast) : wideLineStarts(bytes, isLast, encoding === 'utf-16le')
+  return getUnitSize(encoding) === 1
+    ? findByteLineStarts(bytes, isLast)
+    : findWideLineStarts(bytes, isLast, encoding === 'utf-16le')
 }
 
 /** @param borders where each line begins, and where the last one ends. */
@@ -93,7 +99,7 @@ export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
 }
 
 /** Cuts a file into blocks of whole lines. Holds one block, however long the file is. */
-export async function* lineBlocks(
+export async function* readLineBlocks(
   chunks: AsyncIterable<Uint8Array>,
   encoding: Encoding,
   from: LinePosition,
@@ -103,7 +109,7 @@ export async function* lineBlocks(
   let length = 0
   const cut = (isLast: boolean): LineBlock => {
     const bytes = joinBytes(parts)
-    const { starts, end } = lineStartsOf(bytes, isLast, encoding)
+    const { starts, end } = findLineStarts(bytes, isLast, encoding)
     const block = { bytes: bytes.subarray(0, end), starts, offset, line, isLast }
     checkLengths([...starts, end, length], line)
     offset += end

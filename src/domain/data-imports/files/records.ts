@@ -1,5 +1,5 @@
-import { decoderOf, type Encoding } from './encoding/names.ts'
-import { maxOpenQuotes, maxRecordBytes, openQuote, ReadError, type RowFault } from './faults.ts'
+import { createDecoder, type Encoding } from './encoding/names.ts'
+import { maxOpenQuotes, maxRecordBytes, buildOpenQuoteFault, ReadError, type RowFault } from './faults.ts'
 import { joinBytes, type LineBlock } from './lines.ts'
 import { splitRecords, type Dialect } from './split.ts'
 
@@ -23,13 +23,13 @@ export interface RecordFormat extends Dialect {
 const lineBreaks = /\r\n|\n|\r/
 
 /** Cells may contain line breaks only where they are quoted, and then contain them as they are in the file. */
-function lineCountOf(cells: readonly string[]): number {
+function countLines(cells: readonly string[]): number {
   let count = 1
   for (const cell of cells) if (cell.includes('\n') || cell.includes('\r')) count += cell.split(lineBreaks).length - 1
   return count
 }
 
-const doubled = (cell: string): string => `"${cell.replaceAll('"', '""')}"`
+const quoteFully = (cell: string): string => `"${cell.replaceAll('"', '""')}"`
 
 /** Behind an open quotation mark little is read at once, because all of it may have to be read again. */
 const shortPart = 16_384
@@ -43,7 +43,7 @@ export class RecordReader {
 
   constructor(format: RecordFormat) {
     this.#format = format
-    this.#decoder = decoderOf(format.encoding)
+    this.#decoder = createDecoder(format.encoding)
   }
 
   read(block: LineBlock): SourceRecord[] {
@@ -51,19 +51,19 @@ export class RecordReader {
     let rest = this.#withPending(block)
     let partLength = rest.bytes.length
     while (rest.starts.length > 0) {
-      const part = firstLines(rest, partLength)
+      const part = takeFirstLines(rest, partLength)
       const { next, isFault, isOpen } = this.#readPart(part, records)
       const isWhole = part.starts.length === rest.starts.length
-      if (isOpen && isWhole && !block.isLast && partBytes(part, next) <= maxRecordBytes) {
-        this.#pending = linesFrom(rest, next)
+      if (isOpen && isWhole && !block.isLast && countBytes(part, next) <= maxRecordBytes) {
+        this.#pending = dropLines(rest, next)
         return records
       }
       if (isFault || (isOpen && (isWhole || (next === 0 && part.bytes.length > maxRecordBytes)))) {
         records.push(this.#openQuoteRecord(rest, next))
-        rest = linesFrom(rest, next + 1)
+        rest = dropLines(rest, next + 1)
         partLength = shortPart
       } else {
-        rest = linesFrom(rest, next)
+        rest = dropLines(rest, next)
         if (next === 0 || !isOpen) partLength *= 2
       }
     }
@@ -88,10 +88,10 @@ export class RecordReader {
     const split = splitRecords(this.#decoder.decode(part.bytes), this.#format)
     let next = 0
     for (const cells of split.records) {
-      const lineCount = lineCountOf(cells)
+      const lineCount = countLines(cells)
       if (lineCount > 1 && this.#isSwallowed(part, next, lineCount, cells))
         return { next, isFault: true, isOpen: false }
-      records.push(recordOf(part, next, lineCount, cells))
+      records.push(buildRecord(part, next, lineCount, cells))
       next += lineCount
     }
     // The offsets and lines of all following records depend on this.
@@ -105,13 +105,13 @@ export class RecordReader {
 
   /** Whether a cell over several lines is rather an open quotation mark that took in the records behind it. */
   #isSwallowed(block: LineBlock, at: number, lineCount: number, cells: readonly string[]): boolean {
-    if (recordOf(block, at, lineCount, []).length > maxRecordBytes) return true
+    if (buildRecord(block, at, lineCount, []).length > maxRecordBytes) return true
     const raw = this.#textOf(block, at, lineCount)
     return cells.some((cell) => {
       const lines = cell.split(lineBreaks)
       if (lines.length === 1) return false
       // The mark that should close stands inside a cell: the library then keeps both as they are.
-      if (cell.startsWith('"') && !raw.includes(doubled(cell))) return true
+      if (cell.startsWith('"') && !raw.includes(quoteFully(cell))) return true
       const inner = lines.slice(1, -1).filter((line) => line !== '')
       const { width, delimiter } = this.#format
       return (
@@ -133,28 +133,28 @@ export class RecordReader {
       .replace(/(?<![\r\n])[\r\n]+$/, '')
       .split(this.#format.delimiter)
     const open = cells.findIndex((cell) => cell.startsWith('"') && (cell.length === 1 || !cell.endsWith('"')))
-    return { ...recordOf(block, at, 1, cells), fault: openQuote(Math.max(0, open) + 1) }
+    return { ...buildRecord(block, at, 1, cells), fault: buildOpenQuoteFault(Math.max(0, open) + 1) }
   }
 }
 
-const partBytes = (part: LineBlock, from: number): number =>
+const countBytes = (part: LineBlock, from: number): number =>
   part.bytes.length - (part.starts[from] ?? part.bytes.length)
 
 /** The first lines that make up a length, at least one. */
-function firstLines(block: LineBlock, length: number): LineBlock {
+function takeFirstLines(block: LineBlock, length: number): LineBlock {
   if (length >= block.bytes.length) return block
   const found = block.starts.findIndex((start) => start >= length)
   const count = found < 0 ? block.starts.length : found
   return { ...block, bytes: block.bytes.subarray(0, block.starts[count]), starts: block.starts.slice(0, count) }
 }
 
-function recordOf(block: LineBlock, at: number, lineCount: number, cells: string[]): SourceRecord {
+function buildRecord(block: LineBlock, at: number, lineCount: number, cells: string[]): SourceRecord {
   const start = block.starts[at]!
   const end = block.starts[at + lineCount] ?? block.bytes.length
   return { cells, line: block.line + at, lineCount, offset: block.offset + start, length: end - start, fault: null }
 }
 
-function linesFrom(block: LineBlock, at: number): LineBlock {
+function dropLines(block: LineBlock, at: number): LineBlock {
   const start = block.starts[at] ?? block.bytes.length
   return {
     bytes: block.bytes.subarray(start),

@@ -1,5 +1,5 @@
 import { cleanCell } from '../import-cells.ts'
-import { tooManyCells } from './faults.ts'
+import { buildTooManyCellsFault } from './faults.ts'
 import { fold } from '../../text/fold.ts'
 import type { SourceRecord } from './records.ts'
 
@@ -39,7 +39,7 @@ export function isTotal(cells: readonly string[], width: number): boolean {
   return others.length < Math.max(2, Math.ceil(width * 0.7)) && others.every(isNumber)
 }
 
-const filledCount = (cells: readonly string[]): number => cells.filter((cell) => cleanCell(cell) !== '').length
+const countFilledCells = (cells: readonly string[]): number => cells.filter((cell) => cleanCell(cell) !== '').length
 
 const isEmpty = (cells: readonly string[]): boolean => cells.every((cell) => cell.trim() === '')
 
@@ -96,7 +96,7 @@ export class RowSorter {
     }
     if (isTotal(record.cells, this.#width)) row.kind = 'total'
     else if (!record.fault && isHeader(record.cells, this.#names)) row.kind = 'header'
-    else if (!record.fault && filledCountBehind(record.cells, this.#width)) row.fault = tooManyCells(this.#width)
+    else if (!record.fault && hasCellsBehind(record.cells, this.#width)) row.fault = buildTooManyCellsFault(this.#width)
     if (this.#mayBeNote(row)) {
       if (this.#held.length === 0) this.#emptyRowsBeforeHeld = this.#emptyRows
       this.#held.push(row)
@@ -118,10 +118,10 @@ export class RowSorter {
   #mayBeNote(row: SortedRow): boolean {
     if (!this.#isAfterEmptyRow || this.#held.length >= heldRows || row.fault) return false
     if (row.kind === 'total') return true
-    return this.#width > 2 && filledCount(row.cells) === 1
+    return this.#width > 2 && countFilledCells(row.cells) === 1
   }
 }
 
-function filledCountBehind(cells: readonly string[], width: number): boolean {
+function hasCellsBehind(cells: readonly string[], width: number): boolean {
   return cells.length > width && cells.slice(width).some((cell) => cell.trim() !== '')
 }

@@ -11,7 +11,7 @@ export interface Dialect {
 }
 
 /** Lines as a text editor shows them; the last one may lack its line break. */
-export function linesOf(text: string): string[] {
+export function splitLines(text: string): string[] {
   const plain = text.includes('\r') ? text.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : text
   const lines = plain.split('\n')
   if (lines.at(-1) === '') lines.pop()
@@ -24,7 +24,7 @@ const notClosed = 'CSV_QUOTE_NOT_CLOSED'
 /** The records of whole lines. `isOpen`: behind them a quotation mark opens that the text does not close. */
 export function splitRecords(text: string, dialect: Dialect): { records: string[][]; isOpen: boolean } {
   if (!dialect.quotes || !text.includes('"'))
-    return { records: linesOf(text).map((line) => line.split(dialect.delimiter)), isOpen: false }
+    return { records: splitLines(text).map((line) => line.split(dialect.delimiter)), isOpen: false }
   const records: string[][] = []
   try {
     // Bytes, because the library takes twice the time for text.

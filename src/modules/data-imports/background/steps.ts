@@ -32,18 +32,18 @@ export interface ImportStep {
 }
 
 /** True while the import has the position that was read. A change of its position, phase or epoch ends older steps. */
-const isWhereRead = ({ id, epoch, position, phase, status }: ImportRow): SQL =>
+const isUnmoved = ({ id, epoch, position, phase, status }: ImportRow): SQL =>
   sql`id = ${id} and epoch = ${epoch} and position = ${sql.param(position, dataImports.position)}
     and phase is ${phase} and status = ${status}`
 
 /** Commits the change of the import with the statements, unless the import is not where it was read any more. */
-async function commitWhereRead(
+async function commitUnmoved(
   job: JobCtx,
   row: ImportRow,
   { changes, statements, races }: Required<ImportStep>,
 ): Promise<ImportRow | null> {
   // The condition is judged of this one row. An import is never deleted.
-  const where = sql`id = ${row.id} and ${orAbort(isWhereRead(row))}`
+  const where = sql`id = ${row.id} and ${orAbort(isUnmoved(row))}`
   try {
     await commitPart(job, [update(dataImports, changes, where), ...statements], races)
   } catch (error) {
@@ -53,7 +53,7 @@ async function commitWhereRead(
   return { ...row, ...changes }
 }
 
-const heartbeat = ({ heartbeat_at }: ImportRow, now: number): ImportChanges =>
+const buildHeartbeat = ({ heartbeat_at }: ImportRow, now: number): ImportChanges =>
   heartbeat_at !== null && now - heartbeat_at < heartbeatEveryMs ? {} : { heartbeat_at: now }
 
 /**
@@ -65,19 +65,19 @@ export const commitStep = (
   row: ImportRow,
   step: ImportStep & { position: ImportPosition },
 ): Promise<ImportRow | null> =>
-  commitWhereRead(job, row, {
-    changes: { ...step.changes, position: step.position, ...heartbeat(row, job.now()), stalls: 0 },
+  commitUnmoved(job, row, {
+    changes: { ...step.changes, position: step.position, ...buildHeartbeat(row, job.now()), stalls: 0 },
     statements: step.statements ?? [],
     races: step.races ?? {},
   })
 
 /** A position of another phase, which no transition leaves behind. */
-export const misplaced = ({ id, phase, position }: ImportRow): Error =>
+export const buildPositionError = ({ id, phase, position }: ImportRow): Error =>
   new Error(`${id} cannot continue its phase ${phase} at ${JSON.stringify(position)}.`)
 
 /** True when a step lost a race of its own statements, and no other consumer has continued the import. */
-export const isStillThere = async (job: JobCtx, row: ImportRow): Promise<boolean> =>
-  (await job.db.first(sql`select 1 from data_imports where ${isWhereRead(row)}`)) !== undefined
+export const holdsPosition = async (job: JobCtx, row: ImportRow): Promise<boolean> =>
+  (await job.db.first(sql`select 1 from data_imports where ${isUnmoved(row)}`)) !== undefined
 
 /** Commits the last step of a phase. The import waits in `status` for its user. Always null. */
 export async function endPhase(
@@ -89,7 +89,7 @@ export async function endPhase(
   if (!dataImportLifecycle.allows(row.status, status)) throw new Error(`${row.status} does not lead to ${status}`)
   const now = job.now()
   const ended = { phase: null, heartbeat_at: null, stalls: 0, position: {} }
-  await commitWhereRead(job, row, {
+  await commitUnmoved(job, row, {
     changes: { ...changes, ...ended, status, version: row.version + 1, modified_at: now },
     statements,
     races,

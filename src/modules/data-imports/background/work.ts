@@ -3,10 +3,26 @@ import type { ImportPreviewMessage, ImportWorkMessage, JobCtx } from '../../../c
 import { dataImports } from '../../../db/schema/data-imports.ts'
 import { answering, select } from '../../../db/select.ts'
 import { update } from '../../../db/write.ts'
-import { dataImportLifecycle, heartbeatLostMs, mostStalls } from '../../../domain/data-imports/data-imports.ts'
-import { phaseSteps } from './phases.ts'
-import { countPreview } from '../preview/preview-job.ts'
-import { enqueueImports, failPhase, importFields, type ImportRow } from './steps.ts'
+import {
+  dataImportLifecycle,
+  heartbeatLostMs,
+  maxStalls,
+  type ImportPhase,
+} from '../../../domain/data-imports/data-imports.ts'
+import { countPreview } from '../preview/count-preview.ts'
+import { enqueueImports, failPhase, importFields, type ImportRow, type PhaseStep } from './steps.ts'
+import { parseStep } from '../staging/parse.ts'
+import { stageStep } from '../staging/stage.ts'
+import { importStep } from '../run/import-step.ts'
+import { undoStep } from '../undo/step.ts'
+
+/** The step function of each phase of the background work. */
+export const phaseSteps: Record<ImportPhase, PhaseStep> = {
+  parse: parseStep,
+  stage: stageStep,
+  import: importStep,
+  undo: undoStep,
+}
 
 /** A consumer works this long. Then it enqueues the rest, behind other waiting imports. */
 const shareMs = 10_000
@@ -19,9 +35,9 @@ type ImportMessage = ImportWorkMessage | ImportPreviewMessage
 
 export function isImportMessage(body: unknown): body is ImportMessage {
   if (typeof body !== 'object' || body === null) return false
-  const { type, import_id, epoch, version } = body as Partial<Record<string, unknown>>
-  const number = type === 'import.work' ? epoch : type === 'import.preview' ? version : null
-  return typeof import_id === 'string' && typeof number === 'number'
+  const { type, import_id, epoch } = body as Partial<Record<string, unknown>>
+  const isKnown = type === 'import.preview' || (type === 'import.work' && typeof epoch === 'number')
+  return isKnown && typeof import_id === 'string'
 }
 
 async function findWork({ db }: JobCtx, id: string, epoch: number): Promise<ImportRow | null> {
@@ -70,7 +86,7 @@ async function revive(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
 
 const stalled = {
   code: 'import_stalled',
-  message: `The work on this import stopped ${mostStalls} times at the same place.`,
+  message: `The work on this import stopped ${maxStalls} times at the same place.`,
 }
 
 /** Begins stalled work again. */
@@ -83,7 +99,7 @@ export async function sweepImports(job: JobCtx): Promise<void> {
       .limit(importsASweep),
   )
   for (const row of quiet) {
-    const isGivenUp = row.stalls >= mostStalls && dataImportLifecycle.allows(row.status, 'failed')
+    const isGivenUp = row.stalls >= maxStalls && dataImportLifecycle.allows(row.status, 'failed')
     if (isGivenUp) await failPhase(job, row, stalled)
     else await revive(job, row).then((revived) => revived && enqueueImports(job, [revived]))
   }

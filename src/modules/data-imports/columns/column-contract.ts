@@ -2,11 +2,11 @@ import { z } from '@hono/zod-openapi'
 import { transformTypes } from '../../../domain/data-imports/mapping/index.ts'
 import { dateOrders } from '../../../domain/data-imports/mapping/columns/date-shape.ts'
 import { targetGroups, targetTypes } from '../../../domain/data-imports/mapping/targets/fields.ts'
-import { maxColumns } from '../../../domain/data-imports/files/faults.ts'
+import { maxTableColumns } from '../../../domain/data-imports/files/faults.ts'
 import { Count, Id, RequiredText, TimeZone } from '../../../http/fields.ts'
 import { type AskedOf, envelope, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
 import { operation } from '../../../http/operations/operation.ts'
-import { ImportParams, keepers, tag } from '../contract-parts.ts'
+import { ImportParams, importRoles, tag } from '../import-contract.ts'
 
 const maxTargetLength = 100
 const maxValueLength = 200
@@ -142,7 +142,7 @@ const Change = z.object({
   source_index: z
     .int()
     .min(0)
-    .max(maxColumns - 1)
+    .max(maxTableColumns - 1)
     .optional(),
   source_column: z.string().max(1000).optional().openapi({ description: 'Where only one column has this header.' }),
   target_field: TargetKey.nullable().optional().openapi({ description: 'Null: mapped to nothing.' }),
@@ -154,10 +154,10 @@ const Change = z.object({
 })
 
 const UpdateColumnMappings = z.object({
-  mappings: z.array(Change).max(maxColumns).default([]),
+  mappings: z.array(Change).max(maxTableColumns).default([]),
   constants: z
     .array(z.object({ target_field: TargetKey, value: RequiredText(maxValueLength).nullable() }))
-    .max(maxColumns)
+    .max(maxTableColumns)
     .default([])
     .openapi({ description: 'Null takes the constant away.' }),
 })
@@ -171,7 +171,7 @@ export const listColumnMappings = operation({
   path: '/v1/data-imports/{id}/column-mappings',
   summary: 'List column mappings',
   description: 'The columns of the file with what they are mapped to, or may be.',
-  roles: keepers,
+  roles: importRoles,
   params: ImportParams,
   query: listColumnsQuery,
   response: ColumnMappings,
@@ -185,7 +185,7 @@ export const updateColumnMappings = operation({
   summary: 'Update column mappings',
   description: `Changes the columns that are sent, all or none. Whatever was staged is staged anew: the import is back in
 \`mapping_columns\`.`,
-  roles: keepers,
+  roles: importRoles,
   params: ImportParams,
   body: UpdateColumnMappings,
   example: {
@@ -235,7 +235,7 @@ export const validateColumnMappings = operation({
   path: '/v1/data-imports/{id}/column-mappings/validate',
   summary: 'Validate column mappings',
   description: 'Says what keeps the columns from being processed, and reads the first rows. Changes nothing.',
-  roles: keepers,
+  roles: importRoles,
   scope: 'read',
   params: ImportParams,
   response: Validation,
@@ -256,7 +256,7 @@ export const listTargetFields = operation({
   path: '/v1/data-imports/target-fields',
   summary: 'List target fields',
   description: 'All that a column can be mapped to; beside it, `order.metadata.<key>` takes any key.',
-  roles: keepers,
+  roles: importRoles,
   query: HomeOfTargets,
   response: z.object({ results: z.array(TargetFieldShape) }).openapi('ImportTargetFields'),
 })

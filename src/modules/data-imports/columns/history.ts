@@ -3,7 +3,7 @@ import type { Database, Statement } from '../../../db/database.ts'
 import { importColumns } from '../../../db/schema/data-imports.ts'
 import { select } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
-import { headerKey } from '../../../domain/data-imports/mapping/index.ts'
+import { buildHeaderKey } from '../../../domain/data-imports/mapping/index.ts'
 import type { ImportRow } from '../background/steps.ts'
 import type { ColumnRow } from '../mapping/state.ts'
 
@@ -11,12 +11,12 @@ import type { ColumnRow } from '../mapping/state.ts'
 const leftOut = ''
 
 /** The earlier targets of these headers in the organisation; null for headers that were left out. */
-export async function headerHistory(
+export async function loadHeaderHistory(
   db: Database,
   organizationId: string,
   columns: readonly Pick<ColumnRow, 'source_column'>[],
 ): Promise<Map<string, string | null>> {
-  const keys = [...new Set(columns.map(({ source_column }) => headerKey(source_column)))].filter(Boolean)
+  const keys = [...new Set(columns.map(({ source_column }) => buildHeaderKey(source_column)))].filter(Boolean)
   const rows = await db.all(
     sql<{ header_key: string; target_field: string }>`select header_key, target_field from import_header_history
       where organization_id = ${organizationId} and ${inList(sql`header_key`, keys)}`,
@@ -30,7 +30,7 @@ export async function headerHistory(
  * Statements that store the mapping for the organisation's next file with the same headers, for the commit that begins the
  * orders of an import.
  */
-export async function rememberMapping(
+export async function buildHistoryStatements(
   db: Database,
   row: Pick<ImportRow, 'id' | 'organization_id'>,
   now: number,
@@ -45,7 +45,7 @@ export async function rememberMapping(
       .where(eq(importColumns.import_id, row.id)),
   )
   const decided = columns.flatMap(({ source_column, target_field, is_ignored }) => {
-    const key = headerKey(source_column)
+    const key = buildHeaderKey(source_column)
     const isOpen = key === '' || (target_field === null && !is_ignored)
     return isOpen ? [] : [[key, target_field ?? leftOut] as const]
   })

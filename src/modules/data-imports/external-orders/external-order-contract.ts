@@ -205,12 +205,12 @@ interface GivenNames {
   full_name?: { first_name: string; last_name: string } | null | undefined
 }
 
-const namesOf = ({ first_name, last_name, full_name }: GivenNames) => ({
+const mergeNames = ({ first_name, last_name, full_name }: GivenNames) => ({
   first_name: first_name || (full_name?.first_name ?? ''),
   last_name: last_name || (full_name?.last_name ?? ''),
 })
 
-function itemsOf(item: ExternalOrderWire['items'][number], position: number): ExternalItem[] {
+function toItems(item: ExternalOrderWire['items'][number], position: number): ExternalItem[] {
   const { quantity, unit_price, line_total, user } = item
   const parts =
     unit_price === undefined ? splitLine(line_total ?? 0, quantity) : [{ quantity, price_minor: unit_price }]
@@ -227,13 +227,13 @@ function itemsOf(item: ExternalOrderWire['items'][number], position: number): Ex
     uses_limit: item.uses_limit ?? 1,
     is_unlimited_use: item.is_unlimited_use ?? false,
     valid_until: item.valid_until ?? null,
-    holder: user ? { email: user.email ?? null, ...namesOf(user) } : null,
+    holder: user ? { email: user.email ?? null, ...mergeNames(user) } : null,
     status: item.status ?? null,
   }))
 }
 
 /** An order whose fields the contract has checked. */
-export const toDomain = (wire: ExternalOrderWire): ExternalOrder => ({
+export const toExternalOrderOfCall = (wire: ExternalOrderWire): ExternalOrder => ({
   external_id: wire.external_id,
   order_number: wire.order_number || null,
   status: wire.status ?? 'completed',
@@ -242,11 +242,11 @@ export const toDomain = (wire: ExternalOrderWire): ExternalOrder => ({
   customer: {
     email: wire.customer.email ?? null,
     phone_number: wire.customer.phone_number?.trim() || null,
-    ...namesOf(wire.customer),
+    ...mergeNames(wire.customer),
     locale: wire.customer.locale ?? wire.locale ?? null,
     metadata: wire.customer.metadata ?? {},
   },
-  items: wire.items.flatMap(itemsOf),
+  items: wire.items.flatMap(toItems),
   service_fee_minor: wire.service_fee ?? 0,
   discount_minor: wire.discount ?? 0,
   coupon_code: wire.coupon_code || null,
@@ -264,12 +264,12 @@ export function parseExternalOrder(
 ): { order: ExternalOrder } | { errors: FieldError[] } {
   const result = ExternalOrderSchema.safeParse(raw)
   const unknown = unknownFields(ExternalOrderSchema, raw, { prefix: path })
-  if (result.success && !unknown.length) return { order: toDomain(result.data) }
+  if (result.success && !unknown.length) return { order: toExternalOrderOfCall(result.data) }
   return { errors: [...(result.error ? fieldErrors(result.error, raw, path) : []), ...unknown] }
 }
 
 /** As `parseExternalOrder`, of an order that the service itself put together: it has no fields that are unknown. */
 export function checkExternalOrder(raw: unknown): { order: ExternalOrder } | { errors: FieldError[] } {
   const result = ExternalOrderSchema.safeParse(raw)
-  return result.success ? { order: toDomain(result.data) } : { errors: fieldErrors(result.error, raw, []) }
+  return result.success ? { order: toExternalOrderOfCall(result.data) } : { errors: fieldErrors(result.error, raw, []) }
 }

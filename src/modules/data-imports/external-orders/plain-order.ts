@@ -20,7 +20,7 @@ import {
   normalizeEmail,
   splitFullName,
 } from '../../../domain/accounts/users.ts'
-import { type ExternalOrderWire, toDomain } from './external-order-contract.ts'
+import { type ExternalOrderWire, toExternalOrderOfCall } from './external-order-contract.ts'
 
 /** Years of four digits, which the contract takes. */
 const lastInstant = Date.parse('9999-12-31T23:59:59.999Z')
@@ -156,7 +156,7 @@ function wireOf(order: DecidedOrder): ExternalOrderWire {
  */
 export function plainOrder(order: DecidedOrder): ExternalOrder | null {
   try {
-    return toDomain(wireOf(order))
+    return toExternalOrderOfCall(wireOf(order))
   } catch (error) {
     if (error === notPlain) return null
     throw error

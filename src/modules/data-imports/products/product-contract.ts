@@ -3,7 +3,7 @@ import { maxProducts } from '../../../domain/data-imports/data-imports.ts'
 import { Count, Id } from '../../../http/fields.ts'
 import { type AskedOf, BooleanFilter, envelope, listQuery, TextFilter } from '../../../http/requests/list-query.ts'
 import { operation } from '../../../http/operations/operation.ts'
-import { ImportParams, keepers, tag } from '../contract-parts.ts'
+import { ImportParams, importRoles, tag } from '../import-contract.ts'
 
 const productActions = ['map', 'create', 'ignore'] as const
 const Action = z.enum(productActions).openapi({
@@ -70,7 +70,7 @@ export const listProductMappings = operation({
   summary: 'List product mappings',
   description: `The different products that the rows of the file name, in the order in which they first stand there; at most
 ${maxProducts}.`,
-  roles: keepers,
+  roles: importRoles,
   params: ImportParams,
   query: listProductsQuery,
   response: envelope(ProductMapping),
@@ -83,7 +83,7 @@ export const updateProductMappings = operation({
   path: '/v1/data-imports/{id}/product-mappings',
   summary: 'Update product mappings',
   description: 'Decides what products of the file are, all or none. With the last open one the import is `ready`.',
-  roles: keepers,
+  roles: importRoles,
   params: ImportParams,
   body: UpdateProductMappings,
   example: {

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { dataImports } from '../../../db/schema/data-imports.ts'
 import { select } from '../../../db/select.ts'
-import { progressOf } from '../../../domain/data-imports/data-imports.ts'
+import { getImportProgress } from '../../../domain/data-imports/data-imports.ts'
 import type { LoadedImport } from '../queries.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
 
@@ -13,10 +13,10 @@ const heartbeatMs = 15_000
 /** The connection ends after this time, and the client connects again. */
 const mostMs = 60_000
 
-const stateOf = (row: ImportRow) => ({
+const getState = (row: ImportRow) => ({
   status: row.status,
   phase: row.phase,
-  progress: progressOf(row),
+  progress: getImportProgress(row),
   total_rows: row.total_rows,
   processed_rows: row.processed_rows,
   total_orders: row.total_orders,
@@ -36,7 +36,7 @@ async function* follow(ctx: Ctx, id: string): AsyncGenerator<string, void> {
   for (let waitedMs = 0; waitedMs < mostMs; waitedMs += pauseMs) {
     const row = await ctx.db.first(select(importFields).from(dataImports).where(eq(dataImports.id, id)))
     if (!row) return
-    const state = JSON.stringify(stateOf(row))
+    const state = JSON.stringify(getState(row))
     if (row.phase === null) return yield `event: end\ndata: ${state}\n\n`
     if (state !== said) yield `event: progress\ndata: ${state}\n\n`
     else if (silentMs >= heartbeatMs) yield ': still at work\n\n'

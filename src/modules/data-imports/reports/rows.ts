@@ -10,9 +10,8 @@ import { inWords } from '../../../db/visibility.ts'
 import type { RowOutcome } from '../../../domain/data-imports/data-imports.ts'
 import type { StoredWarning } from '../../../domain/data-imports/mapping/index.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
-import type { LoadedImport } from '../queries.ts'
-import { dataDeleted } from '../deleted.ts'
-import { outcomeOf } from '../background/staged-rows.ts'
+import { type LoadedImport, buildDeletedError } from '../queries.ts'
+import { selectRowOutcome } from '../background/staged.ts'
 import type { Problem } from '../run/problems.ts'
 import type { RowFilters, RowOrdering, RowProblem } from '../run/run-contract.ts'
 
@@ -33,7 +32,7 @@ const listedFields = {
 export type ListedRow = RowOf<typeof listedFields> & { headers: Headers }
 
 /** Names of the file's columns by index. */
-export async function headersOf(db: Database, importId: string): Promise<Headers> {
+export async function loadHeaders(db: Database, importId: string): Promise<Headers> {
   const columns = await db.all(
     sql<{ source_index: number; source_column: string }>`select source_index, source_column from import_columns
       where import_id = ${importId}`,
@@ -41,7 +40,7 @@ export async function headersOf(db: Database, importId: string): Promise<Headers
   return new Map(columns.map(({ source_index, source_column }) => [source_index, source_column]))
 }
 
-export const namedProblems = (problems: readonly Problem[], headers: Headers): z.input<typeof RowProblem>[] =>
+export const nameProblems = (problems: readonly Problem[], headers: Headers): z.input<typeof RowProblem>[] =>
   problems.map(({ row, column, target_field, code, message, value }) => ({
     row,
     column: column === null ? null : (headers.get(column) ?? null),
@@ -52,7 +51,7 @@ export const namedProblems = (problems: readonly Problem[], headers: Headers): z
   }))
 
 /** Problems as a row stores them. Those of its staging have no line. */
-export const problemsOf = (stored: readonly StoredWarning[], line: number): Problem[] =>
+export const toProblems = (stored: readonly StoredWarning[], line: number): Problem[] =>
   stored.map(({ row = line, column = null, target_field = null, code, message, value = null }) => ({
     row,
     column,
@@ -90,7 +89,7 @@ function buildConditions(importId: string, { order_id, outcome, has_errors }: Ro
 
 /** Only rows of created orders have no outcome of their own. */
 function buildOutcome(outcome: RowOutcome): SQL[] {
-  if (outcome === 'created') return [sql`${outcomeOf(sql`import_rows`)} = 'created'`]
+  if (outcome === 'created') return [sql`${selectRowOutcome(sql`import_rows`)} = 'created'`]
   const isThis = sql`import_rows.outcome = ${outcome}`
   return outcomesApart.includes(outcome) ? [isThis, inWords(sql`import_rows.outcome`, outcomesApart)] : [isThis]
 }
@@ -110,13 +109,14 @@ function buildCount({ id, row_counts }: LoadedImport, filters: RowFilters): SQL<
     where import_rows.import_id = ${id} and ${others}) as n`
 }
 
-export async function listImportRows(
+export async function listRows(
   ctx: Ctx,
   row: LoadedImport,
   page: PageRequest,
   { ordering, filters }: { ordering: RowOrdering; filters: RowFilters },
 ): Promise<Page<ListedRow>> {
-  if (row.rows_deleted_at !== null) throw dataDeleted('The rows of this import were deleted 30 days after its end.')
+  if (row.rows_deleted_at !== null)
+    throw buildDeletedError('The rows of this import were deleted 30 days after its end.')
   const { id } = row
   const rows = await paginate(ctx.db, page, {
     from: sql`import_rows ${chooseIndex(filters)}`,
@@ -129,6 +129,6 @@ export async function listImportRows(
     maxOffset: maxIndexedOffset,
     count: buildCount(row, filters),
   })
-  const headers = await headersOf(ctx.db, id)
+  const headers = await loadHeaders(ctx.db, id)
   return { ...rows, rows: rows.rows.map((one) => ({ ...one, headers })) }
 }

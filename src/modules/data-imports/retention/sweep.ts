@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { answering } from '../../../db/select.ts'
-import { endedStatuses, keptDays } from '../../../domain/data-imports/data-imports.ts'
+import { endedStatuses, retentionDays } from '../../../domain/data-imports/data-imports.ts'
 import { dayMs } from '../../../domain/time/instants.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
 import { forgetCopy, forgetOriginal } from './files.ts'
@@ -22,7 +22,7 @@ const findDue = ({ db, now }: JobCtx) =>
     answering(
       importFields,
       sql<ImportRow>`select * from data_imports indexed by data_imports_ended
-        where ${ended} and modified_at <= ${now() - keptDays * dayMs} and phase is null
+        where ${ended} and modified_at <= ${now() - retentionDays * dayMs} and phase is null
           and coalesce(undo_until, 0) <= ${now()}
         order by modified_at limit ${importsASweep}`,
     ),

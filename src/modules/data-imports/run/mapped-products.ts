@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import { answering, fromJson } from '../../../db/select.ts'
-import { type PlacedRow, productKey, productOf } from '../../../domain/data-imports/mapping/index.ts'
+import { type PlacedRow, buildProductKey, readProduct } from '../../../domain/data-imports/mapping/index.ts'
 
 /** What the user decided for a product of the file, with the names that the edition has for it today. */
 export interface MappedProduct {
@@ -27,8 +27,8 @@ export async function lookUpProducts(
   rows: readonly PlacedRow[],
   known: Map<string, MappedProduct | null>,
 ): Promise<void> {
-  const tuples = rows.flatMap((row) => productOf(row.values) ?? [])
-  const missing = [...new Set(tuples.map(productKey))].filter((key) => !known.has(key))
+  const tuples = rows.flatMap((row) => readProduct(row.values) ?? [])
+  const missing = [...new Set(tuples.map(buildProductKey))].filter((key) => !known.has(key))
   if (missing.length === 0) return
   const found = await db.all(
     answering(
@@ -60,10 +60,10 @@ export type SoldAs = { row: PlacedRow } | 'ignored' | { code: 'unknown_product';
 type ProductValues = PlacedRow['values']
 
 /** The row with its product under the name that the edition has, as the mapping says. */
-export function soldAs(row: PlacedRow, products: RunProducts, mayCreate: boolean): SoldAs {
-  const tuple = productOf(row.values)
+export function resolveProduct(row: PlacedRow, products: RunProducts, mayCreate: boolean): SoldAs {
+  const tuple = readProduct(row.values)
   if (!tuple) return { row }
-  const mapped = products.get(productKey(tuple))
+  const mapped = products.get(buildProductKey(tuple))
   if (mapped?.action === 'ignore') return 'ignored'
   const unknown = (message: string): SoldAs => ({ code: 'unknown_product', message })
   if (!mapped?.action) return unknown(`Nothing says which product "${tuple.product}" is.`)

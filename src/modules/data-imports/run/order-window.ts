@@ -1,6 +1,6 @@
 import { readWithin } from '../../../db/commit.ts'
 import type { Database, Statement } from '../../../db/database.ts'
-import { loadOrders, ordersAfter, ordersIn, rowsInOrders, type StagedOrder } from './read-orders.ts'
+import { loadOrders, selectOrdersAfter, groupOrders, selectRowsOfOrders, type StagedOrder } from './read-orders.ts'
 
 /** Orders that are read at once; a transaction takes in some of them. */
 const ordersPerRead = 100
@@ -23,7 +23,7 @@ export class OrderWindow {
   async next(after: number, limit: number): Promise<readonly StagedOrder[]> {
     this.#moveTo(after)
     if (this.#orders.length === 0 && !this.#isWhole)
-      this.#add(await loadOrders(this.#db, this.#importId, ordersAfter(this.#importId, after, ordersPerRead)))
+      this.#add(await loadOrders(this.#db, this.#importId, selectOrdersAfter(this.#importId, after, ordersPerRead)))
     return this.known(after, limit)
   }
 
@@ -42,13 +42,13 @@ export class OrderWindow {
     if (this.#isWhole || this.known(after, enough).length === enough) return { statements: [], take: forget }
     const last = this.#orders.at(-1)?.number ?? after
     const { statements, rows } = readWithin({
-      rows: rowsInOrders(this.#importId, ordersAfter(this.#importId, last, ordersPerRead)),
+      rows: selectRowsOfOrders(this.#importId, selectOrdersAfter(this.#importId, last, ordersPerRead)),
     })
     return {
       statements,
       take: () => {
         forget()
-        this.#add(ordersIn(rows().rows ?? []))
+        this.#add(groupOrders(rows().rows ?? []))
       },
     }
   }

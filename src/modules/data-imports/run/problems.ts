@@ -16,7 +16,7 @@ export interface Problem {
 /** What is kept of one row. */
 export const maxProblems = 20
 
-export const problemAt = (row: number, target_field: string | null, code: string, message: string): Problem => ({
+export const buildProblem = (row: number, target_field: string | null, code: string, message: string): Problem => ({
   row,
   column: null,
   target_field,
@@ -25,7 +25,7 @@ export const problemAt = (row: number, target_field: string | null, code: string
   value: null,
 })
 
-const stepsOf = (pointer: string): string[] =>
+const parsePointer = (pointer: string): string[] =>
   pointer
     .split('/')
     .slice(1)
@@ -37,7 +37,7 @@ const nothingSold =
 const ownGroups = new Set(['customer', 'consents'])
 
 /** The target that a field of an order comes from. */
-function targetOf([first = '', ...rest]: readonly string[]): string | null {
+function findTarget([first = '', ...rest]: readonly string[]): string | null {
   if (first === '') return null
   if (first === 'items') return ['item', ...rest.slice(1)].join('.')
   if (first === 'consents') return ['consent', ...rest].join('.')
@@ -46,10 +46,10 @@ function targetOf([first = '', ...rest]: readonly string[]): string | null {
 }
 
 /** What is wrong with a field of an order, at the row of the file that says it. */
-export function problemOf(order: Pick<DecidedOrder, 'lines' | 'items'>, error: FieldError): Problem {
-  const steps = stepsOf(error.pointer ?? '#')
+export function toProblem(order: Pick<DecidedOrder, 'lines' | 'items'>, error: FieldError): Problem {
+  const steps = parsePointer(error.pointer ?? '#')
   const item = steps[0] === 'items' ? order.items[Number(steps[1])] : undefined
   const line = item?.line ?? order.lines[0] ?? 0
   const isEmpty = steps[0] === 'items' && order.items.length === 0
-  return problemAt(line, targetOf(steps), error.code, isEmpty ? nothingSold : error.detail)
+  return buildProblem(line, findTarget(steps), error.code, isEmpty ? nothingSold : error.detail)
 }

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { keptDays, rowOutcomes } from '../../../domain/data-imports/data-imports.ts'
+import { retentionDays, previewActions, rowOutcomes } from '../../../domain/data-imports/data-imports.ts'
 import { keptReasons } from '../../../domain/data-imports/import-undo.ts'
 import { currencies } from '../../../domain/money.ts'
 import { orderStatuses } from '../../../domain/orders/orders.ts'
@@ -13,7 +13,7 @@ import {
   listQuery,
 } from '../../../http/requests/list-query.ts'
 import { operation } from '../../../http/operations/operation.ts'
-import { ImportParams, keepers, tag } from '../contract-parts.ts'
+import { ImportParams, importRoles, tag } from '../import-contract.ts'
 
 const Line = z.int().min(0).openapi({ description: 'Line of the file, as a text editor counts.', example: 3 })
 const Money = z.number().openapi({ example: 450 })
@@ -31,8 +31,6 @@ export const RowProblem = z
       .openapi({ description: 'As the file has it; null where no text of the file is at fault.' }),
   })
   .openapi('ImportRowProblem')
-
-export const previewActions = ['create', 'update', 'skip', 'error', 'ignore'] as const
 
 const PreviewItem = z
   .object({
@@ -87,8 +85,10 @@ export const PreviewOrder = z
   })
   .openapi('ImportPreviewOrder')
 
-/** Up to so many orders are decided at once; more are counted in the background. */
+/** Up to this many orders are decided at once. More are counted in the background. */
 export const maxPreviewed = 1000
+/** Orders that a page of an action looks at in a larger import. */
+export const ordersWalkedAPage = 1000
 
 const Totals = z
   .object({ create: Count, update: Count, skip: Count, error: Count, ignore: Count })
@@ -103,15 +103,20 @@ export const previewImportOrders = operation({
   method: 'get',
   path: '/v1/data-imports/{id}/preview',
   summary: 'Preview import orders',
-  description: `What would become of every order of the file, if the import began now. Nothing of the edition is written. \`totals\` count all orders. With more than ${maxPreviewed} orders they are counted in the background once somebody asks, and anew after ten minutes: until then \`totals_state\` is \`counting\`, \`totals\` null, and the list with \`action\` has those of the first ${maxPreviewed} orders. Ask again for the rest.`,
-  roles: keepers,
+  description: `Shows what the import would do with every order of the file if it started now. It writes nothing.
+
+An import with more than ${maxPreviewed} orders is counted in the background from the first request on, and again after ten
+minutes. While \`totals_state\` is \`counting\`, \`totals\` is null and the list with \`action\` covers the first ${maxPreviewed}
+orders: ask again a little later. Afterwards a page with \`action\` looks at ${ordersWalkedAPage} orders of the file, so it may have few
+results or none: follow \`next\` until it is null.`,
+  roles: importRoles,
   params: ImportParams,
   query: previewQuery,
   response: envelope(PreviewOrder)
     .extend({
       totals: z.union([Totals, z.null()]).openapi({ description: 'Null unless all orders are counted.' }),
       totals_state: z.enum(['exact', 'counting', 'none']).openapi({
-        description: '`none` for an import of many orders that was begun: its counters say what became of them.',
+        description: '`none` for a large import that has started: its counters show the results.',
       }),
       previewed_orders: Count.openapi({ description: 'Orders that `totals` count.' }),
       total_orders: Count,
@@ -158,8 +163,8 @@ export const listImportRows = operation({
   method: 'get',
   path: '/v1/data-imports/{id}/rows',
   summary: 'List the rows of an import',
-  description: `Every row of the file with what became of it, and why: at the import, and at its undo. The rows are deleted ${keptDays} days after the import has ended.`,
-  roles: keepers,
+  description: `Every row of the file with what became of it, and why: at the import, and at its undo. The rows are deleted ${retentionDays} days after the import has ended.`,
+  roles: importRoles,
   params: ImportParams,
   query: rowsQuery,
   response: envelope(ImportedRow),
@@ -174,7 +179,7 @@ export const downloadErrorReport = operation({
   summary: 'Download the rows with errors',
   description:
     'The rows of the file that are not imported, as they stand there, with `_line` and `_errors` before them, in the delimiter and the encoding of the file. Mended, it can be imported as it is. The file is deleted 30 days after the import has ended, and at once where somebody in it is erased.',
-  roles: keepers,
+  roles: importRoles,
   params: ImportParams,
   file: {
     type: 'text/csv',
@@ -205,7 +210,7 @@ export const streamImportEvents = operation({
   summary: 'Follow the progress of an import',
   description:
     'Server-sent events: `progress` with each change, at most one a second, and `end` where no work is under way any more. It closes after a minute; a client that connects again goes on with the present state.',
-  roles: keepers,
+  roles: importRoles,
   params: ImportParams,
   file: {
     type: 'text/event-stream',

@@ -41,7 +41,7 @@ export interface RunSetting {
   products: Map<string, MappedProduct | null>
 }
 
-const standard = {
+const standardOptions = {
   on_duplicate: 'skip',
   default_status: 'completed',
   create_users: true,
@@ -52,14 +52,14 @@ const standard = {
 } as const satisfies Partial<RunOptions>
 
 /** Name of the other system, under which the ids of its orders are unique in the edition. */
-export const sourceOf = ({ external_source, detected_source }: ImportRow): string =>
+export const getImportSource = ({ external_source, detected_source }: ImportRow): string =>
   external_source ?? detected_source?.source ?? 'csv'
 
-function optionsOf(row: ImportRow, edition: SettingEdition, hasIds: boolean): RunOptions {
+function decideOptions(row: ImportRow, edition: SettingEdition, hasIds: boolean): RunOptions {
   const given = row.options
   const currency = given.default_currency ?? edition.currency
   const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined))
-  return { ...standard, group_by: hasIds ? 'external_id' : 'row', ...said, default_currency: currency }
+  return { ...standardOptions, group_by: hasIds ? 'external_id' : 'row', ...said, default_currency: currency }
 }
 
 const prefixLength = 16
@@ -77,7 +77,7 @@ export async function loadSetting(db: Database, row: ImportRow): Promise<RunSett
   const prefix = 'consent.'
   const keys = names.flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []))
   const hasIds = names.includes('order.external_id')
-  const options = optionsOf(row, edition, hasIds)
+  const options = decideOptions(row, edition, hasIds)
   return {
     row,
     edition,

@@ -3,8 +3,8 @@ import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { maxProducts } from '../../../domain/data-imports/data-imports.ts'
 import type { RowsPosition } from '../../../domain/data-imports/import-position.ts'
-import { commitStep, endPhase, type ImportRow, misplaced, type PhaseStep } from '../background/steps.ts'
-import { nothingStaged } from '../mapping/changed.ts'
+import { commitStep, endPhase, type ImportRow, buildPositionError, type PhaseStep } from '../background/steps.ts'
+import { emptyStaging } from '../mapping/state.ts'
 import { productsStep } from '../products/suggest-products.ts'
 import { rowsStep } from './stage-rows.ts'
 
@@ -18,7 +18,7 @@ interface Leftovers {
   orders: number
 }
 
-const clearPart = (table: 'import_rows' | 'import_orders', key: string, id: string): Statement =>
+const buildClearing = (table: 'import_rows' | 'import_orders', key: string, id: string): Statement =>
   sql`delete from ${sql.raw(table)} where import_id = ${id} and (${sql.raw(key)}) in
     (select ${sql.raw(key)} from ${sql.raw(table)} where import_id = ${id} order by ${sql.raw(key)} limit ${clearedRows})`
 
@@ -30,17 +30,20 @@ async function clearStep(job: JobCtx, row: ImportRow, count: number): Promise<Im
   if (left?.rows || left?.orders)
     return commitStep(job, row, {
       position: { stage: 'clear', count: count + 1, progress: 0 },
-      statements: [clearPart('import_rows', 'row_number', row.id), clearPart('import_orders', 'number', row.id)],
+      statements: [
+        buildClearing('import_rows', 'row_number', row.id),
+        buildClearing('import_orders', 'number', row.id),
+      ],
     })
   return commitStep(job, row, {
     position: rowsBegin,
-    changes: nothingStaged,
+    changes: emptyStaging,
     statements: [sql`delete from import_products where import_id = ${row.id}`],
   })
 }
 
 const tooManyProducts = {
-  ...nothingStaged,
+  ...emptyStaging,
   error_code: 'too_many_products',
   error_message: `The orders of the file have more than ${maxProducts} different products. Look whether the right column is mapped to item.product.`,
 }
@@ -64,6 +67,6 @@ export const stageStep: PhaseStep = async (job, row) => {
     case 'products':
       return productsStep(job, row)
     default:
-      throw misplaced(row)
+      throw buildPositionError(row)
   }
 }

@@ -5,7 +5,7 @@ import type { PurchaseStatus } from '../../../domain/orders/purchases.ts'
 import { type AnnouncedPurchase, announcedColumns, announcedJoins, purchaseAction } from '../../purchases/index.ts'
 import type { Announcement } from '../../webhooks/index.ts'
 import type { WrittenOrder } from './load-orders.ts'
-import { madeOnes, restoredPurchases, updatedOnes } from './order-statements.ts'
+import { pickCreated, listRestoredPurchases, pickUpdated } from './order-statements.ts'
 
 const actions: Partial<Record<string, 'activated' | 'cancelled'>> = { active: 'activated', cancelled: 'cancelled' }
 
@@ -15,14 +15,14 @@ interface Change {
   status: PurchaseStatus
 }
 
-function changesOf(undone: readonly WrittenOrder[], now: number): Change[] {
-  const updated = updatedOnes(undone)
+function listChanges(undone: readonly WrittenOrder[], now: number): Change[] {
+  const updated = pickUpdated(undone)
   const gone = [
-    ...madeOnes(undone).flatMap(({ purchases }) => purchases),
+    ...pickCreated(undone).flatMap(({ purchases }) => purchases),
     ...updated.flatMap((one) => one.purchases.filter(({ id }) => one.updated.added.includes(id))),
   ].filter(({ status }) => status === 'active')
   const moved = updated.flatMap((one) =>
-    restoredPurchases(one, now).flatMap(({ purchase, status }): Change[] => {
+    listRestoredPurchases(one, now).flatMap(({ purchase, status }): Change[] => {
       const action = purchase.status === status ? undefined : actions[status]
       return action ? [{ id: purchase.id, action, status: status as PurchaseStatus }] : []
     }),
@@ -31,12 +31,12 @@ function changesOf(undone: readonly WrittenOrder[], now: number): Change[] {
 }
 
 /** The events of purchases that an undo deletes or restores. */
-export async function announcementsOf(
+export async function buildUndoAnnouncements(
   db: Database,
   undone: readonly WrittenOrder[],
   now: number,
 ): Promise<Announcement[]> {
-  const changes = changesOf(undone, now)
+  const changes = listChanges(undone, now)
   const ids = changes.map(({ id }) => id)
   const rows = await db.all(
     sql<AnnouncedPurchase>`select ${announcedColumns} from purchases ${announcedJoins} where ${inList(sql`purchases.id`, ids)}`,

@@ -4,7 +4,7 @@ import type { importOrders } from '../../../db/schema/data-imports.ts'
 import type { orders, purchases, transactions } from '../../../db/schema/sales/orders.ts'
 import { inList } from '../../../db/visibility.ts'
 import { maxUnitsPerOrder } from '../../../domain/orders/external-orders.ts'
-import { keptReason, type KeptReason } from '../../../domain/data-imports/import-undo.ts'
+import { findKeptReason, type KeptReason } from '../../../domain/data-imports/import-undo.ts'
 import { answeredLater } from '../../consents/index.ts'
 import { type OrderBefore, readBefore } from '../../order-import/index.ts'
 import type { ImportRow } from '../background/steps.ts'
@@ -66,7 +66,7 @@ type WrittenPayment = Pick<
   'id' | 'order_id' | 'status' | 'amount_minor' | 'refunded_minor' | 'reserved_minor'
 >
 
-const versionsLeft = (before: OrderBefore | null, purchases: readonly UndonePurchase[]): Map<string, number> =>
+const listVersions = (before: OrderBefore | null, purchases: readonly UndonePurchase[]): Map<string, number> =>
   before?.updated
     ? new Map([
         ...before.updated.purchases.map(({ id, version }) => [id, version] as const),
@@ -84,14 +84,14 @@ function isPaymentChanged(before: OrderBefore | null, payments: readonly Written
   )
 }
 
-function written(
+function buildWrittenOrder(
   row: UndoRow,
   purchases: readonly UndonePurchase[],
   payments: readonly WrittenPayment[],
 ): WrittenOrder {
   const before = row.before === null ? null : readBefore(row.before)
   const { id, external_id, version, user_id, modified_at } = row
-  const reason = keptReason({
+  const reason = findKeptReason({
     is_missing: id === null || row.former_id === null || (row.outcome === 'updated' && !before?.updated),
     has_erased_customer: row.has_erased_customer === 1,
     order_version: row.order_version ?? 0,
@@ -102,7 +102,7 @@ function written(
     has_email: row.has_email === 1,
     has_later_answer: row.has_later_answer === 1,
     purchases,
-    left: versionsLeft(before, purchases),
+    left: listVersions(before, purchases),
     is_payment_changed: isPaymentChanged(before, payments),
   })
   const order = { id, external_id, version, user_id, modified_at }
@@ -113,7 +113,7 @@ function written(
 const mostPurchases = maxUnitsPerOrder
 
 /** The next orders that the import wrote, the last first: only one where several have too many purchases. */
-export async function loadWritten(
+export async function loadWrittenOrders(
   db: Database,
   { id }: Pick<ImportRow, 'id'>,
   below: number | null,
@@ -129,8 +129,8 @@ export async function loadWritten(
     sql<WrittenPayment>`select id, order_id, status, amount_minor, refunded_minor, reserved_minor from transactions
       where type = 'payment' and ${inList(sql`order_id`, ids)}`,
   ])
-  if (bought.length === most) return loadWritten(db, { id }, below, 1)
+  if (bought.length === most) return loadWrittenOrders(db, { id }, below, 1)
   const purchasesOf = Map.groupBy(bought, ({ order_id }) => order_id)
   const paymentsOf = Map.groupBy(payments, ({ order_id }) => order_id)
-  return rows.map((row) => written(row, purchasesOf.get(row.id) ?? [], paymentsOf.get(row.id) ?? []))
+  return rows.map((row) => buildWrittenOrder(row, purchasesOf.get(row.id) ?? [], paymentsOf.get(row.id) ?? []))
 }

@@ -5,7 +5,7 @@ import type { CatalogueOrders } from '../../../domain/data-imports/import-positi
 import { isRecord, readJson } from '../../../domain/text/json.ts'
 import type { OrderBefore } from '../../order-import/index.ts'
 import type { ImportRow } from '../background/steps.ts'
-import { entriesOf } from './catalogue.ts'
+import { listEntries } from './catalogue.ts'
 
 /** Has no people when one of them was erased. */
 type NotedData = Pick<OrderBefore, 'catalogue'> & Partial<OrderBefore>
@@ -19,7 +19,7 @@ export interface NotedOrder {
 }
 
 /** The next orders whose people are undone, the last first. */
-export async function findNoted(
+export async function findNotedOrders(
   db: Database,
   { id }: Pick<ImportRow, 'id'>,
   below: number | null,
@@ -33,10 +33,10 @@ export async function findNoted(
   return rows.map(({ number, before }) => ({ number, before: readJson(before, isNotedData) }))
 }
 
-const hasEntries = ({ before }: NotedOrder): boolean => entriesOf(before.catalogue).length > 0
+const hasEntries = ({ before }: NotedOrder): boolean => listEntries(before.catalogue).length > 0
 
 /** The orders with entries of the catalogue, with these. */
-export function catalogueWith(known: CatalogueOrders | null, noted: readonly NotedOrder[]): CatalogueOrders | null {
+export function extendCatalogue(known: CatalogueOrders | null, noted: readonly NotedOrder[]): CatalogueOrders | null {
   const numbers = [...(known ?? []), ...noted.filter(hasEntries).map(({ number }) => number)]
   return numbers.length === 0 ? null : [Math.min(...numbers), Math.max(...numbers)]
 }

@@ -64,7 +64,7 @@ export const findPeople = (db: Database, row: ImportRow, ids: readonly string[])
     left join edition_customers ue on ue.edition_id = ${row.edition_id} and ue.user_seq = u.seq
     where u.organization_id = ${row.organization_id}`)
 
-function deletions({ organization_id, edition_id }: ImportRow, gone: readonly PersonRow[]): Statement[] {
+function buildDeletions({ organization_id, edition_id }: ImportRow, gone: readonly PersonRow[]): Statement[] {
   if (gone.length === 0) return []
   const [ids, seqs] = [gone.map(({ id }) => id), gone.map(({ seq }) => seq)]
   return [
@@ -77,7 +77,7 @@ function deletions({ organization_id, edition_id }: ImportRow, gone: readonly Pe
 }
 
 /** Clears fields that the import filled in, if they still have the value of the import. */
-function emptied(person: PersonRow, filled: PersonBefore['filled'], now: number): Statement[] {
+function buildEmptying(person: PersonRow, filled: PersonBefore['filled'], now: number): Statement[] {
   const { id, email, phone_number, first_name, last_name } = person
   const contact = { email, phone_number, first_name, last_name }
   const isStill = (name: keyof typeof contact) => name in filled && filled[name] === contact[name]
@@ -94,7 +94,7 @@ function emptied(person: PersonRow, filled: PersonBefore['filled'], now: number)
 }
 
 /** Restores the edition's former values of the customer. */
-function unsaid(row: ImportRow, person: PersonRow, { is_new, said }: PersonBefore): Statement[] {
+function buildRestoration(row: ImportRow, person: PersonRow, { is_new, said }: PersonBefore): Statement[] {
   const place = sql`edition_id = ${row.edition_id} and user_seq = ${person.seq}`
   if (is_new || said?.before === null) {
     const stays = person.is_in_edition === 1 || (is_new && person.is_elsewhere === 0)
@@ -105,7 +105,7 @@ function unsaid(row: ImportRow, person: PersonRow, { is_new, said }: PersonBefor
 }
 
 /** One entry a person. Those of later orders come first: what was before is in the last, what is now in the first. */
-function mergedPeople(befores: readonly PersonBefore[]): PersonBefore[] {
+function mergePeople(befores: readonly PersonBefore[]): PersonBefore[] {
   const byId = new Map<string, PersonBefore>()
   for (const one of befores) {
     const later = byId.get(one.id)
@@ -118,20 +118,20 @@ function mergedPeople(befores: readonly PersonBefore[]): PersonBefore[] {
 }
 
 /** The undo of customers: deletes those whom the import created and nothing refers to, and restores the others. */
-export function peopleStatements(
+export function buildPeopleStatements(
   row: ImportRow,
   found: readonly PersonRow[],
   befores: readonly PersonBefore[],
   now: number,
 ): Statement[] {
-  const byId = new Map(mergedPeople(befores).map((one) => [one.id, one]))
+  const byId = new Map(mergePeople(befores).map((one) => [one.id, one]))
   const isGone = (person: PersonRow) => byId.get(person.id)?.is_new === true && !person.is_used
   const stays = found.filter((person) => !isGone(person) && !person.has_kept)
   return [
-    ...deletions(row, found.filter(isGone)),
+    ...buildDeletions(row, found.filter(isGone)),
     ...stays.flatMap((person) => {
       const before = byId.get(person.id)
-      return before ? [...unsaid(row, person, before), ...emptied(person, before.filled, now)] : []
+      return before ? [...buildRestoration(row, person, before), ...buildEmptying(person, before.filled, now)] : []
     }),
   ]
 }

@@ -1,6 +1,6 @@
 import { readBytes, type FileSource } from '../source.ts'
-import { byteOrderMarkOf, decoderOf, type Encoding } from './names.ts'
-import { plausibilityOf } from './plausibility.ts'
+import { readByteOrderMark, createDecoder, type Encoding } from './names.ts'
+import { ratePlausibility } from './plausibility.ts'
 
 export interface DetectedEncoding {
   encoding: Encoding
@@ -16,8 +16,8 @@ const headLength = 65_536
 /** By precedence, for texts that do not decide. */
 const singleByte: Encoding[] = ['windows-1252', 'windows-1250', 'iso-8859-15', 'iso-8859-2', 'macintosh']
 
-/** UTF-16 without a mark: Latin text has a zero in every second byte. */
-function utf16Of(head: Uint8Array): Encoding | null {
+/** Detects UTF-16 without a byte order mark: Latin text has a zero in every second byte. */
+export function detectUtf16(head: Uint8Array): Encoding | null {
   const pairs = head.length >> 1
   if (pairs < 2) return null
   let evenZeros = 0
@@ -87,7 +87,7 @@ const toleratedShare = 0.02
 
 function isUtf8({ bytes, isFull }: ByteSample): boolean {
   // The end of a full sample may cut a character.
-  const text = decoderOf('utf-8').decode(bytes, { stream: isFull })
+  const text = createDecoder('utf-8').decode(bytes, { stream: isFull })
   let bad = 0
   let all = 0
   for (const { 0: letter } of text.matchAll(/[^\0-\x7f]/g)) {
@@ -98,12 +98,12 @@ function isUtf8({ bytes, isFull }: ByteSample): boolean {
 }
 
 /** @param likely encodings that win where the text says nothing else, such as that of the organisation's country. */
-function singleByteOf(sample: Uint8Array, likely: readonly Encoding[]): { encoding: Encoding; confidence: number } {
+function detectSingleByte(sample: Uint8Array, likely: readonly Encoding[]): { encoding: Encoding; confidence: number } {
   const order = [...likely.filter((encoding) => singleByte.includes(encoding)), ...singleByte]
   const readings = new Map<string, { encoding: Encoding; score: number }>()
   for (const encoding of order) {
-    const text = decoderOf(encoding).decode(sample)
-    if (!readings.has(text)) readings.set(text, { encoding, score: plausibilityOf(text) })
+    const text = createDecoder(encoding).decode(sample)
+    if (!readings.has(text)) readings.set(text, { encoding, score: ratePlausibility(text) })
   }
   const [best, second] = Array.from(readings.values()).toSorted((one, other) => other.score - one.score)
   if (!best || best.score <= 0) return { encoding: best?.encoding ?? 'windows-1252', confidence: 0.2 }
@@ -111,14 +111,32 @@ function singleByteOf(sample: Uint8Array, likely: readonly Encoding[]): { encodi
   return { encoding: best.encoding, confidence: Math.round((0.5 + 0.49 * lead) * 100) / 100 }
 }
 
+function detectByHead(head: Uint8Array): DetectedEncoding | null {
+  const mark = readByteOrderMark(head)
+  if (mark) return { encoding: mark.encoding, confidence: 1, markLength: mark.length }
+  const utf16 = detectUtf16(head)
+  return utf16 && { encoding: utf16, confidence: 0.95, markLength: 0 }
+}
+
+function detectBySample(sample: ByteSample, likely: readonly Encoding[]): DetectedEncoding {
+  if (isUtf8(sample)) return { encoding: 'utf-8', confidence: 1, markLength: 0 }
+  return { ...detectSingleByte(sample.bytes, likely), markLength: 0 }
+}
+
 /** Detects by the mark, by the zeros of UTF-16, by validity as UTF-8, and otherwise by letters of Northern Europe. */
 export async function detectEncoding(file: FileSource, likely: readonly Encoding[] = []): Promise<DetectedEncoding> {
-  const head = await readBytes(file, 0, headLength)
-  const mark = byteOrderMarkOf(head)
-  if (mark) return { encoding: mark.encoding, confidence: 1, markLength: mark.length }
-  const utf16 = utf16Of(head)
-  if (utf16) return { encoding: utf16, confidence: 0.95, markLength: 0 }
-  const sample = await sampleBeyondAscii(file)
-  if (isUtf8(sample)) return { encoding: 'utf-8', confidence: 1, markLength: 0 }
-  return { ...singleByteOf(sample.bytes, likely), markLength: 0 }
+  return detectByHead(await readBytes(file, 0, headLength)) ?? detectBySample(await sampleBeyondAscii(file), likely)
+}
+
+/** Characters that no text contains. Control-Z ends files of old programs and is allowed. */
+// oxlint-disable-next-line no-control-regex -- these are what is looked for
+const controls = /[\u0000-\u0008\u000e-\u0019\u001b-\u001f\u007f]/
+
+/** The text at the beginning of a file, in any encoding; null for bytes that are not text. */
+export function readTextHead(bytes: Uint8Array): string | null {
+  const sample = new ByteSample()
+  sample.add(bytes)
+  const { encoding, markLength } = detectByHead(bytes) ?? detectBySample(sample, [])
+  const text = createDecoder(encoding).decode(bytes.subarray(markLength))
+  return controls.test(text) ? null : text
 }

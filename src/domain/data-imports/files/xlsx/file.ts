@@ -4,13 +4,13 @@ import { findHeader } from '../header.ts'
 import type { LinePosition } from '../lines.ts'
 import type { SourceRecord } from '../records.ts'
 import type { FileSource } from '../source.ts'
-import { sheetRows, type SheetRow } from './sheet.ts'
+import { readSheetRows, type SheetRow } from './sheet.ts'
 import { openWorkbook } from './workbook.ts'
 
 /** The number of rows in which the header is searched. */
 const sampleRows = 100
 
-const recordOf = (line: number, cells: string[]): SourceRecord => ({
+const toRecord = (line: number, cells: string[]): SourceRecord => ({
   cells,
   line,
   lineCount: 1,
@@ -22,7 +22,7 @@ const recordOf = (line: number, cells: string[]): SourceRecord => ({
 export async function inspectXlsx(file: FileSource, options: FormatOptions): Promise<XlsxFormat> {
   const workbook = await openWorkbook(file)
   const sample: SheetRow[] = []
-  for await (const rows of sheetRows(file, workbook)) {
+  for await (const rows of readSheetRows(file, workbook)) {
     sample.push(...rows.filter(({ cells }) => cells.length > 0))
     if (sample.length >= sampleRows) break
   }
@@ -46,18 +46,18 @@ export async function inspectXlsx(file: FileSource, options: FormatOptions): Pro
 }
 
 /** The rows below the header, or from a row on. An empty record replaces rows that the sheet leaves out. */
-export async function* xlsxRecords(
+export async function* readXlsxRecords(
   file: FileSource,
   _format: XlsxFormat,
   from: LinePosition,
 ): AsyncGenerator<SourceRecord[]> {
   let expected = from.line
-  for await (const rows of sheetRows(file, await openWorkbook(file))) {
+  for await (const rows of readSheetRows(file, await openWorkbook(file))) {
     const records: SourceRecord[] = []
     for (const { number, cells } of rows) {
       if (number < from.line) continue
-      if (number > expected) records.push(recordOf(number - 1, []))
-      records.push(recordOf(number, cells))
+      if (number > expected) records.push(toRecord(number - 1, []))
+      records.push(toRecord(number, cells))
       expected = number + 1
     }
     yield records

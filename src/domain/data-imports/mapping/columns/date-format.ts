@@ -1,7 +1,6 @@
 import { toIso } from '../../../time/instants.ts'
 import { dateOrders, readDate, type DateOrder, type DateShape } from './date-shape.ts'
-import { keepFirst } from './merge.ts'
-import type { FormatDecision, ReadingChoice } from './number-format.ts'
+import { type FormatDecision, keepFirst, type ReadingChoice } from './number-format.ts'
 
 /** The format of the dates of a column. In `each` every cell is unambiguous by itself. */
 export interface DateFormat {
@@ -24,7 +23,7 @@ export interface DateStatistics {
   with_offset: number
 }
 
-export const noDates = (): DateStatistics => ({
+export const createDateStatistics = (): DateStatistics => ({
   fixed: 0,
   serial: 0,
   allowed: {},
@@ -37,7 +36,7 @@ export const noDates = (): DateStatistics => ({
 
 const maxExamples = 3
 
-const later = (one: number | null, other: number | null): number | null =>
+const pickLater = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.max(one, other)
 
 export function countDate(statistics: DateStatistics, text: string, shape: DateShape): void {
@@ -53,13 +52,13 @@ export function countDate(statistics: DateStatistics, text: string, shape: DateS
   statistics.allowed[key] = (statistics.allowed[key] ?? 0) + 1
   statistics.examples[key] = keepFirst(statistics.examples[key] ?? [], [text], maxExamples)
   if (shape.is_dotted) statistics.dotted++
-  for (const order of orders) statistics.latest[order] = later(statistics.latest[order], shape.days[order])
+  for (const order of orders) statistics.latest[order] = pickLater(statistics.latest[order], shape.days[order])
 }
 
 export function mergeDates(one: DateStatistics, other: DateStatistics): DateStatistics {
   const keys = [...new Set([...Object.keys(one.allowed), ...Object.keys(other.allowed)])]
   const byKey = <Value>(value: (key: string) => Value) => Object.fromEntries(keys.map((key) => [key, value(key)]))
-  const latest = (order: DateOrder) => later(one.latest[order], other.latest[order])
+  const latest = (order: DateOrder) => pickLater(one.latest[order], other.latest[order])
   return {
     fixed: one.fixed + other.fixed,
     serial: one.serial + other.serial,
@@ -72,9 +71,9 @@ export function mergeDates(one: DateStatistics, other: DateStatistics): DateStat
   }
 }
 
-const ordersOf = (key: string): DateOrder[] => dateOrders.filter((order) => key.split(' ').includes(order))
+const parseOrders = (key: string): DateOrder[] => dateOrders.filter((order) => key.split(' ').includes(order))
 
-function choicesOf(orders: readonly DateOrder[], { examples }: DateStatistics): ReadingChoice<DateFormat>[] {
+function buildChoices(orders: readonly DateOrder[], { examples }: DateStatistics): ReadingChoice<DateFormat>[] {
   const texts = Object.values(examples).flatMap((ofKey) => ofKey.slice(0, 2))
   return orders.map((order) => ({
     format: { order },
@@ -93,12 +92,12 @@ function choicesOf(orders: readonly DateOrder[], { examples }: DateStatistics): 
 export function decideDates(statistics: DateStatistics, latest: number | null = null): FormatDecision<DateFormat> {
   const seen = Object.keys(statistics.allowed)
   if (seen.length === 0) return { status: 'decided', format: { order: 'each' } }
-  const possible = dateOrders.filter((order) => seen.some((key) => ordersOf(key).includes(order)))
+  const possible = dateOrders.filter((order) => seen.some((key) => parseOrders(key).includes(order)))
   const ambiguous = (reason: 'conflicting' | 'undetermined', orders: readonly DateOrder[]) =>
-    ({ status: 'ambiguous', reason, choices: choicesOf(orders, statistics) }) as const
+    ({ status: 'ambiguous', reason, choices: buildChoices(orders, statistics) }) as const
   // A spreadsheet converts the dates that it understands to numbers, maybe wrongly, so the column is ambiguous.
   if (statistics.serial > 0) return ambiguous('conflicting', possible)
-  const viable = dateOrders.filter((order) => seen.every((key) => ordersOf(key).includes(order)))
+  const viable = dateOrders.filter((order) => seen.every((key) => parseOrders(key).includes(order)))
   if (viable.length === 0) return ambiguous('conflicting', possible)
   const past = viable.filter((order) => latest === null || (statistics.latest[order] ?? 0) <= latest)
   const left = past.length > 0 ? past : viable

@@ -36,7 +36,7 @@ class ZoneOffsets {
 const zones = new Map<string, ZoneOffsets>()
 const maxZones = 20
 
-function offsetsOf(timeZone: string): ZoneOffsets {
+function getZoneOffsets(timeZone: string): ZoneOffsets {
   const known = zones.get(timeZone)
   if (known) return known
   if (zones.size >= maxZones) zones.clear()
@@ -49,8 +49,8 @@ function offsetsOf(timeZone: string): ZoneOffsets {
  * The instants of a zone's local times, as `instantOfWallClock` answers them: the first of two, null for one that daylight
  * saving skips.
  */
-export function localTimesOf(timeZone: string): (wall: number) => number | null {
-  const offsets = offsetsOf(timeZone)
+export function createLocalTimeReader(timeZone: string): (wall: number) => number | null {
+  const offsets = getZoneOffsets(timeZone)
   return (wall) => {
     const offset = offsets.steady(wall)
     return offset === null ? instantOfWallClock(timeZone, wall) : wall - offset

@@ -1,5 +1,4 @@
 import { maxAmountMinor } from '../../../money.ts'
-import { keepFirst } from './merge.ts'
 import { readNumber, type DecimalSeparator, type Digits, type NumberShape } from './number-shape.ts'
 
 /** The format of the numbers of a column. In `each` every cell is unambiguous by itself. */
@@ -8,6 +7,12 @@ export interface NumberFormat {
   /** Cells that cannot be read so are read the other way: numbers of a workbook have a point beside any texts. */
   or_other?: boolean
 }
+
+/** The first different texts of two lists, in their order. */
+export const keepFirst = (one: readonly string[], other: readonly string[], most: number): readonly string[] =>
+  one.length >= most || other.every((text) => one.includes(text))
+    ? one
+    : [...new Set([...one, ...other])].slice(0, most)
 
 const evidences = ['plain', 'dot', 'comma', 'either'] as const
 type Evidence = (typeof evidences)[number]
@@ -18,24 +23,25 @@ export interface NumberStatistics {
   examples: Record<Exclude<Evidence, 'plain'>, readonly string[]>
 }
 
-export const noNumbers = (): NumberStatistics => ({
+export const createNumberStatistics = (): NumberStatistics => ({
   counts: { plain: 0, dot: 0, comma: 0, either: 0 },
   examples: { dot: [], comma: [], either: [] },
 })
 
-const sameDigits = (one: Digits, other: Digits): boolean => one.whole === other.whole && one.fraction === other.fraction
+const haveSameDigits = (one: Digits, other: Digits): boolean =>
+  one.whole === other.whole && one.fraction === other.fraction
 
-function evidenceOf({ readings }: NumberShape): Evidence {
+function classifyNumber({ readings }: NumberShape): Evidence {
   const { '.': dot, ',': comma } = readings
   if (!dot) return 'comma'
   if (!comma) return 'dot'
-  return sameDigits(dot, comma) ? 'plain' : 'either'
+  return haveSameDigits(dot, comma) ? 'plain' : 'either'
 }
 
 const maxExamples = 3
 
 export function countNumber(statistics: NumberStatistics, text: string, shape: NumberShape): void {
-  const evidence = evidenceOf(shape)
+  const evidence = classifyNumber(shape)
   statistics.counts[evidence]++
   if (evidence === 'plain') return
   statistics.examples[evidence] = keepFirst(statistics.examples[evidence], [text], maxExamples)
@@ -66,7 +72,7 @@ export type FormatDecision<Format> =
       choices: readonly ReadingChoice<Format>[]
     }
 
-function choiceOf(decimal: DecimalSeparator, { examples }: NumberStatistics): ReadingChoice<NumberFormat> {
+function buildChoice(decimal: DecimalSeparator, { examples }: NumberStatistics): ReadingChoice<NumberFormat> {
   const texts = [...examples.either, ...examples.comma.slice(0, 1), ...examples.dot.slice(0, 1)]
   const valueOf = (text: string) => {
     const read = parseNumber(text, { decimal })
@@ -83,7 +89,7 @@ function decideTyped(statistics: NumberStatistics): FormatDecision<NumberFormat>
   return {
     status: 'ambiguous',
     reason: 'undetermined',
-    choices: [choiceOf(',', statistics), choiceOf('.', statistics)],
+    choices: [buildChoice(',', statistics), buildChoice('.', statistics)],
   }
 }
 
@@ -99,7 +105,7 @@ export function decideNumbers(statistics: NumberStatistics, isTyped = false): Fo
   return {
     status: 'ambiguous',
     reason: dot > 0 ? 'conflicting' : 'undetermined',
-    choices: [choiceOf(',', statistics), choiceOf('.', statistics)],
+    choices: [buildChoice(',', statistics), buildChoice('.', statistics)],
   }
 }
 
@@ -111,7 +117,7 @@ export interface ParsedNumber extends Digits {
 /** The number of a cell in a column of this format; null for a cell that is no number or has two readings. */
 export function parseNumber(text: string, { decimal, or_other }: NumberFormat): ParsedNumber | null {
   const shape = readNumber(text)
-  if (!shape || (decimal === 'each' && evidenceOf(shape) === 'either')) return null
+  if (!shape || (decimal === 'each' && classifyNumber(shape) === 'either')) return null
   const { is_negative, currency, readings } = shape
   const other = readings['.'] ?? readings[',']
   const digits = decimal === 'each' ? other : (readings[decimal] ?? (or_other ? other : null))
@@ -122,7 +128,7 @@ export function parseNumber(text: string, { decimal, or_other }: NumberFormat): 
 const digitsOfFloat = 9
 
 /** Minor units, or the fault. */
-export function minorOf({ whole, fraction, is_negative }: ParsedNumber): number | 'too_exact' | 'too_large' {
+export function toMinorUnits({ whole, fraction, is_negative }: ParsedNumber): number | 'too_exact' | 'too_large' {
   const isFloat = fraction.length >= digitsOfFloat && /^\d{2}(?:0{6}|9{6})/.test(fraction)
   if (!isFloat && /[1-9]/.test(fraction.slice(2))) return 'too_exact'
   const cents = Number(`${whole}${fraction.slice(0, 2).padEnd(2, '0')}`) + (isFloat && fraction[2] === '9' ? 1 : 0)
@@ -131,5 +137,5 @@ export function minorOf({ whole, fraction, is_negative }: ParsedNumber): number 
 }
 
 /** A whole number, or null for one with a fraction. */
-export const wholeOf = ({ whole, fraction, is_negative }: ParsedNumber): number | null =>
+export const toWholeNumber = ({ whole, fraction, is_negative }: ParsedNumber): number | null =>
   /[1-9]/.test(fraction) ? null : (is_negative ? -1 : 1) * Number(whole) + 0

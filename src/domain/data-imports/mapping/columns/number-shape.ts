@@ -1,5 +1,5 @@
 import { maxParsedLength } from '../../import-cells.ts'
-import { currencyOfMark } from '../values/currencies.ts'
+import { readCurrencyMark } from '../values/currencies.ts'
 
 const decimalSeparators = ['.', ','] as const
 export type DecimalSeparator = (typeof decimalSeparators)[number]
@@ -24,7 +24,7 @@ const maxWholeDigits = 13
 const cannotBeNumber = /^\D*$|[@?#_]|\p{L}{9}/u
 
 /** `150,-` and `150:-` are prices without cents. Only the comma says which separator the decimals have. */
-const withoutDashes = (text: string): string =>
+const removeDashes = (text: string): string =>
   text
     // Bounded: at most 100 characters, which `readNumber` checks.
     .replace(/,\s?[-–—]{1,2}(?=\D*$)/, ',00')
@@ -34,7 +34,7 @@ const withoutDashes = (text: string): string =>
 const isPlain = /^[!-_a-~]+(?: [!-_a-~]+)*$/
 
 /** All spaces as one kind, all apostrophes and minus signs too. */
-export const plainMarks = (text: string): string =>
+export const normalizeMarks = (text: string): string =>
   isPlain.test(text)
     ? text
     : text
@@ -49,7 +49,7 @@ const groups: Record<DecimalSeparator, RegExp> = {
   ',': /^[1-9]\d{0,2}(?:([. '])\d{3})(?:\1\d{3})*$/,
 }
 
-function readAs(body: string, decimal: DecimalSeparator): Digits | null {
+function readDigits(body: string, decimal: DecimalSeparator): Digits | null {
   const end = body.indexOf(decimal)
   const fraction = end === -1 ? '' : body.slice(end + 1)
   if (end !== -1 && !/^\d+$/.test(fraction)) return null
@@ -66,7 +66,7 @@ function readMarks(lead: string, tail: string): { minuses: number; currency: str
   const marks = [lead, tail].map((text) => text.replaceAll(/[-+\s]/g, '')).filter((mark) => mark !== '')
   // `695 kr.-` may be a price without cents or a negative amount.
   if (/[\p{L}\p{Sc}]\.?\s?-$/u.test(tail)) return null
-  const currencies = marks.map(currencyOfMark)
+  const currencies = marks.map(readCurrencyMark)
   if (minuses > 1 || currencies.includes(null)) return null
   const [one = null, other = null] = currencies
   if (one !== null && other !== null && one !== other && one !== 'kr' && other !== 'kr') return null
@@ -76,24 +76,24 @@ function readMarks(lead: string, tail: string): { minuses: number; currency: str
 /** Digits with at most one separator have nothing around them to be read. */
 const isBare = /^\d+(?:[.,]\d+)?$/
 
-function shapeOf(body: string, marks: Pick<NumberShape, 'is_negative' | 'currency'>): NumberShape | null {
-  const readings = { '.': readAs(body, '.'), ',': readAs(body, ',') }
+function buildShape(body: string, marks: Pick<NumberShape, 'is_negative' | 'currency'>): NumberShape | null {
+  const readings = { '.': readDigits(body, '.'), ',': readDigits(body, ',') }
   return readings['.'] || readings[','] ? { ...marks, readings } : null
 }
 
 /** The number of a cell with every reading that it allows, or null for what is no number; per cent are none. */
 export function readNumber(text: string): NumberShape | null {
   if (text.length > maxParsedLength) return null
-  if (isBare.test(text)) return shapeOf(text, { is_negative: false, currency: null })
+  if (isBare.test(text)) return buildShape(text, { is_negative: false, currency: null })
   if (cannotBeNumber.test(text)) return null
-  const plain = plainMarks(text)
+  const plain = normalizeMarks(text)
   const inBrackets = /^\((.*)\)$/.exec(plain)?.[1]
-  const found = /^(\D*)(\d(?:[\d.,' ]*\d)?)(\D*)$/.exec(withoutDashes(inBrackets ?? plain))
+  const found = /^(\D*)(\d(?:[\d.,' ]*\d)?)(\D*)$/.exec(removeDashes(inBrackets ?? plain))
   if (!found) return null
   const [, before = '', digits = '', after = ''] = found
   const opening = /(?<![\p{L}\p{Sc}.,])[.,]$/u.exec(before)?.[0] ?? ''
   const marks = readMarks(before.slice(0, before.length - opening.length), after)
   if (!marks || (inBrackets !== undefined && marks.minuses > 0)) return null
   const is_negative = inBrackets !== undefined || marks.minuses === 1
-  return shapeOf(opening + digits, { is_negative, currency: marks.currency })
+  return buildShape(opening + digits, { is_negative, currency: marks.currency })
 }

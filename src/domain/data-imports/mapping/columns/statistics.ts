@@ -1,12 +1,10 @@
 import { cleanCell } from '../../import-cells.ts'
 import { maxEmailLength, normalizeEmail } from '../../../accounts/users.ts'
-import { currencyOfMark } from '../values/currencies.ts'
-import { readLanguage } from '../values/locales.ts'
-import { readBoolean, readStatus } from '../values/words.ts'
-import { countDate, mergeDates, noDates, type DateStatistics } from './date-format.ts'
+import { readCurrencyMark } from '../values/currencies.ts'
+import { readBoolean, readLanguage, readStatus } from '../values/words.ts'
+import { countDate, mergeDates, createDateStatistics, type DateStatistics } from './date-format.ts'
 import { readDate, readTime, type DateShape } from './date-shape.ts'
-import { keepFirst } from './merge.ts'
-import { countNumber, mergeNumbers, noNumbers, type NumberStatistics } from './number-format.ts'
+import { countNumber, keepFirst, mergeNumbers, createNumberStatistics, type NumberStatistics } from './number-format.ts'
 import { readNumber, type NumberShape } from './number-shape.ts'
 
 const cellKinds = [
@@ -74,14 +72,14 @@ const isOfKind: Record<Exclude<CellKind, 'number' | 'date'>, (text: string, hasD
   phone: (text, hasDigit) => hasDigit && isPhone(text),
   boolean: (text) => text.length <= longestWord && mayBeWord.test(text) && readBoolean(text) !== null,
   status: (text, hasDigit) => text.length <= longestWord && !hasDigit && readStatus(text) !== null,
-  currency: (text) => text.length <= longestWord && currencyOfMark(text) !== null,
+  currency: (text) => text.length <= longestWord && readCurrencyMark(text) !== null,
   language: (text, hasDigit) => text.length <= longestWord && !hasDigit && readLanguage(text) !== null,
   code: (text, hasDigit) => hasDigit && isCode(text),
   name: (text, hasDigit) => !hasDigit && isName(text),
   link: (text) => /^https?:\/\//i.test(text),
 }
 
-function factsOf(text: string): CellFacts {
+function readFacts(text: string): CellFacts {
   const hasDigit = /\d/.test(text)
   const number = hasDigit ? readNumber(text) : null
   const date = hasDigit ? readDate(text) : null
@@ -91,13 +89,13 @@ function factsOf(text: string): CellFacts {
   return { text, number, date, kinds }
 }
 
-const noCells = (isTyped: boolean): ColumnStatistics => ({
+const createStatistics = (isTyped: boolean): ColumnStatistics => ({
   ...(isTyped ? { is_typed: true } : {}),
   filled: 0,
   blank: 0,
   kinds: Object.fromEntries(cellKinds.map((kind) => [kind, 0])) as Record<CellKind, number>,
-  numbers: noNumbers(),
-  dates: noDates(),
+  numbers: createNumberStatistics(),
+  dates: createDateStatistics(),
   values: {},
   has_more_values: false,
   samples: [],
@@ -142,7 +140,7 @@ export class ColumnCounter {
   #last: CellFacts | undefined
 
   constructor(isTyped = false) {
-    this.#statistics = noCells(isTyped)
+    this.#statistics = createStatistics(isTyped)
   }
 
   add(cell: string): void {
@@ -165,13 +163,13 @@ export class ColumnCounter {
   }
 
   #newFactsOf(text: string): CellFacts {
-    const facts = factsOf(text)
+    const facts = readFacts(text)
     if (this.#remembered.size < maxRemembered && text.length <= maxRememberedLength) this.#remembered.set(text, facts)
     return facts
   }
 }
 
-export function statisticsOf(cells: Iterable<string>, isTyped = false): ColumnStatistics {
+export function countCells(cells: Iterable<string>, isTyped = false): ColumnStatistics {
   const counter = new ColumnCounter(isTyped)
   for (const cell of cells) counter.add(cell)
   return counter.statistics
@@ -209,5 +207,5 @@ export function mergeStatistics(one: ColumnStatistics, other: ColumnStatistics):
 }
 
 /** The fraction of the filled cells that can be of a kind. */
-export const shareOf = ({ filled, kinds }: ColumnStatistics, kind: CellKind): number =>
+export const getShare = ({ filled, kinds }: ColumnStatistics, kind: CellKind): number =>
   filled === 0 ? 0 : kinds[kind] / filled

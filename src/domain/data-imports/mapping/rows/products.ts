@@ -18,7 +18,7 @@ const mostNames = 1000
 const longestName = 200
 const folded = new Map<string, string>()
 
-function plain(text: string | null): string {
+function foldNameOnce(text: string | null): string {
   if (text === null || text === '') return ''
   const known = folded.get(text)
   if (known !== undefined) return known
@@ -30,7 +30,7 @@ function plain(text: string | null): string {
 }
 
 /** The product that the values of a row name; null for a row without one. */
-export function productOf(values: Readonly<Record<string, unknown>>): ProductTuple | null {
+export function readProduct(values: Readonly<Record<string, unknown>>): ProductTuple | null {
   const text = (target: string): string | null => {
     const value = values[target]
     return typeof value === 'string' ? value : null
@@ -48,8 +48,13 @@ export function productOf(values: Readonly<Record<string, unknown>>): ProductTup
 }
 
 /** Tuples with the same key are the same product: case, accents, punctuation and the order of options do not count. */
-export const productKey = ({ product, variant, location, options }: ProductTuple): string =>
-  JSON.stringify([plain(product), plain(variant), plain(location), options.map(plain).toSorted()])
+export const buildProductKey = ({ product, variant, location, options }: ProductTuple): string =>
+  JSON.stringify([
+    foldNameOnce(product),
+    foldNameOnce(variant),
+    foldNameOnce(location),
+    options.map(foldNameOnce).toSorted(),
+  ])
 
 export interface CountedTuple extends ProductTuple {
   rows: number
@@ -59,7 +64,7 @@ export interface CountedTuple extends ProductTuple {
 export function countTuples<Tuple extends ProductTuple>(tuples: Iterable<Tuple>): Map<string, Tuple & CountedTuple> {
   const counted = new Map<string, Tuple & CountedTuple>()
   for (const tuple of tuples) {
-    const key = productKey(tuple)
+    const key = buildProductKey(tuple)
     const known = counted.get(key)
     if (known) known.rows++
     else counted.set(key, { ...tuple, rows: 1 })
@@ -95,8 +100,8 @@ export interface ProductSuggestion {
   confidence: number
 }
 
-const onlyNamed = <Part extends KnownPart>(parts: readonly Part[], name: string): Part | null => {
-  const named = parts.filter((part) => plain(part.name) === plain(name))
+const findOnlyNamed = <Part extends KnownPart>(parts: readonly Part[], name: string): Part | null => {
+  const named = parts.filter((part) => foldNameOnce(part.name) === foldNameOnce(name))
   return named.length === 1 ? (named[0] ?? null) : null
 }
 
@@ -104,7 +109,7 @@ const onlyNamed = <Part extends KnownPart>(parts: readonly Part[], name: string)
 function splitSuggestion(name: string, products: readonly KnownProduct[]): ProductSuggestion | null {
   const found = products.flatMap((product) =>
     product.variants
-      .filter((variant) => plain(`${product.name} ${variant.name}`) === plain(name))
+      .filter((variant) => foldNameOnce(`${product.name} ${variant.name}`) === foldNameOnce(name))
       .map((variant) => ({ product_id: product.id, variant_id: variant.id })),
   )
   const [only, ...more] = found
@@ -114,10 +119,10 @@ function splitSuggestion(name: string, products: readonly KnownProduct[]): Produ
 /** The edition's product that a tuple means by its name; one that the edition does not have yet is to be made. */
 export function suggestProduct(tuple: ProductTuple, products: readonly KnownProduct[]): ProductSuggestion {
   const create: ProductSuggestion = { action: 'create', product_id: null, variant_id: null, confidence: 0.75 }
-  const product = onlyNamed(products, tuple.product)
+  const product = findOnlyNamed(products, tuple.product)
   if (!product) return (tuple.variant === null ? splitSuggestion(tuple.product, products) : null) ?? create
   if (tuple.variant === null) return { action: 'map', product_id: product.id, variant_id: null, confidence: 0.95 }
-  const variant = onlyNamed(product.variants, tuple.variant)
+  const variant = findOnlyNamed(product.variants, tuple.variant)
   return variant
     ? { action: 'map', product_id: product.id, variant_id: variant.id, confidence: 0.95 }
     : { ...create, product_id: product.id }

@@ -1,6 +1,6 @@
 import { cleanCell } from '../../import-cells.ts'
-import { marksCurrency } from '../values/currencies.ts'
-import { plainWord } from '../values/words.ts'
+import { allowsCurrency } from '../values/currencies.ts'
+import { toPlainWord } from '../values/words.ts'
 import { readCell, type Amount, type CellFault, type CellValue } from './cell.ts'
 import type { TargetReader } from './prepare.ts'
 
@@ -53,21 +53,21 @@ export interface PlacedRow extends Omit<DecidedRow, 'errors'> {
 }
 
 /** An error of the whole row: which cell is which cannot be known, so missing values are not reported beside it. */
-export const isOfWholeRow = ({ target_field }: StoredError): boolean => target_field === null
+export const concernsWholeRow = ({ target_field }: StoredError): boolean => target_field === null
 
 type ReadTarget = { value: CellValue } | { ignored: true } | { error: RowError } | null
 
 const maxShownValue = 200
 
 /** The filled cells of a mapping after its value map, or its constant or default. */
-function textsOf({ mapping, values }: TargetReader, cells: readonly string[]): string[] | 'ignored' {
+function readTexts({ mapping, values }: TargetReader, cells: readonly string[]): string[] | 'ignored' {
   const clean = mapping.columns.map((column) => cleanCell(cells[column] ?? ''))
   const filled = clean.filter((text) => text !== '')
   const isWhole = filled.length > 0 && clean[0] !== ''
   const given = isWhole ? filled : [(mapping.constant ?? mapping.default_value ?? filled.join(' ')).trim()]
   const texts: string[] = []
   for (const text of given) {
-    const mapped = text === '' ? undefined : values?.get(plainWord(text))
+    const mapped = text === '' ? undefined : values?.get(toPlainWord(text))
     if (mapped && 'ignore_row' in mapped) return 'ignored'
     texts.push(mapped ? mapped.to.trim() : text)
   }
@@ -76,7 +76,7 @@ function textsOf({ mapping, values }: TargetReader, cells: readonly string[]): s
 
 function readTarget(reader: TargetReader, cells: readonly string[]): ReadTarget {
   const { field, mapping } = reader
-  const texts = textsOf(reader, cells)
+  const texts = readTexts(reader, cells)
   if (texts === 'ignored') return { ignored: true }
   if (texts.length === 0) return null
   const result = readCell(texts, reader.format)
@@ -111,7 +111,7 @@ const isAmount = (value: CellValue): value is Amount => typeof value === 'object
 /** Systems write what they gave back and what they took off as negative numbers too. */
 const signless = new Set(['order.refunded_amount', 'order.discount'])
 
-function amountError(reader: TargetReader, { minor }: Amount, cells: readonly string[]): RowError | null {
+function checkAmount(reader: TargetReader, { minor }: Amount, cells: readonly string[]): RowError | null {
   const { key } = reader.field
   if (minor >= 0 || signless.has(key) || key === 'item.line_total' || key === 'item.tax') return null
   const column = reader.mapping.columns[0] ?? null
@@ -119,9 +119,9 @@ function amountError(reader: TargetReader, { minor }: Amount, cells: readonly st
   return { column, target_field: key, code: 'negative_amount', message: 'An amount cannot be negative here.', value }
 }
 
-function markError(marks: ReadonlySet<string>, currency: unknown): RowError | null {
+function checkMarks(marks: ReadonlySet<string>, currency: unknown): RowError | null {
   const [mark, ...more] = [...marks]
-  const isOther = typeof currency === 'string' && mark !== undefined && !marksCurrency(mark, currency)
+  const isOther = typeof currency === 'string' && mark !== undefined && !allowsCurrency(mark, currency)
   if (more.length === 0 && !isOther) return null
   const message =
     more.length > 0
@@ -146,7 +146,7 @@ export function decideRow(readers: readonly TargetReader[], cells: readonly stri
     const { value } = read
     const { key } = reader.field
     if (isAmount(value)) {
-      const wrong = amountError(reader, value, cells)
+      const wrong = checkAmount(reader, value, cells)
       if (wrong) errors.push(wrong)
       if (value.currency !== null) marks.add(value.currency)
       values[key] = signless.has(key) ? Math.abs(value.minor) : value.minor
@@ -154,8 +154,8 @@ export function decideRow(readers: readonly TargetReader[], cells: readonly stri
   }
   const currency = values['order.currency']
   // `kr` beside a crown says nothing more than the crown.
-  if (marks.size > 1 && [...marks].some((mark) => mark !== 'kr' && marksCurrency('kr', mark))) marks.delete('kr')
-  const wrong = markError(marks, currency === 'kr' ? undefined : currency)
+  if (marks.size > 1 && [...marks].some((mark) => mark !== 'kr' && allowsCurrency('kr', mark))) marks.delete('kr')
+  const wrong = checkMarks(marks, currency === 'kr' ? undefined : currency)
   if (wrong) errors.push(wrong)
   return { values, currency_mark: [...marks][0] ?? null, errors, is_ignored: false }
 }

@@ -1,19 +1,19 @@
 import { dayMs } from '../../../time/instants.ts'
 import { readDate } from '../columns/date-shape.ts'
-import { type ColumnStatistics, shareOf } from '../columns/statistics.ts'
-import { firstNamesBesideName } from '../targets/person-aliases.ts'
-import { headerKey } from '../targets/headers.ts'
+import { type ColumnStatistics, getShare } from '../columns/statistics.ts'
+import { buildHeaderKey } from '../targets/aliases.ts'
 import type { Candidate, ImportColumn } from './candidates.ts'
 import { areDifferent, arePeople } from './fits.ts'
 
 const rankOrder = ['certain', 'specific', 'plain', 'indirect', 'vague'] as const
 
-const byRank = (one: Candidate, other: Candidate): number => rankOrder.indexOf(one.rank) - rankOrder.indexOf(other.rank)
+const compareRanks = (one: Candidate, other: Candidate): number =>
+  rankOrder.indexOf(one.rank) - rankOrder.indexOf(other.rank)
 
 /** The candidates of one target, best first, and which of them is chosen: two equal ones are none. */
-function bestOf(candidates: readonly Candidate[]): Candidate | null {
-  const [first, second] = candidates.toSorted(byRank)
-  return first && (!second || byRank(first, second) !== 0) ? first : null
+function pickBest(candidates: readonly Candidate[]): Candidate | null {
+  const [first, second] = candidates.toSorted(compareRanks)
+  return first && (!second || compareRanks(first, second) !== 0) ? first : null
 }
 
 type ChosenCandidates = Map<string, Candidate>
@@ -24,7 +24,7 @@ const personFields = ['email', 'first_name', 'last_name', 'full_name'] as const
  * `Email` beside `Buyer email` is the ticket holder's, if the same is so of another field and no column names holders
  * by itself.
  */
-function holdersBesideBuyers(candidates: readonly Candidate[], chosen: ChosenCandidates): void {
+function addHoldersBesideBuyers(candidates: readonly Candidate[], chosen: ChosenCandidates): void {
   if (personFields.some((name) => chosen.has(`item.user.${name}`))) return
   const plain = personFields.flatMap((name) => {
     const target = `customer.${name}`
@@ -40,7 +40,7 @@ function holdersBesideBuyers(candidates: readonly Candidate[], chosen: ChosenCan
 }
 
 /** An order's number is its id where the file has no other. */
-function numberBesideId(
+function addNumberBesideId(
   candidates: readonly Candidate[],
   chosen: ChosenCandidates,
   columns: readonly ImportColumn[],
@@ -53,19 +53,22 @@ function numberBesideId(
   chosen.set('order.order_number', { ...number, target: 'order.order_number', confidence: 0.85 })
 }
 
+/** First names of languages in which the bare word for a name beside it is the last name. */
+const firstNamesBesideName: ReadonlySet<string> = new Set(['vorname', 'voornaam'])
+
 /** `Name` beside `Vorname` is the last name; beside other first names it is ambiguous. */
 function settleNames(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
   for (const person of ['customer', 'item.user']) {
     const [first, last, full] = ['first_name', 'last_name', 'full_name'].map((name) => chosen.get(`${person}.${name}`))
     if (!full || full.rank === 'certain' || (!first && !last)) continue
     chosen.delete(`${person}.full_name`)
-    const isLastName = first && !last && firstNamesBesideName.has(headerKey(columns[first.column]?.header ?? ''))
+    const isLastName = first && !last && firstNamesBesideName.has(buildHeaderKey(columns[first.column]?.header ?? ''))
     if (isLastName) chosen.set(`${person}.last_name`, { ...full, target: `${person}.last_name`, confidence: 0.8 })
   }
 }
 
 /** Whether a date of a column is in the future in every reading. */
-function isToCome({ samples }: ColumnStatistics, now: number): boolean {
+function isInFuture({ samples }: ColumnStatistics, now: number): boolean {
   return samples.some((sample) => {
     const days = Object.values(readDate(sample)?.days ?? {}).filter((day) => day !== null)
     return days.length > 0 && days.every((day) => day > now + dayMs)
@@ -113,21 +116,21 @@ function dropUnsupported(chosen: ChosenCandidates, { columns, now }: ChoiceInput
   const date = chosen.get('order.created')
   const statistics = date && columns[date.column]?.statistics
   const isSame = statistics && statistics.filled >= 3 && Object.keys(statistics.values).length === 1
-  const isLater = statistics && now !== undefined && isToCome(statistics, now)
+  const isLater = statistics && now !== undefined && isInFuture(statistics, now)
   if (date?.rank === 'vague' && (isSame || isLater)) chosen.delete('order.created')
   dropDoubtfulName(chosen, columns)
 }
 
 /** The time of the day, where the date of the order has none and a column of times stands beside it. */
-export function timeColumnOf(
+export function findTimeColumn(
   candidates: readonly Candidate[],
   date: Candidate | undefined,
   columns: readonly ImportColumn[],
 ): number | null {
   const dates = date && columns[date.column]?.statistics
-  const time = bestOf(candidates.filter((one) => one.target === 'order.created' && one.part === 'time'))
+  const time = pickBest(candidates.filter((one) => one.target === 'order.created' && one.part === 'time'))
   const times = time && columns[time.column]?.statistics
-  if (!time || !dates || !times || shareOf(times, 'time') < 0.8) return null
+  if (!time || !dates || !times || getShare(times, 'time') < 0.8) return null
   return dates.dates.with_time * 2 > dates.filled ? null : time.column
 }
 
@@ -137,11 +140,11 @@ export function choose(candidates: readonly Candidate[], input: ChoiceInput): Ch
   const whole = candidates.filter(({ part }) => part === null)
   const chosen: ChosenCandidates = new Map()
   for (const [target, ofTarget] of Map.groupBy(whole, (one) => one.target)) {
-    const best = bestOf(ofTarget)
+    const best = pickBest(ofTarget)
     if (best) chosen.set(target, best)
   }
-  holdersBesideBuyers(whole, chosen)
-  numberBesideId(whole, chosen, columns)
+  addHoldersBesideBuyers(whole, chosen)
+  addNumberBesideId(whole, chosen, columns)
   settleNames(chosen, columns)
   settleStatus(chosen)
   dropUnsupported(chosen, input)

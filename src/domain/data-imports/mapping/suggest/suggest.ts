@@ -1,15 +1,15 @@
-import { shareOf, type CellKind } from '../columns/statistics.ts'
+import { getShare, type CellKind } from '../columns/statistics.ts'
 import { leastConfidence, type SuggestedMapping } from '../mapping.ts'
-import { targetFieldOf, type KnownConsent } from '../targets/fields.ts'
-import { headerKey } from '../targets/headers.ts'
+import { findTargetField, type KnownConsent } from '../targets/fields.ts'
+import { buildHeaderKey } from '../targets/aliases.ts'
 import { suggestValueMap } from '../values/value-maps.ts'
-import { candidateOf, type Candidate, type ImportColumn } from './candidates.ts'
-import { choose, timeColumnOf } from './choose.ts'
+import { findCandidate, type Candidate, type ImportColumn } from './candidates.ts'
+import { choose, findTimeColumn } from './choose.ts'
 
 export interface SuggestionInput {
   columns: readonly ImportColumn[]
   consents?: readonly KnownConsent[]
-  /** The organisation's earlier targets by `headerKey`; null for a header that was left out. */
+  /** The organisation's earlier targets by header key; null for a header that was left out. */
   history?: ReadonlyMap<string, string | null>
   /** The time of the file, which is after its orders; null when it is unknown. */
   now?: number
@@ -27,14 +27,14 @@ const byValues: readonly { kind: CellKind; target: string; least: number }[] = [
 const leastFilled = 3
 
 /** Columns whose values leave no doubt although their headers say nothing. */
-function candidatesByValues(columns: readonly ImportColumn[], taken: ReadonlySet<number>): Candidate[] {
+function findCandidatesByValues(columns: readonly ImportColumn[], taken: ReadonlySet<number>): Candidate[] {
   return byValues.flatMap(({ kind, target, least }) => {
     const fitting = columns.flatMap(({ statistics }, column) =>
-      statistics && statistics.filled >= leastFilled && shareOf(statistics, kind) >= least ? [column] : [],
+      statistics && statistics.filled >= leastFilled && getShare(statistics, kind) >= least ? [column] : [],
     )
     const [column, ...more] = fitting
     if (column === undefined || more.length > 0 || taken.has(column)) return []
-    if (!emptyHeader.test(headerKey(columns[column]?.header ?? ''))) return []
+    if (!emptyHeader.test(buildHeaderKey(columns[column]?.header ?? ''))) return []
     return [{ column, target, rank: 'vague' as const, confidence: 0.8, reason: 'values' as const, part: null }]
   })
 }
@@ -45,7 +45,7 @@ function toSuggestion(candidate: Candidate, input: SuggestionInput): SuggestedMa
   // A blank cell in a column of marks means that the order was not paid.
   if (candidate.value_map)
     return { target, columns: [column], confidence, reason, value_map: candidate.value_map, default_value: 'pending' }
-  const type = targetFieldOf(target, input.consents)?.type
+  const type = findTargetField(target, input.consents)?.type
   const value_map = type && statistics ? suggestValueMap(type, statistics) : null
   return { target, columns: [column], confidence, reason, value_map }
 }
@@ -53,13 +53,13 @@ function toSuggestion(candidate: Candidate, input: SuggestionInput): SuggestedMa
 /** What the columns of a file may be mapped to, at most one suggestion for a target and for a column. */
 export function suggestMappings(input: SuggestionInput): SuggestedMapping[] {
   const context = { consents: input.consents ?? [], history: input.history ?? new Map<string, string | null>() }
-  const candidates = input.columns.flatMap((column, index) => candidateOf(column, index, context) ?? [])
+  const candidates = input.columns.flatMap((column, index) => findCandidate(column, index, context) ?? [])
   const chosen = choose(candidates, input)
   const taken = new Set(candidates.map(({ column }) => column))
-  for (const candidate of candidatesByValues(input.columns, taken))
+  for (const candidate of findCandidatesByValues(input.columns, taken))
     if (!chosen.has(candidate.target)) chosen.set(candidate.target, candidate)
   const date = chosen.get('order.created')
-  const time = timeColumnOf(candidates, date, input.columns)
+  const time = findTimeColumn(candidates, date, input.columns)
   const suggestions = [...chosen.values()]
     .filter(({ confidence }) => confidence >= leastConfidence)
     .map((candidate) => toSuggestion(candidate, input))
