@@ -6,7 +6,7 @@ import {
   getGroupKey,
   mergeTuples,
   suggestProduct,
-  toExternalOrder,
+  mapOrder,
   toWireOrder,
   type PlacedRow,
 } from '../../src/domain/data-imports/mapping/index.ts'
@@ -38,7 +38,7 @@ function ordersOf(rows: readonly (readonly string[])[], given: Partial<OrderOpti
   const { readers } = prepare(mappings, rows, all.group_by)
   const placed = rows.map((cells, index): PlacedRow => ({ ...decideRow(readers, cells), line: index + 2 }))
   return [...Map.groupBy(placed, (row) => getGroupKey(row, all.group_by)).values()].map((ofOrder) =>
-    toExternalOrder(ofOrder, all),
+    mapOrder(ofOrder, all),
   )
 }
 

@@ -5,7 +5,7 @@ import {
   prepareMappings,
   countCells,
   suggestImport,
-  toExternalOrder,
+  mapOrder,
   type DecidedOrder,
   type PlacedRow,
   type TargetMapping,
@@ -43,7 +43,7 @@ export function importFile(text: string, delimiter: string, added: readonly Targ
     .filter(({ is_ignored }) => !is_ignored)
   const orders = [...Map.groupBy(placed, (row) => getGroupKey(row, group_by) ?? `line ${row.line}`).values()].map(
     (ofOrder) =>
-      toExternalOrder(ofOrder, { group_by, default_currency: 'dkk', default_status: 'completed', id_prefix: 'imp' }),
+      mapOrder(ofOrder, { group_by, default_currency: 'dkk', default_status: 'completed', id_prefix: 'imp' }),
   )
   return { headers, suggestion, prepared, orders }
 }

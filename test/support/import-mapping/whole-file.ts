@@ -8,7 +8,7 @@ import {
   suggestImport,
   type SuggestedMapping,
   type TargetMapping,
-  toExternalOrder,
+  mapOrder,
 } from '../../../src/domain/data-imports/mapping/index.ts'
 import { inspectAndRead } from '../import-files.ts'
 import { brief, consents, now } from './read-file.ts'
@@ -74,7 +74,7 @@ export async function wholeFile(bytes: Uint8Array, answers: TargetMapping[]): Pr
   const orders = [...groups.values()].map((ofOrder) => {
     const faults = ofOrder.flatMap(({ fault, line }) => (fault ? [`${line} ${fault.code}`] : []))
     const options = { group_by, default_currency: 'dkk', default_status: 'completed', id_prefix: 'imp' } as const
-    const { order, errors, warnings } = toExternalOrder(ofOrder, options)
+    const { order, errors, warnings } = mapOrder(ofOrder, options)
     const said = errors.map((error) => `${error.row} ${error.target_field} ${error.code}: ${error.message}`)
     const warned = warnings.map((one) => `${one.row} ${one.code}: ${one.message}`)
     if (faults.length > 0) return { errors: faults }

@@ -9,7 +9,7 @@ export {
   type ValueMap,
 } from './mapping.ts'
 export { suggestImport } from './presets/detect.ts'
-export { getGroupKey, toExternalOrder, type DecidedOrder } from './rows/order.ts'
+export { getGroupKey, mapOrder, type DecidedOrder } from './rows/order.ts'
 export { prepareMappings, type PreparedMappings } from './rows/prepare.ts'
 export {
   countTuples,

@@ -197,7 +197,7 @@ export const ExternalOrderSchema = z
   })
   .openapi('ExternalOrder')
 
-export type ExternalOrderWire = z.output<typeof ExternalOrderSchema>
+type ExternalOrderWire = z.output<typeof ExternalOrderSchema>
 
 interface GivenNames {
   first_name?: string | null | undefined
@@ -233,7 +233,7 @@ function toItems(item: ExternalOrderWire['items'][number], position: number): Ex
 }
 
 /** An order whose fields the contract has checked. */
-export const toExternalOrderOfCall = (wire: ExternalOrderWire): ExternalOrder => ({
+const toExternalOrder = (wire: ExternalOrderWire): ExternalOrder => ({
   external_id: wire.external_id,
   order_number: wire.order_number || null,
   status: wire.status ?? 'completed',
@@ -264,12 +264,12 @@ export function parseExternalOrder(
 ): { order: ExternalOrder } | { errors: FieldError[] } {
   const result = ExternalOrderSchema.safeParse(raw)
   const unknown = unknownFields(ExternalOrderSchema, raw, { prefix: path })
-  if (result.success && !unknown.length) return { order: toExternalOrderOfCall(result.data) }
+  if (result.success && !unknown.length) return { order: toExternalOrder(result.data) }
   return { errors: [...(result.error ? fieldErrors(result.error, raw, path) : []), ...unknown] }
 }
 
-/** As `parseExternalOrder`, of an order that the service itself put together: it has no fields that are unknown. */
+/** Checks an order of a file. The service has put it together, so it has no unknown fields. */
 export function checkExternalOrder(raw: unknown): { order: ExternalOrder } | { errors: FieldError[] } {
   const result = ExternalOrderSchema.safeParse(raw)
-  return result.success ? { order: toExternalOrderOfCall(result.data) } : { errors: fieldErrors(result.error, raw, []) }
+  return result.success ? { order: toExternalOrder(result.data) } : { errors: fieldErrors(result.error, raw, []) }
 }

@@ -4,7 +4,7 @@ import type { ExternalOrder } from '../../../domain/orders/external-orders.ts'
 import {
   type DecidedOrder,
   type PlacedRow,
-  toExternalOrder,
+  mapOrder,
   toWireOrder,
 } from '../../../domain/data-imports/mapping/index.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
@@ -14,7 +14,6 @@ import { lookUpProducts, resolveProduct } from './mapped-products.ts'
 import { type Problem, buildProblem, toProblem } from './problems.ts'
 import type { RunSetting } from './setting.ts'
 import { checkExternalOrder } from '../external-orders/external-order-contract.ts'
-import { plainOrder } from '../external-orders/plain-order.ts'
 
 /** An order as it was staged. */
 export interface StagedOrder {
@@ -85,15 +84,9 @@ function normalizeOrderPhone({ edition }: RunSetting, order: ExternalOrder, line
   return { ...order, customer: { ...order.customer, phone_number } }
 }
 
-/** An order of the file as the contract of orders that come by calls reads it. */
-function parseDecidedOrder(decided: DecidedOrder): ReturnType<typeof checkExternalOrder> {
-  const order = plainOrder(decided)
-  return order ? { order } : checkExternalOrder(toWireOrder(decided))
-}
-
 function checkOrder(setting: RunSetting, decided: DecidedOrder): { order: ExternalOrder | null; problems: Problem[] } {
   const problems = checkConsents(setting, decided)
-  const parsed = parseDecidedOrder(decided)
+  const parsed = checkExternalOrder(toWireOrder(decided))
   if ('errors' in parsed)
     return { order: null, problems: [...problems, ...parsed.errors.map((error) => toProblem(decided, error))] }
   const order = normalizeOrderPhone(setting, parsed.order, decided.lines[0] ?? 0)
@@ -107,7 +100,7 @@ function readOrder(setting: RunSetting, row: StagedOrder, parsed: readonly Parse
   const lines = rows.map(({ line }) => line)
   const base = { row, kept, ignored, lines, decided: null, order: null, warnings: [] }
   if (rows.length === 0) return { ...base, problems: [] }
-  const decision = toExternalOrder(rows, { ...options, id_prefix })
+  const decision = mapOrder(rows, { ...options, id_prefix })
   const found = [...problems, ...decision.errors]
   const warnings = decision.warnings.map((one) => ({ ...one, column: null, target_field: null, value: null }))
   const decided = decision.order

@@ -194,7 +194,7 @@ function decideId(rows: readonly PlacedRow[], values: OrderValues, options: Orde
 }
 
 /** The order that some rows are, in the order of the file; ignored rows are left out before. */
-export function toExternalOrder(rows: readonly PlacedRow[], options: OrderOptions): MappedOrder {
+export function mapOrder(rows: readonly PlacedRow[], options: OrderOptions): MappedOrder {
   const { values, errors: disagreements } = mergeRows(rows)
   const first = rows[0]?.line ?? 0
   const { items, errors: itemErrors, warnings } = decideItems(rows)
