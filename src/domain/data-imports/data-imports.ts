@@ -8,7 +8,7 @@ import type { OrderStatus } from '../orders/orders.ts'
 
 const editable = ['parsing', 'mapping_columns', 'mapping_products', 'ready', 'cancelled'] as const
 
-/** An import of a file. Imports of external orders begin and end in one request. */
+/** Imports of external orders begin and end in one request and skip these states. */
 export const dataImportLifecycle = lifecycle('draft', {
   draft: ['parsing', 'cancelled'],
   parsing: ['parsing', 'mapping_columns', 'failed', 'cancelled'],
@@ -45,21 +45,20 @@ const stagedStatuses = [
   'undone',
 ] as const satisfies DataImportStatus[]
 
-/** The phases of the background work of an import. */
 export const importPhases = ['parse', 'stage', 'import', 'undo'] as const
 export type ImportPhase = (typeof importPhases)[number]
 
 export const rowOutcomes = ['created', 'updated', 'skipped', 'error', 'ignored', 'cancelled'] as const
 export type RowOutcome = (typeof rowOutcomes)[number]
-/** Rows by outcome; an outcome that no row has is left out. */
+/** An outcome without rows is left out. */
 export type RowCounts = Partial<Record<RowOutcome, number>>
 
 export const previewActions = ['create', 'update', 'skip', 'error', 'ignore'] as const
-/** What an import would do with an order. `ignore`: all of its products are ignored. */
+/** `ignore`: all products of the order are ignored. */
 export type PreviewAction = (typeof previewActions)[number]
 export type PreviewTotals = Record<PreviewAction, number>
 
-/** Counts as an import stores them, with more rows. Null where it did not count from the beginning. */
+/** Adds rows to the stored counts; null for an import that was not counted from the beginning. */
 export function countRows(stored: RowCounts | null, more: RowCounts): RowCounts | null {
   if (stored === null) return null
   const counts = { ...stored }
@@ -70,21 +69,16 @@ export function countRows(stored: RowCounts | null, more: RowCounts): RowCounts 
   return counts
 }
 
-/** The number of orders in one commit. */
 export const ordersPerChunk = 25
-/** Imports of files that an organisation may run at the same time. */
 export const maxRunningImports = 2
-/** How long an import may be undone. */
 export const undoDays = 30
-/** How long the file and the rows of an import are kept after its end. An undo needs them no longer. */
+/** How long the file and the rows of an import are stored after its end. An undo needs them as long. */
 export const retentionDays = undoDays
-/** Background work without progress for this time is begun again. */
+/** Background work without progress for this time is started again. */
 export const heartbeatLostMs = 120_000
-/** The shortest time between two stored signs of progress, because an index contains the time. */
+/** Progress is stored at most this often, because an index contains its time. */
 export const heartbeatEveryMs = 10_000
-/** The stalls without progress after which the work fails. */
 export const maxStalls = 5
-/** The most different products in the orders of a file. */
 export const maxProducts = 2000
 
 export const importDelimiters = ['auto', ',', ';', 'tab', 'pipe'] as const
@@ -93,7 +87,7 @@ export const quoteOptions = ['auto', 'double', 'none'] as const
 export const decimalOptions = ['auto', '.', ','] as const
 export const dateOptions = ['auto', 'dmy', 'mdy', 'ymd'] as const
 
-/** The options for reading a file and for its orders. Null where the edition or the file decides. */
+/** Null where the edition or the file decides. */
 export interface ImportOptions {
   delimiter: (typeof importDelimiters)[number]
   encoding: 'auto' | 'utf-16' | Encoding
@@ -152,7 +146,7 @@ export function readOptions(given: StoredOptions): ImportOptions {
   return Object.fromEntries(names.map((name) => [name, stored[name]])) as unknown as ImportOptions
 }
 
-/** The system whose export the file is, by its headers. */
+/** The system that exported the file, recognized by its headers. */
 export interface StoredSource {
   source: string
   label: string
@@ -217,7 +211,6 @@ const actionStatuses: Record<Exclude<ImportActionName, 'undo'>, readonly DataImp
 const needFormat: readonly ImportActionName[] = ['update_column_mappings', 'validate', 'process']
 const needFile: readonly ImportActionName[] = ['update', ...needFormat]
 
-/** The actions that an import allows in its state. */
 export const allowsImportAction = (row: ImportFacts, action: ImportActionName, now: number): boolean => {
   if (row.rows_deleted_at !== null) return false
   if (row.files_deleted_at !== null && needFile.includes(action)) return false
@@ -229,7 +222,6 @@ export const allowsImportAction = (row: ImportFacts, action: ImportActionName, n
   return action !== 'start' && (!needFormat.includes(action) || row.format !== null)
 }
 
-/** Statuses in which an import has ended. */
 export const endedStatuses = [
   'completed',
   'completed_with_errors',
@@ -251,7 +243,7 @@ interface ImportProgress {
 
 const waiting: readonly DataImportStatus[] = ['draft', 'failed']
 
-/** The progress of the work, in hundredths; 1 without work. */
+/** Rounds down to hundredths; 1 without work. */
 export function getImportProgress({ status, phase, position }: ImportProgress): number {
   if (phase === null) return waiting.includes(status) ? 0 : 1
   const { progress = 0 } = position

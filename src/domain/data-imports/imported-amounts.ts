@@ -8,7 +8,7 @@ import {
   type TransactionStatus,
 } from '../orders/orders.ts'
 
-/** A line's total as units to the cent: the first ones cost one minor unit more where it cannot be divided. */
+/** Splits a total to the cent. The first units cost one minor unit more if it cannot be divided. */
 export function splitLine(totalMinor: number, quantity: number): { quantity: number; price_minor: number }[] {
   const price_minor = Math.floor(totalMinor / quantity)
   const dearer = totalMinor - price_minor * quantity
@@ -21,9 +21,9 @@ export function splitLine(totalMinor: number, quantity: number): { quantity: num
 type Priced = Pick<ExternalOrder, 'items' | 'status' | 'amount_minor' | 'service_fee_minor' | 'discount_minor'>
 
 /**
- * The items that make an order's amount, and the amount. Cancelled items count where they were paid: the source's own
- * total says so or, where that fits neither way, money was paid back. They count too where the others alone would make
- * less than nothing, and in a cancelled order that has no others.
+ * Picks the items that make an order's amount. Cancelled items count if they were paid: if the source's total says so
+ * or, if it fits neither way, if money was paid back. They also count if the others make less than nothing, and in a
+ * cancelled order without others.
  */
 export function pickCountedItems(
   order: Priced,
@@ -38,7 +38,6 @@ export function pickCountedItems(
   return order.amount_minor === all.totals.total_minor || refundedMinor > 0 ? all : live
 }
 
-/** The status of a new order's payment, by its refunded amount. */
 export function decidePaymentStatus(
   status: OrderStatus,
   amountMinor: number,
@@ -52,11 +51,10 @@ export interface PaymentAmounts {
   status: TransactionStatus
   amount_minor: number
   refunded_minor: number
-  /** The amount that open refund requests have reserved. */
+  /** The amount that open refund requests reserve. */
   reserved_minor: number
 }
 
-/** The refunded and reserved amounts of a payment. */
 export const sumTakenBack = (payment: Pick<PaymentAmounts, 'refunded_minor' | 'reserved_minor'>): number =>
   payment.refunded_minor + payment.reserved_minor
 
@@ -64,7 +62,7 @@ export const sumTakenBack = (payment: Pick<PaymentAmounts, 'refunded_minor' | 'r
 const isSettled = (payment: PaymentAmounts): boolean =>
   sumTakenBack(payment) > 0 || payment.status === 'partially_refunded' || payment.status === 'refunded'
 
-/** Whether the payment failed, so that nothing of it can be paid back. */
+/** Nothing can be paid back from such a payment. */
 export const hasFailed = (status: TransactionStatus): boolean => status === 'failed' || status === 'cancelled'
 
 export interface PaymentAfter {
@@ -74,9 +72,9 @@ export interface PaymentAfter {
 }
 
 /**
- * A payment after its order was imported again with that status and amount, and whether it has the order's amounts. It
- * only goes forward; once money went back or is reserved for a refund, its amounts stay, because they are what was paid;
- * and what went back never becomes less.
+ * Decides a payment after its order is imported again, and whether it follows the order's amounts. A payment only goes
+ * forward. Once money went back or is reserved for a refund, the amounts stay what was paid. The refunded amount never
+ * decreases.
  */
 export function decidePayment(
   payment: PaymentAmounts,

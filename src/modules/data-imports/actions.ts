@@ -8,8 +8,8 @@ import type { ColumnView } from './columns/columns.ts'
 import { toFieldError } from './mapping/issues.ts'
 
 /**
- * Cancels an import. While orders are created, the work goes on under a new epoch and marks the rest as cancelled.
- * Other work ends at once: no step of it can commit any more.
+ * Cancels an import. While orders are created, the work continues under a new epoch and marks the rest as cancelled.
+ * Other work ends at once, because none of its steps can commit any more.
  */
 export async function cancelImport(ctx: Ctx, row: LoadedImport): Promise<LoadedImport> {
   checkAction(ctx, row, 'cancel', 'cancelled')
@@ -20,7 +20,7 @@ export async function cancelImport(ctx: Ctx, row: LoadedImport): Promise<LoadedI
   return commitImport(ctx, row, { ...stopPhase(row), status: 'cancelled', completed_at: ctx.now() })
 }
 
-/** Begins the undo of an import. Only imports of files store the data that it needs. */
+/** Only imports of files store the data that an undo needs. */
 export async function undoImport(ctx: Ctx, row: LoadedImport): Promise<LoadedImport> {
   checkAction(ctx, row, 'undo', 'undone')
   return commitImport(ctx, row, {
@@ -31,7 +31,6 @@ export async function undoImport(ctx: Ctx, row: LoadedImport): Promise<LoadedImp
   })
 }
 
-/** Begins to read every row by the mapping, if the mapping is complete. */
 export async function processColumns(ctx: Ctx, { row, issues }: ColumnView): Promise<LoadedImport> {
   checkAction(ctx, row, 'process', 'processed')
   if (issues.errors.length)

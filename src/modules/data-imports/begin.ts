@@ -39,19 +39,18 @@ const guardLimit = (organizationId: string): Statement =>
 
 type WorkRow = Pick<ImportRow, 'id' | 'organization_id' | 'epoch'>
 
-/** The statement that sets the epoch of background work. The message of the work is sent once it is committed. */
+/** The message is sent after the commit. */
 const enqueueAfter = (ctx: Ctx, row: WorkRow, statement: Statement): Statement =>
   followedBy(statement, () => enqueueImports(ctx, [row]))
 
-/** The statement that begins background work, with its guards. */
 export const buildWorkStatements = (ctx: Ctx, row: WorkRow, statement: Statement): Statement[] => [
   enqueueAfter(ctx, row, statement),
   guardLimit(row.organization_id),
 ]
 
 /**
- * Commits a change of an import whose edition is open. Where the change begins background work, its message is sent
- * afterwards.
+ * Commits a change of an import whose edition is open. If the change starts background work, its message is sent after
+ * the commit.
  */
 export async function commitImport(
   ctx: Ctx,
@@ -63,7 +62,7 @@ export async function commitImport(
   return commit(ctx, changed, buildStatements(ctx, row, { changed, changes, statements }))
 }
 
-/** As `commitImport`, for an operation whose answer is not the import. */
+/** Like `commitImport`, for an operation that answers something else. */
 export async function commitAnswer<Result>(
   ctx: Ctx,
   row: LoadedImport,

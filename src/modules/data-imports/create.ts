@@ -28,8 +28,8 @@ export interface ImportableFile {
 }
 
 /**
- * A ready file for imports, of the edition or of its whole organisation, where the caller may read it: an import answers
- * every cell of its file.
+ * Finds a ready file of the edition or of the whole organisation. The caller has to be able to read the file, because
+ * an import answers all of its cells.
  */
 export async function findImportableFile(ctx: Ctx, id: string, tenant: EditionTenant): Promise<ImportableFile> {
   const file = await ctx.db.first(sql<ImportableFile & { purpose: string; status: string; is_there: number }>`
@@ -45,14 +45,12 @@ export async function findImportableFile(ctx: Ctx, id: string, tenant: EditionTe
   return file
 }
 
-/** The columns that an answer shows of an import's file. */
 export const getFileColumns = (file: ImportableFile | null) => ({
   file_name: file?.name ?? null,
   file_size: file?.size ?? null,
   file_edition_id: file?.edition_id ?? null,
 })
 
-/** The columns of an import before its file is read. */
 const untouched = {
   total_rows: 0,
   valid_rows: 0,

@@ -27,7 +27,6 @@ const tenantFields = {
 
 type ImportTenant = RowOf<typeof tenantFields>
 
-/** An import with the fields of its organisation, edition and file that answers have. */
 export interface ImportDetailRow extends ImportRow, Omit<ImportTenant, 'organization_id' | 'edition_id'> {
   file_name: string | null
   file_size: number | null
@@ -79,7 +78,7 @@ export const listImports = (
   })
 }
 
-/** Whether the caller may read the file of the import. One of the whole organisation is not for roles of an edition. */
+/** Roles of an edition cannot read a file of the whole organisation. */
 export const mayReadFile = (ctx: Ctx, row: ImportDetailRow): boolean =>
   mayAt(ctx.caller, importRoles, {
     organization_id: row.organization_id,
@@ -99,7 +98,6 @@ export async function findImport(ctx: Ctx, id: string): Promise<LoadedImport> {
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
-/** The edition of a new import, with its organisation. */
 export async function findImportTenant(ctx: Ctx, organizationId: string, editionId: string): Promise<ImportTenant> {
   const tenant = await ctx.db.first(
     select(tenantFields)
@@ -109,7 +107,7 @@ export async function findImportTenant(ctx: Ctx, organizationId: string, edition
   )
   if (!tenant) throw doesNotExist('organization_id')
   if (tenant.edition_id === null) throw doesNotExist('edition_id')
-  // The other columns of an edition that was found are there too.
+  // An edition that exists has all of these columns.
   return tenant as ImportTenant
 }
 

@@ -28,7 +28,7 @@ import * as calls from './external-orders/contract.ts'
 
 export const importRoutes = createRouter()
 
-// The contract accepts any orders, so that an invalid one does not refuse the call; the document shows their shape.
+// An invalid order does not refuse the call, so the contract accepts any; the document shows their shape.
 importRoutes.hono.openAPIRegistry.register('ExternalOrder', ExternalOrderSchema)
 
 mount(importRoutes, calls.importExternalOrders, {
@@ -49,7 +49,7 @@ mount(importRoutes, contract.createDataImport, {
   location: ({ id }) => `/v1/data-imports/${id}`,
 })
 
-// Before the single import, whose path would take it for an id.
+// This path has to precede that of a single import, which would take it for an id.
 mount(importRoutes, columns.listTargetFields, {
   handle: (ctx, { query }) => loadConsentTargets(ctx, query.edition_id),
   present: (consents) => ({ results: presentTargetFields(consents) }),

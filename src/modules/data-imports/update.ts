@@ -18,7 +18,6 @@ import { buildMappingChanges } from './mapping/state.ts'
 import { type LoadedImport, mayReadFile } from './queries.ts'
 import { beginPhase, type ImportChanges } from './background/steps.ts'
 
-/** Statements that delete the mapping of a file that is replaced. */
 const forgetMapping = (id: string): Statement[] => [
   sql`delete from import_columns where import_id = ${id}`,
   sql`delete from import_constants where import_id = ${id}`,
@@ -33,7 +32,6 @@ function mergeOptions(row: LoadedImport, input: UpdateDataImportInput): ImportOp
 const hasChanged = (one: ImportOptions, other: ImportOptions, names: readonly (keyof ImportOptions)[]): boolean =>
   names.some((name) => !sameJson(JSON.stringify(one[name]), JSON.stringify(other[name])))
 
-/** The columns of an import after a change of its file or options. */
 async function decideConsequences(ctx: Ctx, row: LoadedImport, options: ImportOptions, fileId: string | null) {
   const before = readOptions(row.options)
   const isOtherFile = fileId !== row.file_id
@@ -45,12 +43,11 @@ async function decideConsequences(ctx: Ctx, row: LoadedImport, options: ImportOp
   return {}
 }
 
-/** Changes an import before its start. */
 export async function updateImport(ctx: Ctx, row: LoadedImport, input: UpdateDataImportInput): Promise<LoadedImport> {
   checkAction(ctx, row, 'update', 'changed')
   const fileId = input.file_id ?? row.file_id
   const isOtherFile = fileId !== row.file_id
-  // The id of a file that the caller may not read is refused although the import has it.
+  // A file that the caller may not read is refused even if the import has it.
   const isChosen = isOtherFile || (input.file_id !== undefined && !mayReadFile(ctx, row))
   const file = isChosen && fileId !== null ? await findImportableFile(ctx, fileId, row) : null
   const options = mergeOptions(row, input)

@@ -5,17 +5,15 @@ import { listInsertedRows, type Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 import type { Contact } from '../../domain/accounts/users.ts'
 
-/** What an import did to a person whom an order names. */
 export interface PersonBefore {
   id: string
   is_new: boolean
-  /** What was empty before, with the value that it got. */
+  /** Fields that were empty, with their new values. */
   filled: Partial<Contact>
-  /** What the edition said of them before, null for nothing, and what it says now. Null for who is new, and where nothing changed. */
+  /** The values of the edition; `before` is null without any. Null for a new or unchanged person. */
   said: { before: EditionValues | null; after: EditionValues } | null
 }
 
-/** Ids of what joined the catalogue. */
 export interface AddedCatalogue {
   products: string[]
   locations: string[]
@@ -24,37 +22,32 @@ export interface AddedCatalogue {
 }
 
 type PurchaseBefore = Pick<PurchaseRow, 'id' | 'status' | 'valid_until' | 'user_id'> & {
-  /** The version that the purchase has afterwards. */
+  /** The version after the import. */
   version: number
 }
 
-/** An order as it was before it was brought up to date. */
 export interface UpdatedBefore {
   order: Partial<OrderRow>
   payment: { id: string; before: Partial<TransactionRow>; after: PaymentAmounts } | null
-  /** All that the order had, also those that did not change. */
+  /** All purchases of the order, also unchanged ones. */
   purchases: PurchaseBefore[]
-  /** Ids of purchases that the import added. */
   added: string[]
 }
 
-/** What an undo of one order needs, as JSON. */
 export interface OrderBefore {
-  /** Null for an order that the import made. */
+  /** Null for a new order. */
   updated: UpdatedBefore | null
   people: PersonBefore[]
   catalogue: AddedCatalogue
 }
 
-/** The outcome of one order, as an import records it. */
 export interface RecordedOrder {
   outcome: OrderOutcome
-  /** The version of the order afterwards; null, as `before`, where nothing was written. */
+  /** Null, like `before`, if nothing was written. */
   order_version: number | null
   before: OrderBefore | null
 }
 
-/** Reads what `import_orders` stores for an undo. */
 export const readBefore = (text: string): OrderBefore => JSON.parse(text) as OrderBefore
 
 export const createAddedCatalogue = (): AddedCatalogue => ({ products: [], locations: [], variants: [], options: [] })
@@ -92,7 +85,6 @@ function countRaises(writes: readonly Write[]): Map<string, number> {
   return raises
 }
 
-/** What the writes of an update take away; null for an order that they make. */
 export function recordUpdate(state: ImportState, existing: OrderRow, writes: readonly Write[]): UpdatedBefore {
   const change = writes.find((one) => one.write === 'order')
   const { modified_at: _, ...changes } = change?.changes ?? {}

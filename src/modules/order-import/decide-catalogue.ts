@@ -11,7 +11,6 @@ import {
 } from './state.ts'
 import { type DecisionContext, buildInsert, type Write } from './writes.ts'
 
-/** The rows of one table by name, and those that are new. */
 class Names<Row> {
   readonly #known: Map<string, Row>
   readonly added: Row[] = []
@@ -20,7 +19,7 @@ class Names<Row> {
     this.#known = new Map(known)
   }
 
-  /** The row of that name, made when there is none. */
+  /** Creates the row if there is none. */
   get(key: string, make: () => Row): Row {
     const known = this.#known.get(key)
     if (known) return known
@@ -37,7 +36,7 @@ class Names<Row> {
 
 const naming = (name: string) => ({ name, name_folded: fold(name) })
 
-/** What a group of orders sells. Names that the edition does not have yet join its catalogue. */
+/** Names that the edition does not have are added to its catalogue. */
 export class CatalogueDecisions {
   readonly #context: DecisionContext
   readonly #products: Names<ProductRow>
@@ -53,7 +52,6 @@ export class CatalogueDecisions {
     this.#options = new Names(state.options)
   }
 
-  /** What an item is of, with the catalogue's ids. */
   add(item: ExternalItem): Pick<ResolvedItem, 'product_id' | 'variant_id' | 'location_id' | 'options'> {
     const { edition, now, newId } = this.#context
     const place = { organization_id: edition.organization_id, edition_id: edition.id, is_draft: false, created_at: now }
@@ -84,7 +82,6 @@ export class CatalogueDecisions {
     }
   }
 
-  /** Names of products and variants by id. */
   names(): Map<string, string> {
     return new Map([...this.#products.all(), ...this.#variants.all()].map(({ id, name }) => [id, name]))
   }

@@ -55,7 +55,6 @@ function buildPaymentRow(
   }
 }
 
-/** A new order with its cart, its payment and one purchase a unit. */
 export function decideNewOrder(context: DecisionContext, placement: Placement): OrderDecision {
   const { user, items } = placement
   const payment_id = context.newId('transaction')

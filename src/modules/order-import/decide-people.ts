@@ -8,9 +8,8 @@ import { type DecisionContext, buildInsert, type NewRows, type Write } from './w
 
 type Customer = ExternalOrder['customer']
 
-/** What an order says of a person. */
 export interface GivenPerson extends Customer {
-  /** For who is new and of whom nothing else is said. */
+  /** The language of a new person without any other. */
   language: Language | null
 }
 
@@ -32,17 +31,17 @@ const pickContact = (person: Contact): Contact => ({
 
 interface KnownPerson {
   user: UserRow
-  /** As the database has them; null for who is new. */
+  /** The stored row; null for a new person. */
   stored: UserRow | null
 }
 
-/** The people of a group of orders, each under one id, filled up by one order after the other. */
+/** Each order of a group fills in what earlier ones left empty. */
 export class PeopleDecisions {
   readonly #context: DecisionContext
   readonly #byEmail: Map<string, string>
   readonly #byPhone: Map<string, string>
   readonly #known: Map<string, KnownPerson>
-  /** The ids of those of whom this import says something. */
+  /** People whom this import names. */
   readonly #named = new Set<string>()
 
   constructor(context: DecisionContext, state: ImportState) {
@@ -53,14 +52,13 @@ export class PeopleDecisions {
     this.#known = new Map(users.map((user) => [user.id, { user, stored: user }]))
   }
 
-  /** The customer by that id, with all that the orders say. */
   get(id: string): UserRow {
     const known = this.#known.get(id)
     if (!known) throw new Error('A person who was not added.')
     return known.user
   }
 
-  /** Finds the person by the address or the number, or adds them. What is known is filled up, never overwritten. */
+  /** Finds the person by address or number, or adds them. Existing values are never overwritten. */
   add(given: GivenPerson): string {
     const found = this.#find(given)
     const { user, stored } = found ? { ...found, user: fillUp(found.user, given) } : this.#create(given)
@@ -72,14 +70,14 @@ export class PeopleDecisions {
     return user.id
   }
 
-  /** By the address, else by the number where no address says otherwise. */
+  /** A number counts only if no address contradicts it. */
   #find({ email, phone_number }: GivenPerson): KnownPerson | undefined {
     const by = (ids: Map<string, string>, key: string | null) =>
       key === null ? undefined : this.#known.get(ids.get(key) ?? '')
     const byEmail = by(this.#byEmail, email)
     const byPhone = by(this.#byPhone, phone_number)
     if (byEmail || !byPhone || email === null) return byEmail ?? byPhone
-    // Somebody without an address gets this one, unless the caller may not change them: then it is another customer's.
+    // A customer without an address gets this one. If the caller may not change them, this is another customer.
     const { user } = byPhone
     const isMeant = user.email === null ? user.is_kept === 0 : user.email === email
     return isMeant ? byPhone : undefined
@@ -109,7 +107,7 @@ export class PeopleDecisions {
     return { stored: null, user }
   }
 
-  /** What the edition says of a customer after an order: of each field the last that was said. */
+  /** The last value that an order gave for a field wins. */
   #valuesAfter(before: EditionValues | null, given: GivenPerson): EditionValues {
     const named = given.first_name + given.last_name === '' ? (before ?? given) : given
     return {
@@ -122,7 +120,6 @@ export class PeopleDecisions {
     }
   }
 
-  /** Customers who are new or filled up, and what the edition says of each. */
   writes(): Write[] {
     const { edition, now } = this.#context
     const all = [...this.#known.values()]
@@ -154,7 +151,7 @@ export class PeopleDecisions {
     ]
   }
 
-  /** The data of a person that an undo needs; null when they stay as they are. */
+  /** Null for an unchanged person. */
   before(id: string): PersonBefore | null {
     const known = this.#known.get(id)
     const after = known?.user.edition_values

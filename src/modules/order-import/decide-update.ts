@@ -15,7 +15,6 @@ import type { PurchaseRow, TransactionRow } from './state.ts'
 import { type DecisionContext, buildInsert, type PurchaseChange, type Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
-/** An order that exists, with what it has. */
 export interface ExistingOrder {
   order: OrderRow
   purchases: readonly PurchaseRow[]
@@ -25,7 +24,7 @@ export interface ExistingOrder {
 type ExistingPurchase = ExistingUnit & { row: PurchaseRow }
 type Kept = Reconciled<ExistingPurchase>['kept'][number]
 
-/** What was paid back, by itself or with the whole order, is not bought anew. */
+/** A refunded purchase is not bought again. */
 const toExistingUnit = (row: PurchaseRow, payment: TransactionRow | undefined): ExistingPurchase => ({
   product_id: row.product_id,
   variant_id: row.variant_id,
@@ -44,7 +43,7 @@ const toExistingUnit = (row: PurchaseRow, payment: TransactionRow | undefined): 
   row,
 })
 
-/** What becomes of the payment: it has the order's fees with its amount, and stays where it was paid once money went back. */
+/** The payment takes the order's fees with its amount. Its provider stays once money went back. */
 function buildPaymentWrites(
   placement: Placement,
   row: TransactionRow,
@@ -57,7 +56,7 @@ function buildPaymentWrites(
   return [{ write: 'payment', payment: row, changes: changesIn(row, { ...after.payment, ...fees, ...provider }) }]
 }
 
-/** Purchases that are somebody else's now: those of the former customer follow the order, others follow their item. */
+/** Purchases of the former customer follow the order, others follow their item. */
 function findNewHolders(
   existing: ExistingOrder,
   kept: readonly Kept[],
@@ -70,13 +69,13 @@ function findNewHolders(
   })
 }
 
-/** Kept purchases with another validity; what was refunded, cancelled or has expired stays as it is. */
+/** Refunded, cancelled and expired purchases keep their validity. */
 const findNewValidity = (kept: readonly Kept[]): { id: string; valid_until: number | null }[] =>
   kept.flatMap(({ existing: { row, status }, wanted: { valid_until } }) =>
     valid_until !== row.valid_until && openStatuses.includes(status) ? [{ id: row.id, valid_until }] : [],
   )
 
-/** Purchases by the status that they get. Those that were used, were paid back or have expired stay what they are. */
+/** Used, refunded and expired purchases keep their status. */
 function groupMoves({ kept, dropped }: Reconciled<ExistingPurchase>): [PurchaseChange['status'], PurchaseRow[]][] {
   const targets = [
     ...kept.map(({ existing, wanted }) => ({ row: existing.row, target: wanted.status })),
@@ -90,11 +89,10 @@ function groupMoves({ kept, dropped }: Reconciled<ExistingPurchase>): [PurchaseC
   ])
 }
 
-/** What the purchases become, and what of it is announced. */
 function decidePurchases(context: DecisionContext, placement: Placement, existing: ExistingOrder) {
   const { order, payment } = existing
   const { user, items } = placement
-  // Purchases of the former customer are the new one's from here on, so that the same import again finds what it left.
+  // The former customer's purchases pass to the new one, so that the same import finds what it left.
   const units = existing.purchases.map((row) => {
     const unit = toExistingUnit(row, payment)
     return row.user_id === order.user_id ? { ...unit, holder_id: user.id } : unit
@@ -125,7 +123,7 @@ function decidePurchases(context: DecisionContext, placement: Placement, existin
   return { writes, changes, grown: [...holders, ...bought].map(({ user_id }) => user_id) }
 }
 
-/** Brings an order that exists up to date: purchases that are still wanted keep their identity, others are cancelled. */
+/** Purchases that are still wanted keep their identity. Others are cancelled. */
 export function decideUpdate(context: DecisionContext, placement: Placement, existing: ExistingOrder): OrderDecision {
   const { order, user, totals } = placement
   const { order: row, payment } = existing

@@ -23,18 +23,14 @@ import type { LongerLists } from './statements.ts'
 import type { DecisionContext, ImportEdition, PurchaseChange, Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
-/** The decision on a group of orders. */
 export interface GroupDecision {
   outcomes: readonly OrderOutcome[]
   writes: readonly Write[]
   lists: LongerLists
-  /** What can be announced of the purchases, and the names of products and variants by id. */
   changes: readonly PurchaseChange[]
   names: ReadonlyMap<string, string>
-  /** Orders that are made. */
   receipts: readonly ReceiptOrder[]
   answers: readonly ImportedAnswers[]
-  /** As they are afterwards. */
   orders: readonly OrderRow[]
   /** By outcome, what an undo needs. */
   recorded: () => RecordedOrder[]
@@ -72,7 +68,7 @@ function resolveItem(
   }
 }
 
-/** Adds the people and the catalogue of an order; what it is placed with is known once all orders were added. */
+/** The placement is complete once all orders are added. */
 function addOrder(
   { numbered, judgement }: TakenOrder,
   people: PeopleDecisions,
@@ -137,11 +133,10 @@ function listsOf(decided: readonly PlacedDecision[], people: PeopleDecisions): L
 interface GroupParts {
   state: ImportState
   people: PeopleDecisions
-  /** What joins the catalogue. */
   writes: readonly Write[]
 }
 
-/** What an undo needs of each order that is written. What several orders share is recorded with the first of them. */
+/** The first of several orders records what they share. */
 function recordOrders(
   decided: readonly PlacedDecision[],
   made: readonly OrderOutcome[],
@@ -165,9 +160,7 @@ function recordOrders(
   }))
 }
 
-/**
- * Decides on a group of orders by what was read. Reads and writes nothing. No external id may be in the group twice.
- */
+/** Decides on a group of orders without reading or writing. No external id may be in the group twice. */
 export function decideOrderGroup(
   context: DecisionContext,
   policy: DuplicatePolicy,

@@ -24,33 +24,31 @@ import type { DecisionContext, ImportEdition } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 import { purchaseAction } from '../purchases/index.ts'
 
-/** What all orders of an import share. */
 export interface ImportRun {
   edition: ImportEdition
   /** Name of the other system. */
   source: string
   on_duplicate: DuplicatePolicy
-  /** Answers what would happen and writes nothing. */
   dry_run: boolean
   /** Null for a dry run. */
   import_id: string | null
   /** Editions whose customers the import may change; null for all of the organisation. */
   changeable: readonly string[] | null
   definitions: ImportDefinitions
-  /** What false in an order's consents means: that the question was shown and skipped, or nothing. */
+  /** Whether `false` in `consents` means that the question was shown and skipped. Otherwise it means nothing. */
   skipped: boolean
   emit_webhooks: boolean
-  /** The message of the receipts; null when none are sent. */
+  /** Null if no receipts are sent. */
   receipt_message: string | null
   /** Reads what an undo puts back: without this `recorded` of a decision lacks what updates replace. */
   with_before?: boolean
 }
 
-/** Orders that one transaction takes in, of no more units than one order may have; when it fails, they go one by one. */
+/** A group has no more units than one order may have. If it fails, its orders go one by one. */
 const groupSize = 25
 const maxTries = 5
 
-/** Orders in their sequence, in groups that have no external id twice. */
+/** A group has no external id twice. */
 function groupOrders(orders: readonly NumberedOrder[]): NumberedOrder[][] {
   const groups: NumberedOrder[][] = []
   let units = 0
@@ -72,7 +70,7 @@ function groupOrders(orders: readonly NumberedOrder[]): NumberedOrder[][] {
   return groups
 }
 
-/** A violated uniqueness means that another call made the same order, customer or product a moment ago. */
+/** Another request has created the same order, customer or product. */
 export const races = Object.fromEntries(
   [
     ...Object.keys(answerRaces),
@@ -104,7 +102,6 @@ interface DecidedGroup {
   decision: GroupDecision
 }
 
-/** What a group of orders is decided over: where it stands, its orders, and how much of them is read. */
 const buildStateArguments = (run: ImportRun, group: readonly NumberedOrder[]): [LoadScope, ExternalOrder[], Reads] => {
   const { edition, source, changeable, on_duplicate } = run
   return [
@@ -118,8 +115,8 @@ const loadGroupState = (ctx: JobCtx, run: ImportRun, group: readonly NumberedOrd
   loadImportState(ctx.db, ...buildStateArguments(run, group))
 
 /**
- * Reads what a group will be decided over at the end of the transaction before it. Where nothing was suppressed by a
- * hash then, this is not read again: each transaction aborts unless it still holds.
+ * Reads the state of a group at the end of the transaction before it. If no suppression is stored by its hash, this is
+ * not read again: each transaction aborts unless it still holds.
  */
 export function readGroupWithin(
   run: ImportRun,
@@ -138,7 +135,7 @@ function decideGroup(ctx: JobCtx, run: ImportRun, group: readonly NumberedOrder[
   return { context, state, decision: decideOrderGroup(context, on_duplicate, state, group) }
 }
 
-/** What is suppressed again; where nothing can be, that this still holds. */
+/** Restores suppressions, or guards that there are still none to restore. */
 async function restoreSuppressions(
   { edition: { organization_id } }: ImportRun,
   { state }: DecidedGroup,
@@ -148,7 +145,7 @@ async function restoreSuppressions(
   return restoredSuppressions(organization_id, listAddresses(group))
 }
 
-/** All that a group writes; what is suppressed again comes before what its orders say of consents. */
+/** Restored suppressions precede the answers to consents. */
 function buildGroupStatements(
   ctx: JobCtx,
   run: ImportRun,
@@ -170,20 +167,18 @@ function buildGroupStatements(
   ]
 }
 
-/** What becomes of a group of orders, and the statements that make it so. */
 export interface Plan {
   outcomes: readonly OrderOutcome[]
   decision: GroupDecision
-  /** For one transaction; none where nothing is to be written. */
+  /** Empty if nothing is written. */
   statements: readonly Statement[]
-  /** As in `ImportState`. */
   has_hashes: boolean | undefined
 }
 
 /**
- * Decides on a group of orders of which no two have the same external id, with their consents, events and receipts. The
- * transaction of its statements fails by a violated uniqueness of `races`, or a guard, where somebody else was faster.
- * `known` is what was read for these orders, maybe among others.
+ * Decides on a group of orders with different external ids, with their consents, events and receipts. The transaction
+ * of the statements fails by a unique index of `races` or by a guard if another request was faster. `known` is a state
+ * that was read before, maybe for more orders.
  */
 export async function planGroup(
   ctx: JobCtx,
@@ -203,7 +198,7 @@ export async function planGroup(
   return { ...plan, statements: buildGroupStatements(ctx, run, decided, { suppressed, answers }) }
 }
 
-/** Writes a group in one transaction; where somebody else was faster, once more, and then each order by itself. */
+/** A lost race repeats the group once and then each order by itself. */
 async function importGroup(
   ctx: Ctx,
   run: ImportRun,
@@ -224,14 +219,13 @@ async function importGroup(
   }
 }
 
-/** What the orders of a group, of which no two have the same external id, would become. */
 export const previewGroup = async (
   ctx: JobCtx,
   run: ImportRun,
   group: readonly NumberedOrder[],
 ): Promise<GroupDecision> => decideGroup(ctx, run, group, await loadGroupState(ctx, run, group)).decision
 
-/** What would become of the orders, each after those before it. */
+/** Each order is decided after those before it. */
 async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly NumberedOrder[]): Promise<OrderOutcome[]> {
   const imagined = new Map<string, OrderRow>()
   const outcomes: OrderOutcome[] = []
@@ -250,8 +244,8 @@ async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly Numbered
 }
 
 /**
- * Writes orders into an edition, each whole or not at all, and answers what became of each. When this is cut off in the
- * middle, the same call again skips what is there and goes on.
+ * Writes orders into an edition, each completely or not at all. After an interruption, the same call skips the orders
+ * that exist and continues.
  */
 export async function runOrderImport(
   ctx: Ctx,
@@ -264,7 +258,6 @@ export async function runOrderImport(
   return outcomes.toSorted((one, other) => one.index - other.index)
 }
 
-/** What is announced of the purchases of a group. */
 export function buildPurchaseAnnouncements(
   { edition, now }: DecisionContext,
   { changes, names }: Pick<GroupDecision, 'changes' | 'names'>,

@@ -14,7 +14,7 @@ import type { TransactionRow } from './state.ts'
 import type { ImportEdition } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
-/** An order that can be read, with its place among those of its import, and the path to it in what was sent. */
+/** `path` leads to the order in the request. */
 export interface NumberedOrder {
   index: number
   path: readonly PropertyKey[]
@@ -27,7 +27,6 @@ export interface OrderOutcome {
   action: ImportAction
   order_id: string | null
   errors: readonly FieldError[]
-  /** What was not as it says, of an order that is made or changed. */
   warnings: readonly FieldError[]
 }
 
@@ -66,7 +65,7 @@ function checkAmounts({ path }: NumberedOrder, { totals }: ItemAmounts): FieldEr
   return errors
 }
 
-/** The payment with what the order says was paid back of it, had it been paid before. */
+/** Assumes that the order is paid, and applies its refunded amount. */
 const predictPayment = ({ order }: NumberedOrder, { totals }: ItemAmounts, payment: TransactionRow | undefined) => {
   const before: PaymentAmounts = payment ?? {
     status: 'pending',
@@ -97,7 +96,6 @@ function checkRefund(numbered: NumberedOrder, amounts: ItemAmounts, { payment }:
   return [fieldError([...path, 'items'], 'amount_below_refunds', detail)]
 }
 
-/** Holders whom nobody can be found by; `amount` and what was paid back, where they are not as the source says. */
 function listWarnings(numbered: NumberedOrder, { totals }: ItemAmounts, { payment }: KnownOrder): FieldError[] {
   const { order, path } = numbered
   const warnings: FieldError[] = []
@@ -123,7 +121,6 @@ function listWarnings(numbered: NumberedOrder, { totals }: ItemAmounts, { paymen
   return warnings
 }
 
-/** What is wrong with an order that is made or changed. */
 export function judgeOrder(edition: ImportEdition, numbered: NumberedOrder, known: KnownOrder): Judgement {
   const { order } = numbered
   const vatRate = edition.tax_type === 'vat' ? edition.default_price_tax_rate : 0
@@ -137,7 +134,7 @@ export function judgeOrder(edition: ImportEdition, numbered: NumberedOrder, know
   return { errors, amounts, warnings: errors.length ? [] : listWarnings(numbered, amounts, known) }
 }
 
-/** What the policy says of an order that is known; null for one that is brought up to date. */
+/** Null for an order that is updated. */
 export function judgeDuplicate(
   policy: DuplicatePolicy,
   { path }: NumberedOrder,

@@ -8,19 +8,16 @@ import type { UserRow } from './state.ts'
 import type { DecisionContext, PurchaseChange, Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
-/** All that is known of an order before it is written. */
 export interface Placement {
   order: ExternalOrder
   user: UserRow
-  /** Of an id among its customers. */
   userOf: (id: string) => UserRow
-  /** All items, and those that make the amount: these are its cart. */
+  /** `counted` are the items that make the amount; they are the cart. */
   items: readonly ResolvedItem[]
   counted: readonly ResolvedItem[]
   totals: CartTotals
 }
 
-/** The decision on one order. */
 export interface OrderDecision {
   order: OrderRow
   writes: readonly Write[]
@@ -45,7 +42,6 @@ export const buildOrderColumns = (
   number_key: numberKey(order.order_number),
 })
 
-/** Where an order was paid. */
 export const buildProviderColumns = (payment: NonNullable<ExternalOrder['payment']>) => ({
   service: payment.service,
   provider_reference: payment.reference,
@@ -71,10 +67,9 @@ const actionsByStatus: Partial<Record<PurchaseStatus, PurchaseChange['action']>>
   cancelled: 'cancelled',
 }
 
-/** A customer as endpoints of the edition see them: only what imports of this edition said. */
+/** Endpoints see only what imports of their edition gave. */
 export const toAnnouncedUser = ({ id, edition_values }: UserRow) => ({ id, email: edition_values?.email ?? null })
 
-/** What purchases that are now of this status can be announced as. */
 export function buildPurchaseChanges(
   orderId: string,
   { order: { order_number }, userOf }: Placement,

@@ -18,7 +18,6 @@ export type LocationRow = typeof catalog.locations.$inferSelect
 export type PurchaseRow = typeof sales.purchases.$inferSelect
 export type TransactionRow = typeof sales.transactions.$inferSelect
 
-/** What imports of an edition said of a customer. */
 export type EditionValues = Pick<
   typeof editionCustomers.$inferSelect,
   'email' | 'phone_number' | 'first_name' | 'last_name' | 'locale' | 'metadata'
@@ -27,19 +26,17 @@ export type EditionValues = Pick<
 export interface UserRow extends Omit<typeof userTable.$inferSelect, 'seq'> {
   /** The customer belongs to an edition whose customers the caller may not change. */
   is_kept: number
-  /** What the imports of this edition said of the customer. Null for a customer who is not in the edition. */
+  /** Null for a customer who is not in the edition. */
   edition_values: EditionValues | null
 }
 
-/** What is read of orders that are known. */
 export interface Reads {
-  /** Purchases and payment, for an update. */
+  /** Reads purchases and payment, for an update. */
   contents: boolean
-  /** Whether addresses are suppressed by their hashes, for what is written. */
+  /** Reads whether addresses are suppressed by their hashes, for writing. */
   hashes: boolean
 }
 
-/** What a group of orders finds in the database. */
 export interface ImportState {
   /** By external id. */
   orders: ReadonlyMap<string, sales.OrderRow>
@@ -48,17 +45,16 @@ export interface ImportState {
   payments: ReadonlyMap<string, TransactionRow>
   usersByEmail: ReadonlyMap<string, UserRow>
   usersByPhone: ReadonlyMap<string, UserRow>
-  /** Who holds the purchases. */
   holders: readonly UserRow[]
   /** By folded name. */
   products: ReadonlyMap<string, ProductRow>
   locations: ReadonlyMap<string, LocationRow>
-  /** Of what was bought before, products and variants, by id. */
+  /** Names of products and variants by id. */
   names: ReadonlyMap<string, string>
   /** By `buildChildKey`. */
   variants: ReadonlyMap<string, VariantRow>
   options: ReadonlyMap<string, OptionRow>
-  /** False where no address of the organisation is suppressed by its hash alone; true where that was not read. */
+  /** False if no address of the organisation is suppressed by its hash alone; true if this was not read. */
   has_hashes?: boolean | undefined
 }
 
@@ -73,22 +69,21 @@ export interface LoadScope {
   organization_id: string
   edition_id: string
   source: string
-  /** Editions whose customers the caller may change; null for all of the organisation. */
+  /** Editions whose customers the import may change; null for all of the organisation. */
   changeable: readonly string[] | null
 }
 
-/** Whole rows of a table: `statement` selects all its columns. */
+/** `statement` has to select all columns. */
 const selectWholeRows = <T extends Table>(table: T, statement: SQL): Query<InferSelectModel<T>> =>
   answering<InferSelectModel<T>>(getTableColumns(table), statement as SQL<InferSelectModel<T>>)
 
 const listUnique = (values: (string | null)[]): string[] => [...new Set(values.filter((value) => value !== null))]
 
-/** The values of a row of `edition_customers`, as JSON with its keys in the order of `EditionValues`. */
+/** The keys have the order of `EditionValues`. */
 export const buildEditionValues = (row: SQL): SQL =>
   sql`json_object('email', ${row}.email, 'phone_number', ${row}.phone_number, 'first_name', ${row}.first_name,
     'last_name', ${row}.last_name, 'locale', ${row}.locale, 'metadata', json(${row}.metadata))`
 
-/** The columns of a customer that are stored otherwise than they are read. */
 const { is_verified, is_active, metadata } = userTable
 const userFields: Fields = {
   is_verified,
@@ -97,7 +92,6 @@ const userFields: Fields = {
   edition_values: fromJson<EditionValues>(sql`edition_values`),
 }
 
-/** Parts that several statements share. */
 function buildSources({ organization_id, edition_id, source, changeable }: LoadScope, group: readonly ExternalOrder[]) {
   const ids = group.map((order) => order.external_id)
   const ordersOf = sql`select * from orders where edition_id = ${edition_id} and external_source = ${source}
@@ -113,13 +107,11 @@ function buildSources({ organization_id, edition_id, source, changeable }: LoadS
 
 type Sources = ReturnType<typeof buildSources>
 
-/** Null where there is nothing to look for. */
 const queryUnlessEmpty = <Value, Statement>(
   values: readonly Value[],
   query: (values: readonly Value[]) => Statement,
 ): Statement | null => (values.length === 0 ? null : query(values))
 
-/** Customers and products that the orders name; null for what they do not name. */
 function buildNameQueries(edition_id: string, group: readonly ExternalOrder[], { usersOf }: Sources) {
   const people = group.flatMap((order) => [order.customer, ...order.items.flatMap((item) => item.holder ?? [])])
   const items = group.flatMap((order) => order.items)
@@ -132,7 +124,7 @@ function buildNameQueries(edition_id: string, group: readonly ExternalOrder[], {
       usersOf(inList(sql`email`, emails)),
     ),
     byPhone: queryUnlessEmpty(listUnique(group.map((order) => order.customer.phone_number)), (phones) =>
-      // A number may be several customers'; one without an address is meant before others, then the oldest.
+      // Several customers may have a number. Those without an address come first, then the oldest.
       usersOf(sql`${inList(sql`phone_number`, phones)} order by email is null desc, seq`),
     ),
     products: selectWholeRows(catalog.products, sql`select * from products where ${ofEdition} and ${named(names)}`),
@@ -148,7 +140,6 @@ function buildNameQueries(edition_id: string, group: readonly ExternalOrder[], {
   }
 }
 
-/** What the known orders have: purchases, payments, holders, and names of products and variants. */
 const buildContentQueries = ({ ordersOf, usersOf, bought }: Sources) => ({
   bought: selectWholeRows(sales.purchases, sql`select * from ${bought} order by id`),
   payments: sql<TransactionRow>`select * from transactions where type = 'payment'
@@ -190,7 +181,6 @@ function buildState(found: NamedRows<ReturnType<typeof buildStateQueries>>): Imp
   }
 }
 
-/** Reads in one round trip what an import decides over. */
 export const loadImportState = async (
   db: Database,
   scope: LoadScope,
@@ -198,7 +188,6 @@ export const loadImportState = async (
   reads: Reads,
 ): Promise<ImportState> => buildState(await db.batchNamed(buildStateQueries(scope, group, reads)))
 
-/** As `loadImportState`, at the end of a transaction that writes. */
 export function readStateWithin(
   scope: LoadScope,
   group: readonly ExternalOrder[],

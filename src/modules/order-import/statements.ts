@@ -29,7 +29,7 @@ export interface LongerLists {
 interface WriteScope {
   organization_id: string
   edition_id: string
-  /** Editions whose customers the caller may change; null for all. */
+  /** Editions whose customers the import may change; null for all of the organisation. */
   changeable: readonly string[] | null
   /** Milliseconds UTC. */
   now: number
@@ -68,7 +68,7 @@ function growth(organizationId: string, writes: readonly Write[], lists: LongerL
   ]
 }
 
-/** Changes what an edition says of customers of whom it still says what was read. */
+/** Fails if the edition's values have changed since they were read. */
 function buildEditionCustomerStatements(changes: readonly EditionCustomerChange[], editionId: string): Statement[] {
   const values = changes.map(({ user_id, before, after }) => {
     const { phone_digits, search_text } = searchColumns(after)
@@ -97,7 +97,7 @@ const listEditionValues = ({ email, phone_number, first_name, last_name, locale,
   JSON.stringify(metadata),
 ]
 
-/** Changes a customer who is as they were read, and belongs to no edition whose customers the caller may not change. */
+/** Fails if the customer has changed since, or belongs to an edition whose customers the caller may not change. */
 function buildUserStatements(
   { user, changes }: Extract<RowChange, { write: 'user' }>,
   { changeable }: WriteScope,
@@ -107,7 +107,7 @@ function buildUserStatements(
   return [update(users, { ...changes, version: user.version + 1 }, where), changedOne()]
 }
 
-/** New payments, which take their references. A query of the table that it writes makes an insert read each row twice. */
+/** SQLite reads each row twice if an insert queries its own table, so payments without a reference go by themselves. */
 function insertPayments({ organization_id, now }: WriteScope, writes: readonly Write[]): Statement[] {
   const rows = listInsertedRows(writes, 'transactions')
   const [withReference, others] = [
@@ -124,7 +124,7 @@ function insertPayments({ organization_id, now }: WriteScope, writes: readonly W
   ]
 }
 
-/** What is refunded meanwhile is decided on anew. */
+/** A refund in the meantime makes this fail. */
 function buildPaymentStatements(
   { payment, changes }: Extract<RowChange, { write: 'payment' }>,
   scope: WriteScope,
@@ -144,7 +144,6 @@ function buildPaymentStatements(
       ]
 }
 
-/** Gives purchases a value each, all of them or none. */
 const buildValueStatements = (column: 'valid_until' | 'user_id', values: readonly [string, unknown][], now: number) => [
   sql`update purchases set ${sql.raw(column)} = given.value ->> 1, modified_at = ${now}, version = version + 1
     from json_each(${JSON.stringify(values)}) as given where purchases.id = given.value ->> 0
@@ -193,7 +192,7 @@ function buildChangeStatements(change: RowChange, scope: WriteScope): Statement[
   }
 }
 
-/** Few statements however many orders: one a table for what is new, its rows as one parameter. */
+/** One insert per table takes all new rows as one parameter. */
 export function buildImportStatements(scope: WriteScope, writes: readonly Write[], lists: LongerLists): Statement[] {
   return [
     ...insertAll(users, listInsertedRows(writes, 'users')),

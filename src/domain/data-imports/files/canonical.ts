@@ -3,25 +3,25 @@ import { findLineStarts } from './lines.ts'
 import { RecordReader } from './records.ts'
 import type { RowKind, SortedRow } from './rows.ts'
 
-/** A row of the canonical copy: UTF-8, RFC 4180, ended by CRLF, with the place of the original before its cells. */
+/** A row of the canonical copy, which is UTF-8 and RFC 4180 with CRLF. The place of the original precedes its cells. */
 export interface CanonicalRow {
   cells: string[]
   kind: RowKind
   fault: RowFault | null
-  /** Line of the original file, from 1; of an xlsx file, the number of the row. */
+  /** Line of the original file from 1; for a workbook, the number of the row. */
   line: number
-  /** The place of the original bytes; both are 0 for an xlsx file. */
+  /** The range of the original bytes; both are 0 for a workbook. */
   sourceOffset: number
   sourceLength: number
 }
 
 export interface IndexedRow extends CanonicalRow {
-  /** The place in the canonical copy, in bytes. */
+  /** The range in the canonical copy, in bytes. */
   offset: number
   length: number
 }
 
-/** A range of the canonical copy of this length holds at least one whole row, wherever a row begins in it. */
+/** A range of this length contains at least one whole row, wherever it begins. */
 export const canonicalRangeLength = 1_048_576
 
 const leadingCells = 5
@@ -41,7 +41,7 @@ function formatRow(row: CanonicalRow): string {
   return row.cells.length === 0 ? `${leading}\r\n` : `${leading},${row.cells.map(quoteCell).join(',')}\r\n`
 }
 
-/** The cells without empty ones at the end, and without most cells beyond the last possible column. */
+/** Drops empty cells at the end, and most cells beyond the last possible column. */
 export function toCanonicalRow(row: SortedRow): CanonicalRow {
   const last = row.cells.findLastIndex((cell) => cell !== '')
   return {
@@ -57,9 +57,9 @@ export function toCanonicalRow(row: SortedRow): CanonicalRow {
 const encoder = new TextEncoder()
 const bytesPerUnit = 3
 
-/** Rows are encoded in the same buffer: V8 collects buffers late, and the runtime keeps their memory. */
+/** Rows are encoded in one shared buffer, because V8 collects buffers late and the runtime keeps their memory. */
 let sharedBuffer = new Uint8Array()
-/** The buffer of longer rows is not kept. */
+/** The buffers of longer rows are not shared. */
 const maxBufferLength = 4_194_304
 
 function borrowBuffer(length: number): Uint8Array<ArrayBuffer> {
@@ -89,8 +89,8 @@ export function writeCanonical(
 const utf8 = { encoding: 'utf-8', delimiter: ',', quotes: true, width: null } as const
 
 /**
- * The whole rows in a range of the canonical copy that begins with a row. What follows the last of them is read again
- * with the next range. `isLast`: the range reaches the end of the copy.
+ * Reads the whole rows of a range of the canonical copy. The range begins with a row, and what follows its last whole
+ * row is read again with the next range. `isLast`: the range reaches the end of the copy.
  */
 export function readCanonical(bytes: Uint8Array, offset: number, isLast: boolean): IndexedRow[] {
   const { starts, end } = findLineStarts(bytes, isLast, 'utf-8')

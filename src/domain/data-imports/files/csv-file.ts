@@ -8,7 +8,7 @@ import { readLineBlocks, findLineStarts, type LineBlock, type LinePosition } fro
 import { RecordReader, type SourceRecord } from './records.ts'
 import { readBytes, type FileSource } from './source.ts'
 
-/** The size of the sample in which the dialect and the header are detected. */
+/** Dialect and header are detected in a sample of this size. */
 const sampleLength = 524_288
 const dialectSampleLines = 200
 
@@ -37,7 +37,7 @@ async function readSample(file: FileSource, { encoding, likely }: FormatOptions)
   }
 }
 
-/** The records of the sample; a record that does not end in it is read as if the file ended there. */
+/** Reads a record that does not end in the sample as if the file ended there. */
 function readSampleRecords(block: LineBlock, format: ConstructorParameters<typeof RecordReader>[0]): SourceRecord[] {
   const records = new RecordReader(format).read(block)
   return records.length > 0 ? records : new RecordReader(format).read({ ...block, isLast: true })
@@ -69,7 +69,6 @@ export async function inspectCsv(file: FileSource, options: FormatOptions): Prom
   }
 }
 
-/** The records below the header, or from a place where a record begins. */
 export async function* readCsvRecords(
   file: FileSource,
   format: CsvFormat,

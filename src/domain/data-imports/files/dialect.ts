@@ -24,12 +24,11 @@ function detectLineBreak(text: string): '\r\n' | '\n' | '\r' {
   return feeds >= returns ? '\n' : '\r'
 }
 
-/** Cells up to the last filled one. */
 export function measureFilledWidth(cells: readonly string[]): number {
   return cells.findLastIndex((cell) => cell.trim() !== '') + 1
 }
 
-/** The width that most rows have; of two, the larger. */
+/** Finds the width that most rows have; of two, the larger. */
 export function findCommonWidth(widths: readonly number[]): number {
   const counts = new Map<number, number>()
   for (const width of widths) counts.set(width, (counts.get(width) ?? 0) + 1)
@@ -42,31 +41,29 @@ export function findCommonWidth(widths: readonly number[]): number {
 }
 
 interface Rating extends Dialect {
-  /** The fraction of rows with the common width, from 0 to 1. */
   fit: number
   score: number
 }
 
-/** The numbers of cells of the rows that are not empty. */
 function measureRows(text: string, dialect: Dialect): { widths: number[]; isOpen: boolean } {
   const { records, isOpen } = splitRecords(text, dialect)
   return { widths: records.filter((cells) => measureFilledWidth(cells) > 0).map(({ length }) => length), isOpen }
 }
 
-/** The score of a delimiter: a wrong one does not give many columns in rows of one width. */
+/** Scores a delimiter: a wrong one does not give many columns in rows of one width. */
 function rateDialect(text: string, dialect: Dialect): Rating {
   const { widths, isOpen } = measureRows(text, dialect)
   const common = findCommonWidth(widths.filter((width) => width > 1))
   if (common < 2) return { ...dialect, fit: 0, score: 0 }
-  // Excel leaves out empty cells at the end, and titles are short: too narrow is less of a fault than too wide.
+  // Excel leaves out empty cells at the end, and titles are short, so narrow rows cost less than wide ones.
   const fit = widths.reduce((sum, width) => sum + (width === common ? 1 : width < common ? 0.3 : 0), 0) / widths.length
   return { ...dialect, fit, score: fit * (1 + Math.log2(common)) * (isOpen ? 0.98 : 1) }
 }
 
-/** A single unclosed mark in a file is a mistake. In this many lines the character is no quotation mark. */
+/** One unclosed quotation mark is a mistake. In this many lines the character is not a quotation mark. */
 const fewestPlainMarks = 3
 
-/** Quotation marks have no meaning where reading them as such breaks a table that is whole without. */
+/** Ignores quotation marks where they break a table that is whole without them. */
 function rateQuotes(text: string, delimiter: Delimiter): Rating {
   const quoted = rateDialect(text, { delimiter, quotes: true })
   if (quoted.fit === 1 || !text.includes('"')) return quoted
@@ -76,7 +73,7 @@ function rateQuotes(text: string, delimiter: Delimiter): Rating {
   return opening.length >= fewestPlainMarks ? plain : quoted
 }
 
-/** @param text whole lines from the beginning of a file. */
+/** @param text whole lines from the beginning of a file */
 export function detectDialect(text: string, given: { delimiter?: Delimiter; quotes?: boolean } = {}): DetectedDialect {
   const first = splitLines(text.slice(0, 200))[0] ?? ''
   const separator = readSeparatorLine(first)
@@ -97,10 +94,8 @@ export function detectDialect(text: string, given: { delimiter?: Delimiter; quot
   return { ...found, delimiter: best.delimiter, quotes: best.quotes, confidence }
 }
 
-/** The fraction of rows that have the same number of cells in a text with columns. */
 const leastShare = 0.6
 
-/** Whether one delimiter cuts most rows into the same number of cells, two at least. */
 export const hasColumns = (text: string): boolean =>
   delimiters.some((delimiter) => {
     const { widths } = measureRows(text, { delimiter, quotes: true })

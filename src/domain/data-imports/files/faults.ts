@@ -1,4 +1,3 @@
-/** The reasons why a whole file cannot be read. */
 export type ReadFaultCode =
   | 'empty_file'
   | 'binary'
@@ -11,7 +10,7 @@ export type ReadFaultCode =
   | 'line_too_long'
   | 'too_many_open_quotes'
 
-/** Line and column count from 1; null where the fault has no place in the file. */
+/** Line and column count from 1; null for a fault without a place in the file. */
 export interface ReadFault {
   code: ReadFaultCode
   message: string
@@ -29,7 +28,6 @@ export class ReadError extends Error {
   }
 }
 
-/** The reasons why one record cannot be read; its neighbours can. */
 type RowFaultCode = 'open_quote' | 'too_many_cells'
 
 export interface RowFault {
@@ -52,9 +50,8 @@ export const buildTooManyCellsFault = (width: number): RowFault => ({
 
 export const maxRows = 1_000_000
 export const maxTableColumns = 200
-/** The most bytes of one line. */
 export const maxLineBytes = 262_144
-/** The most bytes of one record of several lines. A quotation mark with more counts as unclosed. */
+/** A quotation mark with more bytes behind it counts as unclosed. */
 export const maxRecordBytes = 65_536
-/** The most open quotation marks, because each makes a part of the file be read again. */
+/** Each open quotation mark makes a part of the file be read again. */
 export const maxOpenQuotes = 100

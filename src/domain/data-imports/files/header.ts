@@ -3,9 +3,9 @@ import { findCommonWidth, measureFilledWidth } from './dialect.ts'
 import { maxTableColumns, ReadError } from './faults.ts'
 
 export interface Header {
-  /** Names of the columns; two may be the same, one may be empty. */
+  /** Two names may be the same, and one may be empty. */
   names: string[]
-  /** Which record of the file it is, from 0; -1 where the file has none. */
+  /** The record of the file, from 0; -1 for a file without a header. */
   index: number
 }
 
@@ -14,7 +14,7 @@ interface LineCells {
   line: number
 }
 
-/** How far down a header is looked for. */
+/** The header is searched for in this many rows. */
 const searchedRows = 40
 const comparedRows = 20
 
@@ -41,7 +41,7 @@ function isFilled(cells: readonly string[], width: number, share: number): boole
   return cells.filter((cell) => cell.trim() !== '').length >= Math.max(1, Math.ceil(width * share))
 }
 
-/** The first row that is about as wide as the table and reads as names, unless a full row of data stands above it. */
+/** Takes the first row that is as wide as the table and looks like names, unless a full row of data precedes it. */
 function findHeaderIndex(rows: readonly LineCells[], width: number): number | null {
   for (const [index, { cells }] of rows.slice(0, searchedRows).entries()) {
     if (isFilled(cells, width, 0.6) && looksLikeNames(cells)) return index
@@ -64,17 +64,17 @@ function checkWidth(width: number, line: number): number {
   return width
 }
 
-/** Columns without a name behind the last name: cells that the row with the names has too, where most rows say something. */
+/** Keeps unnamed columns at the end if most rows have cells there. */
 function readNames(header: LineCells, below: readonly LineCells[]): string[] {
   const named = measureFilledWidth(header.cells)
   const wider = below.map(({ cells }) => measureFilledWidth(cells)).filter((width) => width > named)
   const common = wider.length * 2 > below.length ? findCommonWidth(wider) : named
-  // Rows with more cells than the names have are broken: their amounts are cut in two where the delimiter is a comma.
+  // Wider rows are broken: a comma as the delimiter cuts their amounts in two.
   const width = Math.max(named, Math.min(common, header.cells.length))
   return Array.from({ length: checkWidth(width, header.line) }, (_, index) => cleanCell(header.cells[index] ?? ''))
 }
 
-/** @param hasHeader what the user said, or null: then it is found. */
+/** @param hasHeader the user's setting, or null to detect it */
 export function findHeader(rows: readonly LineCells[], hasHeader: boolean | null): Header {
   const filled = rows.filter(({ cells }) => measureFilledWidth(cells) > 0)
   const first = filled[0]

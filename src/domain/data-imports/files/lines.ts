@@ -1,14 +1,11 @@
 import { maxLineBytes, ReadError } from './faults.ts'
 import { getUnitSize, type Encoding } from './encoding/names.ts'
 
-/** Whole lines of a file. */
 export interface LineBlock {
   bytes: Uint8Array
-  /** The offsets of the lines in `bytes`. */
   starts: number[]
-  /** The offset of the first byte in the file. */
   offset: number
-  /** The number of the first line as in a text editor: from 1, with CRLF, LF or CR at the end of each. */
+  /** Lines count from 1 as in a text editor, with CRLF, LF or CR at the end of each. */
   line: number
   isLast: boolean
 }
@@ -22,7 +19,7 @@ const blockLength = 262_144
 const lineFeed = 10
 const carriageReturn = 13
 
-/** Where the lines of `bytes` begin, and where the last whole one ends. A CR at the very end may be half of a CRLF. */
+/** Finds where lines begin and where the last whole one ends. A CR at the end may be half of a CRLF. */
 function findByteLineStarts(bytes: Uint8Array, isLast: boolean): { starts: number[]; end: number } {
   const starts: number[] = []
   let start = 0
@@ -43,7 +40,7 @@ function findByteLineStarts(bytes: Uint8Array, isLast: boolean): { starts: numbe
   return { starts, end: start }
 }
 
-/** The same for UTF-16, whose units are two bytes. */
+/** Units of UTF-16 are two bytes. */
 function findWideLineStarts(
   bytes: Uint8Array,
   isLast: boolean,
@@ -79,7 +76,7 @@ export function findLineStarts(
     : findWideLineStarts(bytes, isLast, encoding === 'utf-16le')
 }
 
-/** @param borders where each line begins, and where the last one ends. */
+/** @param borders where each line begins, and where the last one ends */
 function checkLengths(borders: readonly number[], firstLine: number): void {
   const long = borders.findIndex((border, index) => (borders[index + 1] ?? border) - border > maxLineBytes)
   if (long < 0) return
@@ -98,7 +95,7 @@ export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   return all
 }
 
-/** Cuts a file into blocks of whole lines. Holds one block, however long the file is. */
+/** Cuts a file into blocks of whole lines. Memory holds one block, however long the file is. */
 export async function* readLineBlocks(
   chunks: AsyncIterable<Uint8Array>,
   encoding: Encoding,

@@ -9,14 +9,13 @@ import { detectFileKind } from './sniff.ts'
 import type { FileSource } from './source.ts'
 import { inspectXlsx, readXlsxRecords } from './xlsx/file.ts'
 
-/** Detects the format of a file and the names of its columns. It reads only the beginning where that is enough. */
+/** Reads only the beginning of the file where that is enough. */
 export async function inspectFile(file: FileSource, options: FormatOptions = {}): Promise<FileFormat> {
   return (await detectFileKind(file)) === 'xlsx' ? inspectXlsx(file, options) : inspectCsv(file, options)
 }
 
-/** The position from which a copy continues after a crash. */
 export interface CopyPosition {
-  /** The first record in the original that the copy lacks. */
+  /** The first record of the original that is missing in the copy. */
   source: LinePosition
   canonicalOffset: number
   rowCount: number
@@ -26,7 +25,6 @@ export interface CopyPosition {
 
 export interface CanonicalChunk {
   bytes: Uint8Array<ArrayBuffer>
-  /** One for each row in `bytes`. */
   rows: IndexedRow[]
   next: CopyPosition
   isLast: boolean
@@ -59,8 +57,8 @@ const getRecordEnd = ({ offset, length, line, lineCount }: SourceRecord): LinePo
 })
 
 /**
- * The canonical copy of the rows below the header, piece by piece. Holds one piece, however long the file is. Each
- * piece says from where the copy goes on.
+ * Copies the rows below the header piece by piece. Memory holds one piece, however long the file is, and each piece
+ * says where the copy continues.
  */
 export async function* readCanonicalChunks(
   file: FileSource,
@@ -88,7 +86,6 @@ export async function* readCanonicalChunks(
   yield buildChunk(sorter.end(), source, true)
 }
 
-/** The first rows of a file, for a preview. */
 export async function readFirstRows(file: FileSource, format: FileFormat, count: number): Promise<IndexedRow[]> {
   const rows: IndexedRow[] = []
   for await (const chunk of readCanonicalChunks(file, format)) {

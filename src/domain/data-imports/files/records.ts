@@ -3,7 +3,6 @@ import { maxOpenQuotes, maxRecordBytes, buildOpenQuoteFault, ReadError, type Row
 import { joinBytes, type LineBlock } from './lines.ts'
 import { splitRecords, type Dialect } from './split.ts'
 
-/** A record of a file, with the place of its original bytes. */
 export interface SourceRecord {
   cells: string[]
   /** The number of its first line in the file, from 1. */
@@ -16,13 +15,13 @@ export interface SourceRecord {
 
 export interface RecordFormat extends Dialect {
   encoding: Encoding
-  /** The number of columns, once it is known. */
+  /** Null until the columns are known. */
   width: number | null
 }
 
 const lineBreaks = /\r\n|\n|\r/
 
-/** Cells may contain line breaks only where they are quoted, and then contain them as they are in the file. */
+/** Only quoted cells contain line breaks, exactly as the file has them. */
 function countLines(cells: readonly string[]): number {
   let count = 1
   for (const cell of cells) if (cell.includes('\n') || cell.includes('\r')) count += cell.split(lineBreaks).length - 1
@@ -31,10 +30,10 @@ function countLines(cells: readonly string[]): number {
 
 const quoteFully = (cell: string): string => `"${cell.replaceAll('"', '""')}"`
 
-/** Behind an open quotation mark little is read at once, because all of it may have to be read again. */
+/** Little is read at once behind an open quotation mark, because all of it may have to be read again. */
 const shortPart = 16_384
 
-/** Reads the records of line blocks one after the other; keeps a record that goes on in the next block. */
+/** Reads blocks one after the other and keeps a record that continues in the next block. */
 export class RecordReader {
   readonly #format: RecordFormat
   readonly #decoder: TextDecoder
@@ -83,7 +82,7 @@ export class RecordReader {
     }
   }
 
-  /** Adds the records of a part up to the first open quotation mark. `next`: the line behind them. */
+  /** Reads up to the first open quotation mark. `next` is the line behind the records. */
   #readPart(part: LineBlock, records: SourceRecord[]): { next: number; isFault: boolean; isOpen: boolean } {
     const split = splitRecords(this.#decoder.decode(part.bytes), this.#format)
     let next = 0
@@ -94,7 +93,7 @@ export class RecordReader {
       records.push(buildRecord(part, next, lineCount, cells))
       next += lineCount
     }
-    // The offsets and lines of all following records depend on this.
+    // Offsets and lines of all later records depend on this.
     if (!split.isOpen && next !== part.starts.length) throw new Error(`${next} of ${part.starts.length} lines read`)
     return { next, isFault: false, isOpen: split.isOpen }
   }
@@ -103,14 +102,14 @@ export class RecordReader {
     return this.#decoder.decode(block.bytes.subarray(block.starts[first], block.starts[first + count]))
   }
 
-  /** Whether a cell over several lines is rather an open quotation mark that took in the records behind it. */
+  /** Detects an open quotation mark that swallowed the records behind it. */
   #isSwallowed(block: LineBlock, at: number, lineCount: number, cells: readonly string[]): boolean {
     if (buildRecord(block, at, lineCount, []).length > maxRecordBytes) return true
     const raw = this.#textOf(block, at, lineCount)
     return cells.some((cell) => {
       const lines = cell.split(lineBreaks)
       if (lines.length === 1) return false
-      // The mark that should close stands inside a cell: the library then keeps both as they are.
+      // The closing mark is inside of a cell, so the library keeps both marks.
       if (cell.startsWith('"') && !raw.includes(quoteFully(cell))) return true
       const inner = lines.slice(1, -1).filter((line) => line !== '')
       const { width, delimiter } = this.#format
@@ -120,7 +119,7 @@ export class RecordReader {
     })
   }
 
-  /** The first line alone is the broken record; the lines behind it are read for themselves. */
+  /** Only the first line is broken. The lines behind it are read by themselves. */
   #openQuoteRecord(block: LineBlock, at: number): SourceRecord {
     const line = block.line + at
     if (++this.#openQuotes > maxOpenQuotes)
@@ -140,7 +139,6 @@ export class RecordReader {
 const countBytes = (part: LineBlock, from: number): number =>
   part.bytes.length - (part.starts[from] ?? part.bytes.length)
 
-/** The first lines that make up a length, at least one. */
 function takeFirstLines(block: LineBlock, length: number): LineBlock {
   if (length >= block.bytes.length) return block
   const found = block.starts.findIndex((start) => start >= length)

@@ -4,7 +4,7 @@ import type { RowFault } from './faults.ts'
 import type { CsvFormat, FileFormat, XlsxFormat } from './format.ts'
 import { joinBytes } from './lines.ts'
 
-/** A row that was not imported. `raw`: its original bytes; a row of an xlsx file has none. */
+/** `raw` has the original bytes; a row of a workbook has none. */
 export interface FailedRow {
   line: number
   errors: string[]
@@ -13,7 +13,7 @@ export interface FailedRow {
   fault?: RowFault | null
 }
 
-/** The columns that a report adds; first, because rows differ in length. They are no columns when it is read again. */
+/** A report begins with these columns, because rows differ in length. Reading it again ignores them. */
 const reportColumns = ['_line', '_errors'] as const
 
 type WrittenFormat = Pick<CsvFormat, 'encoding' | 'delimiter' | 'quotes' | 'lineBreak'>
@@ -27,19 +27,18 @@ function writeCell(cell: string, { delimiter, quotes }: WrittenFormat): string {
   return cell.includes(delimiter) || /["\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
 }
 
-/** A formula begins with an apostrophe, which reading removes again. */
+/** Puts an apostrophe before formulas. Reading removes it again. */
 const guardFormula = (cell: string): string => (/^[=@]|^[+-](?![\d\s.,()]*$)/.test(cell) ? `'${cell}` : cell)
 
-/** `="0012"`, by which exporters keep a cell as it is, runs nothing. */
+/** Exporters write `="0012"` to keep a cell as it is. It runs nothing. */
 const isFormula = (cell: string): boolean => guardFormula(cell) !== cell && !/^="(?:[^"]|"")*"$/.test(cell)
 
-/** A row without formulas is repeated byte by byte; one with an open quotation mark cannot be written anew. */
+/** A row without formulas is repeated byte by byte. A row with an open quotation mark cannot be written again. */
 const isSafeToRepeat = ({ cells, fault }: FailedRow): boolean => fault?.code === 'open_quote' || !cells.some(isFormula)
 
 const lineFeed = 10
 const carriageReturn = 13
 
-/** Original bytes with a line break at their end; that of the last row of a file may lack one. */
 function endWithLineBreak(raw: Uint8Array, written: WrittenFormat): Uint8Array {
   const unit = written.encoding.startsWith('utf-16') ? raw.subarray(-2) : raw.subarray(-1)
   const isEnded =
@@ -51,7 +50,7 @@ function listNames(format: CsvFormat | XlsxFormat): string[] {
   return format.names.map((name, index) => (name === '' ? `Column ${index + 1}` : name))
 }
 
-/** How a report begins: as the original does, down to its header. @param header the original bytes of that. */
+/** @param header the original bytes of the header */
 export function writeReportHeader(format: FileFormat, header: Uint8Array | null): Uint8Array {
   const written = getWrittenFormat(format)
   const { delimiter, encoding, lineBreak } = written
@@ -63,7 +62,6 @@ export function writeReportHeader(format: FileFormat, header: Uint8Array | null)
   return joinBytes([mark, encodeText(separator + added, encoding), rest])
 }
 
-/** A row of the report: what is wrong with it, and the original, in which a spreadsheet runs nothing. */
 export function writeReportRow(format: FileFormat, row: FailedRow): Uint8Array {
   const written = getWrittenFormat(format)
   const { delimiter, encoding, lineBreak } = written

@@ -13,7 +13,6 @@ const zip = [0x50, 0x4b, 0x03, 0x04]
 const emptyZip = [0x50, 0x4b, 0x05, 0x06]
 const compound = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]
 
-/** The first bytes of files that are no text, with the usual name of their type. */
 const otherKinds: [string, number[]][] = [
   ['a PDF document', [0x25, 0x50, 0x44, 0x46]],
   ['a PNG image', [0x89, 0x50, 0x4e, 0x47]],
@@ -24,10 +23,10 @@ const otherKinds: [string, number[]][] = [
   ['a RAR archive', [0x52, 0x61, 0x72, 0x21]],
 ]
 
-/** The names of streams in a compound file are UTF-16. */
+/** Names in a compound file are UTF-16. */
 const encryptedStream = Array.from('EncryptedPackage', (letter) => `${letter}\0`).join('')
 
-/** An xlsx file with a password and the format of Excel before 2007 both are compound files. */
+/** A workbook with a password and a file of Excel before 2007 are both compound files. */
 async function buildCompoundError(file: FileSource): Promise<ReadError> {
   const bytes = await readBytes(file, 0, compoundLength)
   const tail = await readBytes(file, Math.max(0, file.size - compoundLength), compoundLength)
@@ -39,7 +38,6 @@ async function buildCompoundError(file: FileSource): Promise<ReadError> {
 
 const markup = /^\s*(<!doctype html|<html|<table|<\?xml|<head|<meta)/i
 
-/** Control characters that text does not contain. */
 function measureControls(head: Uint8Array): number {
   const controls = head.reduce((sum, byte) => sum + (byte < 9 || (byte > 13 && byte < 32 && byte !== 26) ? 1 : 0), 0)
   return controls / head.length
@@ -50,7 +48,7 @@ const toleratedControls = 0.002
 const isUtf16 = (head: Uint8Array): boolean =>
   (readByteOrderMark(head)?.encoding ?? detectUtf16(head) ?? 'utf-8') !== 'utf-8'
 
-/** The number of zero bytes that a text may have by mistake. */
+/** A text may have this many zero bytes by mistake. */
 const fewZeros = 3
 
 function buildZeroError(head: Uint8Array): ReadError {
@@ -59,7 +57,6 @@ function buildZeroError(head: Uint8Array): ReadError {
   return new ReadError('binary', `The file is not text: line ${line} has a character that no text has (NUL).`, { line })
 }
 
-/** Whether a file is a workbook or text. Throws for other files. */
 export async function detectFileKind(file: FileSource): Promise<'csv' | 'xlsx'> {
   if (file.size === 0) throw new ReadError('empty_file', 'The file is empty.')
   const head = await readBytes(file, 0, headLength)

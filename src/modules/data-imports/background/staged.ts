@@ -5,21 +5,17 @@ import { importRows } from '../../../db/schema/data-imports.ts'
 import { storedIn } from '../../../db/select.ts'
 import type { PlacedRow, StagedValues } from '../../../domain/data-imports/mapping/index.ts'
 
-/** The numbers of the rows whose order has one of the keys. */
 export const selectRowNumbers = (importId: string, keys: SQL): SQL =>
   sql`(select row_number from import_rows indexed by import_rows_of_order
     where import_id = ${importId} and group_key in ${keys})`
 
-/** A row with the key of its order; a row without a key belongs to no order. */
+/** A row without a key belongs to no order. */
 interface GroupedRow {
   row_number: number
   group_key: string | null
 }
 
-/**
- * Adds the rows, which follow all rows before them, to the orders of their keys. An order is made with its first row and
- * has its number.
- */
+/** Adds rows, which follow all earlier rows, to the orders of their keys. An order has the number of its first row. */
 export function buildGroupStatements(importId: string, rows: readonly GroupedRow[]): Statement[] {
   const groups = Map.groupBy(
     rows.filter(({ group_key }) => group_key !== null),
@@ -35,7 +31,6 @@ export function buildGroupStatements(importId: string, rows: readonly GroupedRow
 
 export type StagedRow = typeof importRows.$inferSelect
 
-/** A staged row as a statement in SQL answers it. */
 export interface ReadRow extends Pick<StagedRow, 'row_number' | 'file_line' | 'group_key'> {
   data: string
   errors: string
@@ -43,13 +38,12 @@ export interface ReadRow extends Pick<StagedRow, 'row_number' | 'file_line' | 'g
 
 export const pickStagedValues = ({ values, currency_mark }: StagedValues): StagedValues => ({ values, currency_mark })
 
-/** A staged row as its mapping read it. */
 export function parseStagedRow({ data, errors, file_line }: ReadRow): PlacedRow {
   const { values, currency_mark = null } = storedIn(importRows.data, data)
   return { values, currency_mark, errors: storedIn(importRows.errors, errors), is_ignored: false, line: file_line }
 }
 
-/** The outcome of a row: its own, otherwise that of its order. */
+/** The outcome of a row is its own, or that of its order. */
 export const selectRowOutcome = (row: SQL): SQL =>
   sql`coalesce(${row}.outcome, (select its_order.outcome from import_orders as its_order
     where its_order.import_id = ${row}.import_id and its_order.group_key = ${row}.group_key))`

@@ -18,31 +18,31 @@ export const importFields = getTableColumns(dataImports)
 export type ImportChanges = Partial<ImportRow>
 
 /**
- * One bounded piece of a phase: loads, decides and commits. Answers the import as the step left it, or null where its
+ * One limited piece of a phase, which loads, decides and commits. Answers the import after the step, or null if the
  * phase is over or another consumer has continued it.
  */
 export type PhaseStep = (job: JobCtx, row: ImportRow) => Promise<ImportRow | null>
 
 export interface ImportStep {
   changes?: ImportChanges
-  /** Statements of the step's transaction, after the change of the import itself. */
+  /** They follow the change of the import in the same transaction. */
   statements?: readonly Statement[]
-  /** Unique indexes whose violation by the statements is a lost race. */
+  /** Unique indexes that only a lost race violates. */
   races?: Readonly<Record<string, () => Error>>
 }
 
-/** True while the import has the position that was read. A change of its position, phase or epoch ends older steps. */
+/** Any change of the position, phase or epoch ends older steps. */
 const isUnmoved = ({ id, epoch, position, phase, status }: ImportRow): SQL =>
   sql`id = ${id} and epoch = ${epoch} and position = ${sql.param(position, dataImports.position)}
     and phase is ${phase} and status = ${status}`
 
-/** Commits the change of the import with the statements, unless the import is not where it was read any more. */
+/** Commits the changes unless the import has moved since it was read. */
 async function commitUnmoved(
   job: JobCtx,
   row: ImportRow,
   { changes, statements, races }: Required<ImportStep>,
 ): Promise<ImportRow | null> {
-  // The condition is judged of this one row. An import is never deleted.
+  // SQLite evaluates the condition for this row only. Imports are never deleted.
   const where = sql`id = ${row.id} and ${orAbort(isUnmoved(row))}`
   try {
     await commitPart(job, [update(dataImports, changes, where), ...statements], races)
@@ -57,8 +57,8 @@ const buildHeartbeat = ({ heartbeat_at }: ImportRow, now: number): ImportChanges
   heartbeat_at !== null && now - heartbeat_at < heartbeatEveryMs ? {} : { heartbeat_at: now }
 
 /**
- * Commits the statements of a step with its new position: a message that comes twice, late or to two consumers writes
- * nothing twice. With statements, `position` has to differ from the one before.
+ * Commits the statements of a step with its new position, so that a message that comes twice, late or to two consumers
+ * writes nothing twice. With statements, `position` has to change.
  */
 export const commitStep = (
   job: JobCtx,
@@ -75,11 +75,11 @@ export const commitStep = (
 export const buildPositionError = ({ id, phase, position }: ImportRow): Error =>
   new Error(`${id} cannot continue its phase ${phase} at ${JSON.stringify(position)}.`)
 
-/** True when a step lost a race of its own statements, and no other consumer has continued the import. */
+/** True if a step lost a race of its own statements and no other consumer has continued the import. */
 export const holdsPosition = async (job: JobCtx, row: ImportRow): Promise<boolean> =>
   (await job.db.first(sql`select 1 from data_imports where ${isUnmoved(row)}`)) !== undefined
 
-/** Commits the last step of a phase. The import waits in `status` for its user. Always null. */
+/** Commits the last step of a phase. The import then waits for its user in `status`. */
 export async function endPhase(
   job: JobCtx,
   row: ImportRow,
@@ -97,11 +97,9 @@ export async function endPhase(
   return null
 }
 
-/** Ends a phase with an import that needs its user. */
 export const failPhase = (job: JobCtx, row: ImportRow, fault: { code: string; message: string }): Promise<null> =>
   endPhase(job, row, { status: 'failed', changes: { error_code: fault.code, error_message: fault.message } })
 
-/** The columns with which background work begins. The verb commits them and enqueues the work with the new epoch. */
 export const beginPhase = (row: Pick<ImportRow, 'epoch'>, phase: ImportPhase, now: number) =>
   ({
     phase,
@@ -113,7 +111,6 @@ export const beginPhase = (row: Pick<ImportRow, 'epoch'>, phase: ImportPhase, no
     error_message: null,
   }) satisfies ImportChanges
 
-/** The columns with which background work ends, at any position. */
 export const stopPhase = (row: Pick<ImportRow, 'epoch'>) =>
   ({ phase: null, epoch: row.epoch + 1, position: {}, heartbeat_at: null, stalls: 0 }) satisfies ImportChanges
 

@@ -16,7 +16,6 @@ import { stageStep } from '../staging/stage.ts'
 import { importStep } from '../run/import-step.ts'
 import { undoStep } from '../undo/step.ts'
 
-/** The step function of each phase of the background work. */
 export const phaseSteps: Record<ImportPhase, PhaseStep> = {
   parse: parseStep,
   stage: stageStep,
@@ -24,11 +23,10 @@ export const phaseSteps: Record<ImportPhase, PhaseStep> = {
   undo: undoStep,
 }
 
-/** A consumer works this long. Then it enqueues the rest, behind other waiting imports. */
+/** A consumer works this long and then enqueues the rest behind other imports. */
 const shareMs = 10_000
-/** The longest time without a pause, because requests wait for the same isolate. */
+/** Requests wait for the same isolate, so the work pauses this often. */
 const pauseEveryMs = 250
-/** Imports that one sweep enqueues again. */
 const importsASweep = 100
 
 type ImportMessage = ImportWorkMessage | ImportPreviewMessage
@@ -49,7 +47,7 @@ async function findWork({ db }: JobCtx, id: string, epoch: number): Promise<Impo
   return row ?? null
 }
 
-/** Works on an import until its phase ends or the time is over. A message of an older epoch does nothing. */
+/** Works until the phase ends or the time is over. A message of an older epoch does nothing. */
 export async function workOnImport(
   job: JobCtx,
   id: string,
@@ -74,7 +72,7 @@ export async function workOnImports(job: JobCtx, messages: readonly ImportMessag
     else await workOnImport(job, message.import_id, message.epoch)
 }
 
-/** Counts a stall and begins the work again under a new epoch; null when another consumer has continued it. */
+/** Starts the work again under a new epoch; null if another consumer has continued it. */
 async function revive(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
   const next = { epoch: row.epoch + 1, stalls: row.stalls + 1, heartbeat_at: job.now() }
   const isAsRead = sql`id = ${row.id} and epoch = ${row.epoch} and heartbeat_at = ${row.heartbeat_at}`
@@ -89,7 +87,6 @@ const stalled = {
   message: `The work on this import stopped ${maxStalls} times at the same place.`,
 }
 
-/** Begins stalled work again. */
 export async function sweepImports(job: JobCtx): Promise<void> {
   const quiet = await job.db.all(
     select(importFields)

@@ -122,7 +122,6 @@ const SampleRow = z
   .object({ line: z.int().openapi({ description: 'As a text editor counts.' }), cells: z.array(z.string()) })
   .openapi('ImportSampleRow')
 
-/** The other fields of an answer with columns. */
 const beside = {
   constants: z.array(Constant).openapi({ description: 'Targets that have the same value in every row.' }),
   target_fields: z.array(TargetFieldShape),

@@ -25,9 +25,7 @@ import { editionVisibility, visible } from '../../../db/visibility.ts'
 import { parameterError, invalid } from '../../../domain/errors.ts'
 import { consentsInEdition } from '../../consents/index.ts'
 
-/** The columns of an import with their faults. */
 export interface ColumnView {
-  /** Of the import. */
   id: string
   tenant: Tenant
   row: LoadedImport
@@ -77,7 +75,7 @@ export async function listColumns(
   return { ...found, rows: found.rows.map((column) => addIssues(column, view)) }
 }
 
-/** The first rows of the file, as far as one range of its canonical copy has them. */
+/** Reads as many rows as one range of the canonical copy contains. */
 export async function readFirstDataRows(ctx: Ctx, row: LoadedImport, count: number): Promise<IndexedRow[]> {
   if (row.canonical_size === null) return []
   const file = openCanonical(ctx, getFormat(row))
@@ -87,7 +85,6 @@ export async function readFirstDataRows(ctx: Ctx, row: LoadedImport, count: numb
     .slice(0, count)
 }
 
-/** The consents of an edition that columns can be mapped to; none without an edition. */
 export async function loadConsentTargets(ctx: Ctx, editionId: string | undefined): Promise<readonly EditionConsent[]> {
   if (editionId === undefined) return []
   const edition = await ctx.db.first(

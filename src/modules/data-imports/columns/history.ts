@@ -7,10 +7,10 @@ import { buildHeaderKey } from '../../../domain/data-imports/mapping/index.ts'
 import type { ImportRow } from '../background/steps.ts'
 import type { ColumnRow } from '../mapping/state.ts'
 
-/** The stored target of a column that was left out. */
+/** An empty target is stored for a column that was left out. */
 const leftOut = ''
 
-/** The earlier targets of these headers in the organisation; null for headers that were left out. */
+/** Null for headers that were left out. */
 export async function loadHeaderHistory(
   db: Database,
   organizationId: string,
@@ -27,8 +27,7 @@ export async function loadHeaderHistory(
 }
 
 /**
- * Statements that store the mapping for the organisation's next file with the same headers, for the commit that begins the
- * orders of an import.
+ * Remembers the mapping for the organisation's next file with the same headers. The start of an import commits this.
  */
 export async function buildHistoryStatements(
   db: Database,

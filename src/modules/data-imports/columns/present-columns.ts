@@ -10,7 +10,7 @@ const sampleLength = 200
 
 const knownAliases = new Map<string, readonly string[]>()
 
-/** Cached, because they never change and each list of columns needs them. */
+/** Aliases are cached, because they never change and every list of columns needs them. */
 function getAliases(target: string): readonly string[] {
   const known = knownAliases.get(target) ?? listAliasTexts(target)
   if (!target.startsWith('consent.')) knownAliases.set(target, known)
@@ -51,7 +51,6 @@ export function presentColumn(column: ColumnWithIssues): z.input<typeof ColumnMa
   }
 }
 
-/** The fields beside the columns: constants, targets and the first rows. */
 export async function loadColumnExtras(ctx: Ctx, { row, state }: ColumnView) {
   const rows = await readFirstDataRows(ctx, row, sampleRows)
   return {

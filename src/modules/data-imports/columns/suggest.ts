@@ -24,11 +24,9 @@ import { buildCanonicalPrefix, getFormat } from '../mapping/source.ts'
 const unknownSource = 'file'
 const mostObjects = 1000
 
-/** A column that the user has decided on. */
 const isDecided = ({ is_suggested, is_ignored, target_field }: ColumnRow): boolean =>
   !is_suggested && (is_ignored || target_field !== null)
 
-/** The suggestions for columns and targets that the user has not decided on. */
 function pickOpenSuggestions(state: MappingState, mappings: readonly SuggestedMapping[]): SuggestedMapping[] {
   const used = new Set(state.columns.filter(isDecided).map(({ source_index }) => source_index))
   const targets = new Set([
@@ -52,7 +50,6 @@ const buildColumnChanges = (one: SuggestedMapping, target_position: number): Par
   value_map: one.value_map ?? null,
 })
 
-/** The mapping with the suggestions in it, and the statements that store them. */
 function applySuggestions(
   { id }: ImportRow,
   state: MappingState,
@@ -78,7 +75,7 @@ function applySuggestions(
   }
 }
 
-/** Objects under the prefix of the import that its canonical copy does not have: of earlier readings and lost races. */
+/** Earlier readings and lost races leave objects that the canonical copy does not use. */
 async function buildOrphanStatements(job: JobCtx, row: ImportRow): Promise<Statement[]> {
   const kept = new Set(getFormat(row).segments.map(({ key }) => key))
   const listed = await job.files.list({ prefix: buildCanonicalPrefix(row.id), after: '', limit: mostObjects })
@@ -90,7 +87,6 @@ async function buildOrphanStatements(job: JobCtx, row: ImportRow): Promise<State
   ]
 }
 
-/** Suggests what the columns mean, and leaves the import to its user. */
 export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
   const options = readOptions(row.options)
   const place = await loadReadingPlace(job.db, row)
@@ -102,7 +98,7 @@ export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
     now: job.now(),
   })
   const suggested = applySuggestions(row, state, pickOpenSuggestions(state, mappings))
-  // Rows without an id stay undecided: the user may yet say which column has it.
+  // The grouping stays open: the user may still map a column to the id.
   const hasId = decideGrouping(suggested.state) === 'external_id'
   const decided = { ...options, group_by: options.group_by ?? group_by ?? (hasId ? ('external_id' as const) : null) }
   const final = { ...suggested.state, options: decided }

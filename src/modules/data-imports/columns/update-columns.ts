@@ -37,7 +37,6 @@ function buildUnknownTargetError(path: ColumnPath, target: string): FieldError {
   return fieldError(path, 'unknown_target_field', hint)
 }
 
-/** The column that a change names, or the fault. */
 function findColumn({ columns }: MappingState, change: ColumnChange, path: ColumnPath): ColumnRow | FieldError {
   const { id, source_index, source_column } = change
   if (id === undefined && source_index === undefined && source_column === undefined)
@@ -58,7 +57,7 @@ function findColumn({ columns }: MappingState, change: ColumnChange, path: Colum
 
 const toStoredTransform = ({ type, args }: NonNullable<ColumnChange['transform']>): Transform => ({ type, ...args })
 
-/** A column with its change. A new target resets the settings of the earlier one. */
+/** A new target resets the settings of the earlier one. */
 function changeColumn(column: ColumnRow, change: ColumnChange, state: MappingState): ColumnRow {
   const target_field = change.is_ignored
     ? null
@@ -102,7 +101,6 @@ function changeColumns(state: MappingState, { mappings }: UpdateColumnMappingsIn
   return state.columns.map((column) => changed.get(column.source_index) ?? column)
 }
 
-/** The fault of a constant that its target does not accept. */
 function findConstantFault(state: MappingState, target: string, value: string): string | null {
   const { readers } = prepareMappings({
     mappings: [{ target, columns: [], constant: value }],
@@ -152,7 +150,7 @@ function buildStatements(id: string, before: MappingState, after: MappingState):
   ]
 }
 
-/** Changes columns and constants, all or none. Staged rows are staged again. */
+/** Changes all of them or none. Rows have to be staged again. */
 export async function updateColumns(
   ctx: Ctx,
   view: ColumnView,

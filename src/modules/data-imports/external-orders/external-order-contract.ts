@@ -31,7 +31,7 @@ import { Instant, InstantOrNull, JsonObject, PersonName, RequiredText } from '..
 import { unknownFields } from '../../../http/requests/unknown-fields.ts'
 import { fieldErrors } from '../../../http/requests/validation.ts'
 
-/** An amount in major units in, minor units out. */
+/** Takes major units and answers minor units. */
 const Amount = z
   .number()
   .min(0)
@@ -232,7 +232,6 @@ function toItems(item: ExternalOrderWire['items'][number], position: number): Ex
   }))
 }
 
-/** An order whose fields the contract has checked. */
 const toExternalOrder = (wire: ExternalOrderWire): ExternalOrder => ({
   external_id: wire.external_id,
   order_number: wire.order_number || null,
@@ -257,7 +256,7 @@ const toExternalOrder = (wire: ExternalOrderWire): ExternalOrder => ({
   metadata: wire.metadata ?? {},
 })
 
-/** One order of a call; `path` leads to it in the body, so that its errors point at their fields. */
+/** `path` leads to the order in the body, so that errors point at their fields. */
 export function parseExternalOrder(
   raw: unknown,
   path: readonly PropertyKey[],

@@ -23,7 +23,7 @@ type RunEdition = ImportRun['edition']
 
 type DataImportRow = typeof dataImports.$inferSelect
 
-/** What an import of external orders sets; the other columns are of files. */
+/** The other columns belong to imports of files. */
 type ReportedRow = Pick<
   DataImportRow,
   | 'organization_id'
@@ -54,7 +54,6 @@ export interface ImportReport {
   dry_run: boolean
 }
 
-/** The most faults that are answered for one order. */
 const maxFaults = 20
 
 async function findRunEdition(
@@ -88,7 +87,6 @@ const limitFaults = (outcome: OrderOutcome): OrderOutcome => ({
   warnings: outcome.warnings.slice(0, maxFaults),
 })
 
-/** Reads one order of the call; nothing of it is in the database yet. */
 function readOrder(raw: unknown, index: number, edition: RunEdition): NumberedOrder | OrderOutcome {
   const path = ['orders', index]
   const external_id =
@@ -107,7 +105,6 @@ function readOrder(raw: unknown, index: number, edition: RunEdition): NumberedOr
     : { index, path, order: { ...order, customer: { ...customer, phone_number } } }
 }
 
-/** Refuses an order with an answer to a consent that the edition does not ask for. */
 function checkConsents(
   definitions: ImportDefinitions,
   candidate: NumberedOrder | OrderOutcome,
@@ -123,7 +120,6 @@ function checkConsents(
   return errors.length ? buildRefusal(index, order.external_id, errors) : candidate
 }
 
-/** The message of the receipts that were asked for; null when none were. */
 async function findReceiptMessage(
   ctx: Ctx,
   edition: RunEdition,
@@ -171,8 +167,8 @@ function buildReport(
 }
 
 /**
- * Takes in orders of another system. Every order is whole or not there: when this is cut off in the middle, the same
- * call again skips what it has and goes on.
+ * Imports orders of another system, each completely or not at all. After an interruption, the same call skips the
+ * orders that exist and continues.
  */
 export async function importExternalOrders(ctx: Ctx, input: ImportExternalOrdersInput): Promise<ImportReport> {
   const edition = await findRunEdition(ctx, input)

@@ -4,10 +4,8 @@ import { type ColumnRow, groupColumns, type MappingState } from './state.ts'
 
 type IssueCode = 'ambiguous_format' | 'duplicate_target' | 'missing_target' | 'unknown_target_field' | 'unmapped_values'
 
-/** A fault that prevents processing the columns. */
 export interface MappingIssue {
   code: IssueCode
-  /** Null for a fault without a column. */
   column: number | null
   target_field: string
   message: string
@@ -42,7 +40,6 @@ function buildAmbiguityIssue(state: MappingState, one: Ambiguous): MappingIssue 
   return { code: 'ambiguous_format', column: one.column, target_field: one.target, message }
 }
 
-/** Columns that a target does not accept together. */
 function findSurplusColumns({ columns, consents }: MappingState): { target: string; column: ColumnRow }[] {
   return [...groupColumns(columns)].flatMap(([target, ofTarget]) => {
     const type = findTargetField(target, consents)?.type ?? 'name'
@@ -62,7 +59,6 @@ function findUnmappedIssues(state: MappingState, prepared: PreparedMappings): Ma
   })
 }
 
-/** All faults that prevent processing the columns; `warnings` are rows that will be errors. */
 export function findMappingIssues(
   state: MappingState,
   prepared: PreparedMappings,
@@ -102,6 +98,6 @@ const fieldsByCode: Record<IssueCode, string> = {
   unmapped_values: 'value_map',
 }
 
-/** With a pointer into a body of updateColumnMappings that lists the columns in their order. */
+/** The pointer is that of a body of `updateColumnMappings` with all columns in their order. */
 export const toFieldError = ({ code, column, message }: MappingIssue): FieldError =>
   fieldError(column === null ? ['mappings'] : ['mappings', column, fieldsByCode[code]], code, message)

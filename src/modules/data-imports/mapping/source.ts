@@ -4,7 +4,6 @@ import type { FileFormat, Segment } from '../../../domain/data-imports/files/for
 import type { FileSource } from '../../../domain/data-imports/files/source.ts'
 import type { ImportRow } from '../background/steps.ts'
 
-/** How the file of an import is read, with the parts of its canonical copy. */
 type CopiedFormat = FileFormat & { segments: readonly Segment[] }
 
 export const getFormat = ({ format }: Pick<ImportRow, 'format'>): CopiedFormat => {
@@ -16,7 +15,7 @@ export const buildCanonicalPrefix = (id: string): string => `imports/${id}/`
 
 class LostObject extends Error {}
 
-/** The store sends a range faster than rows are read, so an object is read range by range. */
+/** The store sends faster than rows are read, so an object is read range by range. */
 const rangeBytes = 2_097_152
 
 async function* streamObject(job: Pick<JobCtx, 'files'>, key: string, offset: number, length: number) {
@@ -27,13 +26,12 @@ async function* streamObject(job: Pick<JobCtx, 'files'>, key: string, offset: nu
   }
 }
 
-/** An object of the file store. */
 const createStoredSource = (job: Pick<JobCtx, 'files'>, key: string, size: number): FileSource => ({
   size,
   stream: (offset, length) => streamObject(job, key, offset, Math.min(length, size - offset)),
 })
 
-/** The uploaded file of an import; null where its bytes are lost. */
+/** Null if the bytes are lost. */
 export async function openOriginal(job: Pick<JobCtx, 'db' | 'files'>, row: Pick<ImportRow, 'file_id'>) {
   const file = await job.db.first(
     sql<{ storage_key: string | null; size: number }>`select storage_key, size from files where id = ${row.file_id}`,
@@ -56,7 +54,6 @@ async function* streamSegments(
   }
 }
 
-/** The canonical copy of an import's file, all parts as one. */
 export function openCanonical(job: Pick<JobCtx, 'files'>, { segments }: Pick<CopiedFormat, 'segments'>): FileSource {
   const size = segments.reduce((sum, segment) => sum + segment.size, 0)
   return {
@@ -65,7 +62,6 @@ export function openCanonical(job: Pick<JobCtx, 'files'>, { segments }: Pick<Cop
   }
 }
 
-/** Stores a part of the canonical copy under a key of its own. */
 export async function storeSegment(
   job: Pick<JobCtx, 'files' | 'newId'>,
   importId: string,

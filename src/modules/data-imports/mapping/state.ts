@@ -23,7 +23,6 @@ export const columnFields = getTableColumns(importColumns)
 export type ConstantRow = typeof importConstants.$inferSelect
 export type EditionConsent = Parameters<typeof prepareMappings>[0]['consents'][number]
 
-/** The columns of an edition that decide how cells are read. */
 export interface ReadingPlace {
   organization_id: string
   edition_id: string
@@ -56,7 +55,6 @@ export const loadReadingPlace = async (db: Database, row: Pick<ImportRow, 'editi
   return place
 }
 
-/** The mapping of an import as it is stored. */
 export async function loadMapping(
   db: Database,
   id: string,
@@ -77,7 +75,7 @@ export async function loadMapping(
   return { columns, constants, consents, options, place }
 }
 
-/** The import's options for columns without settings of their own. */
+/** Columns without their own settings take those of the import. */
 function decideTransform(column: ColumnRow, { options, consents }: MappingState): Transform {
   const { transform } = column
   const type = column.target_field === null ? null : findTargetField(column.target_field, consents)?.type
@@ -98,7 +96,6 @@ export function groupColumns(columns: readonly ColumnRow[]): Map<string, ColumnR
   return Map.groupBy(sorted, ({ target_field }) => target_field ?? '')
 }
 
-/** The mappings of the targets: columns, and constants where there are none. */
 function buildTargetMappings(state: MappingState): TargetMapping[] {
   const byTarget = groupColumns(state.columns)
   const constants = new Map(state.constants.map(({ target_field, value }) => [target_field, value]))
@@ -119,7 +116,7 @@ function buildTargetMappings(state: MappingState): TargetMapping[] {
   ]
 }
 
-/** The grouping of the rows: the user's choice, otherwise by the order's id where there is one. */
+/** The user's choice wins. Otherwise orders have an id if a column or a constant has it. */
 export const decideGrouping = ({ options, columns, constants }: MappingState): Grouping => {
   if (options.group_by !== null) return options.group_by
   const hasId = [...columns, ...constants].some(({ target_field }) => target_field === 'order.external_id')
@@ -147,7 +144,6 @@ export const summarizeColumns = ({ columns }: MappingState, prepared: PreparedMa
   missing_required: prepared.missing_required,
 })
 
-/** The columns that are cleared when the rows have to be staged again. */
 export const emptyStaging = {
   valid_rows: 0,
   invalid_rows: 0,
@@ -165,7 +161,6 @@ export const loadMappingState = (
   options: ImportOptions,
 ): Promise<MappingState> => loadMapping(ctx.db, row.id, row, options)
 
-/** The columns of an import after a change of its mapping: its rows are staged again. */
 export async function buildMappingChanges(
   ctx: Ctx,
   row: LoadedImport,

@@ -7,7 +7,6 @@ import type { MappingIssue } from './issues.ts'
 const checkedRows = 1000
 const mostErrors = 100
 
-/** A fault of the mapping, or of a row that was read with it. */
 interface ShownFault {
   row: number | null
   column: string | null
@@ -41,7 +40,6 @@ const toFault = (view: ColumnView, { column, target_field, code, message }: Mapp
   value: null,
 })
 
-/** The errors that the first rows of the file would have. */
 async function findRowFaults(ctx: Ctx, view: ColumnView): Promise<{ faults: ShownFault[]; checked: number }> {
   const rows = await readFirstDataRows(ctx, view.row, checkedRows)
   const faults = rows.flatMap(({ cells, line, fault }): ShownFault[] => {
@@ -70,7 +68,6 @@ async function findRowFaults(ctx: Ctx, view: ColumnView): Promise<{ faults: Show
   return { faults, checked: rows.length }
 }
 
-/** Answers the faults that prevent processing the columns, and the errors of the first rows. Changes nothing. */
 export async function validateColumns(ctx: Ctx, view: ColumnView): Promise<MappingValidation> {
   checkAction(ctx, view.row, 'validate', 'validated')
   const { errors, warnings } = view.issues

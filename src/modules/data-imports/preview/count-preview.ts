@@ -9,10 +9,9 @@ import type { PreviewTotals } from '../../../domain/data-imports/data-imports.ts
 import { importFields, type ImportRow } from '../background/steps.ts'
 import { decideOrders, getAction, loadPreviewSetting, type PreviewedOrder } from './preview.ts'
 
-/** Imports whose orders are counted: they wait for their start. */
+/** Orders are counted while the import waits for its start. */
 export const countedStatuses = ['mapping_products', 'ready'] as const
 
-/** Orders that one commit counts. */
 const ordersAStep = 1000
 /** Counting without progress for this time begins again. */
 const stalledMs = 60_000
@@ -66,7 +65,7 @@ const findWaitingImport = (db: Database, id: string): Promise<ImportRow | undefi
       ),
   )
 
-/** Answers the count to continue, which is a new one for a new version and for old totals; null if there is nothing to do. */
+/** Answers the count to continue. A new version and old totals are counted from the beginning. */
 async function openCount({ db, now }: JobCtx, row: ImportRow): Promise<CountRow | null> {
   const count = await findCount(db, row)
   if (count && !isComplete(count, row)) return count
@@ -79,7 +78,7 @@ async function openCount({ db, now }: JobCtx, row: ImportRow): Promise<CountRow 
   return opened
 }
 
-/** Adds orders to the count; null when another consumer has counted on, or has begun anew. */
+/** Null if another consumer has counted on or started again. */
 async function commitCount(job: JobCtx, count: CountRow, orders: readonly PreviewedOrder[]): Promise<CountRow | null> {
   const changes = {
     last_number: orders.at(-1)?.planned.read.row.number ?? count.last_number,
@@ -94,7 +93,7 @@ async function commitCount(job: JobCtx, count: CountRow, orders: readonly Previe
   return changed ?? null
 }
 
-/** Counts the orders of an import by what the import would do with them. A consumer that dies is continued by the next. */
+/** Counts orders by what the import would do with them. The next consumer continues after one that dies. */
 export async function countPreview(job: JobCtx, { import_id }: ImportPreviewMessage, endsAt: number): Promise<void> {
   const row = await findWaitingImport(job.db, import_id)
   let count = row ? await openCount(job, row) : null

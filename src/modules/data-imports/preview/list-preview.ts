@@ -14,16 +14,16 @@ const loadSettingFor = (ctx: Ctx, row: LoadedImport): Promise<PreviewSetting> =>
   loadPreviewSetting(ctx, row, changeableEditions(ctx.caller, row.organization_id))
 
 interface RequestPreview {
-  /** The first orders: all of a small import. */
+  /** All orders of a small import. */
   firstOrders: () => Promise<PreviewedOrder[]>
-  /** Null for a small import, and for one that does not wait for its start. */
+  /** Null for a small import, and after the start. */
   count: Promise<PreviewCount | null>
 }
 
-/** The list and the totals of one answer share what they decide. */
+/** The list and the totals of one answer share their decisions. */
 const requests = new WeakMap<LoadedImport, RequestPreview>()
 
-/** Loads the totals of an import with many orders. The first request has them counted in the background. */
+/** The first request has the orders counted in the background. */
 async function requestCount(ctx: Ctx, row: LoadedImport): Promise<PreviewCount | null> {
   if (row.total_orders <= maxPreviewed || !countedStatuses.some((status) => status === row.status)) return null
   const count = await loadPreviewCount(ctx.db, row, ctx.now())
@@ -49,7 +49,7 @@ interface PreviewPage {
   isDescending: boolean
 }
 
-/** Finds a page in a list of `count` orders, as a range in the order of the file. */
+/** Answers a range in the order of the file. */
 function findRange({ page, isDescending }: PreviewPage, count: number): { from: number; to: number } {
   const skipped = (page.page - 1) * page.size
   if (page.page > 1 && skipped >= count) throw new AppError('invalid_page', 'Invalid page.')
@@ -66,7 +66,6 @@ function buildPage({ page, isDescending }: PreviewPage, orders: PreviewedOrder[]
   return { rows, count, page: page.page, size: page.size, after: last && hasMore ? [getNumber(last)] : null }
 }
 
-/** Decides the orders of a range of the file. */
 async function decideRange(ctx: Ctx, row: LoadedImport, { from, to }: { from: number; to: number }) {
   const begin = await ctx.db.first(
     sql<{ number: number }>`select number from import_orders where import_id = ${row.id} order by number
@@ -75,7 +74,6 @@ async function decideRange(ctx: Ctx, row: LoadedImport, { from, to }: { from: nu
   return decideOrders(ctx, await loadSettingFor(ctx, row), { after: (begin?.number ?? 0) - 1, limit: to - from })
 }
 
-/** Orders that a walk decides at once. */
 const ordersAtOnce = 100
 
 async function findNextNumbers(
@@ -95,8 +93,8 @@ async function findNextNumbers(
 }
 
 /**
- * Decides orders from the cursor on until the page is full. A page looks at a limited number of orders, so it may have
- * fewer than it could, and `next` goes on behind the last of them.
+ * Decides orders behind the cursor until the page is full. A page looks at a limited number of orders, so it may have
+ * fewer rows, and `next` continues behind the last order.
  */
 async function walkOrders(
   ctx: Ctx,
@@ -136,7 +134,7 @@ export async function listPreview(
   const totals = (await count)?.totals
   if (action !== undefined && totals) {
     const walk = await walkOrders(ctx, row, wanted, action)
-    // Only the first page can be reached by its number.
+    // Page 2 leads back to page 1, the only one with a number.
     return { ...walk, count: totals[action], page: page.page, size: page.size, hasPrevious: page.page === 2 }
   }
   const orders = await firstOrders()

@@ -17,7 +17,7 @@ interface FieldChange {
 
 export interface PreviewedOrder {
   planned: PlannedOrder
-  /** Null for a new customer, and where nothing is written. */
+  /** Null for a new customer and for an order that is not written. */
   customer_id: string | null
   amount_minor: number | null
   changes: readonly FieldChange[]
@@ -64,14 +64,12 @@ const shownFields: readonly (readonly [field: string, column: PreviewedColumn])[
   ['metadata', 'metadata'],
 ]
 
-/** JSON is shown as its text. */
 const toShownValue = (value: OrderRow[PreviewedColumn]) =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : value
 
 const toShownAmount = (field: string, value: string | number | null) =>
   field === 'amount' ? toMajor(Number(value)) : value
 
-/** The changes of an order and its purchases by an update. */
 function listChanges(record: RecordedOrder | undefined, after: OrderRow, cancelled: number): FieldChange[] {
   const updated = record?.before?.updated
   if (!updated) return []
@@ -107,7 +105,7 @@ function buildPreviews(orders: readonly PlannedOrder[], { decision }: Planned, h
   })
 }
 
-/** Decides on the orders behind a number, in the groups that an import would commit. */
+/** Uses the same groups as the import. */
 export async function decideOrders(
   ctx: JobCtx,
   { setting, run, headers }: PreviewSetting,

@@ -8,7 +8,7 @@ import type { ProductQuery, ProductMapping } from './product-contract.ts'
 import { type ImportProductRow, productFields } from './suggest-products.ts'
 import type { z } from '@hono/zod-openapi'
 
-/** The key of a product is its folded names. */
+/** The search uses the product key, which contains the folded names. */
 export const listProducts = (
   ctx: Ctx,
   page: PageRequest,

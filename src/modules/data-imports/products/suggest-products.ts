@@ -16,7 +16,6 @@ interface NamedProduct {
   name: string
 }
 
-/** The edition's products that names of a file may mean. */
 async function loadCatalogue(job: JobCtx, editionId: string) {
   const [products, variants, locations] = await job.db.batch([
     sql<NamedProduct>`select id, name from products where edition_id = ${editionId}`,
@@ -41,7 +40,6 @@ const summarizeSuggestions = (rows: readonly Suggested[]): ProductSummary => {
   return { total: rows.length, mapped: rows.length - unmapped, ignored: 0, unmapped }
 }
 
-/** Suggests a mapping for the products of the file. Then the import waits for its user. */
 export async function productsStep(job: JobCtx, row: ImportRow): Promise<null> {
   const { create_missing_products } = readOptions(row.options)
   const catalogue = await loadCatalogue(job, row.edition_id)

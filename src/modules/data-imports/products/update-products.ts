@@ -26,7 +26,6 @@ interface EditionCatalogue {
 
 const listIds = (ids: readonly (string | null | undefined)[]): string[] => ids.filter((id) => typeof id === 'string')
 
-/** The ids of a body that exist in the edition. */
 async function findCatalogueIds(
   ctx: Ctx,
   editionId: string,
@@ -54,7 +53,7 @@ async function findCatalogueIds(
 const buildMissingError = (path: readonly (string | number)[]): FieldError =>
   fieldError(path, 'does_not_exist', 'Object does not exist.')
 
-/** Ids of a change that the edition does not have; variants and options belong to their product. */
+/** Variants and options have to belong to the product. */
 function findUnknownIds(change: ProductChange, index: number, known: EditionCatalogue): FieldError[] {
   const { product_id, variant_id, location_id, option_ids = [] } = change
   const path = ['mappings', index]
@@ -92,7 +91,7 @@ function summarizeProducts(rows: Iterable<Pick<ImportProductRow, 'action'>>): Pr
   }
 }
 
-/** Maps products of the file, all or none. The import is ready once each product is mapped. */
+/** Maps all of the products or none. The import is ready once each product is mapped. */
 export async function updateProducts(
   ctx: Ctx,
   row: LoadedImport,

@@ -11,9 +11,8 @@ import type { StagedRow } from '../background/staged.ts'
 import { toProblems } from './rows.ts'
 import { openCanonical, getFormat, openOriginal } from '../mapping/source.ts'
 
-/** Rows that one query reads. */
 const rowsAPage = 200
-/** Bytes that one range has at most, unless one row is longer. */
+/** A longer row has a range of its own. */
 const windowBytes = 1_048_576
 
 interface ByteRange {
@@ -21,7 +20,7 @@ interface ByteRange {
   length: number
 }
 
-/** Ranges in ascending order, near ones read together. */
+/** Takes ranges in ascending order and reads near ones together. */
 async function readRanges(source: FileSource, ranges: readonly ByteRange[]): Promise<Uint8Array<ArrayBuffer>[]> {
   const parts: Uint8Array<ArrayBuffer>[] = []
   let window = { offset: 0, bytes: new Uint8Array() }
@@ -75,7 +74,6 @@ async function* streamReport(ctx: Ctx, row: LoadedImport): AsyncGenerator<Uint8A
   }
 }
 
-/** The rows of a file that have errors, in the form of the file. */
 export function openErrorReport(ctx: Ctx, row: LoadedImport) {
   if (row.files_deleted_at !== null || row.rows_deleted_at !== null)
     throw buildDeletedError('The file of this import was deleted.')

@@ -6,11 +6,10 @@ import { getImportProgress } from '../../../domain/data-imports/data-imports.ts'
 import type { LoadedImport } from '../queries.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
 
-/** The time between two reads of the import. */
 const pauseMs = 1000
-/** An idle connection sends a comment after this time, so that it stays open. */
+/** An idle connection gets a comment this often, so that it stays open. */
 const heartbeatMs = 15_000
-/** The connection ends after this time, and the client connects again. */
+/** The connection ends after this time and the client connects again. */
 const mostMs = 60_000
 
 const getState = (row: ImportRow) => ({
@@ -32,7 +31,7 @@ async function* follow(ctx: Ctx, id: string): AsyncGenerator<string, void> {
   yield 'retry: 1000\n\n'
   let said = ''
   let silentMs = 0
-  // The clock of a Worker does not move without I/O, so the pauses are counted.
+  // The clock of a Worker stands still without I/O, so the pauses are counted.
   for (let waitedMs = 0; waitedMs < mostMs; waitedMs += pauseMs) {
     const row = await ctx.db.first(select(importFields).from(dataImports).where(eq(dataImports.id, id)))
     if (!row) return
@@ -46,7 +45,6 @@ async function* follow(ctx: Ctx, id: string): AsyncGenerator<string, void> {
   }
 }
 
-/** The progress of an import, as it happens. */
 export const openEvents = (ctx: Ctx, { id }: LoadedImport) => ({
   name: null,
   headers: { 'cache-control': 'private, no-store, no-transform', 'x-accel-buffering': 'no' },

@@ -31,7 +31,6 @@ const listedFields = {
 
 export type ListedRow = RowOf<typeof listedFields> & { headers: Headers }
 
-/** Names of the file's columns by index. */
 export async function loadHeaders(db: Database, importId: string): Promise<Headers> {
   const columns = await db.all(
     sql<{ source_index: number; source_column: string }>`select source_index, source_column from import_columns
@@ -50,7 +49,7 @@ export const nameProblems = (problems: readonly Problem[], headers: Headers): z.
     value,
   }))
 
-/** Problems as a row stores them. Those of its staging have no line. */
+/** Problems from staging have no line. */
 export const toProblems = (stored: readonly StoredWarning[], line: number): Problem[] =>
   stored.map(({ row = line, column = null, target_field = null, code, message, value = null }) => ({
     row,
@@ -65,7 +64,7 @@ const withErrors = sql`import_rows.errors <> '[]'`
 
 const outcomesApart: readonly RowOutcome[] = ['updated', 'skipped', 'ignored', 'cancelled']
 
-/** The index that leads to the rows. Without one they are passed in their order. */
+/** Without an index, rows are read in their order. */
 function chooseIndex({ order_id, outcome, has_errors }: RowFilters): SQL {
   if (order_id !== undefined) return sql`indexed by import_rows_of_order`
   // Every row with the outcome `error` has one.
@@ -73,7 +72,7 @@ function chooseIndex({ order_id, outcome, has_errors }: RowFilters): SQL {
   return outcome && outcomesApart.includes(outcome) ? sql`indexed by import_rows_by_outcome` : sql``
 }
 
-/** The conditions of the partial indexes stand here word by word, so that SQLite uses them. */
+/** Repeats the conditions of the partial indexes literally, so that SQLite uses them. */
 function buildConditions(importId: string, { order_id, outcome, has_errors }: RowFilters): SQL[] {
   const conditions = [
     order_id === undefined
@@ -94,7 +93,7 @@ function buildOutcome(outcome: RowOutcome): SQL[] {
   return outcomesApart.includes(outcome) ? [isThis, inWords(sql`import_rows.outcome`, outcomesApart)] : [isThis]
 }
 
-/** The stored number of rows with an outcome, less those with errors where the others are listed. */
+/** Subtracts the rows with errors where only the others are listed. */
 function buildCount({ id, row_counts }: LoadedImport, filters: RowFilters): SQL<{ n: number }> | undefined {
   const { order_id, outcome, has_errors } = filters
   if (row_counts === null || order_id !== undefined || has_errors || (outcome === undefined && has_errors !== false))

@@ -8,7 +8,6 @@ import { selectRowNumbers } from '../background/staged.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
 import { forgetContent, forgetCopy, findStoredFile } from './files.ts'
 
-/** The erased person, with all their addresses. */
 export interface ErasedPerson {
   organization_id: string
   user_id: string
@@ -16,7 +15,6 @@ export interface ErasedPerson {
   phones: ReadonlySet<string>
 }
 
-/** The position of the search in the rows of imports: an import, and a row of it. */
 interface ErasurePosition {
   created_at: number
   id: string
@@ -59,7 +57,6 @@ const findSearchedImport = (job: JobCtx, { organization_id }: ErasedPerson, { cr
     ),
   )
 
-/** Whether a whole cell of a row is one of the person's addresses. */
 function namesPerson({ email, phone, holder }: SearchedRow, person: ErasedPerson, country: string): boolean {
   const isTheirs = (address: string | null) => address !== null && person.emails.has(address.toLowerCase())
   if (isTheirs(email) || isTheirs(holder)) return true
@@ -69,7 +66,6 @@ function namesPerson({ email, phone, holder }: SearchedRow, person: ErasedPerson
 }
 
 interface ErasableRows {
-  /** Rows without an order. */
   rows: readonly number[]
   keys: readonly string[]
 }
@@ -84,7 +80,7 @@ const loadOrderKeys = (job: JobCtx, importId: string, { user_id }: ErasedPerson)
       where import_id = ${importId} and order_id in ${selectOrdersOfPerson(user_id)} and group_key not like 'erased %'`,
   )
 
-/** The person's data that imports store for an undo. An undo does not restore orders of an erased person. */
+/** Orders of an erased person cannot be undone. */
 export const forgetForUndo = (userId: string): Statement =>
   sql`update import_orders set before = json_remove(before, '$.people', '$.updated')
     where before is not null and order_id in ${selectOrdersOfPerson(userId)}`
@@ -102,7 +98,7 @@ const reason = JSON.stringify([
 const buildBlanking = (outcome: SQL) => sql`data = '{"values":{}}', warnings = iif(warnings = '[]', '[]', ${reason}),
   errors = iif(errors = '[]' and ${outcome} <> 'error', '[]', ${reason})`
 
-/** All rows of an order are blanked with the person. An order that was not imported yet cannot be imported any more. */
+/** Blanks all rows of the person's orders. An order that was not imported yet cannot be imported afterwards. */
 function buildErasure({ id, phase }: ImportRow, { rows, keys }: ErasableRows): Statement[] {
   const numbers = sql`(select value from json_each(${JSON.stringify(rows)}))`
   const known = sql`(select value from json_each(${JSON.stringify(keys)}))`
@@ -110,21 +106,21 @@ function buildErasure({ id, phase }: ImportRow, { rows, keys }: ErasableRows): S
     where import_orders.import_id = ${id} and import_orders.group_key = import_rows.group_key)`
   return [
     sql`update import_rows set ${buildBlanking(sql`outcome`)} where import_id = ${id} and row_number in ${numbers}`,
-    // The key of an order may be an address.
+    // The key of an order may be an e-mail address.
     sql`update import_rows set ${buildBlanking(sql`coalesce(outcome, ${orderOf(sql`outcome`)})`)},
           group_key = 'erased ' || ${orderOf(sql`number`)}
         where import_id = ${id} and row_number in ${selectRowNumbers(id, known)}`,
     sql`update import_orders set group_key = 'erased ' || number,
         errors = iif(errors = '[]', '[]', ${reason}), warnings = iif(warnings = '[]', '[]', ${reason})
       where import_id = ${id} and group_key in ${known}`,
-    // A consumer may have read these rows already: the new epoch stops it, and the sweep enqueues the work again.
+    // The new epoch stops a consumer that has already read these rows. The sweep enqueues the work again.
     ...(phase === 'import'
       ? [sql`update data_imports set epoch = epoch + 1 where id = ${id} and phase = 'import'`]
       : []),
   ]
 }
 
-/** Files and copies of the import, and of all others that read the same bytes. */
+/** Other imports may have read the same bytes. */
 async function forgetFiles(job: JobCtx, row: ImportRow): Promise<Statement[]> {
   if (row.files_deleted_at !== null) return []
   const stored = await findStoredFile(job, row.file_id)
@@ -140,8 +136,8 @@ async function forgetFiles(job: JobCtx, row: ImportRow): Promise<Statement[]> {
 }
 
 /**
- * Blanks the person in the next rows of the organisation's imports, and deletes the files of these rows. Answers
- * how far it is, null when there are no more; the same place while an import is still being read.
+ * Blanks the person in the next rows of the organisation's imports and deletes the files of these rows. Answers where
+ * to continue: null at the end, and the same place while an import is still being read.
  */
 export async function eraseInImports(job: JobCtx, person: ErasedPerson, after: string): Promise<string | null> {
   const place = readPosition(after)
@@ -162,6 +158,6 @@ export async function eraseInImports(job: JobCtx, person: ErasedPerson, after: s
   if (keys.size > 0 || rows.length > 0)
     await job.db.batch([...buildErasure(row, { rows, keys: [...keys] }), ...(await forgetFiles(job, row))])
   const last = searched.length === rowsAStep ? searched.at(-1)?.row_number : undefined
-  // After the last row of an import the search goes on with the next import.
+  // `~` sorts behind all ids, so the search continues with the next import.
   return JSON.stringify(last === undefined ? { created_at, id: `${id}~`, row: 0 } : { created_at, id, row: last })
 }

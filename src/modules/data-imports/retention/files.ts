@@ -16,7 +16,7 @@ async function listCanonicalKeys(job: JobCtx, importId: string): Promise<string[
   }
 }
 
-/** Deletes the canonical copy of an import, and the samples of its columns. The import itself stays in lists. */
+/** The import itself stays in lists. */
 export async function forgetCopy(job: JobCtx, importId: string): Promise<Statement[]> {
   const keys = await listCanonicalKeys(job, importId)
   return [
@@ -38,7 +38,7 @@ export const findStoredFile = (job: JobCtx, fileId: string | null): Promise<Impo
     sql<ImportFile>`select organization_id, storage_key from files where id = ${fileId} and storage_key is not null`,
   )
 
-/** Deletes the bytes of the uploaded file with the last import that may read them. The file stays in lists. */
+/** Deletes the bytes with the last import that may read them. The file stays in lists. */
 export async function forgetOriginal(job: JobCtx, fileId: string | null): Promise<Statement[]> {
   const file = await findStoredFile(job, fileId)
   if (!file) return []
@@ -50,7 +50,7 @@ export async function forgetOriginal(job: JobCtx, fileId: string | null): Promis
   ]
 }
 
-/** Deletes the bytes although other imports and files have the same. */
+/** Deletes the bytes for all imports and files that have them. */
 export const forgetContent = (job: JobCtx, { organization_id, storage_key }: ImportFile): Statement[] => [
   sql`update files set storage_key = null, version = version + 1, modified_at = ${job.now()}
     where organization_id = ${organization_id} and storage_key = ${storage_key}`,

@@ -8,13 +8,12 @@ import { commitStep, endPhase, type ImportRow } from '../background/steps.ts'
 const cancelled: RowOutcome = 'cancelled'
 const created: RowOutcome = 'created'
 
-/** Rows that one step of a cancelled import marks. */
 const rowsPerStep = 5000
 
 const countDecidedRows = (stored: RowCounts | null): number =>
   Object.values(stored ?? {}).reduce((sum, rows) => sum + rows, 0)
 
-/** Marks what a cancelled import did not decide any more, a range of rows at a time. Orders are numbered by rows. */
+/** Marks a range of rows. Orders have the numbers of their first rows. */
 export async function cancelStep(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
   const cancelled_rows = 'cancelled_rows' in row.position ? row.position.cancelled_rows : 0
   const [last] = await job.db.all(

@@ -11,14 +11,14 @@ interface FirstRow {
   group_key: string
 }
 
-/** By external id: the first row of the file that has it, where rows are not grouped by it. */
+/** Finds the first row with each external id, for files that are not grouped by it. */
 export async function findFirstRows(
   db: Database,
   importId: string,
   ids: readonly string[],
 ): Promise<Map<string, FirstRow>> {
   const columns = sql`wanted.value as external_id, r.row_number, r.file_line, r.group_key`
-  // The index of these rows leaves out those whose key happens to be the id. Its condition is repeated word by word.
+  // The index excludes rows whose key happens to be the id. Its condition is repeated literally.
   const rows = await db.all(
     sql<FirstRow>`with wanted as (select value from json_each(${JSON.stringify(ids)}))
       select ${columns} from wanted cross join import_rows r

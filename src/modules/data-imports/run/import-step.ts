@@ -47,7 +47,7 @@ interface Loaded {
   next: { after: number; chunk: DueOrders } | null
 }
 
-/** What one consumer has loaded; it is loaded anew with every message. */
+/** A consumer loads the run again with every message. */
 const settings = new WeakMap<JobCtx, Loaded>()
 
 async function loadRun(job: JobCtx, row: ImportRow, { changeable }: RunPosition): Promise<Loaded> {
@@ -73,7 +73,7 @@ async function loadRun(job: JobCtx, row: ImportRow, { changeable }: RunPosition)
   return loaded
 }
 
-/** Where work goes on that begins anew: before the first order without an outcome. */
+/** Continues before the first order without an outcome. */
 async function resumeImport(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
   const open = await job.db.first(
     sql<{ number: number | null; rows: number }>`select min(number) as number, coalesce(sum(rows_count), 0) as rows
@@ -86,7 +86,6 @@ async function resumeImport(job: JobCtx, row: ImportRow): Promise<ImportRow | nu
   return commitStep(job, row, { position, changes: { processed_rows } })
 }
 
-/** Ends the import: every row has an outcome. */
 function finishImport(job: JobCtx, row: ImportRow): Promise<null> {
   const hasFaults = row.failed_orders > 0 || row.invalid_rows > 0
   const taken = row.created_orders + row.updated_orders
@@ -103,7 +102,7 @@ function finishImport(job: JobCtx, row: ImportRow): Promise<null> {
   })
 }
 
-/** The orders that are decided next. A lost race leaves nothing that was read before. */
+/** A lost race discards what was read ahead. */
 async function takeChunk(job: JobCtx, loaded: Loaded, after: number, limit: number): Promise<DueOrders> {
   const { next, setting, window } = loaded
   loaded.next = null
@@ -111,7 +110,7 @@ async function takeChunk(job: JobCtx, loaded: Loaded, after: number, limit: numb
   return { read: takeFittingOrders(await readOrders(job.db, setting, await window.next(after, limit))) }
 }
 
-/** Reads at the end of a transaction what the next one needs, so that none makes two round trips. */
+/** The transaction reads what the next one needs, which saves a round trip. */
 async function readAhead(
   job: JobCtx,
   loaded: Loaded,
@@ -132,7 +131,7 @@ async function readAhead(
   }
 }
 
-/** Decides on the next orders and commits them with their outcomes and the new position. Undefined for a lost race. */
+/** Answers undefined for a lost race. */
 async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<ImportRow | null | undefined> {
   const position = getRunPosition(row)
   const { after: before = 0 } = position
@@ -160,7 +159,7 @@ async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<
   return next
 }
 
-/** Imports the next orders of a file. An order that races with somebody else is decided again, at last by itself. */
+/** Orders that race with other requests are decided again, at last one by one. */
 export const importStep: PhaseStep = async (job, row) => {
   if (row.status === 'cancelling') return cancelStep(job, row)
   const { after } = getRunPosition(row)

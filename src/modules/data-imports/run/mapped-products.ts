@@ -3,7 +3,7 @@ import type { Database } from '../../../db/database.ts'
 import { answering, fromJson } from '../../../db/select.ts'
 import { type PlacedRow, buildProductKey, readProduct } from '../../../domain/data-imports/mapping/index.ts'
 
-/** What the user decided for a product of the file, with the names that the edition has for it today. */
+/** The names are those that the edition has today. */
 export interface MappedProduct {
   product_key: string
   action: 'map' | 'create' | 'ignore' | null
@@ -20,7 +20,6 @@ export interface MappedProduct {
 const mappedOptions = fromJson<string[]>(sql`(select json_group_array(o.name) from json_each(ip.option_ids) as chosen
   join options o on o.id = chosen.value and o.product_id = ip.product_id)`)
 
-/** Looks up what is not known yet of the products that the rows sell. */
 export async function lookUpProducts(
   db: Database,
   importId: string,
@@ -59,7 +58,7 @@ export type SoldAs = { row: PlacedRow } | 'ignored' | { code: 'unknown_product';
 
 type ProductValues = PlacedRow['values']
 
-/** The row with its product under the name that the edition has, as the mapping says. */
+/** Replaces the product of a row as the mapping says. */
 export function resolveProduct(row: PlacedRow, products: RunProducts, mayCreate: boolean): SoldAs {
   const tuple = readProduct(row.values)
   if (!tuple) return { row }

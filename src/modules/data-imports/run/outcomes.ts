@@ -9,7 +9,7 @@ import type { PlannedOrder } from './plan-orders.ts'
 import { maxProblems, type Problem, buildProblem } from './problems.ts'
 import { maxRowsPerOrder } from './read-orders.ts'
 
-/** What of an order's problems stands at each of its rows: every row of a refused order has a reason. */
+/** Every row of a refused order gets a reason. */
 function assignProblems({ read, outcome, problems, warnings }: PlannedOrder) {
   const ofLine = (all: readonly Problem[], line: number) => all.filter(({ row }) => row === line).slice(0, maxProblems)
   const [first] = problems
@@ -26,8 +26,8 @@ const toJsonOrNull = (problems: readonly Problem[]): string | null =>
   problems.length === 0 ? null : JSON.stringify(problems)
 
 /**
- * Of each row that is not simply of a created order: its outcome with the reason. The import's id comes with each row,
- * because the database looks each row up by its key only where both parts of the key do.
+ * Writes the outcome and the reason of each row that does not simply belong to a created order. SQLite looks a row up
+ * by its key only if each value contains the import's id too.
  */
 function buildRowStatements(importId: string, orders: readonly PlannedOrder[]): Statement[] {
   const rows = orders.flatMap((order) => [
@@ -54,7 +54,6 @@ function buildRowStatements(importId: string, orders: readonly PlannedOrder[]): 
   ]
 }
 
-/** The outcome of each order, and what an undo of it needs. */
 export function buildOutcomeStatements(
   importId: string,
   orders: readonly PlannedOrder[],
@@ -97,7 +96,6 @@ function countRowsByOutcome(orders: readonly PlannedOrder[]): RowCounts {
   return counts
 }
 
-/** The counters of the import after these orders. */
 export function buildCounters(row: ImportRow, orders: readonly PlannedOrder[]) {
   const count = (outcome: PlannedOrder['outcome']) => orders.filter((order) => order.outcome === outcome).length
   return {

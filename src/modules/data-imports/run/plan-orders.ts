@@ -8,23 +8,21 @@ import {
 import { type Problem, buildProblem, toProblem } from './problems.ts'
 import type { ReadOrder } from './read-orders.ts'
 
-/** What becomes of one order of the file. */
 export interface PlannedOrder {
   read: ReadOrder
-  /** `ignored` where all of its rows are. */
+  /** `ignored`: all rows of the order are ignored. */
   outcome: 'created' | 'updated' | 'skipped' | 'error' | 'ignored'
   order_id: string | null
   problems: readonly Problem[]
   warnings: readonly Problem[]
 }
 
-/** What the engine answers for a group, whether it is to be written or only shown. */
 export interface Planned {
   outcomes: readonly OrderOutcome[]
   decision: GroupDecision
 }
 
-/** The first orders that one transaction takes: no external id twice, no more units than one order may have. */
+/** A group has no external id twice and no more units than one order may have. */
 export function takeFittingOrders(read: readonly ReadOrder[]): ReadOrder[] {
   const ids = new Set<string>()
   let units = 0
@@ -38,11 +36,10 @@ export function takeFittingOrders(read: readonly ReadOrder[]): ReadOrder[] {
   return end === -1 ? [...read] : read.slice(0, end)
 }
 
-/** The orders that can be read, but those that are refused by their place. */
 export const numberOrders = (read: readonly ReadOrder[], refused: ReadonlySet<number> = new Set()): NumberedOrder[] =>
   read.flatMap(({ order }, index) => (order && !refused.has(index) ? [{ index, path: [], order }] : []))
 
-/** Orders, by their place in the group, that would make a customer. */
+/** Answers their places in the group. */
 function findOrdersOfNewPeople({ outcomes, decision }: Planned): Set<number> {
   const added = new Set(listInsertedRows(decision.writes, 'users').map(({ id }) => id))
   const orders = new Set(decision.orders.flatMap(({ id, user_id }) => (added.has(user_id) ? [id] : [])))
@@ -68,8 +65,8 @@ function buildPlannedOrder(read: ReadOrder, outcome: OrderOutcome): PlannedOrder
 }
 
 /**
- * What becomes of the orders of one transaction. `plan` asks the engine; `create_users` false refuses orders of people
- * who are not known. Preview and import both come through here.
+ * Decides the orders of one transaction, for previews and imports. `plan` asks the engine. Without `create_users`,
+ * orders of unknown people are refused.
  */
 export async function planOrders<P extends Planned>(
   read: readonly ReadOrder[],

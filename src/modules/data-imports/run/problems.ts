@@ -1,11 +1,10 @@
 import type { FieldError } from '../../../domain/errors.ts'
 import type { DecidedOrder } from '../../../domain/data-imports/mapping/index.ts'
 
-/** What is wrong with a row, or was not as it says, in the file's own terms. */
 export interface Problem {
-  /** Line of the file, as a text editor counts them. */
+  /** Lines count as in a text editor. */
   row: number
-  /** Index of the column; null for what no column says. */
+  /** Null for a problem without a column. */
   column: number | null
   target_field: string | null
   code: string
@@ -13,7 +12,6 @@ export interface Problem {
   value: string | null
 }
 
-/** What is kept of one row. */
 export const maxProblems = 20
 
 export const buildProblem = (row: number, target_field: string | null, code: string, message: string): Problem => ({
@@ -36,7 +34,6 @@ const nothingSold =
 
 const ownGroups = new Set(['customer', 'consents'])
 
-/** The target that a field of an order comes from. */
 function findTarget([first = '', ...rest]: readonly string[]): string | null {
   if (first === '') return null
   if (first === 'items') return ['item', ...rest.slice(1)].join('.')
@@ -45,7 +42,6 @@ function findTarget([first = '', ...rest]: readonly string[]): string | null {
   return ownGroups.has(first) ? [first, ...rest].join('.') : ['order', first, ...rest].join('.')
 }
 
-/** What is wrong with a field of an order, at the row of the file that says it. */
 export function toProblem(order: Pick<DecidedOrder, 'lines' | 'items'>, error: FieldError): Problem {
   const steps = parsePointer(error.pointer ?? '#')
   const item = steps[0] === 'items' ? order.items[Number(steps[1])] : undefined

@@ -1,12 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import type { ExternalOrder } from '../../../domain/orders/external-orders.ts'
-import {
-  type DecidedOrder,
-  type PlacedRow,
-  mapOrder,
-  toWireOrder,
-} from '../../../domain/data-imports/mapping/index.ts'
+import { type DecidedOrder, type PlacedRow, mapOrder, toWireOrder } from '../../../domain/data-imports/mapping/index.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { parseStagedRow, type ReadRow } from '../background/staged.ts'
 import { findFirstRows } from './duplicate-ids.ts'
@@ -15,24 +10,23 @@ import { type Problem, buildProblem, toProblem } from './problems.ts'
 import type { RunSetting } from './setting.ts'
 import { checkExternalOrder } from '../external-orders/external-order-contract.ts'
 
-/** An order as it was staged. */
 export interface StagedOrder {
   number: number
   group_key: string
   rows_count: number
-  /** The first row alone, where they are too many. */
+  /** Only the first row of an order with too many. */
   rows: readonly ReadRow[]
 }
 
 /** An order of the file, as far as the file alone says what it is. */
 export interface ReadOrder {
   row: StagedOrder
-  /** Row numbers of the file; those with products that are ignored are not of the order. */
+  /** Rows with ignored products do not belong to the order. */
   kept: readonly number[]
   ignored: readonly number[]
   lines: readonly number[]
   decided: DecidedOrder | null
-  /** Null for an order with a problem: it is taken whole or not at all. */
+  /** Null for an order with a problem, which is not imported. */
   order: ExternalOrder | null
   problems: readonly Problem[]
   warnings: readonly Problem[]
@@ -50,7 +44,6 @@ interface ParsedRow {
   row: PlacedRow
 }
 
-/** The rows of an order with the products of the edition. */
 function resolveRows(setting: RunSetting, parsed: readonly ParsedRow[]): SoldRows {
   const sold: SoldRows = { rows: [], kept: [], ignored: [], problems: [] }
   for (const { staged: one, row } of parsed) {
@@ -109,7 +102,7 @@ function readOrder(setting: RunSetting, row: StagedOrder, parsed: readonly Parse
   return { ...base, decided, order: checked.order, problems: checked.problems, warnings }
 }
 
-/** More rows than an order may have items are not read: they are no order. */
+/** Longer orders are not read. */
 export const maxRowsPerOrder = 1000
 
 const buildTooLongOrder = (row: StagedOrder): ReadOrder => {
@@ -133,7 +126,7 @@ async function refuseDuplicates(db: Database, setting: RunSetting, read: readonl
   })
 }
 
-/** Reads orders from their staged rows. Preview and import both do it here. */
+/** Previews and imports share this. */
 export async function readOrders(
   db: Database,
   setting: RunSetting,
@@ -151,17 +144,16 @@ export async function readOrders(
   return refuseDuplicates(db, setting, read)
 }
 
-/** A staged row with what it tells of its order. */
 export interface RowOfOrder extends ReadRow {
   number: number
   group_key: string
   rows_count: number
 }
 
-/** Rows of one read, unless one order has more. */
+/** A single order may have more rows. */
 const rowsPerRead = 2000
 
-/** At most `limit` orders behind the one with the number `after`, of few enough rows. */
+/** Selects fewer orders if their rows are many. */
 export const selectOrdersAfter = (importId: string, after: number, limit: number): SQL =>
   sql`select number, group_key, rows_count from (
       select number, group_key, rows_count,
@@ -171,7 +163,7 @@ export const selectOrdersAfter = (importId: string, after: number, limit: number
         where import_id = ${importId} and number > ${after} order by number limit ${sql.raw(String(limit))}))
     where coalesce(rows_before, 0) < ${sql.raw(String(rowsPerRead))}`
 
-/** The rows of the orders that `chosen` selects, order by order. Of one with too many rows, the first alone. */
+/** Selects only the first row of an order with too many. */
 export const selectRowsOfOrders = (importId: string, chosen: SQL) =>
   sql<RowOfOrder>`with its as materialized (${chosen})
     select its.number, its.group_key, its.rows_count, own.row_number, own.file_line, own.data, own.errors
@@ -186,6 +178,5 @@ export const groupOrders = (rows: readonly RowOfOrder[]): StagedOrder[] =>
     return first ? { number, group_key: first.group_key, rows_count: first.rows_count, rows: own } : []
   })
 
-/** The orders that `chosen` selects, with their rows. */
 export const loadOrders = async (db: Database, importId: string, chosen: SQL): Promise<StagedOrder[]> =>
   groupOrders(await db.all(selectRowsOfOrders(importId, chosen)))

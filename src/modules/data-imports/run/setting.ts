@@ -14,7 +14,6 @@ type SettingEdition = typeof editions.$inferSelect
 
 export const selectEdition = (id: string) => select(getTableColumns(editions)).from(editions).where(eq(editions.id, id))
 
-/** What of an import's options its orders are made by. */
 interface RunOptions {
   group_by: Grouping
   on_duplicate: DuplicatePolicy
@@ -27,13 +26,12 @@ interface RunOptions {
   skipped: boolean
 }
 
-/** What all orders of an import are decided by. */
 export interface RunSetting {
   row: ImportRow
   edition: SettingEdition
   options: RunOptions
   definitions: ImportDefinitions
-  /** Stands in the ids of orders whose file has none: the same for the same file. */
+  /** The prefix of ids for orders without one. The same file gives the same ids. */
   id_prefix: string
   /** Whether several orders of the file may have the same external id. */
   has_own_ids: boolean
@@ -51,7 +49,7 @@ const standardOptions = {
   skipped: false,
 } as const satisfies Partial<RunOptions>
 
-/** Name of the other system, under which the ids of its orders are unique in the edition. */
+/** External ids are unique in the edition and this system. */
 export const getImportSource = ({ external_source, detected_source }: ImportRow): string =>
   external_source ?? detected_source?.source ?? 'csv'
 

@@ -28,7 +28,7 @@ function checkProducts({ status, product_summary }: LoadedImport): void {
 const formatInvalidRows = (count: number): string =>
   `${count === 1 ? '1 row has' : `${count} rows have`} errors. Mend them, or send skip_invalid_rows`
 
-/** Begins to make the orders, or goes on after those that an earlier start made. */
+/** Creates the orders, or continues behind those of an earlier start. */
 export async function startImport(
   ctx: Ctx,
   row: LoadedImport,
@@ -43,7 +43,7 @@ export async function startImport(
     })
   await checkReceipts(ctx, row)
   const now = ctx.now()
-  // The work is done with the rights of who starts it.
+  // The work has the rights of the user who starts it.
   const changeable = changeableEditions(ctx.caller, row.organization_id)
   const changes = {
     ...beginPhase(row, 'import', now),

@@ -14,15 +14,14 @@ import { commitStep, type ImportRow } from '../background/steps.ts'
 import { buildCanonicalPrefix, getFormat, storeSegment } from '../mapping/source.ts'
 import { getStatistics } from '../mapping/state.ts'
 
-/** Bytes after which a part of the canonical copy is stored: so much is in memory, and is read again after a crash. */
+/** A part of this size is stored: it is in memory, and is read again after a crash. */
 const segmentBytes = 1_048_576
 /**
- * A step lasts so long from the first row that it adds. A step on a workbook lasts longer: it has come to that row
- * through all rows before, because a workbook can be read from its beginning alone.
+ * A step lasts this long from the first row that it adds. A step on a workbook lasts longer, because it has to read all
+ * earlier rows first.
  */
 const copyMs = { csv: 8_000, xlsx: 20_000 }
 
-/** What the file has up to the last commit. */
 interface Counted {
   file: FileSource
   /** Null for a column of which nothing was counted. */
@@ -30,7 +29,7 @@ interface Counted {
   segments: readonly Segment[]
 }
 
-/** A part of the copy as it grows. Its cells are counted as they come, column by column, and only its bytes are kept. */
+/** Counts the cells as they come and keeps only the bytes. */
 class Part {
   readonly bytes: Uint8Array<ArrayBuffer>[] = []
   readonly #counters: ColumnCounter[]
@@ -78,7 +77,7 @@ const getCopyProgress = (copy: CopyPosition, file: FileSource): number =>
 const buildEmptyFileError = (): ReadError =>
   new ReadError('empty_file', 'The file has a header and no rows below it. Choose the file that has the orders.')
 
-/** Stores a part and commits it with the counts of its cells; null when another consumer was faster. */
+/** Null if another consumer was faster. */
 async function commitCopy(
   job: JobCtx,
   row: ImportRow,
@@ -113,7 +112,6 @@ async function commitCopy(
   return after
 }
 
-/** Copies the file part by part and counts its cells, as long as a step may last. */
 export async function copyStep(
   job: JobCtx,
   row: ImportRow,

@@ -17,7 +17,7 @@ import { suggestStep } from '../columns/suggest.ts'
 
 const delimiters = { ',': ',', ';': ';', tab: '\t', pipe: '|' } as const
 
-/** Polish files of old programs are written in windows-1250, Western ones in windows-1252. */
+/** Old Polish programs write windows-1250, Western ones windows-1252. */
 const listLikelyEncodings = ({ edition_language, edition_country_code }: ReadingPlace): readonly Encoding[] =>
   edition_language === 'pl' || edition_country_code === '+48' ? ['windows-1250', 'iso-8859-2'] : ['windows-1252']
 
@@ -32,14 +32,14 @@ function buildFormatOptions(options: ImportOptions, place: ReadingPlace): Format
   }
 }
 
-/** `utf-16` leaves the order of the bytes to the file. */
+/** The file shows the order of the bytes of `utf-16`. */
 async function inspect(file: FileSource, options: ImportOptions, place: ReadingPlace): Promise<FileFormat> {
   const format = await inspectFile(file, buildFormatOptions(options, place))
   const isOther = options.encoding === 'utf-16' && format.kind === 'csv' && !format.encoding.startsWith('utf-16')
   return isOther ? inspectFile(file, { ...buildFormatOptions(options, place), encoding: 'utf-16le' }) : format
 }
 
-/** The columns of the file. Decisions of the user stay for a column with the same name and place as before. */
+/** Decisions of the user survive for a column with the same name and place. */
 function buildColumnStatements(job: JobCtx, { id }: ImportRow, names: readonly string[]): Statement[] {
   const isOther = sql`import_columns.source_column <> excluded.source_column or import_columns.is_suggested = 1`
   const kept = (column: string, otherwise: string) =>
@@ -82,7 +82,6 @@ async function inspectStep(job: JobCtx, row: ImportRow, file: FileSource): Promi
   })
 }
 
-/** Reads the file into its canonical copy and suggests a mapping for its columns. */
 export const parseStep: PhaseStep = async (job, row) => {
   const { position } = row
   if (position.stage === 'suggest') return suggestStep(job, row)

@@ -45,13 +45,11 @@ const placeRow = (row: CanonicalRow, id: string, number: number) => ({
   byte_length: row.length,
 })
 
-/** A row that no order is made of, with the reason. */
 function leaveOut(place: ReturnType<typeof placeRow>, warning: StoredWarning): Staged {
   const row = { ...place, group_key: null, data: { values: {} }, errors: [], warnings: [warning] }
   return { row: { ...row, outcome: 'ignored' }, tuple: null }
 }
 
-/** Why a row is not read, or cannot be read as a whole. */
 const toError = ({ code, column, message }: NonNullable<CanonicalRow['fault']>): StoredError => ({
   column: column - 1,
   target_field: null,
@@ -83,7 +81,7 @@ function stageRow(row: CanonicalRow, place: ReturnType<typeof placeRow>, { reade
   if (decided.is_ignored)
     return leaveOut(place, { code: 'ignored_by_value_map', message: 'A value map leaves this row out.' })
   const key = getGroupKey({ ...decided, line: row.line }, group_by)
-  // After a fault the cells may belong to other columns, so only this fault is reported.
+  // Cells behind a fault may belong to other columns, so only the fault is reported.
   const own: StoredError[] = row.fault ? [toError(row.fault)] : [...decided.errors]
   const target = keyTarget[group_by]
   const isSaid = own.some(({ target_field }) => target_field === target)
@@ -96,7 +94,7 @@ function stageRow(row: CanonicalRow, place: ReturnType<typeof placeRow>, { reade
   }
 }
 
-/** Counts the rows of each product; a product's position is its first row. */
+/** The position of a product is its first row. */
 function buildProductStatements(job: JobCtx, id: string, rows: readonly Staged[]): Statement[] {
   const tuples = rows.flatMap(({ row, tuple }) => (tuple ? [{ ...tuple, row_number: row.row_number }] : []))
   const data = [...countTuples(tuples)].map(([key, { row_number, product, variant, location, options, rows: count }]) =>
@@ -125,7 +123,7 @@ async function loadReading(job: JobCtx, row: ImportRow): Promise<Reading> {
   return { readers: prepareState(state, job.now()).readers, group_by: decideGrouping(state) }
 }
 
-/** Bytes that one step reads, to bound its memory. A longer row is read by itself. */
+/** A longer row is read by itself. */
 const bytesAStep = 262_144
 
 async function readNextRows(file: FileSource, offset: number): Promise<CanonicalRow[]> {
@@ -137,7 +135,6 @@ async function readNextRows(file: FileSource, offset: number): Promise<Canonical
   return []
 }
 
-/** All rows are staged: the orders that they make are counted. */
 async function countOrders(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
   const orders = await job.db.first(
     sql<{ count: number }>`select count(*) as count from import_orders where import_id = ${row.id}`,
@@ -148,7 +145,6 @@ async function countOrders(job: JobCtx, row: ImportRow): Promise<ImportRow | nul
   })
 }
 
-/** Stages the rows of one range of the canonical copy, and groups them into orders. */
 export async function rowsStep(job: JobCtx, row: ImportRow, position: RowsPosition): Promise<ImportRow | null> {
   const file = openCanonical(job, getFormat(row))
   if (position.offset >= file.size) return countOrders(job, row)

@@ -8,7 +8,6 @@ import { emptyStaging } from '../mapping/state.ts'
 import { productsStep } from '../products/suggest-products.ts'
 import { rowsStep } from './stage-rows.ts'
 
-/** Rows of an earlier staging that one step deletes. */
 const clearedRows = 10_000
 
 const rowsBegin: RowsPosition = { stage: 'grouped-rows', offset: 0, row: 0, progress: 0 }
@@ -22,7 +21,6 @@ const buildClearing = (table: 'import_rows' | 'import_orders', key: string, id: 
   sql`delete from ${sql.raw(table)} where import_id = ${id} and (${sql.raw(key)}) in
     (select ${sql.raw(key)} from ${sql.raw(table)} where import_id = ${id} order by ${sql.raw(key)} limit ${clearedRows})`
 
-/** Deletes rows of an earlier staging, a limited number for each step. */
 async function clearStep(job: JobCtx, row: ImportRow, count: number): Promise<ImportRow | null> {
   const left = await job.db.first(sql<Leftovers>`select
     exists (select 1 from import_rows where import_id = ${row.id}) as rows,
@@ -48,7 +46,6 @@ const tooManyProducts = {
   error_message: `The orders of the file have more than ${maxProducts} different products. Look whether the right column is mapped to item.product.`,
 }
 
-/** Reads every row of the canonical copy as the mapping says, and groups the rows into orders. */
 export const stageStep: PhaseStep = async (job, row) => {
   const { position } = row
   switch (position.stage) {

@@ -30,7 +30,6 @@ function listChanges(undone: readonly WrittenOrder[], now: number): Change[] {
   return [...gone.map(({ id }): Change => ({ id, action: 'cancelled', status: 'cancelled' })), ...moved]
 }
 
-/** The events of purchases that an undo deletes or restores. */
 export async function buildUndoAnnouncements(
   db: Database,
   undone: readonly WrittenOrder[],

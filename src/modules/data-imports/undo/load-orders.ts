@@ -13,7 +13,7 @@ type WrittenImportOrder = Pick<typeof importOrders.$inferSelect, 'number' | 'ord
 type Order = Pick<typeof orders.$inferSelect, 'id' | 'external_id' | 'version' | 'user_id' | 'modified_at'>
 
 interface UndoRow extends WrittenImportOrder, Order {
-  /** The customer before the import; null where that row is gone. */
+  /** The customer before the import; null if the row is gone. */
   former_id: string | null
   has_refund: number
   has_use: number
@@ -28,7 +28,6 @@ export type UndonePurchase = Pick<
   'id' | 'order_id' | 'user_id' | 'status' | 'valid_until' | 'version'
 >
 
-/** An order that the import wrote, with the reason why it stays; null when it is undone. */
 export interface WrittenOrder {
   number: number
   order: Order
@@ -42,7 +41,6 @@ const purchaseIds = sql`(select id from purchases where order_id = o.id)`
 const usersOf = sql`(select o.user_id union all select its.before ->> '$.updated.order.user_id'
   union all select user_id from purchases where order_id = o.id)`
 
-/** The changes of each order after the import wrote it. */
 const findRows = (importId: string, below: number | null, limit: number) =>
   sql<UndoRow>`with its as materialized (
       select number, order_id, order_version, outcome, before from import_orders
@@ -109,10 +107,10 @@ function buildWrittenOrder(
   return { number: row.number, order, before, purchases, reason }
 }
 
-/** As many as the orders of one transaction of an import may have. */
+/** One transaction of an import has at most as many. */
 const mostPurchases = maxUnitsPerOrder
 
-/** The next orders that the import wrote, the last first: only one where several have too many purchases. */
+/** Starts with the last order. Answers a single order if several have too many purchases. */
 export async function loadWrittenOrders(
   db: Database,
   { id }: Pick<ImportRow, 'id'>,

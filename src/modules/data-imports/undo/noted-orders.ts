@@ -7,18 +7,16 @@ import type { OrderBefore } from '../../order-import/index.ts'
 import type { ImportRow } from '../background/steps.ts'
 import { listEntries } from './catalogue.ts'
 
-/** Has no people when one of them was erased. */
+/** Missing people were erased. */
 type NotedData = Pick<OrderBefore, 'catalogue'> & Partial<OrderBefore>
 
 const isNotedData = (value: unknown): value is NotedData => isRecord(value) && isRecord(value['catalogue'])
 
-/** An order that the import wrote, with what it did to people and to the catalogue. */
 export interface NotedOrder {
   number: number
   before: NotedData
 }
 
-/** The next orders whose people are undone, the last first. */
 export async function findNotedOrders(
   db: Database,
   { id }: Pick<ImportRow, 'id'>,
@@ -35,13 +33,12 @@ export async function findNotedOrders(
 
 const hasEntries = ({ before }: NotedOrder): boolean => listEntries(before.catalogue).length > 0
 
-/** The orders with entries of the catalogue, with these. */
 export function extendCatalogue(known: CatalogueOrders | null, noted: readonly NotedOrder[]): CatalogueOrders | null {
   const numbers = [...(known ?? []), ...noted.filter(hasEntries).map(({ number }) => number)]
   return numbers.length === 0 ? null : [Math.min(...numbers), Math.max(...numbers)]
 }
 
-/** Deletes the undo data of these orders, but for the catalogue, which its own stage reads. */
+/** Keeps the catalogue, which has its own stage. */
 export function forgetPeople({ id }: Pick<ImportRow, 'id'>, noted: readonly NotedOrder[]): Statement[] {
   if (noted.length === 0) return []
   const left = noted.map((order) => {
@@ -55,7 +52,6 @@ export function forgetPeople({ id }: Pick<ImportRow, 'id'>, noted: readonly Note
   ]
 }
 
-/** The last order with entries of the catalogue below `below`, and not before `from`. */
 export async function findCatalogue(
   db: Database,
   { id }: Pick<ImportRow, 'id'>,

@@ -29,7 +29,7 @@ function guardPurchases(written: readonly WrittenOrder[]): Statement {
       left join purchases on purchases.id = seen.value ->> 0 where purchases.version is not seen.value ->> 1)`)
 }
 
-/** Deletes orders that the import created, children first. A new reference to one of them makes this fail. */
+/** Deletes children first. A new reference to one of the orders makes this fail. */
 function buildDeletions(made: readonly WrittenOrder[]): Statement[] {
   if (made.length === 0) return []
   const ids = made.map(({ order }) => order.id)
@@ -49,7 +49,6 @@ interface Restored {
   user_id: string
 }
 
-/** Purchases that the update changed, with their former values. */
 export const listRestoredPurchases = ({ updated, purchases }: Updated, now: number): Restored[] =>
   updated.purchases.flatMap(({ id, ...before }) => {
     const purchase = purchases.find((one) => one.id === id)
@@ -84,7 +83,7 @@ function buildPurchaseRestorations(one: Updated, now: number): Statement[] {
   ]
 }
 
-/** Restores an order. Its version increases, because the order changes. */
+/** The version increases, because the order changes. */
 function buildRestorations(organizationId: string, one: Updated, now: number): Statement[] {
   const { order, updated } = one
   const { payment } = updated
@@ -110,7 +109,6 @@ function buildRestorations(organizationId: string, one: Updated, now: number): S
   ]
 }
 
-/** The statements that undo these orders, with their carts, payments and purchases. */
 export function buildUndoStatements(organizationId: string, undone: readonly WrittenOrder[], now: number): Statement[] {
   if (undone.length === 0) return []
   const made = pickCreated(undone)

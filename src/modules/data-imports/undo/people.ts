@@ -32,7 +32,6 @@ interface PersonRow extends User {
 const hasOrder = sql`exists (select 1 from orders where user_id = u.id)
   or exists (select 1 from purchases where user_id = u.id)`
 
-/** The reasons why a customer whom the import created stays. */
 const isUsed = (editionId: string) => sql`(${hasOrder}
   or exists (select 1 from refund_requests where user_id = u.id)
   or exists (select 1 from transactional_emails where user_id = u.id)
@@ -47,7 +46,6 @@ const isKept = (importId: string) =>
   sql`in (select order_id from import_orders where import_orders.order_id = o.id and import_id = ${importId}
     and undo_outcome = 'kept')`
 
-/** Customers whom the import created or changed, with their present values. */
 export const findPeople = (db: Database, row: ImportRow, ids: readonly string[]): Promise<PersonRow[]> =>
   db.all(sql<PersonRow>`select u.id, u.seq, u.email, u.phone_number, u.first_name, u.last_name, u.version,
       ${isUsed(row.edition_id)} as is_used,
@@ -76,7 +74,7 @@ function buildDeletions({ organization_id, edition_id }: ImportRow, gone: readon
   ]
 }
 
-/** Clears fields that the import filled in, if they still have the value of the import. */
+/** Clears fields that still have the value of the import. */
 function buildEmptying(person: PersonRow, filled: PersonBefore['filled'], now: number): Statement[] {
   const { id, email, phone_number, first_name, last_name } = person
   const contact = { email, phone_number, first_name, last_name }
@@ -93,7 +91,6 @@ function buildEmptying(person: PersonRow, filled: PersonBefore['filled'], now: n
   return [update(users, changes, sql`id = ${id} and version = ${person.version}`), changedOne()]
 }
 
-/** Restores the edition's former values of the customer. */
 function buildRestoration(row: ImportRow, person: PersonRow, { is_new, said }: PersonBefore): Statement[] {
   const place = sql`edition_id = ${row.edition_id} and user_seq = ${person.seq}`
   if (is_new || said?.before === null) {
@@ -104,7 +101,7 @@ function buildRestoration(row: ImportRow, person: PersonRow, { is_new, said }: P
   return [update(editionCustomers, { ...said.before, ...searchColumns(said.before) }, place)]
 }
 
-/** One entry a person. Those of later orders come first: what was before is in the last, what is now in the first. */
+/** Later orders come first, so the values before the import are in the last entry and those after it in the first. */
 function mergePeople(befores: readonly PersonBefore[]): PersonBefore[] {
   const byId = new Map<string, PersonBefore>()
   for (const one of befores) {
@@ -117,7 +114,6 @@ function mergePeople(befores: readonly PersonBefore[]): PersonBefore[] {
   return [...byId.values()]
 }
 
-/** The undo of customers: deletes those whom the import created and nothing refers to, and restores the others. */
 export function buildPeopleStatements(
   row: ImportRow,
   found: readonly PersonRow[],

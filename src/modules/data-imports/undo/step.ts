@@ -32,12 +32,11 @@ import {
 import { buildUndoStatements } from './order-statements.ts'
 import { findPeople, buildPeopleStatements } from './people.ts'
 
-/** Few, because deleting an entry of the catalogue makes the database check all tables that may refer to it. */
+/** Deleting a catalogue entry makes the database check all tables that may refer to it. */
 const entriesAStep = 10
-/** Orders of one transaction, of each try: where others change them at the same time, one by one. */
+/** Orders of each try. Orders that others change at the same time are undone one by one. */
 const batchSizes = [100, 100, 1, 1]
 
-/** Answers that the import brought with orders that are undone, in this step or before. */
 async function buildAnswerStatements(
   job: JobCtx,
   row: ImportRow,
@@ -64,7 +63,7 @@ async function buildAnswerStatements(
   return takeBackAnswers(chains, isTakenBack)
 }
 
-/** What the later stages and lists read of an order. Its undo data stay where they are until its people are undone. */
+/** The data for an undo stay until the people are undone. */
 function buildUndoOutcomes({ id }: ImportRow, written: readonly WrittenOrder[]): Statement[] {
   const outcomes = written.map(({ number, reason }) => [id, number, reason === null ? 'undone' : 'kept', reason])
   return [
@@ -75,7 +74,7 @@ function buildUndoOutcomes({ id }: ImportRow, written: readonly WrittenOrder[]):
   ]
 }
 
-/** Commits with the events of the purchases, where the import announced them too. */
+/** Announces the purchases if the import announced them. */
 async function commitOrders(job: JobCtx, row: ImportRow, written: readonly WrittenOrder[]): Promise<ImportRow | null> {
   const undone = written.filter(({ reason }) => reason === null)
   const { emit_webhooks = false } = row.options
@@ -98,7 +97,7 @@ async function commitOrders(job: JobCtx, row: ImportRow, written: readonly Writt
 const keepAll = (written: readonly WrittenOrder[], reason: KeptReason): WrittenOrder[] =>
   written.map((one) => ({ ...one, reason: one.reason ?? reason }))
 
-/** Orders that change at the same time are read again; an order that cannot be deleted is kept. */
+/** Orders that change meanwhile are read again. An order that cannot be deleted is kept. */
 async function undoOrders(job: JobCtx, row: ImportRow, below: number | null): Promise<ImportRow | null> {
   for (const size of batchSizes) {
     const written = await loadWrittenOrders(job.db, row, below, size)
@@ -111,7 +110,6 @@ async function undoOrders(job: JobCtx, row: ImportRow, below: number | null): Pr
 }
 
 interface PeopleStep {
-  /** Of the orders before this step. */
   catalogue: CatalogueOrders | null
   noted: readonly NotedOrder[]
   statements: readonly Statement[]
@@ -145,7 +143,6 @@ async function undoPeople(job: JobCtx, row: ImportRow, position: PeopleStagePosi
   return commitPeople(job, row, { catalogue, noted, statements: [] })
 }
 
-/** The catalogue of one order at a time, some entries a step. */
 async function undoCatalogue(job: JobCtx, row: ImportRow, position: CatalogueStagePosition) {
   const { below, from, entry } = position
   const noted = await findCatalogue(job.db, row, below, from)
@@ -163,7 +160,7 @@ async function undoCatalogue(job: JobCtx, row: ImportRow, position: CatalogueSta
   })
 }
 
-/** Undoes an import: its orders, the last first, then customers, then the entries of the catalogue. */
+/** Undoes orders from the last to the first, then customers, then the catalogue. */
 export const undoStep: PhaseStep = (job, row) => {
   const { position } = row
   switch (position.stage) {

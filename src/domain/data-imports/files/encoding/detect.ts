@@ -10,10 +10,10 @@ export interface DetectedEncoding {
   markLength: number
 }
 
-/** The length of the sample of text around characters beyond ASCII. */
+/** The length of the sample of lines with characters beyond ASCII. */
 const enoughSample = 65_536
 const headLength = 65_536
-/** By precedence, for texts that do not decide. */
+/** In the order of precedence for texts that do not decide. */
 const singleByte: Encoding[] = ['windows-1252', 'windows-1250', 'iso-8859-15', 'iso-8859-2', 'macintosh']
 
 /** Detects UTF-16 without a byte order mark: Latin text has a zero in every second byte. */
@@ -35,7 +35,7 @@ const carriageReturn = 13
 
 const isBreak = (byte: number | undefined): boolean => byte === lineFeed || byte === carriageReturn
 
-/** Collects the lines of a file that have bytes beyond ASCII. Of a line that two chunks share, from the first such chunk on. */
+/** Collects lines with bytes beyond ASCII. A line that two chunks share is collected from the first such chunk on. */
 class ByteSample {
   readonly #bytes = new Uint8Array(enoughSample)
   #length = 0
@@ -72,7 +72,7 @@ class ByteSample {
   }
 }
 
-/** Reads until it has seen enough characters beyond ASCII, so the whole of a file that has none. */
+/** Reads until the sample is full, which is the whole file where it is plain ASCII. */
 async function sampleBeyondAscii(file: FileSource): Promise<ByteSample> {
   const sample = new ByteSample()
   for await (const chunk of file.stream(0, file.size)) {
@@ -82,11 +82,11 @@ async function sampleBeyondAscii(file: FileSource): Promise<ByteSample> {
   return sample
 }
 
-/** A bad byte among many good characters is a mistake, and no sign of another encoding. */
+/** A bad byte among many good characters is a mistake, not a sign of another encoding. */
 const toleratedShare = 0.02
 
 function isUtf8({ bytes, isFull }: ByteSample): boolean {
-  // The end of a full sample may cut a character.
+  // A full sample may end inside a character.
   const text = createDecoder('utf-8').decode(bytes, { stream: isFull })
   let bad = 0
   let all = 0
@@ -97,7 +97,7 @@ function isUtf8({ bytes, isFull }: ByteSample): boolean {
   return bad === 0 || (all >= 100 && bad < all * toleratedShare)
 }
 
-/** @param likely encodings that win where the text says nothing else, such as that of the organisation's country. */
+/** @param likely encodings that win where the text does not decide, such as those of the organisation's country */
 function detectSingleByte(sample: Uint8Array, likely: readonly Encoding[]): { encoding: Encoding; confidence: number } {
   const order = [...likely.filter((encoding) => singleByte.includes(encoding)), ...singleByte]
   const readings = new Map<string, { encoding: Encoding; score: number }>()
@@ -123,16 +123,16 @@ function detectBySample(sample: ByteSample, likely: readonly Encoding[]): Detect
   return { ...detectSingleByte(sample.bytes, likely), markLength: 0 }
 }
 
-/** Detects by the mark, by the zeros of UTF-16, by validity as UTF-8, and otherwise by letters of Northern Europe. */
+/** Tries the byte order mark, the zeros of UTF-16, validity as UTF-8, and then letters of Northern Europe. */
 export async function detectEncoding(file: FileSource, likely: readonly Encoding[] = []): Promise<DetectedEncoding> {
   return detectByHead(await readBytes(file, 0, headLength)) ?? detectBySample(await sampleBeyondAscii(file), likely)
 }
 
-/** Characters that no text contains. Control-Z ends files of old programs and is allowed. */
+/** No text contains these characters. Control-Z ends files of old programs and is allowed. */
 // oxlint-disable-next-line no-control-regex -- these are what is looked for
 const controls = /[\u0000-\u0008\u000e-\u0019\u001b-\u001f\u007f]/
 
-/** The text at the beginning of a file, in any encoding; null for bytes that are not text. */
+/** Reads the text at the beginning of a file in any encoding; null for bytes that are not text. */
 export function readTextHead(bytes: Uint8Array): string | null {
   const sample = new ByteSample()
   sample.add(bytes)

@@ -27,7 +27,7 @@ function encodeLetter(letter: string, table: Map<string, number>): number[] {
   return Array.from(plain === letter ? '?' : plain, (part) => table.get(part) ?? questionMark)
 }
 
-/** A letter that the encoding lacks loses its accent, and becomes a question mark where that does not help. */
+/** A letter that the encoding lacks loses its accent, or becomes a question mark. */
 export function encodeText(text: string, encoding: Encoding): Uint8Array<ArrayBuffer> {
   if (encoding === 'utf-8') return new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>
   if (encoding === 'utf-16le' || encoding === 'utf-16be') return encodeUtf16(text, encoding === 'utf-16le')
@@ -35,6 +35,5 @@ export function encodeText(text: string, encoding: Encoding): Uint8Array<ArrayBu
   return Uint8Array.from(Array.from(text).flatMap((letter) => encodeLetter(letter, table)))
 }
 
-/** Whether text is the same after encoding and decoding. */
 export const canEncode = (text: string, encoding: Encoding): boolean =>
   encoding.startsWith('utf') ? text.isWellFormed() : Array.from(text).every((letter) => getTable(encoding).has(letter))

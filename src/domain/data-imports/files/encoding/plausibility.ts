@@ -1,7 +1,6 @@
-/** Letters of Danish, German, Dutch, Polish and Swedish beyond ASCII, and of names that are common there. */
+/** Letters beyond ASCII of Danish, German, Dutch, Polish and Swedish, and of common names. */
 const expectedLetters = new Set('æøåäöüßéąćęłńóśźżÆØÅÄÖÜÉĄĆĘŁŃÓŚŹŻ')
 const rareLetters = new Set('èëêïíáàâçñúôîãõòìûýðþšžčřěůőűđÈËÊÏÍÁÀÂÇÑÚÔÎÃÕÒÌÛÝÐÞŠŽČŘŐŰĐ')
-/** Punctuation that software writes between words. */
 const marks = new Set('\u00a0–—‘’‚“”„…•«»°§·×½¼¾²³€£©®™')
 const currencies = new Set('€£')
 
@@ -41,7 +40,7 @@ function scoreCharacter(letter: string, before: string, after: string): number {
   return isLetter(letter) ? scoreLetter(letter, before, after) : weight.strange
 }
 
-/** The likelihood that a text is from Northern Europe: higher for its letters and marks at usual positions. */
+/** Rates a text higher for letters and marks of Northern Europe at usual positions. */
 export function ratePlausibility(text: string): number {
   let score = 0
   for (const { 0: letter, index } of text.matchAll(/[^\0-\x7f]/g))

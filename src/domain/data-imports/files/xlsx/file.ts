@@ -7,7 +7,6 @@ import type { FileSource } from '../source.ts'
 import { readSheetRows, type SheetRow } from './sheet.ts'
 import { openWorkbook } from './workbook.ts'
 
-/** The number of rows in which the header is searched. */
 const sampleRows = 100
 
 const toRecord = (line: number, cells: string[]): SourceRecord => ({
@@ -28,7 +27,7 @@ export async function inspectXlsx(file: FileSource, options: FormatOptions): Pro
   }
   if (sample.length === 0)
     throw new ReadError('empty_file', `The sheet "${workbook.sheetName}", the first visible one, has no rows.`)
-  // A sheet leaves out the empty cells at the end of a row.
+  // Sheets omit empty cells at the end of a row.
   const width = Math.max(...sample.map(({ cells }) => cells.length))
   const rows = sample.map(({ number, cells }) => ({
     line: number,
@@ -45,7 +44,7 @@ export async function inspectXlsx(file: FileSource, options: FormatOptions): Pro
   }
 }
 
-/** The rows below the header, or from a row on. An empty record replaces rows that the sheet leaves out. */
+/** Rows that the sheet omits become one empty record. */
 export async function* readXlsxRecords(
   file: FileSource,
   _format: XlsxFormat,

@@ -1,4 +1,4 @@
-/** The meaning of a number in a cell. `digits`: shown with leading zeros, such as a postal code. */
+/** `digits` are shown with leading zeros, such as a postal code. */
 export type NumberKind =
   | { kind: 'number' }
   | { kind: 'date' }
@@ -10,15 +10,14 @@ const dateIds = new Set([14, 15, 16, 17, 22, 27, 28, 29, 30, 31, 36, 50, 51, 52,
 const timeIds = new Set([18, 19, 20, 21, 32, 33, 34, 35, 45, 47])
 const durationId = 46
 
-/** A format without texts, escapes, colours, conditions and languages; of several parts, that of positive numbers. */
+/** Removes texts, escapes, colours, conditions and languages, and keeps the part for positive numbers. */
 const stripFormat = (code: string): string =>
   code
     .replaceAll(/"[^"]*"|\\.|_.|\*./g, '')
-    // Bounded: at most 255 characters, which `detectNumberKind` checks.
+    // `detectNumberKind` limits the length to 255 characters.
     .replaceAll(/\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '')
     .split(';')[0]!
 
-/** Excel allows no longer ones. */
 const maxCodeLength = 255
 
 export function detectNumberKind(id: number, code: string | undefined): NumberKind {
@@ -51,7 +50,7 @@ function formatClock(seconds: number): string {
   return `${padTwo(Math.floor(seconds / 3600))}:${padTwo(Math.floor(seconds / 60) % 60)}:${padTwo(seconds % 60)}`
 }
 
-/** As people write dates, in the clock of the sheet: `2026-12-31`, `2026-12-31 20:00:00`. */
+/** Formats a date in the clock of the sheet: `2026-12-31`, `2026-12-31 20:00:00`. */
 function formatDate(serial: number, is1904: boolean): string | null {
   const since1900 = serial + (is1904 ? daysBetweenCalendars : 0)
   const day = since1900 < firstTrueDay ? since1900 + 1 : since1900
@@ -63,7 +62,7 @@ function formatDate(serial: number, is1904: boolean): string | null {
 }
 
 const shortInteger = /^-?\d{1,15}$/
-/** Of a number in a spreadsheet; what stands behind them comes from its binary form. */
+/** Further digits come from the binary form of the number. */
 const significantDigits = 15
 
 function formatPlainNumber(text: string): string {
@@ -77,12 +76,12 @@ function formatPlainNumber(text: string): string {
 }
 
 /**
- * What people could take for groups of three digits has a fourth decimal, so that all numbers of a workbook say by
- * themselves that the point is the one of their decimals. Only its texts can be read in two ways.
+ * Adds a fourth decimal to what could be groups of three digits, so that the point is certain in all numbers of a
+ * workbook. Only its texts can be ambiguous.
  */
 const addFourthDecimal = (text: string): string => (/^-?[1-9]\d{0,2}\.\d{3}$/.test(text) ? `${text}0` : text)
 
-/** A number as its format shows it, but always with a point and without a currency. */
+/** Formats a number like its cell, but always with a point and without a currency. */
 export function formatNumber(text: string, format: NumberKind, is1904: boolean): string {
   const value = Number(text)
   if (text.trim() === '' || !Number.isFinite(value) || value < 0) return addFourthDecimal(formatPlainNumber(text))

@@ -125,7 +125,7 @@ class SheetReader {
   }
 }
 
-/** The rows of the first visible sheet, some at a time; rows without cells may be missing. */
+/** Rows without cells may be missing. */
 export async function* readSheetRows(file: FileSource, workbook: Workbook): AsyncGenerator<SheetRow[]> {
   const { sheet } = workbook
   const reader = new SheetReader(workbook)

@@ -8,18 +8,17 @@ export interface Workbook {
   sheet: ZipEntry
   sheetName: string
   sharedStrings: string[]
-  /** The kinds of number by the number of a cell's style. */
   numberKinds: NumberKind[]
   is1904: boolean
 }
 
-/** The most unpacked bytes of parts that are read whole. Shared strings stay in memory while a sheet is read. */
+/** Unpacked bytes of parts that are read whole. Shared strings stay in memory while a sheet is read. */
 const maxPartSize = 8_388_608
 const maxSharedStrings = 50_331_648
 
 type ZipParts = Map<string, ZipEntry>
 
-/** Part names do not distinguish case. */
+/** Names of parts do not distinguish case. */
 const findPart = (parts: ZipParts, name: string): ZipEntry | undefined => parts.get(name.toLowerCase())
 
 async function readPart(file: FileSource, part: ZipEntry | undefined, handler: XmlHandler, max = maxPartSize) {
@@ -31,7 +30,7 @@ interface Relation {
   target: string
 }
 
-/** The relationships of a part, with targets as names from the root. */
+/** Targets are paths from the root. */
 async function readRelations(file: FileSource, parts: ZipParts, name: string): Promise<Map<string, Relation>> {
   const cut = name.lastIndexOf('/') + 1
   const folder = name.slice(0, cut)
@@ -118,7 +117,6 @@ function buildNoWorkbookError(parts: ZipParts): ReadError {
     : new ReadError('unreadable_file', 'The file is an archive, not a workbook. Unpack it first.')
 }
 
-/** Everything about a workbook but the rows of its first visible sheet. */
 export async function openWorkbook(file: FileSource): Promise<Workbook> {
   const parts: ZipParts = new Map((await readEntries(file)).map((entry) => [entry.name.toLowerCase(), entry]))
   const root = Array.from((await readRelations(file, parts, '')).values()).find(({ type }) => type === 'officeDocument')

@@ -10,7 +10,7 @@ export interface XmlHandler {
 
 const removePrefix = (name: string): string => name.slice(name.indexOf(':') + 1)
 
-/** The most input without an element or a text, so that one endless tag does not fill the memory. */
+/** This much input without an element or a text is refused, so that one endless tag does not fill the memory. */
 const maxSilence = 1_048_576
 
 function chooseDecoder(first: Uint8Array): TextDecoder {
@@ -18,7 +18,7 @@ function chooseDecoder(first: Uint8Array): TextDecoder {
   return new TextDecoder(first[0] === 0xfe && first[1] === 0xff ? 'utf-16be' : 'utf-8')
 }
 
-/** Reads XML piece by piece. It returns after each piece, so that a caller can process its events. */
+/** Yields after each piece, so that the caller can process the events. */
 export async function* readXml(
   name: string,
   chunks: AsyncIterable<Uint8Array>,
@@ -66,7 +66,7 @@ export async function readWholeXml(
   for await (const _ of readXml(name, chunks, handler));
 }
 
-/** Characters that XML cannot hold are written as `_x000D_`. */
+/** XML writes characters that it cannot contain as `_x000D_`. */
 export const unescapeText = (text: string): string =>
   text.includes('_x')
     ? text.replaceAll(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(parseInt(code, 16)))

@@ -35,7 +35,7 @@ export const buildDamageError = (detail: string): ReadError =>
 
 const openView = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 
-/** Sizes and offsets that do not fit in 32 bits are in a field of their own, in this order. */
+/** Sizes and offsets beyond 32 bits have a field of their own, in this order. */
 function readZip64(extra: DataView, entry: ZipEntry): ZipEntry {
   let at = 0
   while (at + 4 <= extra.byteLength) {
@@ -61,13 +61,13 @@ function readZip64(extra: DataView, entry: ZipEntry): ZipEntry {
 const decodeName = (bytes: Uint8Array): string =>
   new TextDecoder().decode(bytes).replaceAll('\\', '/').replace(/^\//, '')
 
-/** The entries whose headers are in the first bytes of an archive. Nothing is unpacked. */
+/** Lists the entries whose headers are in the first bytes of an archive. Nothing is unpacked. */
 export function listHeadEntries(head: Uint8Array): { name: string; isEncrypted: boolean }[] {
   const view = openView(head)
   const entries: { name: string; isEncrypted: boolean }[] = []
   let at = 0
   while (at + localLength <= head.length) {
-    // A size that stands behind the data is 0 here, so the next header is searched for.
+    // The size may follow the data and is 0 here, so the next header is searched for.
     if (view.getUint32(at, true) !== localMark) {
       at++
       continue
@@ -111,7 +111,7 @@ function readDirectory(bytes: Uint8Array): ZipEntry[] {
   return entries
 }
 
-/** The directory stands at the end, before a comment of any length. */
+/** The directory is at the end of the archive, before a comment of any length. */
 export async function readEntries(file: FileSource): Promise<ZipEntry[]> {
   const tailLength = Math.min(file.size, endLength + longestComment)
   const tail = await readBytes(file, file.size - tailLength, tailLength)
@@ -128,7 +128,7 @@ export async function readEntries(file: FileSource): Promise<ZipEntry[]> {
   throw buildDamageError('its directory is missing or cut off')
 }
 
-/** The bytes of an entry. Refuses one that says it is too large before it inflates it, and one that lied as soon as it shows. */
+/** Refuses an entry whose declared size is too large before it unpacks it, and one with a wrong size while it does. */
 export async function* openEntry(file: FileSource, entry: ZipEntry, maxSize: number): AsyncGenerator<Uint8Array> {
   if (entry.size > maxSize) throw buildSizeError(entry, maxSize)
   const local = openView(await readBytes(file, entry.headerOffset, localLength))

@@ -2,17 +2,15 @@ import { toIso } from '../../../time/instants.ts'
 import { dateOrders, readDate, type DateOrder, type DateShape } from './date-shape.ts'
 import { type FormatDecision, keepFirst, type ReadingChoice } from './number-format.ts'
 
-/** The format of the dates of a column. In `each` every cell is unambiguous by itself. */
+/** `each`: every cell is unambiguous by itself. */
 export interface DateFormat {
   order: DateOrder | 'each'
 }
 
-/** The number of dates of a column that allow each order of parts, with the first few of each. */
 export interface DateStatistics {
-  /** Dates that are unambiguous by themselves. */
   fixed: number
   serial: number
-  /** Dates that depend on the order, by the orders that they allow: `dmy`, `dmy mdy`. */
+  /** Dates whose meaning depends on the order, by the orders that they allow: `dmy`, `dmy mdy`. */
   allowed: Record<string, number>
   examples: Record<string, readonly string[]>
   /** Those of them with dots. */
@@ -85,9 +83,8 @@ function buildChoices(orders: readonly DateOrder[], { examples }: DateStatistics
 }
 
 /**
- * What the dates of a whole column say of their order; nothing is guessed. Where `latest` is given, no date of the column
- * lies behind it: orders were made before they were exported. With dots the day stands first in all countries that
- * write them.
+ * Decides the order by the dates of the whole column and never guesses. No date is later than `latest`, because orders
+ * are older than their export. All countries that write dots put the day first.
  */
 export function decideDates(statistics: DateStatistics, latest: number | null = null): FormatDecision<DateFormat> {
   const seen = Object.keys(statistics.allowed)
@@ -95,7 +92,7 @@ export function decideDates(statistics: DateStatistics, latest: number | null = 
   const possible = dateOrders.filter((order) => seen.some((key) => parseOrders(key).includes(order)))
   const ambiguous = (reason: 'conflicting' | 'undetermined', orders: readonly DateOrder[]) =>
     ({ status: 'ambiguous', reason, choices: buildChoices(orders, statistics) }) as const
-  // A spreadsheet converts the dates that it understands to numbers, maybe wrongly, so the column is ambiguous.
+  // A spreadsheet converts dates that it understands to numbers, maybe wrongly, so the column is ambiguous.
   if (statistics.serial > 0) return ambiguous('conflicting', possible)
   const viable = dateOrders.filter((order) => seen.every((key) => parseOrders(key).includes(order)))
   if (viable.length === 0) return ambiguous('conflicting', possible)
@@ -108,14 +105,14 @@ export function decideDates(statistics: DateStatistics, latest: number | null = 
 }
 
 export interface ParsedDate {
-  /** Local time as if it were UTC; midnight for a date alone. */
+  /** Local time as if it were UTC; midnight for a date without a time. */
   wall: number
   has_time: boolean
   /** Milliseconds ahead of UTC; null for local time. */
   offset: number | null
 }
 
-/** The date of a cell in a column of this format: null for none, `undecided` for one whose order nothing says. */
+/** Null for a text that is not a date, `undecided` for one that the format leaves ambiguous. */
 export function parseDate(text: string, { order }: DateFormat): ParsedDate | 'undecided' | null {
   const shape = readDate(text)
   if (!shape) return null

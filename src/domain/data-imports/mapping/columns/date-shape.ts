@@ -4,17 +4,16 @@ import { foldFast } from '../values/words.ts'
 import { monthNumbers, readOffset, weekdays } from './date-words.ts'
 import { normalizeMarks } from './number-shape.ts'
 
-/** The orders of day, month and year in a date of numbers. */
 export const dateOrders = ['dmy', 'mdy', 'ymd'] as const
 export type DateOrder = (typeof dateOrders)[number]
 
 export interface DateShape {
-  /** Midnight of the day, as if it were UTC, by each order that the text allows; one that says it by itself has all. */
+  /** Midnight by each order that the text allows, as if it were UTC. An unambiguous text has all three. */
   days: Record<DateOrder, number | null>
   /** Whether the text is unambiguous by itself. */
   is_fixed: boolean
   is_dotted: boolean
-  /** Whether it is the number by which sheets count days. */
+  /** Whether the text is a day number of a spreadsheet. */
   is_serial: boolean
   /** Milliseconds since midnight, or null for a date alone. */
   time: number | null
@@ -24,7 +23,7 @@ export interface DateShape {
 
 const [firstYear, lastYear] = [1900, 2100]
 
-/** Midnight of a day as if it were UTC, or null for a day that does not exist. */
+/** Answers midnight as if it were UTC, or null for a day that does not exist. */
 function toDay(year: number, month: number, day: number): number | null {
   if (year < firstYear || year > lastYear || month < 1 || month > 12 || day < 1) return null
   const at = Date.UTC(year, month - 1, day)
@@ -48,7 +47,7 @@ function readTriple(text: string): Days | null {
     return third.length > 2 ? null : buildFixedDays(toDay(Number(first), Number(second), Number(third)))
   if (first.length === 3 || (third.length !== 2 && third.length !== 4)) return null
   const year = expandYear(third)
-  // Years of two digits come first only with hyphens: 26-12-31.
+  // A year of two digits comes first only with hyphens: 26-12-31.
   const isYearFirst = separator === '-' && first.length === 2 && third.length === 2
   const days = {
     dmy: toDay(year, Number(second), Number(first)),
@@ -78,7 +77,7 @@ function readNamed(text: string): Days | null {
   return null
 }
 
-/** `1/5-2026`, as Danes write it. */
+/** Reads `1/5-2026`, as Danes write it. */
 function readDanish(text: string): Days | null {
   const found = /^(\d{1,2})\/(\d{1,2}) ?- ?(\d{4}|\d{2})$/.exec(text)
   return found && buildFixedDays(toDay(expandYear(found[3] ?? ''), Number(found[2]), Number(found[1])))
@@ -102,17 +101,16 @@ interface Clock {
   hour: number
   minute: number
   second: number
-  /** Digits behind the seconds. */
   fraction: string | undefined
 }
 
-/** Milliseconds since midnight, or null for a time that does not exist. */
+/** Answers null for a time that does not exist. */
 function toClockMs({ hour, minute, second, fraction = '0' }: Clock): number | null {
   if (minute > 59 || second > 59 || hour > 23) return null
   return ((hour * 60 + minute) * 60 + second) * 1000 + Math.floor(Number(`0.${fraction}`) * 1000)
 }
 
-/** Milliseconds since midnight of a folded time such as `20:00`, `8.30`, `8 pm`, or null. */
+/** Reads folded times such as `20:00`, `8.30` and `8 pm`. */
 function readClock(text: string): number | null {
   const parts = timePattern.exec(text)?.groups
   if (!parts || (parts['minute'] === undefined && parts['half'] === undefined)) return null
@@ -127,7 +125,6 @@ function readClock(text: string): number | null {
   })
 }
 
-/** A date, a time behind it, and the zone behind that. */
 const withTime =
   /^(?<date>.*?\d)(?:,? (?:kl\.?|klokken|klockan|at|um|om|o|godz\.?)?,? ?|t)(?<time>\d{1,2}(?:[:.h]\d{2}(?:[:.]\d{2}(?:[.,]\d{1,9})?)?)?(?: ?[ap]\.?m\.?)?(?: ?uhr| ?h)?)(?: ?(?<zone>z|[a-z]{3,4}|(?:utc|gmt)?[+-]\d{1,2}:?(?:\d{2})?))?$/
 
@@ -149,7 +146,7 @@ function buildInstantShape(at: number, rest: Pick<DateShape, 'offset' | 'is_seri
   return days && { ...days, ...rest, time: at - day }
 }
 
-/** Days since 1900 as sheets count them, and seconds or milliseconds since 1970. */
+/** Reads days since 1900 as spreadsheets count them, and seconds or milliseconds since 1970. */
 function readCount(text: string): DateShape | null {
   if (/^\d{5}(?:[.,]\d+)?$/.test(text)) {
     const serial = Number(text.replace(',', '.'))
@@ -161,10 +158,10 @@ function readCount(text: string): DateShape | null {
   return at >= minMs && at < maxMs ? buildInstantShape(at, { offset: 0, is_serial: false }) : null
 }
 
-/** Without digits, with signs that no date has, or of letters and digits in one word as codes are. */
+/** Texts without digits, with signs that dates do not have, or with letters and digits in one word like codes. */
 const cannotBeDate = /^\D*$|[@#&%$€£]|^[A-Za-z]+-?\d{3,}$/
 
-/** What most programs export: a date of ISO 8601, or a time of UTC. */
+/** Most programs export dates of ISO 8601 or times of UTC. */
 const isoTime = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?Z)?$/
 
 function readIso(cell: string): DateShape | null {
@@ -176,12 +173,12 @@ function readIso(cell: string): DateShape | null {
   return time === null ? null : { ...days, time, offset: 0, is_serial: false }
 }
 
-/** The date of a cell with every order that it allows, or null for what is no date. */
+/** Reads a date with every order that it allows; null for a text that is not a date. */
 export function readDate(cell: string): DateShape | null {
   if (cell.length > maxParsedLength) return null
   const iso = readIso(cell)
   if (iso || cannotBeDate.test(cell)) return iso
-  // Polish years have an `r.` behind them.
+  // Polish years end with `r.`.
   const text = foldFast(normalizeMarks(cell))
     .replace(/ ?\([a-z ]*\)$/, '')
     .replace(/(?<=\d{4}) ?r\.?(?=$|[ ,])/, '')
@@ -197,10 +194,10 @@ export function readDate(cell: string): DateShape | null {
   return parts['zone'] !== undefined && offset === null ? null : { ...days, time, offset, is_serial: false }
 }
 
-/** Sheets show a time alone as one of their first days. */
+/** Spreadsheets show a time without a date on one of their first days. */
 const firstDays = /^(?:1899-12-3[01]|1900-01-0[01]|1904-01-01|30[./-]12[./-]1899|12\/30\/1899)[ t]/
 
-/** Milliseconds since midnight of a cell that has a time alone, or null; a fraction of a day is one too. */
+/** Reads a time without a date, also as a fraction of a day. */
 export function readTime(cell: string): number | null {
   if (cell.length > maxParsedLength) return null
   const text = foldFast(normalizeMarks(cell))

@@ -2,18 +2,16 @@ import data from './date-words.json' with { type: 'json' }
 
 const minuteMs = 60_000
 
-/** The numbers of the months from 1, by folded name. */
 export const monthNumbers: ReadonlyMap<string, number> = new Map(
   data.months.flatMap((names, index) => names.map((name) => [name, index + 1] as const)),
 )
 
-/** Days of the week as folded text; a date is read without them. */
 export const weekdays: ReadonlySet<string> = new Set(data.weekdays)
 
 /** Offsets from UTC in hours, by the name of the zone that follows a time. */
 const zones: Readonly<Record<string, number>> = data.zones
 
-/** The milliseconds ahead of UTC of a folded text such as `z`, `+0100`, `utc+2`, `cest`, or null. */
+/** Reads the offset of a folded text such as `z`, `+0100`, `utc+2` or `cest`, in milliseconds. */
 export function readOffset(text: string): number | null {
   const known = Object.hasOwn(zones, text) ? zones[text] : undefined
   if (known !== undefined) return known * 60 * minuteMs

@@ -4,7 +4,7 @@ import { instantOfWallClock, wallClockAt } from '../../../time/time-zones.ts'
 const weekMs = 7 * dayMs
 const maxKept = 5000
 
-/** Offsets by instant, kept from call to call: asking the platform for every row takes too long. */
+/** Offsets are cached, because asking the platform for every row takes too long. */
 class ZoneOffsets {
   readonly #zone: string
   readonly #offsets = new Map<number, number>()
@@ -22,7 +22,7 @@ class ZoneOffsets {
     return offset
   }
 
-  /** The offset around a local time if the clocks are not changed near it: no zone changes them twice in three weeks. */
+  /** Null if the clocks change near the time. No zone changes them twice in three weeks. */
   steady(wall: number): number | null {
     const week = Math.floor(wall / weekMs) * weekMs
     const offset = this.at(week)
@@ -46,8 +46,8 @@ function getZoneOffsets(timeZone: string): ZoneOffsets {
 }
 
 /**
- * The instants of a zone's local times, as `instantOfWallClock` answers them: the first of two, null for one that daylight
- * saving skips.
+ * Answers the first of two possible instants, and null for a local time that daylight saving skips, like
+ * `instantOfWallClock`.
  */
 export function createLocalTimeReader(timeZone: string): (wall: number) => number | null {
   const offsets = getZoneOffsets(timeZone)

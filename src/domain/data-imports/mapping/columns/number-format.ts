@@ -1,14 +1,13 @@
 import { maxAmountMinor } from '../../../money.ts'
 import { readNumber, type DecimalSeparator, type Digits, type NumberShape } from './number-shape.ts'
 
-/** The format of the numbers of a column. In `each` every cell is unambiguous by itself. */
+/** `each`: every cell is unambiguous by itself. */
 export interface NumberFormat {
   decimal: DecimalSeparator | 'each'
-  /** Cells that cannot be read so are read the other way: numbers of a workbook have a point beside any texts. */
+  /** Reads other cells the other way: numbers of a workbook have a point beside any texts. */
   or_other?: boolean
 }
 
-/** The first different texts of two lists, in their order. */
 export const keepFirst = (one: readonly string[], other: readonly string[], most: number): readonly string[] =>
   one.length >= most || other.every((text) => one.includes(text))
     ? one
@@ -17,7 +16,6 @@ export const keepFirst = (one: readonly string[], other: readonly string[], most
 const evidences = ['plain', 'dot', 'comma', 'either'] as const
 type Evidence = (typeof evidences)[number]
 
-/** The number of cells of a column that allow each reading, with the first few of each. */
 export interface NumberStatistics {
   counts: Record<Evidence, number>
   examples: Record<Exclude<Evidence, 'plain'>, readonly string[]>
@@ -57,7 +55,6 @@ export function mergeNumbers(one: NumberStatistics, other: NumberStatistics): Nu
   }
 }
 
-/** One way to read the cells of a column, with examples of what they would mean. */
 export interface ReadingChoice<Format> {
   format: Format
   examples: readonly { text: string; value: string | null }[]
@@ -81,7 +78,7 @@ function buildChoice(decimal: DecimalSeparator, { examples }: NumberStatistics):
   return { format: { decimal }, examples: texts.map((text) => ({ text, value: valueOf(text) })) }
 }
 
-/** Texts with a comma decide: a point may be that of numbers, which say nothing of texts. */
+/** Texts with a comma decide. A point may come from numbers of the workbook, which say nothing about its texts. */
 function decideTyped(statistics: NumberStatistics): FormatDecision<NumberFormat> {
   const { comma, either } = statistics.counts
   if (either === 0) return { status: 'decided', format: { decimal: 'each' } }
@@ -93,7 +90,7 @@ function decideTyped(statistics: NumberStatistics): FormatDecision<NumberFormat>
   }
 }
 
-/** The decimal separator by the numbers of the whole column; nothing is guessed. */
+/** Decides by the numbers of the whole column and never guesses. */
 export function decideNumbers(statistics: NumberStatistics, isTyped = false): FormatDecision<NumberFormat> {
   if (isTyped) return decideTyped(statistics)
   const { dot, comma, either } = statistics.counts
@@ -114,7 +111,7 @@ export interface ParsedNumber extends Digits {
   currency: string | null
 }
 
-/** The number of a cell in a column of this format; null for a cell that is no number or has two readings. */
+/** Null for a cell that is not a number or has two readings. */
 export function parseNumber(text: string, { decimal, or_other }: NumberFormat): ParsedNumber | null {
   const shape = readNumber(text)
   if (!shape || (decimal === 'each' && classifyNumber(shape) === 'either')) return null
@@ -124,10 +121,9 @@ export function parseNumber(text: string, { decimal, or_other }: NumberFormat): 
   return digits && { ...digits, is_negative, currency }
 }
 
-/** Sheets write 149.9 as 149.90000000000001: with that many digits, the last ones say nothing. */
+/** Spreadsheets write 149.9 as 149.90000000000001. Digits from this place on are noise. */
 const digitsOfFloat = 9
 
-/** Minor units, or the fault. */
 export function toMinorUnits({ whole, fraction, is_negative }: ParsedNumber): number | 'too_exact' | 'too_large' {
   const isFloat = fraction.length >= digitsOfFloat && /^\d{2}(?:0{6}|9{6})/.test(fraction)
   if (!isFloat && /[1-9]/.test(fraction.slice(2))) return 'too_exact'
@@ -136,6 +132,6 @@ export function toMinorUnits({ whole, fraction, is_negative }: ParsedNumber): nu
   return is_negative && cents > 0 ? -cents : cents
 }
 
-/** A whole number, or null for one with a fraction. */
+/** Null for a number with a fraction. */
 export const toWholeNumber = ({ whole, fraction, is_negative }: ParsedNumber): number | null =>
   /[1-9]/.test(fraction) ? null : (is_negative ? -1 : 1) * Number(whole) + 0

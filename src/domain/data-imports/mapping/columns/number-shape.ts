@@ -9,31 +9,30 @@ export interface Digits {
   fraction: string
 }
 
-/** A number in a cell, before it is known which of its separators is the decimal one. */
+/** A number whose decimal separator is not known yet. */
 export interface NumberShape {
   is_negative: boolean
-  /** The digits by each reading that the text allows. */
   readings: Record<DecimalSeparator, Digits | null>
-  /** A currency by its code, `kr` where the text does not say which crown, or null. */
+  /** A currency code; `kr` for a crown of an unknown country. */
   currency: string | null
 }
 
-/** The most digits of an amount, because longer ones are not exact. */
+/** Longer amounts are not exact. */
 const maxWholeDigits = 13
-/** No text without digits is a number, and none with more than a few letters. */
+/** A number has digits and no long words. */
 const cannotBeNumber = /^\D*$|[@?#_]|\p{L}{9}/u
 
-/** `150,-` and `150:-` are prices without cents. Only the comma says which separator the decimals have. */
+/** `150,-` and `150:-` are prices without cents. Only the comma shows the decimal separator. */
 const removeDashes = (text: string): string =>
   text
-    // Bounded: at most 100 characters, which `readNumber` checks.
+    // `readNumber` limits the length to 100 characters.
     .replace(/,\s?[-–—]{1,2}(?=\D*$)/, ',00')
     .replace(/(?<=\d)[.:]\s?[-–—]{1,2}(?=\D*$)/, '')
 
-/** A quick test, because most cells need no change. */
+/** Most cells need no change. */
 const isPlain = /^[!-_a-~]+(?: [!-_a-~]+)*$/
 
-/** All spaces as one kind, all apostrophes and minus signs too. */
+/** Unifies spaces, apostrophes and minus signs. */
 export const normalizeMarks = (text: string): string =>
   isPlain.test(text)
     ? text
@@ -43,7 +42,7 @@ export const normalizeMarks = (text: string): string =>
         .replaceAll(/[\u2212\u2010\u2011\uFE63\uFF0D]/g, '-')
         .trim()
 
-/** A group of three digits has one separator throughout, which is not the one of the decimals, and begins with no zero. */
+/** Groups of three digits have the same separator, which is not the decimal one, and do not begin with a zero. */
 const groups: Record<DecimalSeparator, RegExp> = {
   '.': /^[1-9]\d{0,2}(?:([, '])\d{3})(?:\1\d{3})*$/,
   ',': /^[1-9]\d{0,2}(?:([. '])\d{3})(?:\1\d{3})*$/,
@@ -60,7 +59,6 @@ function readDigits(body: string, decimal: DecimalSeparator): Digits | null {
   return digits.length > maxWholeDigits ? null : { whole: digits || '0', fraction }
 }
 
-/** The signs and the currency around the digits, or null for other text. */
 function readMarks(lead: string, tail: string): { minuses: number; currency: string | null } | null {
   const minuses = [...(lead + tail)].filter((sign) => sign === '-').length
   const marks = [lead, tail].map((text) => text.replaceAll(/[-+\s]/g, '')).filter((mark) => mark !== '')
@@ -81,7 +79,7 @@ function buildShape(body: string, marks: Pick<NumberShape, 'is_negative' | 'curr
   return readings['.'] || readings[','] ? { ...marks, readings } : null
 }
 
-/** The number of a cell with every reading that it allows, or null for what is no number; per cent are none. */
+/** Reads a number with every reading that it allows; null for other texts and percentages. */
 export function readNumber(text: string): NumberShape | null {
   if (text.length > maxParsedLength) return null
   if (isBare.test(text)) return buildShape(text, { is_negative: false, currency: null })

@@ -23,21 +23,21 @@ const cellKinds = [
 ] as const
 export type CellKind = (typeof cellKinds)[number]
 
-/** The statistics of a column's cells. Parts of a column are counted separately and merged in the order of the file. */
+/** Parts of a column are counted separately and merged in the order of the file. */
 export interface ColumnStatistics {
   filled: number
   blank: number
-  /** The number of cells that can be of each kind; one cell can be of several. */
+  /** One cell can be of several kinds. */
   kinds: Record<CellKind, number>
   numbers: NumberStatistics
   dates: DateStatistics
-  /** Different cells with their counts, the first ones of the file. */
+  /** The first different cells of the file with their counts. */
   values: Record<string, number>
   /** Whether there are more of them than `values` has. */
   has_more_values: boolean
   samples: readonly string[]
   longest: number
-  /** Whether numbers may be those of a workbook, which have a point independently of the texts beside them. */
+  /** Whether numbers may come from a workbook, which writes a point whatever the texts beside them do. */
   is_typed?: boolean
 }
 
@@ -57,12 +57,12 @@ const isName = (text: string): boolean =>
   text.length <= 80 && /^[\p{L}\p{M}'’.,\- ]+$/u.test(text) && /\p{L}/u.test(text)
 const isCode = (text: string): boolean => /^#?[\p{L}\d][\p{L}\d._/-]{2,63}$/u.test(text)
 const fewestPhoneDigits = 7
-/** With a code of a country, or digits that nothing but spaces and the like separates. */
+/** A number has a country code, or digits with nothing but spaces and the like between them. */
 const isPhone = (text: string): boolean =>
   /^(?:\+|00)[\d\s()./-]{7,22}$/.test(text) ||
   (/^[\d\s()/-]{7,16}$/.test(text) && text.replaceAll(/\D/g, '').length >= fewestPhoneDigits)
 
-/** A text with other digits is no word for yes or no. Words for a status or a language have no digits at all. */
+/** A word for yes or no has no other digits. Words for a status or a language have none at all. */
 const mayBeWord = /^\D*(?:[01]\D*)?$/
 const longestWord = 40
 
@@ -132,7 +132,7 @@ function countCell(statistics: ColumnStatistics, facts: CellFacts): void {
 const maxRemembered = 300
 const maxRememberedLength = 100
 
-/** Counts the cells of one column. Cells that repeat are read once: the first ones of a part, and those of one order. */
+/** Reads repeated cells once: the first ones of a part, and those of one order. */
 export class ColumnCounter {
   readonly #statistics: ColumnStatistics
   readonly #values = new ValueCounter()
@@ -188,7 +188,6 @@ function mergeValues(
   return { values, has_more_values }
 }
 
-/** The statistics of two parts of a column, in the order of the file. */
 export function mergeStatistics(one: ColumnStatistics, other: ColumnStatistics): ColumnStatistics {
   return {
     ...(one.is_typed ? { is_typed: true } : {}),
@@ -206,6 +205,5 @@ export function mergeStatistics(one: ColumnStatistics, other: ColumnStatistics):
   }
 }
 
-/** The fraction of the filled cells that can be of a kind. */
 export const getShare = ({ filled, kinds }: ColumnStatistics, kind: CellKind): number =>
   filled === 0 ? 0 : kinds[kind] / filled

@@ -6,10 +6,9 @@ import { buildHeaderKey } from '../targets/aliases.ts'
 import { suggestValueMap } from '../values/value-maps.ts'
 import data from './presets.json' with { type: 'json' }
 
-/** The headers of a column in several languages or versions of the system. The first that a file has counts. */
+/** The headers of a column in several languages or versions. The first that a file has counts. */
 type ColumnNames = readonly string[]
 
-/** The columns of a target, or its constant. */
 interface PresetTarget {
   columns: readonly ColumnNames[]
   constant?: string
@@ -18,12 +17,11 @@ interface PresetTarget {
   transform?: Transform
 }
 
-/** How the export of another system is imported. */
 interface Preset {
   source: string
   label: string
   about: string
-  /** The columns that identify the system; all of them are in its files. */
+  /** All of these columns are in files of the system. */
   signature: readonly ColumnNames[]
   targets: Readonly<Record<string, PresetTarget>>
   /** Columns that a general rule would map wrongly. */
@@ -45,14 +43,14 @@ export interface ImportSuggestion {
   group_by: Grouping | null
 }
 
-/** Columns by header; of two with the same header, the first. */
+/** Of two columns with the same header, the first counts. */
 const indexColumns = (columns: readonly ImportColumn[]): ReadonlyMap<string, number> =>
   new Map(columns.map(({ header }, index) => [buildHeaderKey(header), index] as const).toReversed())
 
 const findColumn = (names: ColumnNames, byKey: ReadonlyMap<string, number>): number | null =>
   names.map((name) => byKey.get(buildHeaderKey(name))).find((column) => column !== undefined) ?? null
 
-/** The preset all of whose signature the file has; of several, the one with the longest. */
+/** Of several presets whose whole signature matches, the one with the longest signature wins. */
 function findPreset(columns: readonly ImportColumn[]): Preset | null {
   const byKey = indexColumns(columns)
   const matching = presets.filter(({ signature }) => signature.every((names) => findColumn(names, byKey) !== null))
@@ -91,7 +89,7 @@ const removeDoubledNames = (mappings: readonly SuggestedMapping[]): SuggestedMap
   )
 }
 
-/** The organisation's earlier decision for a header comes before the preset. */
+/** The organisation's earlier mapping of a header wins over the preset. */
 function applyHistory(mappings: readonly SuggestedMapping[], input: SuggestionInput): SuggestedMapping[] {
   const decided = (column: number) => input.history?.get(buildHeaderKey(input.columns[column]?.header ?? ''))
   const kept = mappings.filter(({ target, columns: [column] }) => {
@@ -103,7 +101,7 @@ function applyHistory(mappings: readonly SuggestedMapping[], input: SuggestionIn
   return [...kept, ...remembered]
 }
 
-/** Consents and what people name by the keys of targets, in columns that the preset does not know. */
+/** Suggests consents, and columns whose header is the key of a target, that the preset does not know. */
 function suggestFurtherMappings(
   preset: Preset,
   mappings: readonly SuggestedMapping[],
@@ -122,7 +120,7 @@ function suggestFurtherMappings(
   )
 }
 
-/** The system of a file and suggestions for its columns: by the preset of the system, otherwise by general rules. */
+/** Uses the preset of the detected system, or general rules. */
 export function suggestImport(input: SuggestionInput): ImportSuggestion {
   const preset = findPreset(input.columns)
   if (!preset) return { detected_source: null, mappings: suggestMappings(input), group_by: null }

@@ -41,13 +41,12 @@ export type CellValue = string | number | boolean | readonly string[] | Amount |
 
 export type CellResult = { value: CellValue } | { code: CellFault; message: string }
 
-/** The format of the cells of a target. */
 export interface CellFormat {
   field: TargetField
   transform: Transform
   number: NumberFormat
   date: DateFormat
-  /** Instants of local times; null for a time that daylight saving skips. */
+  /** Null for a local time that daylight saving skips. */
   localTime: (wall: number) => number | null
   country_code: string | null
 }
@@ -55,7 +54,7 @@ export interface CellFormat {
 const fail = (code: CellFault, message: string): CellResult => ({ code, message })
 const quote = (text: string): string => `"${text.length > 60 ? `${text.slice(0, 60)}…` : text}"`
 
-/** The possible years of orders and tickets; others are typing errors. */
+/** Other years are typing errors. */
 const [earliest, latest] = [Date.UTC(1970, 0, 1), Date.UTC(2100, 0, 1)]
 
 function readInstant(texts: readonly string[], { date, localTime }: CellFormat): CellResult {
@@ -93,7 +92,7 @@ function readQuantity(text: string, { number }: CellFormat): CellResult {
     : { value: whole }
 }
 
-/** Whether a long number has the form in which spreadsheets show and save it: its last digits are lost. */
+/** Spreadsheets shorten long numbers like this, and their last digits are lost. */
 const isShortened = (text: string): boolean => /^\d(?:[.,]\d+)?E\+\d{2,3}$/i.test(text)
 
 const failShortened = (code: CellFault, text: string): CellResult =>
@@ -114,12 +113,12 @@ function readPhone(text: string, country_code: string | null): CellResult {
       )
 }
 
-/** In countries with numbers of any length, those without their code are hardly longer. */
+/** Longer numbers contain their country code. */
 const longestNational = 10
 
 /**
- * The number in E.164. Sheets take the plus from numbers: one that begins with the country's code is read with it, a long
- * one in the first place, because the code before the code would make a number in some countries.
+ * Parses a number to E.164. Spreadsheets remove the plus, so a number that begins with the country's code is read with
+ * it. A long number is read so first, because a doubled code makes a valid number in some countries.
  */
 function parsePhone(text: string, country_code: string | null): string | null {
   if (text.length > maxParsedLength) return null
@@ -187,7 +186,7 @@ function readEmail(text: string): CellResult {
 function readLanguageCell(text: string): CellResult {
   const language = readLanguage(text)
   if (language === null) return fail('invalid_value', `${quote(text)} is not a language.`)
-  // A language that this API lacks is no fault of the row: the edition's own language is used.
+  // The edition's language replaces a language that the API does not support.
   return { value: language === 'other' ? null : language }
 }
 
@@ -196,7 +195,6 @@ function readBooleanCell(text: string): CellResult {
   return value === null ? fail('invalid_value', `${quote(text)} is neither yes nor no. Map it to one.`) : { value }
 }
 
-/** The value of filled, trimmed cells for a target; two of them are a date and a time, or parts of a text. */
 export function readCell(texts: readonly string[], format: CellFormat): CellResult {
   const { type } = format.field
   if (type === 'instant') return readInstant(texts, format)

@@ -6,13 +6,13 @@ import { type ItemStatus, itemStatuses } from '../../../orders/external-orders.t
 export interface DecidedItem extends ProductTuple {
   line: number
   quantity: number
-  /** Exactly one of the two is a number: the price of one unit, or of all. */
+  /** Exactly one of the two prices is a number. */
   unit_price_minor: number | null
   line_total_minor: number | null
   deposit_minor: number
   handling_fee_minor: number
   vendor_code: string | null
-  /** Null when the file has none: it follows the order. */
+  /** Null if the file has none; the order decides. */
   status: ItemStatus | null
   valid_until: number | null
   user: { email: string | null; first_name: string | null; last_name: string | null; full_name: string | null } | null
@@ -45,7 +45,7 @@ function readUser(values: ItemValues): DecidedItem['user'] {
   return Object.values(user).every((value) => value === null) ? null : user
 }
 
-/** What all of an item cost wins over the price of one where the two contradict each other. A tax beside them is added. */
+/** The total wins over the unit price if they contradict each other. The tax beside them is added. */
 function readPrices(values: ItemValues, quantity: number): Pick<DecidedItem, 'unit_price_minor' | 'line_total_minor'> {
   const unit = getNumber(values, 'unit_price')
   const tax = getNumber(values, 'tax') ?? 0
@@ -96,7 +96,7 @@ function takeUnits(item: DecidedItem, quantity: number, total: number): DecidedI
   return item.unit_price_minor === null ? { ...item, quantity, line_total_minor: total } : { ...item, quantity }
 }
 
-/** Units that a later row gives back with a negative quantity stay what they cost, and are cancelled. */
+/** Units that a later row returns with a negative quantity stay as cancelled units. */
 function cancelUnits(items: DecidedItem[], returned: DecidedItem): number {
   let left = -returned.quantity
   for (const [index, item] of items.entries()) {
@@ -113,7 +113,6 @@ function cancelUnits(items: DecidedItem[], returned: DecidedItem): number {
   return left
 }
 
-/** The items of an order's rows, without what later rows give back. */
 export function decideItems(rows: readonly PlacedRow[]): DecidedItems {
   const read = rows.map((row) => {
     const product = readProduct(row.values)

@@ -29,9 +29,9 @@ export interface DecidedOrder {
   items: readonly DecidedItem[]
   service_fee_minor: number
   discount_minor: number
-  /** The amount paid back so far; null when the source has none. */
+  /** The amount paid back so far; null if the source has none. */
   refunded_minor: number | null
-  /** The source's total of the order; null when it has none. */
+  /** The total of the source; null if it has none. */
   amount_minor: number | null
   coupon_code: string | null
   payment: { service: NamedService; reference: string | null } | null
@@ -40,7 +40,7 @@ export interface DecidedOrder {
 }
 
 export interface MappedOrder {
-  /** Null for an order with an error: it is taken whole or not at all. */
+  /** Null for an order with an error, which is not imported. */
   order: DecidedOrder | null
   errors: readonly OrderError[]
   warnings: readonly OrderWarning[]
@@ -50,11 +50,11 @@ export interface OrderOptions {
   group_by: Grouping
   default_currency: Currency
   default_status: OrderStatus
-  /** The prefix of ids for orders of a file without ids, before the line number. */
+  /** Ids of orders without an id in the file are this prefix and the line number. */
   id_prefix: string
 }
 
-/** What the rows of one order have in common; null for a row without a key of an order. */
+/** Null for a row without a key. */
 export function getGroupKey(row: PlacedRow, group_by: Grouping): string | null {
   if (group_by === 'row') return String(row.line)
   const value = row.values[group_by === 'email' ? 'customer.email' : 'order.external_id']
@@ -66,7 +66,6 @@ type OrderValues = DecidedRow['values']
 const isOrderLevel = (target: string): boolean =>
   target.startsWith('consent.') || (findTargetField(target)?.is_order_level ?? false)
 
-/** A value as text for people. */
 function formatValue(target: string, value: OrderValues[string] | undefined): string {
   const type = findTargetField(target)?.type
   if (typeof value === 'number' && type === 'money') return toMajor(value).toFixed(2)
@@ -75,13 +74,13 @@ function formatValue(target: string, value: OrderValues[string] | undefined): st
   return String(value)
 }
 
-/** What a column may be instead whose cells differ in the rows of an order. */
+/** Hints for columns whose cells differ in the rows of an order. */
 const otherMeaning: Readonly<Record<string, string>> = {
   'order.status': ' If each ticket has a status of its own, map the column to item.status.',
   'order.amount': ' If it is the amount of each row, map the column to item.line_total.',
 }
 
-/** The cells that the rows of an order agree in: a blank one inherits, a different one is an error. */
+/** A blank cell takes the value of the order's other rows. A different value is an error. */
 function mergeRows(rows: readonly PlacedRow[]): { values: OrderValues; errors: OrderError[] } {
   const values: Record<string, OrderValues[string]> = {}
   const firstLines = new Map<string, number>()
@@ -134,7 +133,7 @@ function decideCurrency(rows: readonly PlacedRow[], values: OrderValues, options
     : currency
 }
 
-/** The status of an order by its tickets, when the file has none. */
+/** Orders without a status get that of their tickets. */
 function decideStatus(items: readonly DecidedItem[], options: OrderOptions): OrderStatus {
   const said = items.filter(({ status }) => status !== null)
   if (said.length < items.length || said.some(({ status }) => status === 'active')) return options.default_status
@@ -174,7 +173,7 @@ const readCustomer = (values: OrderValues): DecidedOrder['customer'] => ({
   locale: oneOf(languages, getText(values, 'customer.locale')),
 })
 
-/** The services that may have taken the payment; an unknown one counts as `import`. */
+/** Another service counts as `import`. */
 const paymentServices = ['import', 'manual', 'stripe'] as const
 type NamedService = (typeof paymentServices)[number]
 
@@ -193,7 +192,6 @@ function decideId(rows: readonly PlacedRow[], values: OrderValues, options: Orde
   return email ?? `${options.id_prefix}-${rows[0]?.line ?? 0}`
 }
 
-/** The order that some rows are, in the order of the file; ignored rows are left out before. */
 export function mapOrder(rows: readonly PlacedRow[], options: OrderOptions): MappedOrder {
   const { values, errors: disagreements } = mergeRows(rows)
   const first = rows[0]?.line ?? 0

@@ -9,7 +9,6 @@ import { listUnmappedValues } from '../values/value-maps.ts'
 import { toPlainWord } from '../values/words.ts'
 import type { CellFormat } from './cell.ts'
 
-/** A mapping with all that reading its cells needs. */
 export interface TargetReader {
   mapping: TargetMapping
   field: TargetField
@@ -27,19 +26,18 @@ interface AmbiguousColumn {
 export interface PreparedMappings {
   readers: readonly TargetReader[]
   unknown_targets: readonly string[]
-  /** Targets that more than one mapping has. */
   duplicate_targets: readonly string[]
-  /** Required targets without a source, a group of targets by its first one. */
+  /** Required targets without a source; the first target stands for a group. */
   missing_required: readonly string[]
-  /** Columns whose numbers or dates can be read in more than one way: the user has to say how. */
+  /** Columns with two possible readings, between which the user has to choose. */
   ambiguous: readonly AmbiguousColumn[]
-  /** Cells that their target does not understand, by target. */
+  /** Cells by target that the target does not understand. */
   unmapped_values: Readonly<Record<string, readonly string[]>>
 }
 
 export interface PrepareInput {
   mappings: readonly TargetMapping[]
-  /** The statistics by index of the column; null when none were counted. */
+  /** By index of the column; null for columns that were not counted. */
   statistics: readonly (ColumnStatistics | null)[]
   consents: readonly KnownConsent[]
   group_by: Grouping
@@ -71,7 +69,7 @@ function decideFormats(mapping: TargetMapping, field: TargetField, input: Prepar
   if (readsDates({ field, mapping })) {
     const given = transform?.type === 'date' ? transform.order : undefined
     if (given) return { ...formats, date: { order: given } }
-    // Orders were made before their file was.
+    // Orders are older than their file.
     const last = field.key === 'order.created' ? input.now + dayMs : null
     const decision = statistics ? decideDates(statistics.dates, last) : null
     if (decision?.status === 'decided') return { ...formats, date: decision.format }
@@ -100,7 +98,6 @@ const findRepeated = (texts: readonly string[]): string[] => [
   ...new Set(texts.filter((text, index) => texts.indexOf(text) !== index)),
 ]
 
-/** Decides how every mapped column is read, and says what keeps an import from starting. */
 export function prepareMappings(input: PrepareInput): PreparedMappings {
   const zones = new Map<string, CellFormat['localTime']>()
   const localTime = (zone: string) => {

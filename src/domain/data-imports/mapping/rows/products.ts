@@ -1,6 +1,5 @@
 import { fold } from '../../../text/fold.ts'
 
-/** The product of a row, by the names in the file. */
 export interface ProductTuple {
   product: string
   variant: string | null
@@ -13,7 +12,7 @@ const foldName = (text: string): string =>
     .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-/** The most names, and their longest length, whose folded form is cached: a file repeats the same few products. */
+/** Folded names are cached, because a file repeats the same few products. */
 const mostNames = 1000
 const longestName = 200
 const folded = new Map<string, string>()
@@ -29,7 +28,6 @@ function foldNameOnce(text: string | null): string {
   return name
 }
 
-/** The product that the values of a row name; null for a row without one. */
 export function readProduct(values: Readonly<Record<string, unknown>>): ProductTuple | null {
   const text = (target: string): string | null => {
     const value = values[target]
@@ -47,7 +45,7 @@ export function readProduct(values: Readonly<Record<string, unknown>>): ProductT
       }
 }
 
-/** Tuples with the same key are the same product: case, accents, punctuation and the order of options do not count. */
+/** Case, accents, punctuation and the order of options do not matter. */
 export const buildProductKey = ({ product, variant, location, options }: ProductTuple): string =>
   JSON.stringify([
     foldNameOnce(product),
@@ -60,7 +58,7 @@ export interface CountedTuple extends ProductTuple {
   rows: number
 }
 
-/** The different tuples of some rows with how many rows have each, as the first of them writes it, and all of that one. */
+/** Counts rows by product. The first row of a product decides how it is written. */
 export function countTuples<Tuple extends ProductTuple>(tuples: Iterable<Tuple>): Map<string, Tuple & CountedTuple> {
   const counted = new Map<string, Tuple & CountedTuple>()
   for (const tuple of tuples) {
@@ -105,7 +103,7 @@ const findOnlyNamed = <Part extends KnownPart>(parts: readonly Part[], name: str
   return named.length === 1 ? (named[0] ?? null) : null
 }
 
-/** A product and its variant in one name: `Day ticket - Adult`. */
+/** Splits a product and its variant in one name: `Day ticket - Adult`. */
 function splitSuggestion(name: string, products: readonly KnownProduct[]): ProductSuggestion | null {
   const found = products.flatMap((product) =>
     product.variants
@@ -116,7 +114,7 @@ function splitSuggestion(name: string, products: readonly KnownProduct[]): Produ
   return only && more.length === 0 ? { action: 'map', ...only, confidence: 0.85 } : null
 }
 
-/** The edition's product that a tuple means by its name; one that the edition does not have yet is to be made. */
+/** Suggests a product of the edition by its name, or to create one. */
 export function suggestProduct(tuple: ProductTuple, products: readonly KnownProduct[]): ProductSuggestion {
   const create: ProductSuggestion = { action: 'create', product_id: null, variant_id: null, confidence: 0.75 }
   const product = findOnlyNamed(products, tuple.product)

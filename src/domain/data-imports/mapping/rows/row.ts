@@ -5,19 +5,18 @@ import { readCell, type Amount, type CellFault, type CellValue } from './cell.ts
 import type { TargetReader } from './prepare.ts'
 
 interface RowError {
-  /** Index of the column; null for a fault without a column. */
+  /** Index of the column; null for an error without a column. */
   column: number | null
-  /** Null for the fault of a whole row. */
+  /** Null for an error of the whole row. */
   target_field: string | null
   code: CellFault | 'currency_mismatch' | 'inconsistent_order'
   message: string
   value: string | null
 }
 
-/** An error as a staged row keeps it: of its cells, of its line in the file, or of its order. */
 export interface StoredError extends Omit<RowError, 'code'> {
   code: string
-  /** Line of the file. The errors of the staging have none. */
+  /** Line of the file; missing in errors from staging. */
   row?: number
 }
 
@@ -33,33 +32,32 @@ export interface OrderWarning {
   message: string
 }
 
-/** The values of a row by target, without blank ones. Amounts are in minor units. */
+/** Blank cells have no value. Amounts are in minor units. */
 export interface DecidedRow {
   values: Readonly<Record<string, Exclude<CellValue, Amount | null>>>
-  /** The currency that stands beside its amounts, or null. */
+  /** The currency beside the amounts, or null. */
   currency_mark: string | null
   errors: readonly RowError[]
   /** Whether a value map leaves the row out. */
   is_ignored: boolean
 }
 
-/** The values of a row as they are staged. A row that no order is made of has no values and no mark. */
+/** A row that belongs to no order has neither values nor a currency. */
 export type StagedValues = Pick<DecidedRow, 'values'> & Partial<Pick<DecidedRow, 'currency_mark'>>
 
-/** A row with its line in the file, as a text editor counts lines. */
+/** Lines count as in a text editor. */
 export interface PlacedRow extends Omit<DecidedRow, 'errors'> {
   errors: readonly StoredError[]
   line: number
 }
 
-/** An error of the whole row: which cell is which cannot be known, so missing values are not reported beside it. */
+/** Cells cannot be told apart in such a row, so missing values are not reported. */
 export const concernsWholeRow = ({ target_field }: StoredError): boolean => target_field === null
 
 type ReadTarget = { value: CellValue } | { ignored: true } | { error: RowError } | null
 
 const maxShownValue = 200
 
-/** The filled cells of a mapping after its value map, or its constant or default. */
 function readTexts({ mapping, values }: TargetReader, cells: readonly string[]): string[] | 'ignored' {
   const clean = mapping.columns.map((column) => cleanCell(cells[column] ?? ''))
   const filled = clean.filter((text) => text !== '')
@@ -85,7 +83,7 @@ function readTarget(reader: TargetReader, cells: readonly string[]): ReadTarget 
   return { error: { ...result, column: mapping.columns[0] ?? null, target_field: field.key, value } }
 }
 
-/** Cells of a column that are kept with what they were read as, and the longest of them. */
+/** Read cells are cached, because the rows of an order and of a product repeat them. */
 const mostKnownCells = 64
 const longestKnownCell = 200
 const knownCells = new WeakMap<TargetReader, Map<string, ReadTarget>>()
@@ -108,7 +106,7 @@ function readOnce(reader: TargetReader, cells: readonly string[]): ReadTarget {
 
 const isAmount = (value: CellValue): value is Amount => typeof value === 'object' && value !== null && 'minor' in value
 
-/** Systems write what they gave back and what they took off as negative numbers too. */
+/** Some systems write refunds and discounts as negative numbers. */
 const signless = new Set(['order.refunded_amount', 'order.discount'])
 
 function checkAmount(reader: TargetReader, { minor }: Amount, cells: readonly string[]): RowError | null {
@@ -130,7 +128,7 @@ function checkMarks(marks: ReadonlySet<string>, currency: unknown): RowError | n
   return { column: null, target_field: 'order.currency', code: 'currency_mismatch', message, value: mark ?? null }
 }
 
-/** Reads one row by its mappings. Every cell that cannot be read is an error of its own; nothing is left out silently. */
+/** Every cell that cannot be read is an error. */
 export function decideRow(readers: readonly TargetReader[], cells: readonly string[]): DecidedRow {
   const values: Record<string, Exclude<CellValue, Amount | null>> = {}
   const errors: RowError[] = []
@@ -153,7 +151,7 @@ export function decideRow(readers: readonly TargetReader[], cells: readonly stri
     } else if (value !== null) values[key] = value
   }
   const currency = values['order.currency']
-  // `kr` beside a crown says nothing more than the crown.
+  // `kr` adds nothing to the code of a crown.
   if (marks.size > 1 && [...marks].some((mark) => mark !== 'kr' && allowsCurrency('kr', mark))) marks.delete('kr')
   const wrong = checkMarks(marks, currency === 'kr' ? undefined : currency)
   if (wrong) errors.push(wrong)

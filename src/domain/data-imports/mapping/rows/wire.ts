@@ -3,7 +3,7 @@ import { toMajor } from '../../../money.ts'
 import type { DecidedItem } from './items.ts'
 import type { DecidedOrder } from './order.ts'
 
-/** Removes null values, which an update would otherwise apply. */
+/** Removes null values, which an update would apply. */
 const said = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
 
@@ -26,7 +26,7 @@ const itemOf = (item: DecidedItem): Record<string, unknown> =>
     user: item.user && said(item.user),
   })
 
-/** The order as a client sends it to `importExternalOrders`, so that files and calls are checked by one contract. */
+/** Builds the order that a client would send to `importExternalOrders`, so that one contract checks files and calls. */
 export const toWireOrder = (order: DecidedOrder): Record<string, unknown> =>
   said({
     external_id: order.external_id,

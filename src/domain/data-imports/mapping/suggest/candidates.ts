@@ -26,7 +26,7 @@ export interface Candidate {
   confidence: number
   reason: SuggestionReason
   part: 'time' | null
-  /** A value map, when the header says more about the values than their target. */
+  /** Set if the header says more about the values than the target does. */
   value_map?: ValueMap
 }
 
@@ -46,7 +46,7 @@ const shortestNear = 8
 const longestNear = 40
 const longWord = 5
 
-/** Words that are alike: short ones and numbers are equal, long ones differ by a letter and begin alike. */
+/** Short words and numbers have to be equal. Long words may differ by a letter and begin with the same one. */
 function areNear(one: readonly string[], other: readonly string[]): boolean {
   if (one.length !== other.length) return false
   let wrong = 0
@@ -62,7 +62,7 @@ function areNear(one: readonly string[], other: readonly string[]): boolean {
 
 const aliasWords = [...aliasesByKey.values()].map((alias) => ({ alias, words: splitHeader(alias.text) }))
 
-/** The alias that a misspelt header means, where all that are near mean the same target. */
+/** Null if similar aliases mean different targets. */
 function findNearAlias(header: string): Alias | null {
   const words = splitHeader(header)
   const { length } = words.join('')

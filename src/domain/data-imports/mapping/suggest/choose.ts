@@ -10,7 +10,7 @@ const rankOrder = ['certain', 'specific', 'plain', 'indirect', 'vague'] as const
 const compareRanks = (one: Candidate, other: Candidate): number =>
   rankOrder.indexOf(one.rank) - rankOrder.indexOf(other.rank)
 
-/** The candidates of one target, best first, and which of them is chosen: two equal ones are none. */
+/** Two candidates of the same rank are none. */
 function pickBest(candidates: readonly Candidate[]): Candidate | null {
   const [first, second] = candidates.toSorted(compareRanks)
   return first && (!second || compareRanks(first, second) !== 0) ? first : null
@@ -21,8 +21,7 @@ type ChosenCandidates = Map<string, Candidate>
 const personFields = ['email', 'first_name', 'last_name', 'full_name'] as const
 
 /**
- * `Email` beside `Buyer email` is the ticket holder's, if the same is so of another field and no column names holders
- * by itself.
+ * `Email` beside `Buyer email` is the ticket holder's if another field has the same pair and no column names holders.
  */
 function addHoldersBesideBuyers(candidates: readonly Candidate[], chosen: ChosenCandidates): void {
   if (personFields.some((name) => chosen.has(`item.user.${name}`))) return
@@ -39,7 +38,7 @@ function addHoldersBesideBuyers(candidates: readonly Candidate[], chosen: Chosen
   }
 }
 
-/** An order's number is its id where the file has no other. */
+/** The order number is the id if the file has no other. */
 function addNumberBesideId(
   candidates: readonly Candidate[],
   chosen: ChosenCandidates,
@@ -53,7 +52,7 @@ function addNumberBesideId(
   chosen.set('order.order_number', { ...number, target: 'order.order_number', confidence: 0.85 })
 }
 
-/** First names of languages in which the bare word for a name beside it is the last name. */
+/** Headers for a first name in languages where the bare word for a name beside it is the last name. */
 const firstNamesBesideName: ReadonlySet<string> = new Set(['vorname', 'voornaam'])
 
 /** `Name` beside `Vorname` is the last name; beside other first names it is ambiguous. */
@@ -67,7 +66,7 @@ function settleNames(chosen: ChosenCandidates, columns: readonly ImportColumn[])
   }
 }
 
-/** Whether a date of a column is in the future in every reading. */
+/** Whether a date is in the future by every reading. */
 function isInFuture({ samples }: ColumnStatistics, now: number): boolean {
   return samples.some((sample) => {
     const days = Object.values(readDate(sample)?.days ?? {}).filter((day) => day !== null)
@@ -75,7 +74,7 @@ function isInFuture({ samples }: ColumnStatistics, now: number): boolean {
   })
 }
 
-/** A bare name beside a price and no product may be the product's. */
+/** A bare name beside a price may be the name of a missing product. */
 function dropDoubtfulName(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
   const name = chosen.get('customer.full_name')
   const statistics = name && columns[name.column]?.statistics
@@ -84,14 +83,13 @@ function dropDoubtfulName(chosen: ChosenCandidates, columns: readonly ImportColu
   if (isPriced && !(arePeople(statistics) && areDifferent(statistics))) chosen.delete('customer.full_name')
 }
 
-/** Whether several rows have the same order. */
 function haveOrdersSeveralRows(chosen: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
   const id = chosen.get('order.external_id')
   const values = (id && columns[id.column]?.statistics?.values) ?? {}
   return Object.values(values).some((count) => count > 1)
 }
 
-/** A bare status beside tickets or their holders is theirs: one ticket of an order may be cancelled. */
+/** A bare status beside tickets or their holders is the status of the ticket. */
 function settleStatus(chosen: ChosenCandidates): void {
   const status = chosen.get('order.status')
   const areTickets = chosen.has('item.vendor_code') || personFields.some((name) => chosen.has(`item.user.${name}`))
@@ -106,8 +104,7 @@ interface ChoiceInput {
 }
 
 /**
- * A bare total says something where prices stand beside it, and where it cannot be that of a row; an event's date is not
- * an order's.
+ * A bare total counts beside prices, unless it can be the total of a row. The date of an event is not that of an order.
  */
 function dropUnsupported(chosen: ChosenCandidates, { columns, now }: ChoiceInput): void {
   const total = chosen.get('order.amount')
@@ -121,7 +118,6 @@ function dropUnsupported(chosen: ChosenCandidates, { columns, now }: ChoiceInput
   dropDoubtfulName(chosen, columns)
 }
 
-/** The time of the day, where the date of the order has none and a column of times stands beside it. */
 export function findTimeColumn(
   candidates: readonly Candidate[],
   date: Candidate | undefined,
@@ -134,7 +130,7 @@ export function findTimeColumn(
   return dates.dates.with_time * 2 > dates.filled ? null : time.column
 }
 
-/** One column for each target, and none where two are as good. */
+/** No column is chosen if two are equally good. */
 export function choose(candidates: readonly Candidate[], input: ChoiceInput): ChosenCandidates {
   const { columns } = input
   const whole = candidates.filter(({ part }) => part === null)

@@ -11,11 +11,11 @@ export interface SuggestionInput {
   consents?: readonly KnownConsent[]
   /** The organisation's earlier targets by header key; null for a header that was left out. */
   history?: ReadonlyMap<string, string | null>
-  /** The time of the file, which is after its orders; null when it is unknown. */
+  /** The time of the file, which is later than its orders. */
   now?: number
 }
 
-/** Headers that do not describe their column, or only that it is a contact. */
+/** Headers that say nothing, or only that the column is a contact. */
 const emptyHeader =
   /^(?:|(?:column|col|spalte|kolonne|kolumn|kolom|kolumna|feld|felt|field|unnamed)?[a-z]?\d{0,3}|kontakt|contact|kontaktoplysninger|kontaktdaten|kontaktuppgifter|contactgegevens|dane kontaktowe|adresse|address)$/
 
@@ -26,7 +26,7 @@ const byValues: readonly { kind: CellKind; target: string; least: number }[] = [
 
 const leastFilled = 3
 
-/** Columns whose values leave no doubt although their headers say nothing. */
+/** Finds columns whose values leave no doubt although their headers say nothing. */
 function findCandidatesByValues(columns: readonly ImportColumn[], taken: ReadonlySet<number>): Candidate[] {
   return byValues.flatMap(({ kind, target, least }) => {
     const fitting = columns.flatMap(({ statistics }, column) =>
@@ -42,7 +42,7 @@ function findCandidatesByValues(columns: readonly ImportColumn[], taken: Readonl
 function toSuggestion(candidate: Candidate, input: SuggestionInput): SuggestedMapping {
   const { target, column, confidence, reason } = candidate
   const statistics = input.columns[column]?.statistics
-  // A blank cell in a column of marks means that the order was not paid.
+  // A blank cell in a column of marks means that the order is not paid.
   if (candidate.value_map)
     return { target, columns: [column], confidence, reason, value_map: candidate.value_map, default_value: 'pending' }
   const type = findTargetField(target, input.consents)?.type
@@ -50,7 +50,7 @@ function toSuggestion(candidate: Candidate, input: SuggestionInput): SuggestedMa
   return { target, columns: [column], confidence, reason, value_map }
 }
 
-/** What the columns of a file may be mapped to, at most one suggestion for a target and for a column. */
+/** Suggests at most one column for a target and one target for a column. */
 export function suggestMappings(input: SuggestionInput): SuggestedMapping[] {
   const context = { consents: input.consents ?? [], history: input.history ?? new Map<string, string | null>() }
   const candidates = input.columns.flatMap((column, index) => findCandidate(column, index, context) ?? [])

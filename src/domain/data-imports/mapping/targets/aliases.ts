@@ -12,7 +12,7 @@ interface AliasMeaning {
   rank: AliasRank
   /** `time` for the second column of a date: the time of the day. */
   part?: 'time'
-  /** The required kind of values: words of two names or more; a yes or no about a payment. */
+  /** The kind of values that the column needs: names of people, or yes and no. */
   values?: 'people' | 'paid'
 }
 
@@ -26,21 +26,20 @@ type LocalizedNames = Readonly<Record<string, readonly string[]>>
 interface AliasData {
   targets: readonly (AliasMeaning & { names: LocalizedNames })[]
   people: {
-    /** Names of the fields of a person. */
     fields: Readonly<Record<string, LocalizedNames>>
     /** Words that say whose field it is. */
     buyers: LocalizedNames
     holders: LocalizedNames
     billing: LocalizedNames
-    /** The word for a name alone. Its values and neighbours say whose it is, and which part. */
+    /** The word for a name alone. Values and other columns show whose it is and which part. */
     bare_names: readonly string[]
-    /** Words for people that mean their names, if the values are names. */
+    /** Words for people that mean their names if the values are names. */
     buyers_alone: readonly string[]
     holders_alone: readonly string[]
   }
   /** Headers that ask for consent to marketing. */
   marketing: readonly string[]
-  /** Headers that look like targets and are none. */
+  /** Headers that look like targets but are not. */
   other: readonly string[]
 }
 

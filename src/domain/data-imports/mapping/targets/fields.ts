@@ -20,18 +20,16 @@ export type TargetType = (typeof targetTypes)[number]
 export const targetGroups = ['order', 'customer', 'item', 'holder', 'consent', 'metadata'] as const
 type TargetGroup = (typeof targetGroups)[number]
 
-/** A field of an order to which a column can be mapped. */
 export interface TargetField {
   key: string
   label: string
   type: TargetType
   group: TargetGroup
   is_required: boolean
-  /** One of the targets with the same group name is required. */
+  /** One target of each group is required. */
   one_of: 'contact' | 'price' | null
-  /** The longest text that it takes. */
   max_length: number
-  /** Whether the rows of one order have to agree in it. */
+  /** Whether the rows of an order have to agree. */
   is_order_level: boolean
 }
 
@@ -97,7 +95,6 @@ export const fixedTargetFields: readonly TargetField[] = [
   buildField('item.user.full_name', 'Ticket holder: full name', { type: 'full_name', max: 161 }),
 ]
 
-/** A consent of the edition that a column can answer. */
 export interface KnownConsent {
   key: string
   name: string
@@ -117,7 +114,7 @@ function buildMetadataField(key: string): TargetField | null {
 
 const fixedByKey: ReadonlyMap<string, TargetField> = new Map(fixedTargetFields.map((one) => [one.key, one]))
 
-/** All targets of an edition; beside them, `order.metadata.<key>` takes any key. */
+/** `order.metadata.<key>` takes any key besides. */
 export const buildTargetFields = (consents: readonly KnownConsent[]): TargetField[] => [
   ...fixedTargetFields,
   ...consents.map(({ key, name }): TargetField => ({
@@ -126,7 +123,7 @@ export const buildTargetFields = (consents: readonly KnownConsent[]): TargetFiel
   })),
 ]
 
-/** The target of a key, or null for an unknown one. A consent is known to its edition alone. */
+/** Null for an unknown key. Consents belong to their edition. */
 export const findTargetField = (key: string, consents: readonly KnownConsent[] = []): TargetField | null =>
   fixedByKey.get(key) ??
   buildMetadataField(key) ??

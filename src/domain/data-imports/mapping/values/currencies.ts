@@ -8,9 +8,9 @@ export const isCurrency = (code: string): code is Currency => (currencies as rea
 
 const longestMark = Math.max(...[...currencies, ...Object.keys(marks)].map(({ length }) => length))
 
-/** The code of a mark beside an amount; `kr` for a crown of any country, null for what is no currency. */
+/** `kr` for a crown of any country, null for other texts. */
 export function readCurrencyMark(mark: string): string | null {
-  // With the dot behind it. Small letters never make a text shorter.
+  // A dot may follow. Small letters never make a text shorter.
   if (mark.length > longestMark + 1) return null
   const plain = mark.toLowerCase().replace(/\.$/, '')
   if (plain.length > longestMark) return null
@@ -20,6 +20,5 @@ export function readCurrencyMark(mark: string): string | null {
 
 const crowns: readonly string[] = ['dkk', 'sek', 'nok']
 
-/** Whether an amount with this mark can be one of an order in this currency. */
 export const allowsCurrency = (mark: string, currency: string): boolean =>
   mark === currency || (mark === 'kr' && crowns.includes(currency))

@@ -4,7 +4,7 @@ import type { TargetType } from '../targets/fields.ts'
 import { toPlainWord, readBoolean, readStatus, type StatusMeaning } from './words.ts'
 import type { ItemStatus } from '../../../orders/external-orders.ts'
 
-/** An order that was paid back as a whole has no valid ticket. */
+/** A refunded order has no valid ticket. */
 export const toOrderStatus = (meaning: StatusMeaning): Exclude<StatusMeaning, 'refunded'> =>
   meaning === 'refunded' ? 'cancelled' : meaning
 
@@ -25,7 +25,6 @@ function readMeaning(type: TargetType, text: string): string | null {
   return type === 'order_status' ? toOrderStatus(status) : toItemStatus(status)
 }
 
-/** The meanings of a column's different cells for a target of fixed values; unknown cells are left out. */
 export function suggestValueMap(type: TargetType, statistics: ColumnStatistics): ValueMap | null {
   if (type !== 'boolean' && type !== 'order_status' && type !== 'item_status') return null
   const entries = Object.keys(statistics.values).flatMap((text) => {
@@ -41,7 +40,7 @@ export const listUnmappedValues = (type: TargetType, statistics: ColumnStatistic
     ? Object.keys(statistics.values).filter((text) => !findMappedValue(map, text) && readMeaning(type, text) === null)
     : []
 
-/** The result of a value map for a cell; case, accents and spaces at its ends do not count. */
+/** Case, accents and spaces at the ends do not matter. */
 function findMappedValue(map: ValueMap | null | undefined, text: string): ValueMap[string] | null {
   if (!map) return null
   if (Object.hasOwn(map, text)) return map[text] ?? null

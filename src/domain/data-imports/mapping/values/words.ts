@@ -4,10 +4,9 @@ import type { OrderStatus } from '../../../orders/orders.ts'
 import { fold } from '../../../text/fold.ts'
 import data from './words.json' with { type: 'json' }
 
-/** `fold` takes ten times as long for texts that need no more than small letters. */
+/** `fold` takes ten times as long for plain ASCII. */
 export const foldFast = (text: string): string => (/^[\x20-\x7e]*$/.test(text) ? text.toLowerCase() : fold(text))
 
-/** The length of the longest compared word. */
 const maxWordLength = 200
 
 const normalizeWord = (text: string): string =>
@@ -21,7 +20,7 @@ const normalizeWord = (text: string): string =>
 /** Each cell is compared with several lists, one after the other. */
 let last = { text: '', word: '' }
 
-/** A cell as it is compared: folded, without punctuation at its ends, with single spaces. */
+/** Folds a cell, removes punctuation at its ends and doubled spaces. */
 export function toPlainWord(text: string): string {
   if (text !== last.text) last = { text, word: normalizeWord(text) }
   return last.word
@@ -33,30 +32,26 @@ const yes = buildWords(data.yes)
 const no = buildWords(data.no)
 const free = buildWords(data.free)
 
-/** Yes or no in English, Danish, German, Swedish, Dutch and Polish, or null. */
 export function readBoolean(text: string): boolean | null {
   const word = toPlainWord(text)
   if (yes.has(word)) return true
   return no.has(word) ? false : null
 }
 
-/** Whether a cell says in a word that something costs nothing. */
 export const isFree = (text: string): boolean => free.has(toPlainWord(text))
 
-/** A number of pieces without the word for pieces: `2 stk.` and `2x` are 2. */
+/** `2 stk.` and `2x` become `2`. */
 export const removeUnit = (text: string): string =>
   text.length > maxParsedLength
     ? text
     : text.replace(/^x ?(?=\d)|(?<=\d) ?(?:x|stk|stck|stück|st|szt|pcs?|stuks?)\.?$/i, '')
 
-/** The meaning of a source's status for an order or a ticket. */
 export type StatusMeaning = OrderStatus | 'refunded'
 
 const statuses = Object.entries(data.statuses).map(
   ([meaning, words]) => [meaning as StatusMeaning, buildWords(words)] as const,
 )
 
-/** The meaning of another system's status, in six languages, or null. */
 export function readStatus(text: string): StatusMeaning | null {
   const word = toPlainWord(text)
   return statuses.find(([, words]) => words.has(word))?.[0] ?? null
@@ -66,7 +61,7 @@ const languageNames = Object.entries(data.languages).map(
   ([language, names]) => [language as Language, buildWords(names)] as const,
 )
 
-/** Languages that files have and this API does not support. */
+/** Languages of files that this API does not support. */
 const otherLanguages = /^(?:de|no|nb|nn|fi|fr|es|it|pt|is|cs|sk|hu|lt|lv|et|uk|ru|ro|tr|ar|zh|ja)(?:[-_]\w+(?:-\w+)*)?$/
 
 /** Reads the language of a cell: `other` for an unsupported one, null for another text. */
