@@ -140,8 +140,8 @@ export const stagingOptions = [
 /** Imports of external orders store fewer options. */
 export type StoredOptions = Partial<ImportOptions>
 
-export function readOptions(given: StoredOptions): ImportOptions {
-  const stored = { ...defaultOptions, ...given }
+export function readOptions(storedOptions: StoredOptions): ImportOptions {
+  const stored = { ...defaultOptions, ...storedOptions }
   const names = Object.keys(defaultOptions) as (keyof ImportOptions)[]
   return Object.fromEntries(names.map((name) => [name, stored[name]])) as unknown as ImportOptions
 }

@@ -24,7 +24,7 @@ const buildTransitionError = ({ status }: { status: DataImportStatus }, what: st
 export function checkAction(ctx: Ctx, row: LoadedImport, action: ImportActionName, what: string): void {
   if (allowsImportAction(row, action, ctx.now())) return
   if (row.status !== 'importing') throw buildTransitionError(row, what)
-  throw new AppError('import_running', 'This import is running. Wait for its end, or cancel it.', {
+  throw new AppError('import_running', 'This import is running. Wait until it ends, or cancel it.', {
     extra: { current_status: row.status },
   })
 }

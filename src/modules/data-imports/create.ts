@@ -37,11 +37,10 @@ export async function findImportableFile(ctx: Ctx, id: string, tenant: EditionTe
     where id = ${id} and organization_id = ${tenant.organization_id} and ${visible(ctx.caller, fileVisibility)}`)
   if (!file || (file.edition_id !== null && file.edition_id !== tenant.edition_id)) throw doesNotExist('file_id')
   if (file.purpose !== 'import')
-    throw invalid(fieldError(['file_id'], 'invalid_choice', 'Only a file with the purpose import can be imported.'))
+    throw invalid(fieldError(['file_id'], 'invalid_choice', 'Upload the file with the purpose `import`.'))
   if (file.status !== 'ready')
     throw invalid(fieldError(['file_id'], 'invalid_choice', 'The file has not been scanned yet.'))
-  if (!file.is_there)
-    throw invalid(fieldError(['file_id'], 'invalid_choice', 'The bytes of the file were deleted. Upload it again.'))
+  if (!file.is_there) throw invalid(fieldError(['file_id'], 'invalid_choice', 'The file was deleted. Upload it again.'))
   return file
 }
 

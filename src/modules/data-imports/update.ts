@@ -61,6 +61,6 @@ export async function updateImport(ctx: Ctx, row: LoadedImport, input: UpdateDat
     ...(await decideConsequences(ctx, row, options, fileId)),
   }
   if (isEmpty(changesIn<LoadedImport>(row, changes))) return commit(ctx, row, [])
-  const known = file ? { ...row, ...getFileColumns(file) } : row
-  return commitImport(ctx, known, changes, isOtherFile ? forgetMapping(row.id) : [])
+  const loaded = file ? { ...row, ...getFileColumns(file) } : row
+  return commitImport(ctx, loaded, changes, isOtherFile ? forgetMapping(row.id) : [])
 }

@@ -21,8 +21,8 @@ class Names<Row> {
 
   /** Creates the row if there is none. */
   get(key: string, make: () => Row): Row {
-    const known = this.#known.get(key)
-    if (known) return known
+    const existing = this.#known.get(key)
+    if (existing) return existing
     const row = make()
     this.#known.set(key, row)
     this.added.push(row)

@@ -53,15 +53,15 @@ export class PeopleDecisions {
   }
 
   get(id: string): UserRow {
-    const known = this.#known.get(id)
-    if (!known) throw new Error('A person who was not added.')
-    return known.user
+    const person = this.#known.get(id)
+    if (!person) throw new Error('A person who was not added.')
+    return person.user
   }
 
   /** Finds the person by address or number, or adds them. Existing values are never overwritten. */
   add(given: GivenPerson): string {
-    const found = this.#find(given)
-    const { user, stored } = found ? { ...found, user: fillUp(found.user, given) } : this.#create(given)
+    const existing = this.#find(given)
+    const { user, stored } = existing ? { ...existing, user: fillUp(existing.user, given) } : this.#create(given)
     const edition_values = this.#valuesAfter(user.edition_values, given)
     this.#known.set(user.id, { stored, user: { ...user, edition_values } })
     if (user.email !== null) this.#byEmail.set(user.email, user.id)
@@ -109,12 +109,12 @@ export class PeopleDecisions {
 
   /** The last value that an order gave for a field wins. */
   #valuesAfter(before: EditionValues | null, given: GivenPerson): EditionValues {
-    const named = given.first_name + given.last_name === '' ? (before ?? given) : given
+    const nameSource = given.first_name + given.last_name === '' ? (before ?? given) : given
     return {
       email: given.email ?? before?.email ?? null,
       phone_number: given.phone_number ?? before?.phone_number ?? null,
-      first_name: named.first_name,
-      last_name: named.last_name,
+      first_name: nameSource.first_name,
+      last_name: nameSource.last_name,
       locale: given.locale ?? before?.locale ?? given.language ?? this.#context.edition.default_language,
       metadata: Object.keys(given.metadata).length === 0 ? (before?.metadata ?? {}) : given.metadata,
     }
@@ -153,10 +153,10 @@ export class PeopleDecisions {
 
   /** Null for an unchanged person. */
   before(id: string): PersonBefore | null {
-    const known = this.#known.get(id)
-    const after = known?.user.edition_values
-    if (!known || !after || !this.#named.has(id)) throw new Error('A person who was not added.')
-    const { user, stored } = known
+    const person = this.#known.get(id)
+    const after = person?.user.edition_values
+    if (!person || !after || !this.#named.has(id)) throw new Error('A person who was not added.')
+    const { user, stored } = person
     if (!stored) return { id, is_new: true, filled: {}, said: null }
     const names = contactFields.filter((name) => stored[name] !== user[name])
     const filled = Object.fromEntries(names.map((name) => [name, user[name]])) as Partial<Contact>
@@ -169,8 +169,8 @@ export class PeopleDecisions {
 
   /** The longest list in the metadata of those whom the import names. */
   longestList(): number {
-    const named = [...this.#known.values()].filter(({ user }) => this.#named.has(user.id))
-    const metadata = named.flatMap(({ user, stored }) => [
+    const namedPeople = [...this.#known.values()].filter(({ user }) => this.#named.has(user.id))
+    const metadata = namedPeople.flatMap(({ user, stored }) => [
       ...(stored ? [] : [user.metadata]),
       ...(user.edition_values ? [user.edition_values.metadata] : []),
     ])

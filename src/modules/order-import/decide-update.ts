@@ -62,9 +62,9 @@ function findNewHolders(
   kept: readonly Kept[],
   customerId: string,
 ): { id: string; user_id: string }[] {
-  const wanted = new Map(kept.map((one) => [one.existing.row.id, one.wanted.holder_id]))
+  const holderIds = new Map(kept.map((one) => [one.existing.row.id, one.wanted.holder_id]))
   return existing.purchases.flatMap(({ id, user_id }) => {
-    const holder = wanted.get(id) ?? (user_id === existing.order.user_id ? customerId : user_id)
+    const holder = holderIds.get(id) ?? (user_id === existing.order.user_id ? customerId : user_id)
     return holder === user_id ? [] : [{ id, user_id: holder }]
   })
 }

@@ -55,16 +55,16 @@ function groupOrders(orders: readonly NumberedOrder[]): NumberedOrder[][] {
   let ids = new Set<string>()
   for (const numbered of orders) {
     const { items, external_id } = numbered.order
-    const own = items.reduce((count, item) => count + item.quantity, 0)
+    const orderUnits = items.reduce((count, item) => count + item.quantity, 0)
     const group = groups.at(-1)
-    const fits = group && group.length < groupSize && units + own <= maxUnitsPerOrder && !ids.has(external_id)
+    const fits = group && group.length < groupSize && units + orderUnits <= maxUnitsPerOrder && !ids.has(external_id)
     if (fits) group.push(numbered)
     else {
       groups.push([numbered])
       units = 0
       ids = new Set()
     }
-    units += own
+    units += orderUnits
     ids.add(external_id)
   }
   return groups
@@ -238,9 +238,9 @@ async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly Numbered
     for (const order of decision.orders) imagined.set(order.external_id ?? '', order)
     outcomes.push(...decision.outcomes)
   }
-  const made = new Set<string | null>()
-  for (const { action, order_id } of outcomes) if (action === 'created') made.add(order_id)
-  return outcomes.map((outcome) => (made.has(outcome.order_id) ? { ...outcome, order_id: null } : outcome))
+  const createdIds = new Set<string | null>()
+  for (const { action, order_id } of outcomes) if (action === 'created') createdIds.add(order_id)
+  return outcomes.map((outcome) => (createdIds.has(outcome.order_id) ? { ...outcome, order_id: null } : outcome))
 }
 
 /**

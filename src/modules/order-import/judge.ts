@@ -48,7 +48,7 @@ function checkChange({ order, path }: NumberedOrder, existing: OrderRow): FieldE
   const from = existing.status
   const errors: FieldError[] = []
   if (order.status !== from && !orderLifecycle.allows(from, order.status)) {
-    const detail = `An order that is ${from} cannot become ${order.status}.`
+    const detail = `The order is ${from} and cannot become ${order.status}.`
     errors.push(fieldError([...path, 'status'], 'invalid_transition', detail))
   }
   if (order.currency !== existing.currency)
@@ -81,18 +81,19 @@ function checkRefund(numbered: NumberedOrder, amounts: ItemAmounts, { payment }:
   const money = (minor: number) => formatMoney(minor, order.currency)
   const total = amounts.totals.total_minor
   const reserved = payment?.reserved_minor ?? 0
-  const said = order.refunded_minor ?? 0
+  const refundedMinor = order.refunded_minor ?? 0
   const after = predictPayment(numbered, amounts, payment)
-  if (said > (payment?.refunded_minor ?? 0) && !hasFailed(after.status)) {
+  if (refundedMinor > (payment?.refunded_minor ?? 0) && !hasFailed(after.status)) {
     const at = [...path, 'refunded_amount']
     if (order.status === 'pending')
-      return [fieldError(at, 'nothing_paid', 'Of an order that is pending nothing was paid that could be paid back.')]
+      return [fieldError(at, 'nothing_paid', 'A pending order has not been paid, so nothing can be refunded.')]
     const most = after.amount_minor - reserved
-    if (said > most) return [fieldError(at, 'refund_exceeds_amount', `At most ${money(most)} can have been paid back.`)]
+    if (refundedMinor > most)
+      return [fieldError(at, 'refund_exceeds_amount', `The refunded amount is at most ${money(most)}.`)]
   }
-  const taken = after.refunded_minor + reserved
-  if (total >= taken) return []
-  const detail = `${money(taken)} of the order were paid back or are about to be; its amount cannot become ${money(total)}.`
+  const takenMinor = after.refunded_minor + reserved
+  if (total >= takenMinor) return []
+  const detail = `${money(takenMinor)} of this order are refunded or about to be, so its amount cannot be ${money(total)}.`
   return [fieldError([...path, 'items'], 'amount_below_refunds', detail)]
 }
 
@@ -102,11 +103,11 @@ function listWarnings(numbered: NumberedOrder, { totals }: ItemAmounts, { paymen
   const total = totals.total_minor
   if (order.amount_minor !== null && order.amount_minor !== total) {
     const [said, made] = [formatMoney(order.amount_minor, order.currency), formatMoney(total, order.currency)]
-    const detail = `The source says ${said}, items and fees make ${made}.`
+    const detail = `The total is ${said} in the source, but items and fees add up to ${made}.`
     warnings.push(fieldError([...path, 'amount'], 'amount_mismatch', detail))
   }
   if (payment && hasFailed(payment.status) && (order.refunded_minor ?? 0) > payment.refunded_minor) {
-    const detail = `The payment of this order is ${payment.status}: nothing can be paid back of it.`
+    const detail = `The payment of this order is ${payment.status}, so the refunded amount is not recorded.`
     warnings.push(fieldError([...path, 'refunded_amount'], 'refund_not_recorded', detail))
   }
   const positions = new Set<number>()
@@ -115,23 +116,23 @@ function listWarnings(numbered: NumberedOrder, { totals }: ItemAmounts, { paymen
     const name = fullName(holder)
     if (name === '' || name === fullName(order.customer)) continue
     positions.add(position)
-    const detail = 'A holder without an e-mail address is not kept: the customer holds these units.'
+    const detail = 'This ticket holder has no e-mail address, so the customer holds these tickets.'
     warnings.push(fieldError([...path, 'items', position, 'user', 'email'], 'holder_without_email', detail))
   }
   return warnings
 }
 
-export function judgeOrder(edition: ImportEdition, numbered: NumberedOrder, known: KnownOrder): Judgement {
+export function judgeOrder(edition: ImportEdition, numbered: NumberedOrder, existing: KnownOrder): Judgement {
   const { order } = numbered
   const vatRate = edition.tax_type === 'vat' ? edition.default_price_tax_rate : 0
-  const refunded = Math.max(order.refunded_minor ?? 0, known.payment ? sumTakenBack(known.payment) : 0)
+  const refunded = Math.max(order.refunded_minor ?? 0, existing.payment ? sumTakenBack(existing.payment) : 0)
   const amounts = pickCountedItems(order, vatRate, refunded)
   const impossible = checkAmounts(numbered, amounts)
   const errors = [
-    ...(known.order ? checkChange(numbered, known.order) : []),
-    ...(impossible.length ? impossible : checkRefund(numbered, amounts, known)),
+    ...(existing.order ? checkChange(numbered, existing.order) : []),
+    ...(impossible.length ? impossible : checkRefund(numbered, amounts, existing)),
   ]
-  return { errors, amounts, warnings: errors.length ? [] : listWarnings(numbered, amounts, known) }
+  return { errors, amounts, warnings: errors.length ? [] : listWarnings(numbered, amounts, existing) }
 }
 
 /** Null for an order that is updated. */
@@ -141,6 +142,6 @@ export function judgeDuplicate(
 ): { action: 'skipped' | 'error'; errors: readonly FieldError[] } | null {
   if (policy === 'update') return null
   if (policy === 'skip') return { action: 'skipped', errors: [] }
-  const detail = 'An order with this external_id exists.'
+  const detail = 'An order with this external_id already exists.'
   return { action: 'error', errors: [fieldError([...path, 'external_id'], 'duplicate_in_edition', detail)] }
 }

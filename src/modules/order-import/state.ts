@@ -163,17 +163,17 @@ function buildStateQueries(scope: LoadScope, group: readonly ExternalOrder[], re
   }
 }
 
-function buildState(found: NamedRows<ReturnType<typeof buildStateQueries>>): ImportState {
-  const { hashes, products = [], locations = [], variants = [], options = [] } = found
+function buildState(rows: NamedRows<ReturnType<typeof buildStateQueries>>): ImportState {
+  const { hashes, products = [], locations = [], variants = [], options = [] } = rows
   return {
     has_hashes: hashes?.[0]?.has_hashes !== 0,
-    orders: new Map(found.orders?.map((row) => [row.external_id ?? '', row])),
-    purchases: Map.groupBy(found.bought ?? [], (row) => row.order_id),
-    payments: new Map(found.payments?.map((row) => [row.order_id, row])),
-    holders: found.holders ?? [],
-    names: new Map(found.named?.map(({ id, name }) => [id, name])),
-    usersByEmail: new Map(found.byEmail?.map((row) => [row.email ?? '', row])),
-    usersByPhone: new Map(found.byPhone?.toReversed().map((row) => [row.phone_number ?? '', row])),
+    orders: new Map(rows.orders?.map((row) => [row.external_id ?? '', row])),
+    purchases: Map.groupBy(rows.bought ?? [], (row) => row.order_id),
+    payments: new Map(rows.payments?.map((row) => [row.order_id, row])),
+    holders: rows.holders ?? [],
+    names: new Map(rows.named?.map(({ id, name }) => [id, name])),
+    usersByEmail: new Map(rows.byEmail?.map((row) => [row.email ?? '', row])),
+    usersByPhone: new Map(rows.byPhone?.toReversed().map((row) => [row.phone_number ?? '', row])),
     products: new Map(products.map((row) => [row.name_folded, row])),
     locations: new Map(locations.map((row) => [row.name_folded, row])),
     variants: new Map(variants.map((row) => [buildChildKey(row.product_id, row.name), row])),

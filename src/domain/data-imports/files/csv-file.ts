@@ -27,8 +27,8 @@ async function readSample(file: FileSource, { encoding, likely }: FormatOptions)
   const markLength = mark?.encoding === chosen ? mark.length : 0
   const isLast = head.length === file.size
   const body = head.subarray(markLength)
-  const whole = findLineStarts(body, isLast, chosen)
-  const { starts, end } = whole.starts.length > 0 ? whole : findLineStarts(body, true, chosen)
+  const wholeLines = findLineStarts(body, isLast, chosen)
+  const { starts, end } = wholeLines.starts.length > 0 ? wholeLines : findLineStarts(body, true, chosen)
   return {
     block: { bytes: body.subarray(0, end), starts, offset: markLength, line: 1, isLast },
     encoding: chosen,

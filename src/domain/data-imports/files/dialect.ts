@@ -11,8 +11,8 @@ export interface DetectedDialect extends Dialect {
 const separatorLine = /^"?sep=(.)"?[;,\t|]*$/i
 
 function readSeparatorLine(line: string): Delimiter | null {
-  const named = separatorLine.exec(line.trimEnd())?.[1] ?? (/^"?sep=\t/i.test(line) ? '\t' : undefined)
-  return delimiters.find((delimiter) => delimiter === named) ?? null
+  const character = separatorLine.exec(line.trimEnd())?.[1] ?? (/^"?sep=\t/i.test(line) ? '\t' : undefined)
+  return delimiters.find((delimiter) => delimiter === character) ?? null
 }
 
 function detectLineBreak(text: string): '\r\n' | '\n' | '\r' {
@@ -74,24 +74,34 @@ function rateQuotes(text: string, delimiter: Delimiter): Rating {
 }
 
 /** @param text whole lines from the beginning of a file */
-export function detectDialect(text: string, given: { delimiter?: Delimiter; quotes?: boolean } = {}): DetectedDialect {
+export function detectDialect(
+  text: string,
+  options: { delimiter?: Delimiter; quotes?: boolean } = {},
+): DetectedDialect {
   const first = splitLines(text.slice(0, 200))[0] ?? ''
   const separator = readSeparatorLine(first)
   const lineBreak = detectLineBreak(text)
   const body = separator ? text.slice(text.search(/[\r\n]|$/)).replace(/^(\r\n|\n|\r)/, '') : text
-  const named = given.delimiter ?? separator
-  const ratings = (named ? [named] : delimiters)
+  const delimiterSetting = options.delimiter ?? separator
+  const ratings = (delimiterSetting ? [delimiterSetting] : delimiters)
     .map((delimiter) =>
-      given.quotes === undefined ? rateQuotes(body, delimiter) : rateDialect(body, { delimiter, quotes: given.quotes }),
+      options.quotes === undefined
+        ? rateQuotes(body, delimiter)
+        : rateDialect(body, { delimiter, quotes: options.quotes }),
     )
     .toSorted((one, other) => other.score - one.score)
   const best = ratings[0]!
   const second = ratings[1]
-  const found = { lineBreak, hasSeparatorLine: separator !== null }
+  const details = { lineBreak, hasSeparatorLine: separator !== null }
   if (best.score === 0)
-    return { ...found, delimiter: named ?? ',', quotes: given.quotes ?? true, confidence: named ? 1 : 0.5 }
-  const confidence = named ? 1 : second ? Math.round((1 - (0.5 * second.score) / best.score) * 100) / 100 : 1
-  return { ...found, delimiter: best.delimiter, quotes: best.quotes, confidence }
+    return {
+      ...details,
+      delimiter: delimiterSetting ?? ',',
+      quotes: options.quotes ?? true,
+      confidence: delimiterSetting ? 1 : 0.5,
+    }
+  const confidence = delimiterSetting ? 1 : second ? Math.round((1 - (0.5 * second.score) / best.score) * 100) / 100 : 1
+  return { ...details, delimiter: best.delimiter, quotes: best.quotes, confidence }
 }
 
 const leastShare = 0.6

@@ -39,7 +39,7 @@ export interface RowFault {
 export const buildOpenQuoteFault = (column: number): RowFault => ({
   code: 'open_quote',
   column,
-  message: `A quotation mark opens in column ${column} and is never closed.`,
+  message: `The quotation mark in column ${column} is never closed.`,
 })
 
 export const buildTooManyCellsFault = (width: number): RowFault => ({

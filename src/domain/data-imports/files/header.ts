@@ -57,20 +57,24 @@ function measureWidth(rows: readonly LineCells[]): number {
 
 function checkWidth(width: number, line: number): number {
   if (width > maxTableColumns)
-    throw new ReadError('too_many_columns', `The table has ${width} columns; ${maxTableColumns} are possible.`, {
-      line,
-      column: maxTableColumns + 1,
-    })
+    throw new ReadError(
+      'too_many_columns',
+      `The table has ${width} columns. At most ${maxTableColumns} are possible.`,
+      {
+        line,
+        column: maxTableColumns + 1,
+      },
+    )
   return width
 }
 
 /** Keeps unnamed columns at the end if most rows have cells there. */
 function readNames(header: LineCells, below: readonly LineCells[]): string[] {
-  const named = measureFilledWidth(header.cells)
-  const wider = below.map(({ cells }) => measureFilledWidth(cells)).filter((width) => width > named)
-  const common = wider.length * 2 > below.length ? findCommonWidth(wider) : named
+  const namedWidth = measureFilledWidth(header.cells)
+  const wider = below.map(({ cells }) => measureFilledWidth(cells)).filter((width) => width > namedWidth)
+  const common = wider.length * 2 > below.length ? findCommonWidth(wider) : namedWidth
   // Wider rows are broken: a comma as the delimiter cuts their amounts in two.
-  const width = Math.max(named, Math.min(common, header.cells.length))
+  const width = Math.max(namedWidth, Math.min(common, header.cells.length))
   return Array.from({ length: checkWidth(width, header.line) }, (_, index) => cleanCell(header.cells[index] ?? ''))
 }
 
@@ -89,7 +93,7 @@ export function findHeader(rows: readonly LineCells[], hasHeader: boolean | null
   if (index === null)
     throw new ReadError(
       'no_header',
-      `No row names the columns: row ${first.line} already holds data. Add a row with names, or say that the file has none.`,
+      `The file has no header: row ${first.line} already contains data. Add a row with column names, or set has_header to false.`,
       { line: first.line, column: 1 },
     )
   const below = rows.slice(index + 1, index + 1 + comparedRows).filter(({ cells }) => measureFilledWidth(cells) > 0)

@@ -125,7 +125,7 @@ export class RecordReader {
     if (++this.#openQuotes > maxOpenQuotes)
       throw new ReadError(
         'too_many_open_quotes',
-        `More than ${maxOpenQuotes} quotation marks open and are never closed, the last one in line ${line}. Choose that quotation marks have no meaning, or mend the file.`,
+        `More than ${maxOpenQuotes} quotation marks are never closed, the last one in line ${line}. Set quotes to none, or correct the file.`,
         { line },
       )
     const cells = this.#textOf(block, at, 1)
@@ -141,8 +141,8 @@ const countBytes = (part: LineBlock, from: number): number =>
 
 function takeFirstLines(block: LineBlock, length: number): LineBlock {
   if (length >= block.bytes.length) return block
-  const found = block.starts.findIndex((start) => start >= length)
-  const count = found < 0 ? block.starts.length : found
+  const end = block.starts.findIndex((start) => start >= length)
+  const count = end < 0 ? block.starts.length : end
   return { ...block, bytes: block.bytes.subarray(0, block.starts[count]), starts: block.starts.slice(0, count) }
 }
 

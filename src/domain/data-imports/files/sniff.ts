@@ -54,14 +54,14 @@ const fewZeros = 3
 function buildZeroError(head: Uint8Array): ReadError {
   const before = new TextDecoder('latin1').decode(head.subarray(0, head.indexOf(0)))
   const line = before.split(/\r\n|\n|\r/).length
-  return new ReadError('binary', `The file is not text: line ${line} has a character that no text has (NUL).`, { line })
+  return new ReadError('binary', `The file is not text: line ${line} contains a NUL character.`, { line })
 }
 
 export async function detectFileKind(file: FileSource): Promise<'csv' | 'xlsx'> {
   if (file.size === 0) throw new ReadError('empty_file', 'The file is empty.')
   const head = await readBytes(file, 0, headLength)
   if (startsWith(head, zip)) return 'xlsx'
-  if (startsWith(head, emptyZip)) throw new ReadError('broken_xlsx', 'The archive holds nothing.')
+  if (startsWith(head, emptyZip)) throw new ReadError('broken_xlsx', 'The archive is empty.')
   if (startsWith(head, compound)) throw await buildCompoundError(file)
   const other = otherKinds.find(([, expected]) => startsWith(head, expected))
   if (other) throw new ReadError('binary', `The file is ${other[0]}, not a table.`)

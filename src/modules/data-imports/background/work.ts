@@ -84,7 +84,7 @@ async function revive(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
 
 const stalled = {
   code: 'import_stalled',
-  message: `The work on this import stopped ${maxStalls} times at the same place.`,
+  message: `The import stopped ${maxStalls} times at the same place. Contact support.`,
 }
 
 export async function sweepImports(job: JobCtx): Promise<void> {

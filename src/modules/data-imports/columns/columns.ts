@@ -63,7 +63,7 @@ export async function listColumns(
   { ordering }: ColumnQuery,
   view: ColumnView,
 ): Promise<Page<ColumnWithIssues>> {
-  const found = await paginate(ctx.db, page, {
+  const columnPage = await paginate(ctx.db, page, {
     from: sql`import_columns`,
     id: sql`import_columns.source_index`,
     where: [sql`import_columns.import_id = ${view.row.id}`],
@@ -72,7 +72,7 @@ export async function listColumns(
     joins: sql`join import_columns on import_columns.import_id = ${view.row.id}
       and import_columns.source_index = page.id`,
   })
-  return { ...found, rows: found.rows.map((column) => addIssues(column, view)) }
+  return { ...columnPage, rows: columnPage.rows.map((column) => addIssues(column, view)) }
 }
 
 /** Reads as many rows as one range of the canonical copy contains. */

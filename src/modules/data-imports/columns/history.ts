@@ -43,14 +43,14 @@ export async function buildHistoryStatements(
       .from(importColumns)
       .where(eq(importColumns.import_id, row.id)),
   )
-  const decided = columns.flatMap(({ source_column, target_field, is_ignored }) => {
+  const decisions = columns.flatMap(({ source_column, target_field, is_ignored }) => {
     const key = buildHeaderKey(source_column)
     const isOpen = key === '' || (target_field === null && !is_ignored)
     return isOpen ? [] : [[key, target_field ?? leftOut] as const]
   })
   // Two columns with the same header are ambiguous.
-  const counts = Map.groupBy(decided, ([key]) => key)
-  const single = decided.filter(([key]) => counts.get(key)?.length === 1)
+  const counts = Map.groupBy(decisions, ([key]) => key)
+  const single = decisions.filter(([key]) => counts.get(key)?.length === 1)
   return [
     sql`insert into import_header_history (organization_id, header_key, target_field, used_at)
       select ${row.organization_id}, value ->> 0, value ->> 1, ${now} from json_each(${JSON.stringify(single)}) where true

@@ -12,9 +12,9 @@ const knownAliases = new Map<string, readonly string[]>()
 
 /** Aliases are cached, because they never change and every list of columns needs them. */
 function getAliases(target: string): readonly string[] {
-  const known = knownAliases.get(target) ?? listAliasTexts(target)
-  if (!target.startsWith('consent.')) knownAliases.set(target, known)
-  return known
+  const aliases = knownAliases.get(target) ?? listAliasTexts(target)
+  if (!target.startsWith('consent.')) knownAliases.set(target, aliases)
+  return aliases
 }
 
 export const presentTargetFields = (consents: readonly EditionConsent[]): z.input<typeof TargetFieldShape>[] =>

@@ -77,9 +77,9 @@ function applySuggestions(
 
 /** Earlier readings and lost races leave objects that the canonical copy does not use. */
 async function buildOrphanStatements(job: JobCtx, row: ImportRow): Promise<Statement[]> {
-  const kept = new Set(getFormat(row).segments.map(({ key }) => key))
+  const usedKeys = new Set(getFormat(row).segments.map(({ key }) => key))
   const listed = await job.files.list({ prefix: buildCanonicalPrefix(row.id), after: '', limit: mostObjects })
-  const orphans = listed.map(({ key }) => key).filter((key) => !kept.has(key))
+  const orphans = listed.map(({ key }) => key).filter((key) => !usedKeys.has(key))
   if (orphans.length === 0) return []
   return [
     sql`insert into objects_to_delete (storage_key, created_at) select value, ${job.now()}
@@ -100,13 +100,16 @@ export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
   const suggested = applySuggestions(row, state, pickOpenSuggestions(state, mappings))
   // The grouping stays open: the user may still map a column to the id.
   const hasId = decideGrouping(suggested.state) === 'external_id'
-  const decided = { ...options, group_by: options.group_by ?? group_by ?? (hasId ? ('external_id' as const) : null) }
-  const final = { ...suggested.state, options: decided }
+  const decidedOptions = {
+    ...options,
+    group_by: options.group_by ?? group_by ?? (hasId ? ('external_id' as const) : null),
+  }
+  const final = { ...suggested.state, options: decidedOptions }
   return endPhase(job, row, {
     status: 'mapping_columns',
     changes: {
       ...emptyStaging,
-      options: decided,
+      options: decidedOptions,
       detected_source,
       external_source: row.external_source ?? detected_source?.source ?? unknownSource,
       column_summary: summarizeColumns(final, prepareState(final, job.now())),

@@ -33,25 +33,25 @@ function buildUnknownTargetError(path: ColumnPath, target: string): FieldError {
     target,
     fixedTargetFields.map(({ key }) => key),
   )
-  const hint = meant === null ? 'No such target.' : `No such target; did you mean \`${meant}\`?`
+  const hint = meant === null ? 'This target does not exist.' : `This target does not exist. Did you mean \`${meant}\`?`
   return fieldError(path, 'unknown_target_field', hint)
 }
 
 function findColumn({ columns }: MappingState, change: ColumnChange, path: ColumnPath): ColumnRow | FieldError {
   const { id, source_index, source_column } = change
   if (id === undefined && source_index === undefined && source_column === undefined)
-    return fieldError([...path, 'id'], 'required', 'Say which column: by id, source_index or source_column.')
-  const named = columns.filter(
+    return fieldError([...path, 'id'], 'required', 'Name the column by id, source_index or source_column.')
+  const matches = columns.filter(
     (one) =>
       (id === undefined || one.id === id) &&
       (source_index === undefined || one.source_index === source_index) &&
       (source_column === undefined || one.source_column === source_column),
   )
   const field = id !== undefined ? 'id' : source_index !== undefined ? 'source_index' : 'source_column'
-  const [only, ...more] = named
-  if (!only) return fieldError([...path, field], 'does_not_exist', 'The file has no such column.')
+  const [only, ...more] = matches
+  if (!only) return fieldError([...path, field], 'does_not_exist', 'The file does not have this column.')
   if (more.length === 0) return only
-  const detail = `${named.length} columns have this header. Name one by its source_index.`
+  const detail = `${matches.length} columns have this header. Name one by its source_index.`
   return fieldError([...path, field], 'invalid_choice', detail)
 }
 
@@ -94,7 +94,7 @@ function changeColumns(state: MappingState, { mappings }: UpdateColumnMappingsIn
     const column = findColumn(state, change, path)
     if (!('source_index' in column)) errors.push(column)
     else if (changed.has(column.source_index))
-      errors.push(fieldError(path, 'repeated', 'Another entry changes the same column.'))
+      errors.push(fieldError(path, 'repeated', 'Another entry changes this column too.'))
     else changed.set(column.source_index, changeColumn(column, change, state))
   }
   if (errors.length) throw invalid(...errors)

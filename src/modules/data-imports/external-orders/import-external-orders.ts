@@ -98,10 +98,10 @@ function readOrder(raw: unknown, index: number, edition: RunEdition): NumberedOr
   if ('errors' in parsed) return refuse(parsed.errors)
   const { order } = parsed
   const { customer } = order
-  const given = customer.phone_number
-  const phone_number = given && normalizePhone(given, edition.default_country_code)
-  return given && phone_number === null
-    ? refuse([fieldError([...path, 'customer', 'phone_number'], 'invalid_phone', 'This is not a telephone number.')])
+  const rawPhone = customer.phone_number
+  const phone_number = rawPhone && normalizePhone(rawPhone, edition.default_country_code)
+  return rawPhone && phone_number === null
+    ? refuse([fieldError([...path, 'customer', 'phone_number'], 'invalid_phone', 'This is not a phone number.')])
     : { index, path, order: { ...order, customer: { ...customer, phone_number } } }
 }
 
@@ -128,7 +128,7 @@ async function findReceiptMessage(
   if (!input.send_receipts) return null
   const message = await receiptMessageOf(ctx, edition)
   if (message !== null) return message
-  const detail = 'This edition has no message for receipts. Its field transaction_receipt_email_id names one.'
+  const detail = 'This edition has no receipt e-mail. Choose one in its field transaction_receipt_email_id.'
   throw invalid(fieldError(['send_receipts'], 'no_receipt_message', detail))
 }
 
@@ -182,16 +182,16 @@ export async function importExternalOrders(ctx: Ctx, input: ImportExternalOrders
   const changeable = changeableEditions(ctx.caller, edition.organization_id)
   const options = { source, on_duplicate, dry_run, skipped, emit_webhooks }
   const run = { ...options, edition, changeable, definitions, import_id: importId, receipt_message: receipt }
-  const taken = await runOrderImport(
+  const outcomes = await runOrderImport(
     ctx,
     run,
     entries.filter((entry) => 'order' in entry),
   )
-  const results = [...entries.filter((entry) => 'action' in entry), ...taken].map(limitFaults)
+  const results = [...entries.filter((entry) => 'action' in entry), ...outcomes].map(limitFaults)
   results.sort((a, b) => a.index - b.index)
-  const done = buildReport(ctx, edition, input, { importId, results })
-  const { id } = done.row
-  if (id === null) return commit(ctx, done, [])
-  const inserted = insert(dataImports, { ...done.row, id, results: [] })
-  return commit(ctx, done, [receipt === null ? inserted : followedBy(inserted, () => enqueueEmails(ctx))])
+  const report = buildReport(ctx, edition, input, { importId, results })
+  const { id } = report.row
+  if (id === null) return commit(ctx, report, [])
+  const inserted = insert(dataImports, { ...report.row, id, results: [] })
+  return commit(ctx, report, [receipt === null ? inserted : followedBy(inserted, () => enqueueEmails(ctx))])
 }

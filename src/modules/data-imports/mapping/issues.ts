@@ -36,7 +36,7 @@ function buildAmbiguityIssue(state: MappingState, one: Ambiguous): MappingIssue 
     one.decision.reason === 'conflicting'
       ? `The ${what} of ${getColumnName(state, one.column)} contradict each other`
       : `The ${what} of ${getColumnName(state, one.column)} can be read in more than one way`
-  const message = `${why}: ${formatReadings(one)}. Say which one in the transform of the column.`
+  const message = `${why}: ${formatReadings(one)}. Choose one in the transform of the column.`
   return { code: 'ambiguous_format', column: one.column, target_field: one.target, message }
 }
 
@@ -51,10 +51,10 @@ const maxShown = 5
 
 function findUnmappedIssues(state: MappingState, prepared: PreparedMappings): MappingIssue[] {
   return Object.entries(prepared.unmapped_values).map(([target_field, values]) => {
-    const shown = values.slice(0, maxShown).map((value) => `"${value}"`)
+    const examples = values.slice(0, maxShown).map((value) => `"${value}"`)
     const more = values.length > maxShown ? ` and ${values.length - maxShown} more` : ''
     const column = groupColumns(state.columns).get(target_field)?.[0]?.source_index ?? null
-    const message = `${target_field} does not understand ${shown.join(', ')}${more}. Map them in its value_map.`
+    const message = `${target_field} does not understand ${examples.join(', ')}${more}. Map these values in its value_map.`
     return { code: 'unmapped_values', column, target_field, message }
   })
 }
@@ -70,19 +70,19 @@ export function findMappingIssues(
         code: 'missing_target',
         column: null,
         target_field,
-        message: `No column is mapped to ${target_field}, and there is no constant for it.`,
+        message: `Map a column to ${target_field}, or set a constant for it.`,
       })),
       ...findSurplusColumns(state).map(({ target, column }): MappingIssue => ({
         code: 'duplicate_target',
         column: column.source_index,
         target_field: target,
-        message: `${getColumnName(state, column.source_index)} is mapped to ${target}, to which another column is mapped.`,
+        message: `${getColumnName(state, column.source_index)} is mapped to ${target}, and so is another column.`,
       })),
       ...unknown.map((column): MappingIssue => ({
         code: 'unknown_target_field',
         column: column.source_index,
         target_field: column.target_field ?? '',
-        message: `This edition has no ${column.target_field ?? ''} any more.`,
+        message: `The target ${column.target_field ?? ''} no longer exists in this edition.`,
       })),
       ...prepared.ambiguous.map((one) => buildAmbiguityIssue(state, one)),
     ],

@@ -88,11 +88,11 @@ export async function validateColumns(ctx: Ctx, view: ColumnView): Promise<Mappi
   }
 }
 
-export const presentMappingValidation = (found: MappingValidation) => ({
-  ...found,
-  missing_required: [...found.missing_required],
-  duplicate_targets: [...found.duplicate_targets],
-  unmapped_columns: [...found.unmapped_columns],
-  errors: [...found.errors],
-  warnings: [...found.warnings],
+export const presentMappingValidation = (validation: MappingValidation) => ({
+  ...validation,
+  missing_required: [...validation.missing_required],
+  duplicate_targets: [...validation.duplicate_targets],
+  unmapped_columns: [...validation.unmapped_columns],
+  errors: [...validation.errors],
+  warnings: [...validation.warnings],
 })

@@ -127,20 +127,20 @@ export async function listPreview(
   { action, ordering }: PreviewQuery,
 ): Promise<Page<PreviewedOrder>> {
   checkAction(ctx, row, 'preview', 'previewed')
-  const wanted = { page, isDescending: ordering[0]?.desc === true }
+  const pageOfList = { page, isDescending: ordering[0]?.desc === true }
   const { firstOrders, count } = shareRequest(ctx, row)
   if (action === undefined && row.total_orders > maxPreviewed)
-    return buildPage(wanted, await decideRange(ctx, row, findRange(wanted, row.total_orders)), row.total_orders)
+    return buildPage(pageOfList, await decideRange(ctx, row, findRange(pageOfList, row.total_orders)), row.total_orders)
   const totals = (await count)?.totals
   if (action !== undefined && totals) {
-    const walk = await walkOrders(ctx, row, wanted, action)
+    const walk = await walkOrders(ctx, row, pageOfList, action)
     // Page 2 leads back to page 1, the only one with a number.
     return { ...walk, count: totals[action], page: page.page, size: page.size, hasPrevious: page.page === 2 }
   }
   const orders = await firstOrders()
   const matching = action === undefined ? orders : orders.filter((order) => getAction(order) === action)
-  const { from, to } = findRange(wanted, matching.length)
-  return buildPage(wanted, matching.slice(from, to), matching.length)
+  const { from, to } = findRange(pageOfList, matching.length)
+  return buildPage(pageOfList, matching.slice(from, to), matching.length)
 }
 
 interface PreviewSummary {

@@ -74,15 +74,15 @@ function listChanges(record: RecordedOrder | undefined, after: OrderRow, cancell
   const updated = record?.before?.updated
   if (!updated) return []
   const ofOrder = shownFields.flatMap(([field, column]): FieldChange[] => {
-    const kept = updated.order[column]
-    if (kept === undefined) return []
-    const [was, is] = [toShownValue(kept), toShownValue(after[column])]
+    const formerValue = updated.order[column]
+    if (formerValue === undefined) return []
+    const [was, is] = [toShownValue(formerValue), toShownValue(after[column])]
     return was === is ? [] : [{ field, before: toShownAmount(field, was), after: toShownAmount(field, is) }]
   })
   const open = updated.purchases.filter(({ status }) => status !== 'cancelled').length
-  const kept = open - cancelled + updated.added.length
+  const formerValue = open - cancelled + updated.added.length
   const isSame = updated.added.length === 0 && cancelled === 0
-  return isSame ? ofOrder : [...ofOrder, { field: 'purchases', before: open, after: kept }]
+  return isSame ? ofOrder : [...ofOrder, { field: 'purchases', before: open, after: formerValue }]
 }
 
 function buildPreviews(orders: readonly PlannedOrder[], { decision }: Planned, headers: Headers): PreviewedOrder[] {

@@ -43,8 +43,10 @@ const summarizeSuggestions = (rows: readonly Suggested[]): ProductSummary => {
 export async function productsStep(job: JobCtx, row: ImportRow): Promise<null> {
   const { create_missing_products } = readOptions(row.options)
   const catalogue = await loadCatalogue(job, row.edition_id)
-  const found = await job.db.all(select(productFields).from(importProducts).where(eq(importProducts.import_id, row.id)))
-  const suggested = found.map((one): Suggested => {
+  const products = await job.db.all(
+    select(productFields).from(importProducts).where(eq(importProducts.import_id, row.id)),
+  )
+  const suggested = products.map((one): Suggested => {
     const { action, product_id, variant_id, confidence } = suggestProduct(one, catalogue.products)
     const isOpen = action === 'create' && !create_missing_products
     const location_id = one.location === null ? null : (catalogue.locations.get(fold(one.location)) ?? null)

@@ -54,14 +54,14 @@ const buildMissingError = (path: readonly (string | number)[]): FieldError =>
   fieldError(path, 'does_not_exist', 'Object does not exist.')
 
 /** Variants and options have to belong to the product. */
-function findUnknownIds(change: ProductChange, index: number, known: EditionCatalogue): FieldError[] {
+function findUnknownIds(change: ProductChange, index: number, catalogue: EditionCatalogue): FieldError[] {
   const { product_id, variant_id, location_id, option_ids = [] } = change
   const path = ['mappings', index]
-  const isOfProduct = (id: string) => Boolean(product_id) && known.parents.get(id) === product_id
+  const isOfProduct = (id: string) => Boolean(product_id) && catalogue.parents.get(id) === product_id
   return [
-    ...(product_id && !known.products.has(product_id) ? [buildMissingError([...path, 'product_id'])] : []),
+    ...(product_id && !catalogue.products.has(product_id) ? [buildMissingError([...path, 'product_id'])] : []),
     ...(variant_id && !isOfProduct(variant_id) ? [buildMissingError([...path, 'variant_id'])] : []),
-    ...(location_id && !known.locations.has(location_id) ? [buildMissingError([...path, 'location_id'])] : []),
+    ...(location_id && !catalogue.locations.has(location_id) ? [buildMissingError([...path, 'location_id'])] : []),
     ...option_ids.flatMap((id, at) => (isOfProduct(id) ? [] : [buildMissingError([...path, 'option_ids', at])])),
   ]
 }
@@ -105,14 +105,15 @@ export async function updateProducts(
       .orderBy(asc(importProducts.position)),
   )
   const byId = new Map(all.map((one) => [one.id, one]))
-  const known = await findCatalogueIds(ctx, row.edition_id, mappings)
-  const named = new Set<string>()
+  const catalogue = await findCatalogueIds(ctx, row.edition_id, mappings)
+  const changedIds = new Set<string>()
   const errors = mappings.flatMap((change, index): FieldError[] => {
-    if (named.has(change.id)) return [fieldError(['mappings', index, 'id'], 'repeated', 'Each once.')]
-    named.add(change.id)
+    if (changedIds.has(change.id))
+      return [fieldError(['mappings', index, 'id'], 'repeated', 'Another entry changes this product too.')]
+    changedIds.add(change.id)
     return [
       ...(byId.has(change.id) ? [] : [buildMissingError(['mappings', index, 'id'])]),
-      ...findUnknownIds(change, index, known),
+      ...findUnknownIds(change, index, catalogue),
     ]
   })
   if (errors.length) throw invalid(...errors)

@@ -29,7 +29,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 async function* follow(ctx: Ctx, id: string): AsyncGenerator<string, void> {
   yield 'retry: 1000\n\n'
-  let said = ''
+  let lastState = ''
   let silentMs = 0
   // The clock of a Worker stands still without I/O, so the pauses are counted.
   for (let waitedMs = 0; waitedMs < mostMs; waitedMs += pauseMs) {
@@ -37,10 +37,10 @@ async function* follow(ctx: Ctx, id: string): AsyncGenerator<string, void> {
     if (!row) return
     const state = JSON.stringify(getState(row))
     if (row.phase === null) return yield `event: end\ndata: ${state}\n\n`
-    if (state !== said) yield `event: progress\ndata: ${state}\n\n`
+    if (state !== lastState) yield `event: progress\ndata: ${state}\n\n`
     else if (silentMs >= heartbeatMs) yield ': still at work\n\n'
-    silentMs = state === said && silentMs < heartbeatMs ? silentMs + pauseMs : 0
-    said = state
+    silentMs = state === lastState && silentMs < heartbeatMs ? silentMs + pauseMs : 0
+    lastState = state
     await pause(pauseMs)
   }
 }

@@ -103,9 +103,9 @@ function buildCount({ id, row_counts }: LoadedImport, filters: RowFilters): SQL<
       ? sql`(select count(*) from import_rows indexed by import_rows_of_order where import_id = ${id})`
       : sql`(select coalesce(row_counts ->> ${outcome}, 0) from data_imports where id = ${id})`
   if (has_errors === undefined) return sql`select ${all} as n`
-  const others = joinConditions(buildConditions(id, { outcome, has_errors: true }))
+  const withErrorsToo = joinConditions(buildConditions(id, { outcome, has_errors: true }))
   return sql`select ${all} - (select count(*) from import_rows indexed by import_rows_with_errors
-    where import_rows.import_id = ${id} and ${others}) as n`
+    where import_rows.import_id = ${id} and ${withErrorsToo}) as n`
 }
 
 export async function listRows(

@@ -90,7 +90,7 @@ const reason = JSON.stringify([
     column: null,
     target_field: null,
     code: 'person_erased',
-    message: 'A person in this row was erased, and the row with them.',
+    message: 'A person in this row was erased, so its data were deleted.',
     value: null,
   },
 ])
@@ -101,7 +101,7 @@ const buildBlanking = (outcome: SQL) => sql`data = '{"values":{}}', warnings = i
 /** Blanks all rows of the person's orders. An order that was not imported yet cannot be imported afterwards. */
 function buildErasure({ id, phase }: ImportRow, { rows, keys }: ErasableRows): Statement[] {
   const numbers = sql`(select value from json_each(${JSON.stringify(rows)}))`
-  const known = sql`(select value from json_each(${JSON.stringify(keys)}))`
+  const groupKeys = sql`(select value from json_each(${JSON.stringify(keys)}))`
   const orderOf = (column: SQL) => sql`(select ${column} from import_orders
     where import_orders.import_id = ${id} and import_orders.group_key = import_rows.group_key)`
   return [
@@ -109,10 +109,10 @@ function buildErasure({ id, phase }: ImportRow, { rows, keys }: ErasableRows): S
     // The key of an order may be an e-mail address.
     sql`update import_rows set ${buildBlanking(sql`coalesce(outcome, ${orderOf(sql`outcome`)})`)},
           group_key = 'erased ' || ${orderOf(sql`number`)}
-        where import_id = ${id} and row_number in ${selectRowNumbers(id, known)}`,
+        where import_id = ${id} and row_number in ${selectRowNumbers(id, groupKeys)}`,
     sql`update import_orders set group_key = 'erased ' || number,
         errors = iif(errors = '[]', '[]', ${reason}), warnings = iif(warnings = '[]', '[]', ${reason})
-      where import_id = ${id} and group_key in ${known}`,
+      where import_id = ${id} and group_key in ${groupKeys}`,
     // The new epoch stops a consumer that has already read these rows. The sweep enqueues the work again.
     ...(phase === 'import'
       ? [sql`update data_imports set epoch = epoch + 1 where id = ${id} and phase = 'import'`]
@@ -124,14 +124,14 @@ function buildErasure({ id, phase }: ImportRow, { rows, keys }: ErasableRows): S
 async function forgetFiles(job: JobCtx, row: ImportRow): Promise<Statement[]> {
   if (row.files_deleted_at !== null) return []
   const stored = await findStoredFile(job, row.file_id)
-  const others = stored
+  const otherImports = stored
     ? await job.db.all(
         sql<{ id: string }>`select data_imports.id from files join data_imports on data_imports.file_id = files.id
           where files.organization_id = ${stored.organization_id} and files.storage_key = ${stored.storage_key}
             and files_deleted_at is null and data_imports.id <> ${row.id}`,
       )
     : []
-  const copies = await Promise.all([row, ...others].map(({ id }) => forgetCopy(job, id)))
+  const copies = await Promise.all([row, ...otherImports].map(({ id }) => forgetCopy(job, id)))
   return [...copies.flat(), ...(stored ? forgetContent(job, stored) : [])]
 }
 
@@ -151,10 +151,10 @@ export async function eraseInImports(job: JobCtx, person: ErasedPerson, after: s
         ${extractCell('customer.phone_number')} as phone, ${extractCell('item.user.email')} as holder
       from import_rows where import_id = ${id} and row_number > ${from} order by row_number limit ${rowsAStep}`,
   )
-  const named = searched.filter((one) => namesPerson(one, person, row.country_code))
+  const matchingRows = searched.filter((one) => namesPerson(one, person, row.country_code))
   const ofOrders = from === 0 ? await loadOrderKeys(job, id, person) : []
-  const keys = new Set([...ofOrders, ...named].flatMap(({ group_key }) => group_key ?? []))
-  const rows = named.flatMap(({ row_number, group_key }) => (group_key === null ? [row_number] : []))
+  const keys = new Set([...ofOrders, ...matchingRows].flatMap(({ group_key }) => group_key ?? []))
+  const rows = matchingRows.flatMap(({ row_number, group_key }) => (group_key === null ? [row_number] : []))
   if (keys.size > 0 || rows.length > 0)
     await job.db.batch([...buildErasure(row, { rows, keys: [...keys] }), ...(await forgetFiles(job, row))])
   const last = searched.length === rowsAStep ? searched.at(-1)?.row_number : undefined

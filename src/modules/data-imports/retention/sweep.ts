@@ -34,11 +34,11 @@ const deletePart = (table: 'import_rows' | 'import_orders', key: string, id: str
 /** False if some are left. */
 async function deleteRows(job: JobCtx, { id }: ImportRow, budget: { steps: number }): Promise<boolean> {
   while (budget.steps > 0) {
-    const left = await job.db.first(
+    const remainder = await job.db.first(
       sql`select 1 where exists (select 1 from import_rows where import_id = ${id})
         or exists (select 1 from import_orders where import_id = ${id})`,
     )
-    if (!left) return true
+    if (!remainder) return true
     budget.steps--
     await job.db.batch([deletePart('import_rows', 'row_number', id), deletePart('import_orders', 'number', id)])
   }

@@ -51,8 +51,8 @@ interface Loaded {
 const settings = new WeakMap<JobCtx, Loaded>()
 
 async function loadRun(job: JobCtx, row: ImportRow, { changeable }: RunPosition): Promise<Loaded> {
-  const known = settings.get(job)
-  if (known?.setting.row.id === row.id && known.epoch === row.epoch) return known
+  const cached = settings.get(job)
+  if (cached?.setting.row.id === row.id && cached.epoch === row.epoch) return cached
   const setting = await loadSetting(job.db, row)
   const { edition, options, definitions } = setting
   const run: ImportRun = {
@@ -88,15 +88,18 @@ async function resumeImport(job: JobCtx, row: ImportRow): Promise<ImportRow | nu
 
 function finishImport(job: JobCtx, row: ImportRow): Promise<null> {
   const hasFaults = row.failed_orders > 0 || row.invalid_rows > 0
-  const taken = row.created_orders + row.updated_orders
-  const isFailed = hasFaults && taken + row.skipped_orders === 0
+  const importedOrders = row.created_orders + row.updated_orders
+  const isFailed = hasFaults && importedOrders + row.skipped_orders === 0
   const now = job.now()
-  const failure = { error_code: 'all_orders_failed', error_message: 'No order of the file could be imported.' }
+  const failure = {
+    error_code: 'all_orders_failed',
+    error_message: 'None of the orders could be imported. The rows show the reasons.',
+  }
   return endPhase(job, row, {
     status: isFailed ? 'failed' : hasFaults ? 'completed_with_errors' : 'completed',
     changes: {
       completed_at: now,
-      undo_until: taken > 0 ? now + undoDays * dayMs : null,
+      undo_until: importedOrders > 0 ? now + undoDays * dayMs : null,
       ...(isFailed ? failure : {}),
     },
   })
@@ -118,8 +121,8 @@ async function readAhead(
   planned: Pick<ImportState, 'has_hashes'>,
 ): Promise<{ statements: Statement[]; take: () => void }> {
   const { run, setting, window } = loaded
-  const known = window.known(after, ordersPerChunk)
-  const read = takeFittingOrders(await readOrders(job.db, setting, known))
+  const stagedOrders = window.known(after, ordersPerChunk)
+  const read = takeFittingOrders(await readOrders(job.db, setting, stagedOrders))
   const state = readGroupWithin(run, numberOrders(read), planned)
   const more = window.readOn(after, read.at(-1)?.row.number ?? after, ordersPerChunk)
   return {

@@ -29,7 +29,7 @@ export async function lookUpProducts(
   const tuples = rows.flatMap((row) => readProduct(row.values) ?? [])
   const missing = [...new Set(tuples.map(buildProductKey))].filter((key) => !known.has(key))
   if (missing.length === 0) return
-  const found = await db.all(
+  const mappedProducts = await db.all(
     answering(
       { options: mappedOptions },
       sql<MappedProduct>`select ip.product_key, ip.action, ip.product_id, ip.variant_id, ip.location_id,
@@ -45,7 +45,7 @@ export async function lookUpProducts(
     ),
   )
   for (const key of missing) known.set(key, null)
-  for (const product of found) known.set(product.product_key, product)
+  for (const product of mappedProducts) known.set(product.product_key, product)
 }
 
 const isGone = (mapped: MappedProduct): boolean =>
@@ -65,8 +65,8 @@ export function resolveProduct(row: PlacedRow, products: RunProducts, mayCreate:
   const mapped = products.get(buildProductKey(tuple))
   if (mapped?.action === 'ignore') return 'ignored'
   const unknown = (message: string): SoldAs => ({ code: 'unknown_product', message })
-  if (!mapped?.action) return unknown(`Nothing says which product "${tuple.product}" is.`)
-  if (isGone(mapped)) return unknown(`What "${tuple.product}" was mapped to is not in the edition any more.`)
+  if (!mapped?.action) return unknown(`The product "${tuple.product}" is not mapped.`)
+  if (isGone(mapped)) return unknown(`"${tuple.product}" is mapped to a product that no longer exists in the edition.`)
   if (mapped.action === 'create' && !mayCreate) return unknown(`The edition has no product "${tuple.product}".`)
   const { options } = mapped
   const isAsRead = mapped.action === 'create' && !mapped.product && !mapped.variant && !mapped.location

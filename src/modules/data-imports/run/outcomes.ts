@@ -15,9 +15,10 @@ function assignProblems({ read, outcome, problems, warnings }: PlannedOrder) {
   const [first] = problems
   return read.kept.map((number, index) => {
     const line = read.lines[index] ?? 0
-    const own = ofLine(problems, line)
+    const lineProblems = ofLine(problems, line)
     const reason = first && `Line ${first.row} of the same order: ${first.message}`
-    const errors = own.length > 0 || !reason ? own : [buildProblem(line, null, 'order_refused', reason)]
+    const errors =
+      lineProblems.length > 0 || !reason ? lineProblems : [buildProblem(line, null, 'order_refused', reason)]
     return { number, outcome, errors, warnings: ofLine(warnings, line) }
   })
 }

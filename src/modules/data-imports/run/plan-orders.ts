@@ -53,7 +53,7 @@ const buildUnknownCustomer = (read: ReadOrder): Problem =>
     read.lines[0] ?? 0,
     'customer.email',
     'does_not_exist',
-    'The order names somebody who is no customer yet, and the import makes none.',
+    'The customer does not exist yet, and this import does not create customers.',
   )
 
 function buildPlannedOrder(read: ReadOrder, outcome: OrderOutcome): PlannedOrder {

@@ -29,8 +29,7 @@ const parsePointer = (pointer: string): string[] =>
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 
-const nothingSold =
-  'Nothing is sold in this order: its rows only take items back, and no row has the items that they take.'
+const nothingSold = 'The rows of this order only return items, and no row sells these items.'
 
 const ownGroups = new Set(['customer', 'consents'])
 

@@ -69,11 +69,11 @@ function checkConsents({ definitions }: RunSetting, { consents, lines }: Decided
 }
 
 function normalizeOrderPhone({ edition }: RunSetting, order: ExternalOrder, line: number): ExternalOrder | Problem {
-  const given = order.customer.phone_number
-  if (given === null) return order
-  const phone_number = normalizePhone(given, edition.default_country_code)
+  const rawPhone = order.customer.phone_number
+  if (rawPhone === null) return order
+  const phone_number = normalizePhone(rawPhone, edition.default_country_code)
   if (phone_number === null)
-    return buildProblem(line, 'customer.phone_number', 'invalid_phone', 'This is not a telephone number.')
+    return buildProblem(line, 'customer.phone_number', 'invalid_phone', 'This is not a phone number.')
   return { ...order, customer: { ...order.customer, phone_number } }
 }
 
@@ -94,10 +94,10 @@ function readOrder(setting: RunSetting, row: StagedOrder, parsed: readonly Parse
   const base = { row, kept, ignored, lines, decided: null, order: null, warnings: [] }
   if (rows.length === 0) return { ...base, problems: [] }
   const decision = mapOrder(rows, { ...options, id_prefix })
-  const found = [...problems, ...decision.errors]
+  const allProblems = [...problems, ...decision.errors]
   const warnings = decision.warnings.map((one) => ({ ...one, column: null, target_field: null, value: null }))
   const decided = decision.order
-  if (!decided || problems.length > 0) return { ...base, decided, problems: found, warnings }
+  if (!decided || problems.length > 0) return { ...base, decided, problems: allProblems, warnings }
   const checked = checkOrder(setting, decided)
   return { ...base, decided, order: checked.order, problems: checked.problems, warnings }
 }
@@ -106,7 +106,7 @@ function readOrder(setting: RunSetting, row: StagedOrder, parsed: readonly Parse
 export const maxRowsPerOrder = 1000
 
 const buildTooLongOrder = (row: StagedOrder): ReadOrder => {
-  const message = `${row.rows_count} rows of the file are one order by their key; an order has at most ${maxRowsPerOrder}.`
+  const message = `${row.rows_count} rows of the file belong to this order. An order has at most ${maxRowsPerOrder} rows.`
   const problems = [buildProblem(row.rows[0]?.file_line ?? row.number, null, 'max_length', message)]
   return { row, kept: [], ignored: [], lines: [], decided: null, order: null, problems, warnings: [] }
 }
@@ -120,7 +120,7 @@ async function refuseDuplicates(db: Database, setting: RunSetting, read: readonl
   return read.map((one) => {
     const earlier = one.order && first.get(one.order.external_id)
     if (!earlier || earlier.group_key === one.row.group_key) return one
-    const message = `The order of line ${earlier.file_line} has this id too.`
+    const message = `The order in line ${earlier.file_line} has the same id.`
     const problem = buildProblem(one.lines[0] ?? 0, 'order.external_id', 'duplicate_in_file', message)
     return { ...one, order: null, problems: [problem] }
   })

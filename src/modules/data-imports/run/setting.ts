@@ -54,10 +54,12 @@ export const getImportSource = ({ external_source, detected_source }: ImportRow)
   external_source ?? detected_source?.source ?? 'csv'
 
 function decideOptions(row: ImportRow, edition: SettingEdition, hasIds: boolean): RunOptions {
-  const given = row.options
-  const currency = given.default_currency ?? edition.currency
-  const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined))
-  return { ...standardOptions, group_by: hasIds ? 'external_id' : 'row', ...said, default_currency: currency }
+  const storedOptions = row.options
+  const currency = storedOptions.default_currency ?? edition.currency
+  const setOptions = Object.fromEntries(
+    Object.entries(storedOptions).filter(([, value]) => value !== null && value !== undefined),
+  )
+  return { ...standardOptions, group_by: hasIds ? 'external_id' : 'row', ...setOptions, default_currency: currency }
 }
 
 const prefixLength = 16

@@ -14,7 +14,7 @@ async function checkReceipts(ctx: Ctx, row: LoadedImport): Promise<void> {
   if (!readOptions(row.options).send_receipts) return
   const edition = await ctx.db.first(selectEdition(row.edition_id))
   if (edition && (await receiptMessageOf(ctx, edition)) !== null) return
-  const detail = 'This edition has no message for receipts. Its field transaction_receipt_email_id names one.'
+  const detail = 'This edition has no receipt e-mail. Choose one in its field transaction_receipt_email_id.'
   throw invalid(fieldError(['options', 'send_receipts'], 'no_receipt_message', detail))
 }
 
@@ -26,7 +26,7 @@ function checkProducts({ status, product_summary }: LoadedImport): void {
 }
 
 const formatInvalidRows = (count: number): string =>
-  `${count === 1 ? '1 row has' : `${count} rows have`} errors. Mend them, or send skip_invalid_rows`
+  `${count === 1 ? '1 row has' : `${count} rows have`} errors. Correct them, or send skip_invalid_rows`
 
 /** Creates the orders, or continues behind those of an earlier start. */
 export async function startImport(

@@ -75,7 +75,7 @@ const getCopyProgress = (copy: CopyPosition, file: FileSource): number =>
   file.size === 0 ? 0 : Math.min(0.99, copy.source.offset / file.size)
 
 const buildEmptyFileError = (): ReadError =>
-  new ReadError('empty_file', 'The file has a header and no rows below it. Choose the file that has the orders.')
+  new ReadError('empty_file', 'The file has a header but no rows. Choose the file with the orders.')
 
 /** Null if another consumer was faster. */
 async function commitCopy(
@@ -96,7 +96,7 @@ async function commitCopy(
   counted.statistics = statistics
   counted.segments = segments
   const size = segments.reduce((sum, one) => sum + one.size, 0)
-  const whole = {
+  const copiedColumns = {
     format: { ...format, segments },
     canonical_size: size,
     canonical_key: buildCanonicalPrefix(row.id),
@@ -105,7 +105,7 @@ async function commitCopy(
     position: isLast
       ? { stage: 'suggest', progress: 0.99 }
       : { stage: 'copy', copy: copied, segments, progress: getCopyProgress(copied, counted.file) },
-    changes: { total_rows: copied.rowCount, ...(isLast ? whole : {}) },
+    changes: { total_rows: copied.rowCount, ...(isLast ? copiedColumns : {}) },
     statements: buildStatisticsStatements(row.id, statistics),
   })
   if (after === null && segment) await job.files.delete([segment.key])

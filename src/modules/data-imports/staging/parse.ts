@@ -42,17 +42,17 @@ async function inspect(file: FileSource, options: ImportOptions, place: ReadingP
 /** Decisions of the user survive for a column with the same name and place. */
 function buildColumnStatements(job: JobCtx, { id }: ImportRow, names: readonly string[]): Statement[] {
   const isOther = sql`import_columns.source_column <> excluded.source_column or import_columns.is_suggested = 1`
-  const kept = (column: string, otherwise: string) =>
+  const keepUnlessOther = (column: string, otherwise: string) =>
     sql`${sql.raw(column)} = case when ${isOther} then ${sql.raw(otherwise)} else import_columns.${sql.raw(column)} end`
   const sets = sql.join(
     [
-      kept('target_field', 'null'),
-      kept('target_position', '0'),
-      kept('is_ignored', '0'),
-      kept('confidence', '0'),
-      kept('default_value', 'null'),
-      kept('transform', `'{"type":"none"}'`),
-      kept('value_map', 'null'),
+      keepUnlessOther('target_field', 'null'),
+      keepUnlessOther('target_position', '0'),
+      keepUnlessOther('is_ignored', '0'),
+      keepUnlessOther('confidence', '0'),
+      keepUnlessOther('default_value', 'null'),
+      keepUnlessOther('transform', `'{"type":"none"}'`),
+      keepUnlessOther('value_map', 'null'),
     ],
     sql`, `,
   )
@@ -86,7 +86,7 @@ export const parseStep: PhaseStep = async (job, row) => {
   const { position } = row
   if (position.stage === 'suggest') return suggestStep(job, row)
   const file = await openOriginal(job, row)
-  if (!file) return failPhase(job, row, { code: 'unreadable_file', message: 'The bytes of the file are lost.' })
+  if (!file) return failPhase(job, row, { code: 'unreadable_file', message: 'The file is lost. Upload it again.' })
   try {
     return position.stage === 'copy' ? await copyStep(job, row, position, file) : await inspectStep(job, row, file)
   } catch (error) {

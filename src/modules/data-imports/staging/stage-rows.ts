@@ -68,24 +68,23 @@ const buildMissingKeyError = (group_by: Grouping): StoredError => ({
   column: null,
   target_field: keyTarget[group_by],
   code: 'missing_required',
-  message: group_by === 'email' ? 'The row has no e-mail address.' : 'The row has no id of its order.',
+  message: group_by === 'email' ? 'The row has no e-mail address.' : 'The row has no order id.',
   value: null,
 })
 
 function stageRow(row: CanonicalRow, place: ReturnType<typeof placeRow>, { readers, group_by }: Reading): Staged {
-  if (row.kind === 'header')
-    return leaveOut(place, { code: 'header_row', message: 'The names of the columns again are no order.' })
-  if (row.kind === 'total') return leaveOut(place, { code: 'total_row', message: 'A row of totals is no order.' })
-  if (row.kind === 'note') return leaveOut(place, { code: 'note_row', message: 'A note below the table is no order.' })
+  if (row.kind === 'header') return leaveOut(place, { code: 'header_row', message: 'This row repeats the header.' })
+  if (row.kind === 'total') return leaveOut(place, { code: 'total_row', message: 'This row contains totals.' })
+  if (row.kind === 'note') return leaveOut(place, { code: 'note_row', message: 'This row is a note below the table.' })
   const decided = decideRow(readers, row.cells)
   if (decided.is_ignored)
-    return leaveOut(place, { code: 'ignored_by_value_map', message: 'A value map leaves this row out.' })
+    return leaveOut(place, { code: 'ignored_by_value_map', message: 'The value map excludes this row.' })
   const key = getGroupKey({ ...decided, line: row.line }, group_by)
   // Cells behind a fault may belong to other columns, so only the fault is reported.
-  const own: StoredError[] = row.fault ? [toError(row.fault)] : [...decided.errors]
+  const rowErrors: StoredError[] = row.fault ? [toError(row.fault)] : [...decided.errors]
   const target = keyTarget[group_by]
-  const isSaid = own.some(({ target_field }) => target_field === target)
-  const errors = key === null && !isSaid && !row.fault ? [...own, buildMissingKeyError(group_by)] : own
+  const isSaid = rowErrors.some(({ target_field }) => target_field === target)
+  const errors = key === null && !isSaid && !row.fault ? [...rowErrors, buildMissingKeyError(group_by)] : rowErrors
   const data = row.fault ? { values: {} } : pickStagedValues(decided)
   const outcome = key === null ? ('error' as const) : null
   return {

@@ -22,10 +22,10 @@ const buildClearing = (table: 'import_rows' | 'import_orders', key: string, id: 
     (select ${sql.raw(key)} from ${sql.raw(table)} where import_id = ${id} order by ${sql.raw(key)} limit ${clearedRows})`
 
 async function clearStep(job: JobCtx, row: ImportRow, count: number): Promise<ImportRow | null> {
-  const left = await job.db.first(sql<Leftovers>`select
+  const leftovers = await job.db.first(sql<Leftovers>`select
     exists (select 1 from import_rows where import_id = ${row.id}) as rows,
     exists (select 1 from import_orders where import_id = ${row.id}) as orders`)
-  if (left?.rows || left?.orders)
+  if (leftovers?.rows || leftovers?.orders)
     return commitStep(job, row, {
       position: { stage: 'clear', count: count + 1, progress: 0 },
       statements: [
@@ -43,7 +43,7 @@ async function clearStep(job: JobCtx, row: ImportRow, count: number): Promise<Im
 const tooManyProducts = {
   ...emptyStaging,
   error_code: 'too_many_products',
-  error_message: `The orders of the file have more than ${maxProducts} different products. Look whether the right column is mapped to item.product.`,
+  error_message: `The orders of the file have more than ${maxProducts} different products. Check which column is mapped to item.product.`,
 }
 
 export const stageStep: PhaseStep = async (job, row) => {
@@ -54,10 +54,10 @@ export const stageStep: PhaseStep = async (job, row) => {
     case 'clear':
       return clearStep(job, row, position.count)
     case 'grouped-rows': {
-      const found = await job.db.first(
+      const products = await job.db.first(
         sql<{ count: number }>`select count(*) as count from import_products where import_id = ${row.id}`,
       )
-      if ((found?.count ?? 0) > maxProducts)
+      if ((products?.count ?? 0) > maxProducts)
         return endPhase(job, row, { status: 'mapping_columns', changes: tooManyProducts })
       return rowsStep(job, row, position)
     }

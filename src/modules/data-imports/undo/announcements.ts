@@ -17,7 +17,7 @@ interface Change {
 
 function listChanges(undone: readonly WrittenOrder[], now: number): Change[] {
   const updated = pickUpdated(undone)
-  const gone = [
+  const removedPurchases = [
     ...pickCreated(undone).flatMap(({ purchases }) => purchases),
     ...updated.flatMap((one) => one.purchases.filter(({ id }) => one.updated.added.includes(id))),
   ].filter(({ status }) => status === 'active')
@@ -27,7 +27,7 @@ function listChanges(undone: readonly WrittenOrder[], now: number): Change[] {
       return action ? [{ id: purchase.id, action, status: status as PurchaseStatus }] : []
     }),
   )
-  return [...gone.map(({ id }): Change => ({ id, action: 'cancelled', status: 'cancelled' })), ...moved]
+  return [...removedPurchases.map(({ id }): Change => ({ id, action: 'cancelled', status: 'cancelled' })), ...moved]
 }
 
 export async function buildUndoAnnouncements(

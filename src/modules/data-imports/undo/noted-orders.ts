@@ -33,22 +33,22 @@ export async function findNotedOrders(
 
 const hasEntries = ({ before }: NotedOrder): boolean => listEntries(before.catalogue).length > 0
 
-export function extendCatalogue(known: CatalogueOrders | null, noted: readonly NotedOrder[]): CatalogueOrders | null {
-  const numbers = [...(known ?? []), ...noted.filter(hasEntries).map(({ number }) => number)]
+export function extendCatalogue(range: CatalogueOrders | null, noted: readonly NotedOrder[]): CatalogueOrders | null {
+  const numbers = [...(range ?? []), ...noted.filter(hasEntries).map(({ number }) => number)]
   return numbers.length === 0 ? null : [Math.min(...numbers), Math.max(...numbers)]
 }
 
 /** Keeps the catalogue, which has its own stage. */
 export function forgetPeople({ id }: Pick<ImportRow, 'id'>, noted: readonly NotedOrder[]): Statement[] {
   if (noted.length === 0) return []
-  const left = noted.map((order) => {
+  const remainders = noted.map((order) => {
     const { number, before } = order
     return [id, number, hasEntries(order) ? JSON.stringify({ catalogue: before.catalogue }) : null]
   })
   return [
-    sql`update import_orders set before = left.value ->> 2 from json_each(${JSON.stringify(left)}) as left
-      where import_id = left.value ->> 0 and number = left.value ->> 1`,
-    changedExactly(left.length),
+    sql`update import_orders set before = remainders.value ->> 2 from json_each(${JSON.stringify(remainders)}) as remainders
+      where import_id = remainders.value ->> 0 and number = remainders.value ->> 1`,
+    changedExactly(remainders.length),
   ]
 }
 
@@ -58,13 +58,13 @@ export async function findCatalogue(
   below: number | null,
   from: number,
 ): Promise<{ number: number; catalogue: NotedData['catalogue'] } | null> {
-  const found = await db.first(
+  const order = await db.first(
     sql<{ number: number; before: string }>`select number, before from import_orders
       where import_id = ${id} and before is not null and number < ${below ?? Number.MAX_SAFE_INTEGER}
         and number >= ${from}
       order by number desc limit 1`,
   )
-  return found ? { number: found.number, catalogue: readJson(found.before, isNotedData).catalogue } : null
+  return order ? { number: order.number, catalogue: readJson(order.before, isNotedData).catalogue } : null
 }
 
 export const forgetCatalogue = ({ id }: Pick<ImportRow, 'id'>, number: number): Statement =>

@@ -23,9 +23,9 @@ export const pickCreated = (written: readonly WrittenOrder[]): WrittenOrder[] =>
 /** Holds while the purchases are unchanged since they were read. */
 function guardPurchases(written: readonly WrittenOrder[]): Statement {
   const ids = written.map(({ order }) => order.id)
-  const read = written.flatMap(({ purchases }) => purchases.map(({ id, version }) => [id, version]))
-  return stillHolds(sql`(select count(*) from purchases where ${inList(sql`order_id`, ids)}) = ${read.length}
-    and not exists (select 1 from json_each(${JSON.stringify(read)}) as seen
+  const versions = written.flatMap(({ purchases }) => purchases.map(({ id, version }) => [id, version]))
+  return stillHolds(sql`(select count(*) from purchases where ${inList(sql`order_id`, ids)}) = ${versions.length}
+    and not exists (select 1 from json_each(${JSON.stringify(versions)}) as seen
       left join purchases on purchases.id = seen.value ->> 0 where purchases.version is not seen.value ->> 1)`)
 }
 
@@ -111,15 +111,15 @@ function buildRestorations(organizationId: string, one: Updated, now: number): S
 
 export function buildUndoStatements(organizationId: string, undone: readonly WrittenOrder[], now: number): Statement[] {
   if (undone.length === 0) return []
-  const made = pickCreated(undone)
+  const createdOrders = pickCreated(undone)
   const updated = pickUpdated(undone)
   const purchases =
-    made.reduce((count, one) => count + one.purchases.length, 0) +
+    createdOrders.reduce((count, one) => count + one.purchases.length, 0) +
     updated.reduce((count, one) => count + one.updated.added.length, 0)
   return [
     guardPurchases(undone),
-    ...buildDeletions(made),
+    ...buildDeletions(createdOrders),
     ...updated.flatMap((one) => buildRestorations(organizationId, one, now)),
-    shrinkLists(organizationId, { orders: made.length, purchases, people: 0 }),
+    shrinkLists(organizationId, { orders: createdOrders.length, purchases, people: 0 }),
   ]
 }

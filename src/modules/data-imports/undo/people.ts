@@ -94,8 +94,8 @@ function buildEmptying(person: PersonRow, filled: PersonBefore['filled'], now: n
 function buildRestoration(row: ImportRow, person: PersonRow, { is_new, said }: PersonBefore): Statement[] {
   const place = sql`edition_id = ${row.edition_id} and user_seq = ${person.seq}`
   if (is_new || said?.before === null) {
-    const stays = person.is_in_edition === 1 || (is_new && person.is_elsewhere === 0)
-    return stays ? [] : [sql`delete from edition_customers where ${place}`]
+    const isStaying = person.is_in_edition === 1 || (is_new && person.is_elsewhere === 0)
+    return isStaying ? [] : [sql`delete from edition_customers where ${place}`]
   }
   if (!said?.before || person.said === null || !sameJson(person.said, JSON.stringify(said.after))) return []
   return [update(editionCustomers, { ...said.before, ...searchColumns(said.before) }, place)]
@@ -106,26 +106,26 @@ function mergePeople(befores: readonly PersonBefore[]): PersonBefore[] {
   const byId = new Map<string, PersonBefore>()
   for (const one of befores) {
     const later = byId.get(one.id)
-    const said =
+    const editionValues =
       later?.said && one.said ? { before: one.said.before, after: later.said.after } : (one.said ?? later?.said)
     const filled = { ...later?.filled, ...one.filled }
-    byId.set(one.id, { id: one.id, is_new: one.is_new, filled, said: said ?? null })
+    byId.set(one.id, { id: one.id, is_new: one.is_new, filled, said: editionValues ?? null })
   }
   return [...byId.values()]
 }
 
 export function buildPeopleStatements(
   row: ImportRow,
-  found: readonly PersonRow[],
+  people: readonly PersonRow[],
   befores: readonly PersonBefore[],
   now: number,
 ): Statement[] {
   const byId = new Map(mergePeople(befores).map((one) => [one.id, one]))
   const isGone = (person: PersonRow) => byId.get(person.id)?.is_new === true && !person.is_used
-  const stays = found.filter((person) => !isGone(person) && !person.has_kept)
+  const remainingPeople = people.filter((person) => !isGone(person) && !person.has_kept)
   return [
-    ...buildDeletions(row, found.filter(isGone)),
-    ...stays.flatMap((person) => {
+    ...buildDeletions(row, people.filter(isGone)),
+    ...remainingPeople.flatMap((person) => {
       const before = byId.get(person.id)
       return before ? [...buildRestoration(row, person, before), ...buildEmptying(person, before.filled, now)] : []
     }),

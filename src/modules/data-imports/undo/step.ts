@@ -56,10 +56,10 @@ async function buildAnswerStatements(
       where order_id in (select value from json_each(${JSON.stringify(orderIds)}))
         and import_id = ${row.id} and undo_outcome = 'undone'`,
   )
-  const gone = new Set([...before.map(({ order_id }) => order_id), ...undone.map(({ order }) => order.id)])
-  const kept = new Set(mailed.map(({ user_id }) => user_id))
+  const undoneOrderIds = new Set([...before.map(({ order_id }) => order_id), ...undone.map(({ order }) => order.id)])
+  const mailedUserIds = new Set(mailed.map(({ user_id }) => user_id))
   const isTakenBack = ({ user_id, import_id, order_id }: ImportedRecord) =>
-    import_id === row.id && order_id !== null && gone.has(order_id) && !kept.has(user_id)
+    import_id === row.id && order_id !== null && undoneOrderIds.has(order_id) && !mailedUserIds.has(user_id)
   return takeBackAnswers(chains, isTakenBack)
 }
 
@@ -123,39 +123,39 @@ const commitPeople = (job: JobCtx, row: ImportRow, { catalogue, noted, statement
 
 async function buildPeopleUndo(job: JobCtx, row: ImportRow, noted: readonly NotedOrder[]): Promise<Statement[]> {
   const people = noted.flatMap(({ before }) => before.people ?? [])
-  const found = await findPeople(job.db, row, [...new Set(people.map(({ id }) => id))])
-  return buildPeopleStatements(row, found, people, job.now())
+  const rows = await findPeople(job.db, row, [...new Set(people.map(({ id }) => id))])
+  return buildPeopleStatements(row, rows, people, job.now())
 }
 
 async function undoPeople(job: JobCtx, row: ImportRow, position: PeopleStagePosition): Promise<ImportRow | null> {
   const { below, catalogue } = position
   for (const size of batchSizes) {
-    const noted = await findNotedOrders(job.db, row, below, size)
-    if (noted.length === 0) {
+    const notedOrders = await findNotedOrders(job.db, row, below, size)
+    if (notedOrders.length === 0) {
       const [from, last] = catalogue ?? [0, -1]
       return commitStep(job, row, { position: { stage: 'catalogue', below: last + 1, from, entry: 0 } })
     }
-    const statements = await buildPeopleUndo(job, row, noted)
-    const next = await commitPeople(job, row, { catalogue, noted, statements })
+    const statements = await buildPeopleUndo(job, row, notedOrders)
+    const next = await commitPeople(job, row, { catalogue, noted: notedOrders, statements })
     if (next || !(await holdsPosition(job, row))) return next
   }
-  const noted = await findNotedOrders(job.db, row, below, 1)
-  return commitPeople(job, row, { catalogue, noted, statements: [] })
+  const notedOrders = await findNotedOrders(job.db, row, below, 1)
+  return commitPeople(job, row, { catalogue, noted: notedOrders, statements: [] })
 }
 
 async function undoCatalogue(job: JobCtx, row: ImportRow, position: CatalogueStagePosition) {
   const { below, from, entry } = position
-  const noted = await findCatalogue(job.db, row, below, from)
-  if (!noted) return endPhase(job, row, { status: 'undone' })
-  const entries = listEntries(noted.catalogue)
-  const some = entries.slice(entry, entry + entriesAStep)
+  const notedOrder = await findCatalogue(job.db, row, below, from)
+  if (!notedOrder) return endPhase(job, row, { status: 'undone' })
+  const entries = listEntries(notedOrder.catalogue)
+  const removedEntries = entries.slice(entry, entry + entriesAStep)
   const isLast = entry + entriesAStep >= entries.length
-  const next = isLast ? { below: noted.number, entry: 0 } : { below, entry: entry + entriesAStep }
+  const next = isLast ? { below: notedOrder.number, entry: 0 } : { below, entry: entry + entriesAStep }
   return commitStep(job, row, {
     position: { stage: 'catalogue', from, ...next },
     statements: [
-      ...some.flatMap((one) => buildRemoval(row, one)),
-      ...(isLast ? [forgetCatalogue(row, noted.number)] : []),
+      ...removedEntries.flatMap((one) => buildRemoval(row, one)),
+      ...(isLast ? [forgetCatalogue(row, notedOrder.number)] : []),
     ],
   })
 }

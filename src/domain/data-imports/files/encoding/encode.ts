@@ -3,8 +3,8 @@ import { createDecoder, type Encoding } from './names.ts'
 const tables = new Map<Encoding, Map<string, number>>()
 
 function getTable(encoding: Encoding): Map<string, number> {
-  const known = tables.get(encoding)
-  if (known) return known
+  const cached = tables.get(encoding)
+  if (cached) return cached
   const all = createDecoder(encoding).decode(Uint8Array.from({ length: 256 }, (_, byte) => byte))
   const table = new Map(Array.from(all, (letter, byte) => [letter, byte]))
   tables.set(encoding, table)

@@ -96,7 +96,10 @@ class SheetReader {
   #checkLength(length: number): void {
     const { number } = this.#row
     if (length * 3 > maxLineBytes * 2)
-      throw new ReadError('line_too_long', `Row ${number} holds too much text.`, { line: number, column: this.#column })
+      throw new ReadError('line_too_long', `Row ${number} contains too much text.`, {
+        line: number,
+        column: this.#column,
+      })
   }
 
   #sharedString(index: string): string {

@@ -130,12 +130,14 @@ export async function openWorkbook(file: FileSource): Promise<Workbook> {
     if (relation && !part) throw buildDamageError(`${relation.target} is missing`)
     return part
   }
-  const shown = sheets.find(({ isVisible, relation }) => isVisible && relations.get(relation)?.type === 'worksheet')
-  const sheet = shown && findPart(parts, relations.get(shown.relation)!.target)
+  const visibleSheet = sheets.find(
+    ({ isVisible, relation }) => isVisible && relations.get(relation)?.type === 'worksheet',
+  )
+  const sheet = visibleSheet && findPart(parts, relations.get(visibleSheet.relation)!.target)
   if (!sheet) throw buildDamageError('it has no visible sheet')
   return {
     sheet,
-    sheetName: shown.name,
+    sheetName: visibleSheet.name,
     is1904,
     sharedStrings: await readSharedStrings(file, findTarget('sharedStrings')),
     numberKinds: await readNumberKinds(file, findTarget('styles')),

@@ -97,11 +97,14 @@ export function decideDates(statistics: DateStatistics, latest: number | null = 
   const viable = dateOrders.filter((order) => seen.every((key) => parseOrders(key).includes(order)))
   if (viable.length === 0) return ambiguous('conflicting', possible)
   const past = viable.filter((order) => latest === null || (statistics.latest[order] ?? 0) <= latest)
-  const left = past.length > 0 ? past : viable
+  const candidates = past.length > 0 ? past : viable
   const dependent = Object.values(statistics.allowed).reduce((sum, count) => sum + count, 0)
-  if (statistics.dotted === dependent && left.includes('dmy')) return { status: 'decided', format: { order: 'dmy' } }
-  const [only, ...more] = left
-  return only && more.length === 0 ? { status: 'decided', format: { order: only } } : ambiguous('undetermined', left)
+  if (statistics.dotted === dependent && candidates.includes('dmy'))
+    return { status: 'decided', format: { order: 'dmy' } }
+  const [only, ...more] = candidates
+  return only && more.length === 0
+    ? { status: 'decided', format: { order: only } }
+    : ambiguous('undetermined', candidates)
 }
 
 export interface ParsedDate {

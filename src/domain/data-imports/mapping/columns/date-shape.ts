@@ -40,9 +40,9 @@ function buildFixedDays(day: number | null): Days | null {
 }
 
 function readTriple(text: string): Days | null {
-  const found = /^(\d{1,4})([./-]) ?(\d{1,2})\2 ?(\d{1,4})\.?$/.exec(text)
-  if (!found) return null
-  const [, first = '', separator = '', second = '', third = ''] = found
+  const match = /^(\d{1,4})([./-]) ?(\d{1,2})\2 ?(\d{1,4})\.?$/.exec(text)
+  if (!match) return null
+  const [, first = '', separator = '', second = '', third = ''] = match
   if (first.length === 4)
     return third.length > 2 ? null : buildFixedDays(toDay(Number(first), Number(second), Number(third)))
   if (first.length === 3 || (third.length !== 2 && third.length !== 4)) return null
@@ -79,13 +79,13 @@ function readNamed(text: string): Days | null {
 
 /** Reads `1/5-2026`, as Danes write it. */
 function readDanish(text: string): Days | null {
-  const found = /^(\d{1,2})\/(\d{1,2}) ?- ?(\d{4}|\d{2})$/.exec(text)
-  return found && buildFixedDays(toDay(expandYear(found[3] ?? ''), Number(found[2]), Number(found[1])))
+  const match = /^(\d{1,2})\/(\d{1,2}) ?- ?(\d{4}|\d{2})$/.exec(text)
+  return match && buildFixedDays(toDay(expandYear(match[3] ?? ''), Number(match[2]), Number(match[1])))
 }
 
 function readCompact(text: string): Days | null {
-  const found = /^(\d{4})(\d{2})(\d{2})$/.exec(text)
-  return found && buildFixedDays(toDay(Number(found[1]), Number(found[2]), Number(found[3])))
+  const match = /^(\d{4})(\d{2})(\d{2})$/.exec(text)
+  return match && buildFixedDays(toDay(Number(match[1]), Number(match[2]), Number(match[3])))
 }
 
 function removeWeekday(text: string): string {
@@ -165,11 +165,11 @@ const cannotBeDate = /^\D*$|[@#&%$€£]|^[A-Za-z]+-?\d{3,}$/
 const isoTime = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?Z)?$/
 
 function readIso(cell: string): DateShape | null {
-  const found = isoTime.exec(cell)
-  const days = found && buildFixedDays(toDay(Number(found[1]), Number(found[2]), Number(found[3])))
-  if (!days || found[4] === undefined) return days && { ...days, ...noTime }
-  const [hour, minute, second] = [Number(found[4]), Number(found[5]), Number(found[6])]
-  const time = toClockMs({ hour, minute, second, fraction: found[7] })
+  const match = isoTime.exec(cell)
+  const days = match && buildFixedDays(toDay(Number(match[1]), Number(match[2]), Number(match[3])))
+  if (!days || match[4] === undefined) return days && { ...days, ...noTime }
+  const [hour, minute, second] = [Number(match[4]), Number(match[5]), Number(match[6])]
+  const time = toClockMs({ hour, minute, second, fraction: match[7] })
   return time === null ? null : { ...days, time, offset: 0, is_serial: false }
 }
 

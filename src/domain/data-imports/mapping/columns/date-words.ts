@@ -13,10 +13,10 @@ const zones: Readonly<Record<string, number>> = data.zones
 
 /** Reads the offset of a folded text such as `z`, `+0100`, `utc+2` or `cest`, in milliseconds. */
 export function readOffset(text: string): number | null {
-  const known = Object.hasOwn(zones, text) ? zones[text] : undefined
-  if (known !== undefined) return known * 60 * minuteMs
-  const found = /^(?:utc|gmt)?([+-])(\d{1,2})(?::?(\d{2}))?$/.exec(text)
-  if (!found) return null
-  const [hour, minute] = [Number(found[2]), Number(found[3] ?? 0)]
-  return hour > 14 || minute > 59 ? null : (found[1] === '-' ? -1 : 1) * (hour * 60 + minute) * minuteMs
+  const hours = Object.hasOwn(zones, text) ? zones[text] : undefined
+  if (hours !== undefined) return hours * 60 * minuteMs
+  const match = /^(?:utc|gmt)?([+-])(\d{1,2})(?::?(\d{2}))?$/.exec(text)
+  if (!match) return null
+  const [hour, minute] = [Number(match[2]), Number(match[3] ?? 0)]
+  return hour > 14 || minute > 59 ? null : (match[1] === '-' ? -1 : 1) * (hour * 60 + minute) * minuteMs
 }

@@ -14,8 +14,8 @@ class ZoneOffsets {
   }
 
   at(instant: number): number {
-    const known = this.#offsets.get(instant)
-    if (known !== undefined) return known
+    const cached = this.#offsets.get(instant)
+    if (cached !== undefined) return cached
     const { offset } = wallClockAt(this.#zone, instant)
     if (this.#offsets.size >= maxKept) this.#offsets.clear()
     this.#offsets.set(instant, offset)
@@ -37,12 +37,12 @@ const zones = new Map<string, ZoneOffsets>()
 const maxZones = 20
 
 function getZoneOffsets(timeZone: string): ZoneOffsets {
-  const known = zones.get(timeZone)
-  if (known) return known
+  const cached = zones.get(timeZone)
+  if (cached) return cached
   if (zones.size >= maxZones) zones.clear()
-  const made = new ZoneOffsets(timeZone)
-  zones.set(timeZone, made)
-  return made
+  const offsets = new ZoneOffsets(timeZone)
+  zones.set(timeZone, offsets)
+  return offsets
 }
 
 /**

@@ -72,8 +72,10 @@ export type FormatDecision<Format> =
 function buildChoice(decimal: DecimalSeparator, { examples }: NumberStatistics): ReadingChoice<NumberFormat> {
   const texts = [...examples.either, ...examples.comma.slice(0, 1), ...examples.dot.slice(0, 1)]
   const valueOf = (text: string) => {
-    const read = parseNumber(text, { decimal })
-    return read ? `${read.is_negative ? '-' : ''}${read.whole}${read.fraction ? `.${read.fraction}` : ''}` : null
+    const parsed = parseNumber(text, { decimal })
+    return parsed
+      ? `${parsed.is_negative ? '-' : ''}${parsed.whole}${parsed.fraction ? `.${parsed.fraction}` : ''}`
+      : null
   }
   return { format: { decimal }, examples: texts.map((text) => ({ text, value: valueOf(text) })) }
 }

@@ -52,10 +52,10 @@ function readDigits(body: string, decimal: DecimalSeparator): Digits | null {
   const end = body.indexOf(decimal)
   const fraction = end === -1 ? '' : body.slice(end + 1)
   if (end !== -1 && !/^\d+$/.test(fraction)) return null
-  const whole = end === -1 ? body : body.slice(0, end)
-  const isGrouped = !/^\d*$/.test(whole)
-  if (isGrouped && !groups[decimal].test(whole)) return null
-  const digits = (isGrouped ? whole.replaceAll(/\D/g, '') : whole).replace(/^0+(?=\d)/, '')
+  const wholePart = end === -1 ? body : body.slice(0, end)
+  const isGrouped = !/^\d*$/.test(wholePart)
+  if (isGrouped && !groups[decimal].test(wholePart)) return null
+  const digits = (isGrouped ? wholePart.replaceAll(/\D/g, '') : wholePart).replace(/^0+(?=\d)/, '')
   return digits.length > maxWholeDigits ? null : { whole: digits || '0', fraction }
 }
 
@@ -86,9 +86,9 @@ export function readNumber(text: string): NumberShape | null {
   if (cannotBeNumber.test(text)) return null
   const plain = normalizeMarks(text)
   const inBrackets = /^\((.*)\)$/.exec(plain)?.[1]
-  const found = /^(\D*)(\d(?:[\d.,' ]*\d)?)(\D*)$/.exec(removeDashes(inBrackets ?? plain))
-  if (!found) return null
-  const [, before = '', digits = '', after = ''] = found
+  const match = /^(\D*)(\d(?:[\d.,' ]*\d)?)(\D*)$/.exec(removeDashes(inBrackets ?? plain))
+  if (!match) return null
+  const [, before = '', digits = '', after = ''] = match
   const opening = /(?<![\p{L}\p{Sc}.,])[.,]$/u.exec(before)?.[0] ?? ''
   const marks = readMarks(before.slice(0, before.length - opening.length), after)
   if (!marks || (inBrackets !== undefined && marks.minuses > 0)) return null

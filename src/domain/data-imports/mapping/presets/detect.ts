@@ -91,14 +91,16 @@ const removeDoubledNames = (mappings: readonly SuggestedMapping[]): SuggestedMap
 
 /** The organisation's earlier mapping of a header wins over the preset. */
 function applyHistory(mappings: readonly SuggestedMapping[], input: SuggestionInput): SuggestedMapping[] {
-  const decided = (column: number) => input.history?.get(buildHeaderKey(input.columns[column]?.header ?? ''))
-  const kept = mappings.filter(({ target, columns: [column] }) => {
-    const before = column === undefined ? undefined : decided(column)
+  const getEarlierTarget = (column: number) => input.history?.get(buildHeaderKey(input.columns[column]?.header ?? ''))
+  const unchangedMappings = mappings.filter(({ target, columns: [column] }) => {
+    const before = column === undefined ? undefined : getEarlierTarget(column)
     return before === undefined || before === target
   })
-  const taken = new Set(kept.map(({ target }) => target))
-  const remembered = suggestMappings(input).filter(({ reason, target }) => reason === 'history' && !taken.has(target))
-  return [...kept, ...remembered]
+  const usedTargets = new Set(unchangedMappings.map(({ target }) => target))
+  const remembered = suggestMappings(input).filter(
+    ({ reason, target }) => reason === 'history' && !usedTargets.has(target),
+  )
+  return [...unchangedMappings, ...remembered]
 }
 
 /** Suggests consents, and columns whose header is the key of a target, that the preset does not know. */
@@ -124,8 +126,10 @@ function suggestFurtherMappings(
 export function suggestImport(input: SuggestionInput): ImportSuggestion {
   const preset = findPreset(input.columns)
   if (!preset) return { detected_source: null, mappings: suggestMappings(input), group_by: null }
-  const known = Object.entries(preset.targets).flatMap(([target, one]) => buildMapping(target, one, input) ?? [])
-  const mappings = applyHistory(removeDoubledNames(known), input)
+  const presetMappings = Object.entries(preset.targets).flatMap(
+    ([target, one]) => buildMapping(target, one, input) ?? [],
+  )
+  const mappings = applyHistory(removeDoubledNames(presetMappings), input)
   return {
     detected_source: { source: preset.source, label: preset.label, confidence: presetConfidence },
     mappings: [...mappings, ...suggestFurtherMappings(preset, mappings, input)],

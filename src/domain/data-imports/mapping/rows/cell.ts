@@ -62,16 +62,22 @@ function readInstant(texts: readonly string[], { date, localTime }: CellFormat):
   const parsed = parseDate(text, date)
   if (parsed === null) return fail('invalid_date', `${quote(text)} is not a date.`)
   if (parsed === 'undecided')
-    return fail('naive_date_ambiguous', `Nothing says which number of ${quote(text)} is the day and which the month.`)
+    return fail(
+      'naive_date_ambiguous',
+      `It is not clear which number of ${quote(text)} is the day and which is the month.`,
+    )
   const time = clock === undefined ? 0 : readTime(clock)
   if (time === null) return fail('invalid_date', `${quote(clock ?? '')} is not a time of the day.`)
   const isMidnight = parsed.wall % 86_400_000 === 0
   if (clock !== undefined && !isMidnight)
-    return fail('invalid_date', `${quote(text)} has a time already, and ${quote(clock)} is another.`)
+    return fail('invalid_date', `${quote(text)} already contains a time, and ${quote(clock)} is another one.`)
   const wall = parsed.wall + time
   const at = parsed.offset === null ? localTime(wall) : wall - parsed.offset
-  if (at === null) return fail('invalid_date', `Daylight saving skips the time ${quote(texts.join(' '))}.`)
-  return at < earliest || at >= latest ? fail('invalid_date', `${quote(text)} is too far away.`) : { value: at }
+  if (at === null)
+    return fail('invalid_date', `The time ${quote(texts.join(' '))} does not exist because of daylight saving.`)
+  return at < earliest || at >= latest
+    ? fail('invalid_date', `${quote(text)} is not between 1970 and 2100.`)
+    : { value: at }
 }
 
 function readAmount(text: string, { number }: CellFormat): CellResult {
@@ -80,36 +86,33 @@ function readAmount(text: string, { number }: CellFormat): CellResult {
   if (!parsed) return fail('invalid_number', `${quote(text)} is not an amount.`)
   const minor = toMinorUnits(parsed)
   if (minor === 'too_exact') return fail('invalid_number', `${quote(text)} has more than two decimals.`)
-  if (minor === 'too_large') return fail('invalid_number', `${quote(text)} is more than an order can cost.`)
+  if (minor === 'too_large') return fail('invalid_number', `${quote(text)} is too large.`)
   return { value: { minor, currency: parsed.currency } }
 }
 
 function readQuantity(text: string, { number }: CellFormat): CellResult {
   const parsed = parseNumber(text, number) ?? parseNumber(removeUnit(text), number)
-  const whole = parsed && parsed.currency === null ? toWholeNumber(parsed) : null
-  return whole === null || whole === 0 || Math.abs(whole) > maxUnitsPerItem
-    ? fail('invalid_number', `${quote(text)} is not a number of tickets from 1 to ${maxUnitsPerItem}.`)
-    : { value: whole }
+  const quantity = parsed && parsed.currency === null ? toWholeNumber(parsed) : null
+  return quantity === null || quantity === 0 || Math.abs(quantity) > maxUnitsPerItem
+    ? fail('invalid_number', `${quote(text)} is not a quantity from 1 to ${maxUnitsPerItem}.`)
+    : { value: quantity }
 }
 
 /** Spreadsheets shorten long numbers like this, and their last digits are lost. */
 const isShortened = (text: string): boolean => /^\d(?:[.,]\d+)?E\+\d{2,3}$/i.test(text)
 
 const failShortened = (code: CellFault, text: string): CellResult =>
-  fail(
-    code,
-    `${quote(text)} was shortened by a spreadsheet. Show the column as text or as a number without decimals, and save it again.`,
-  )
+  fail(code, `${quote(text)} was shortened by a spreadsheet. Format the column as text and save the file again.`)
 
 function readPhone(text: string, country_code: string | null): CellResult {
   if (isShortened(text)) return failShortened('invalid_phone', text)
   const phone = parsePhone(text, country_code)
   if (phone !== null) return { value: phone }
   return country_code === null || /^(?:\+|00)/.test(text)
-    ? fail('invalid_phone', `${quote(text)} is not a telephone number.`)
+    ? fail('invalid_phone', `${quote(text)} is not a phone number.`)
     : fail(
         'invalid_phone',
-        `${quote(text)} is not a telephone number of ${country_code}. Write the code of its country before it, or say which country the column is of.`,
+        `${quote(text)} is not a phone number in ${country_code}. Add the country code, or set country_code for the column.`,
       )
 }
 
@@ -124,16 +127,16 @@ function parsePhone(text: string, country_code: string | null): string | null {
   if (text.length > maxParsedLength) return null
   const digits = text.replaceAll(/\D/g, '')
   const hasCode = country_code !== null && digits.startsWith(country_code.replace('+', ''))
-  const whole = () => (hasCode ? normalizePhone(`+${digits}`, null) : null)
+  const readWithCode = () => (hasCode ? normalizePhone(`+${digits}`, null) : null)
   const isLong = digits.length > longestNational && !/[+(]/.test(text)
-  return (isLong ? whole() : null) ?? normalizePhone(text, country_code) ?? whole()
+  return (isLong ? readWithCode() : null) ?? normalizePhone(text, country_code) ?? readWithCode()
 }
 
 function readStatusCell(text: string, type: 'order_status' | 'item_status'): CellResult {
-  const own: readonly string[] = type === 'order_status' ? orderStatuses : itemStatuses
-  if (own.includes(text)) return { value: text }
+  const apiStatuses: readonly string[] = type === 'order_status' ? orderStatuses : itemStatuses
+  if (apiStatuses.includes(text)) return { value: text }
   const meaning = readStatus(text)
-  if (meaning === null) return fail('invalid_value', `${quote(text)} is not a known status. Map it to one.`)
+  if (meaning === null) return fail('invalid_value', `${quote(text)} is not a known status. Map it in the value_map.`)
   return { value: type === 'order_status' ? toOrderStatus(meaning) : toItemStatus(meaning) }
 }
 
@@ -145,12 +148,12 @@ function readText(text: string, format: CellFormat): CellResult {
     return { value: `${parsed.is_negative ? '-' : ''}${parsed.whole}${parsed.fraction && `.${parsed.fraction}`}` }
   }
   if (transform.type === 'date') {
-    const read = readInstant([text], format)
-    return 'value' in read && typeof read.value === 'number' ? { value: toIso(read.value) } : read
+    const instant = readInstant([text], format)
+    return 'value' in instant && typeof instant.value === 'number' ? { value: toIso(instant.value) } : instant
   }
   if (transform.type === 'phone') {
     const phone = parsePhone(text, format.country_code)
-    return phone === null ? fail('invalid_phone', `${quote(text)} is not a telephone number.`) : { value: phone }
+    return phone === null ? fail('invalid_phone', `${quote(text)} is not a phone number.`) : { value: phone }
   }
   if (transform.type === 'split_name') {
     const part = transform.part ?? (field.key.endsWith('.last_name') ? 'last' : 'first')
@@ -162,8 +165,8 @@ function readText(text: string, format: CellFormat): CellResult {
 function checkText(result: CellResult, { field }: CellFormat): CellResult {
   if (!('value' in result) || typeof result.value !== 'string') return result
   const text = result.value
-  if (text.length > field.max_length) return fail('too_long', `A text has at most ${field.max_length} characters here.`)
-  return isStorable(text) ? result : fail('invalid_value', 'The text has characters that cannot be stored.')
+  if (text.length > field.max_length) return fail('too_long', `The text has more than ${field.max_length} characters.`)
+  return isStorable(text) ? result : fail('invalid_value', 'The text contains characters that cannot be stored.')
 }
 
 const collapseSpaces = (text: string): string => text.replaceAll(/\s+/g, ' ')
@@ -172,7 +175,7 @@ function readCurrency(text: string): CellResult {
   const currency = readCurrencyMark(text)
   return currency !== null && (isCurrency(currency) || currency === 'kr')
     ? { value: currency }
-    : fail('invalid_currency', `${quote(text)} is not a currency that orders can have.`)
+    : fail('invalid_currency', `${quote(text)} is not a supported currency.`)
 }
 
 const maxMailboxLength = 400
@@ -192,7 +195,9 @@ function readLanguageCell(text: string): CellResult {
 
 function readBooleanCell(text: string): CellResult {
   const value = readBoolean(text)
-  return value === null ? fail('invalid_value', `${quote(text)} is neither yes nor no. Map it to one.`) : { value }
+  return value === null
+    ? fail('invalid_value', `${quote(text)} is neither yes nor no. Map it in the value_map.`)
+    : { value }
 }
 
 export function readCell(texts: readonly string[], format: CellFormat): CellResult {

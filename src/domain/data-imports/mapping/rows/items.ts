@@ -81,11 +81,11 @@ function checkItem({ line, values, errors }: PlacedRow, item: DecidedItem | null
     wrong.has(target_field)
       ? []
       : [{ row: line, column: null, target_field, code: 'missing_required', message, value: null }]
-  if (!item) return missing('item.product', 'The row names no product.')
+  if (!item) return missing('item.product', 'The row has no product.')
   if (!isPriced(item) && !wrong.has('item.line_total')) return missing('item.unit_price', 'The item has no price.')
   const negative = ['line_total', 'tax'].find((name) => (getNumber(values, name) ?? 0) < 0)
   if (negative === undefined || item.quantity < 0) return []
-  const message = 'An amount is negative only where the quantity is: for what was given back.'
+  const message = 'A negative amount needs a negative quantity, for returned items.'
   return [{ row: line, column: null, target_field: `item.${negative}`, code: 'negative_amount', message, value: null }]
 }
 
@@ -98,33 +98,33 @@ function takeUnits(item: DecidedItem, quantity: number, total: number): DecidedI
 
 /** Units that a later row returns with a negative quantity stay as cancelled units. */
 function cancelUnits(items: DecidedItem[], returned: DecidedItem): number {
-  let left = -returned.quantity
+  let remainingUnits = -returned.quantity
   for (const [index, item] of items.entries()) {
-    if (left === 0) break
+    if (remainingUnits === 0) break
     if (item.status === 'cancelled' || buildProductKey(item) !== buildProductKey(returned)) continue
-    const cancelled = Math.min(left, item.quantity)
-    left -= cancelled
+    const cancelled = Math.min(remainingUnits, item.quantity)
+    remainingUnits -= cancelled
     const total = getTotal(item)
     const cancelledTotal = Math.round((total * cancelled) / item.quantity)
-    const gone = { ...takeUnits(item, cancelled, cancelledTotal), status: 'cancelled' as const }
-    if (cancelled === item.quantity) items[index] = gone
-    else items.splice(index, 1, takeUnits(item, item.quantity - cancelled, total - cancelledTotal), gone)
+    const cancelledItem = { ...takeUnits(item, cancelled, cancelledTotal), status: 'cancelled' as const }
+    if (cancelled === item.quantity) items[index] = cancelledItem
+    else items.splice(index, 1, takeUnits(item, item.quantity - cancelled, total - cancelledTotal), cancelledItem)
   }
-  return left
+  return remainingUnits
 }
 
 export function decideItems(rows: readonly PlacedRow[]): DecidedItems {
-  const read = rows.map((row) => {
+  const rowItems = rows.map((row) => {
     const product = readProduct(row.values)
     const item = product === null ? null : readItem(row, product)
     return { item, errors: checkItem(row, item) }
   })
-  const items = read.flatMap(({ item }) => (item && item.quantity > 0 ? [item] : []))
-  const warnings = read.flatMap(({ item }): OrderWarning[] => {
+  const items = rowItems.flatMap(({ item }) => (item && item.quantity > 0 ? [item] : []))
+  const warnings = rowItems.flatMap(({ item }): OrderWarning[] => {
     if (!item || item.quantity > 0) return []
-    const left = cancelUnits(items, item)
-    const message = `${left} of "${item.product}" are given back that the order does not have.`
-    return left > 0 ? [{ row: item.line, code: 'refund_without_item', message }] : []
+    const remainingUnits = cancelUnits(items, item)
+    const message = `${remainingUnits} of "${item.product}" are returned, but the order does not have them.`
+    return remainingUnits > 0 ? [{ row: item.line, code: 'refund_without_item', message }] : []
   })
-  return { items, errors: read.flatMap(({ errors }) => errors), warnings }
+  return { items, errors: rowItems.flatMap(({ errors }) => errors), warnings }
 }

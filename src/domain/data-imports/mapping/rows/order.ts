@@ -94,7 +94,7 @@ function mergeRows(rows: readonly PlacedRow[]): { values: OrderValues; errors: O
         firstLines.set(target, row.line)
       } else if (values[target] !== value) {
         const [said, own] = [formatValue(target, values[target]), formatValue(target, value)]
-        const message = `Line ${first} says ${said} of the same order, and this one ${own}.${otherMeaning[target] ?? ''}`
+        const message = `Line ${first} of the same order has ${said}, this line has ${own}.${otherMeaning[target] ?? ''}`
         const error = { column: null, target_field: target, code: 'inconsistent_order', message } as const
         errors.push({ ...error, row: row.line, value: own })
       }
@@ -112,32 +112,33 @@ const buildMissingError = (row: number, target_field: string, message: string): 
 })
 
 function decideCurrency(rows: readonly PlacedRow[], values: OrderValues, options: OrderOptions): Currency | OrderError {
-  const said = values['order.currency']
+  const cellCurrency = values['order.currency']
   const marks = [...new Set(rows.flatMap(({ currency_mark }) => currency_mark ?? []))]
   const specific = marks.filter((mark) => mark !== 'kr')
-  const named = typeof said === 'string' && said !== 'kr' ? said : specific[0]
-  const isCrown = said === 'kr' || marks.includes('kr')
-  const currency = named ?? options.default_currency
+  const orderCurrency = typeof cellCurrency === 'string' && cellCurrency !== 'kr' ? cellCurrency : specific[0]
+  const isCrown = cellCurrency === 'kr' || marks.includes('kr')
+  const currency = orderCurrency ?? options.default_currency
   const fault = (code: 'currency_mismatch' | 'invalid_currency', message: string): OrderError => ({
     ...buildMissingError(rows[0]?.line ?? 0, 'order.currency', message),
     code,
-    value: named ?? 'kr',
+    value: orderCurrency ?? 'kr',
   })
-  if (!isCurrency(currency)) return fault('invalid_currency', `No order can be in ${currency.toUpperCase()}.`)
+  if (!isCurrency(currency)) return fault('invalid_currency', `Orders in ${currency.toUpperCase()} are not supported.`)
   const isOther = marks.some((mark) => !allowsCurrency(mark, currency)) || (isCrown && !allowsCurrency('kr', currency))
   return isOther
     ? fault(
         'currency_mismatch',
-        `Amounts of the order are in ${marks.join(', ') || 'kr'}, and the order in ${currency.toUpperCase()}.`,
+        `Amounts of the order are in ${marks.join(', ') || 'kr'}, but the order is in ${currency.toUpperCase()}.`,
       )
     : currency
 }
 
 /** Orders without a status get that of their tickets. */
 function decideStatus(items: readonly DecidedItem[], options: OrderOptions): OrderStatus {
-  const said = items.filter(({ status }) => status !== null)
-  if (said.length < items.length || said.some(({ status }) => status === 'active')) return options.default_status
-  return said.some(({ status }) => status === 'pending') ? 'pending' : 'cancelled'
+  const itemsWithStatus = items.filter(({ status }) => status !== null)
+  if (itemsWithStatus.length < items.length || itemsWithStatus.some(({ status }) => status === 'active'))
+    return options.default_status
+  return itemsWithStatus.some(({ status }) => status === 'pending') ? 'pending' : 'cancelled'
 }
 
 const getText = (values: OrderValues, target: string): string | null => {
@@ -178,16 +179,16 @@ const paymentServices = ['import', 'manual', 'stripe'] as const
 type NamedService = (typeof paymentServices)[number]
 
 function readPayment(values: OrderValues): DecidedOrder['payment'] {
-  const named = getText(values, 'order.payment_service')
+  const serviceName = getText(values, 'order.payment_service')
   const reference = getText(values, 'order.payment_reference')
-  if (named === null && reference === null) return null
-  const service = paymentServices.find((one) => one === toPlainWord(named ?? '')) ?? 'import'
+  if (serviceName === null && reference === null) return null
+  const service = paymentServices.find((one) => one === toPlainWord(serviceName ?? '')) ?? 'import'
   return { service, reference }
 }
 
 function decideId(rows: readonly PlacedRow[], values: OrderValues, options: OrderOptions): string {
-  const said = getText(values, 'order.external_id')
-  if (said !== null) return said
+  const externalId = getText(values, 'order.external_id')
+  if (externalId !== null) return externalId
   const email = options.group_by === 'email' ? getText(values, 'customer.email') : null
   return email ?? `${options.id_prefix}-${rows[0]?.line ?? 0}`
 }
@@ -209,10 +210,7 @@ export function mapOrder(rows: readonly PlacedRow[], options: OrderOptions): Map
     const isThere = isUnread || targets.some((target) => values[target] !== undefined || wrongTargets.has(target))
     if (!isThere) errors.push(buildMissingError(first, targets[0] ?? '', message))
   }
-  require([
-    'customer.email',
-    'customer.phone_number',
-  ], 'The order has neither an e-mail address nor a telephone number.')
+  require(['customer.email', 'customer.phone_number'], 'The order has neither an e-mail address nor a phone number.')
   if (options.group_by === 'external_id') require(['order.external_id'], 'The order has no id.')
   if (errors.length > 0 || typeof currency !== 'string') return { order: null, errors, warnings }
   const order: DecidedOrder = {

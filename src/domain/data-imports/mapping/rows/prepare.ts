@@ -59,16 +59,17 @@ function decideFormats(mapping: TargetMapping, field: TargetField, input: Prepar
   const statistics = input.statistics[mapping.columns[0] ?? -1]
   const { transform } = mapping
   if (readsNumbers({ field, mapping })) {
-    const given = transform?.type === 'number' ? transform.decimal : undefined
+    const decimalSetting = transform?.type === 'number' ? transform.decimal : undefined
     const isTyped = statistics?.is_typed ?? false
-    if (given) return { ...formats, number: { decimal: given, ...(isTyped ? { or_other: true } : {}) } }
+    if (decimalSetting)
+      return { ...formats, number: { decimal: decimalSetting, ...(isTyped ? { or_other: true } : {}) } }
     const decision = statistics ? decideNumbers(statistics.numbers, isTyped) : null
     if (decision?.status === 'decided') return { ...formats, number: decision.format }
     return { ...formats, ambiguous: decision }
   }
   if (readsDates({ field, mapping })) {
-    const given = transform?.type === 'date' ? transform.order : undefined
-    if (given) return { ...formats, date: { order: given } }
+    const decimalSetting = transform?.type === 'date' ? transform.order : undefined
+    if (decimalSetting) return { ...formats, date: { order: decimalSetting } }
     // Orders are older than their file.
     const last = field.key === 'order.created' ? input.now + dayMs : null
     const decision = statistics ? decideDates(statistics.dates, last) : null
@@ -101,9 +102,9 @@ const findRepeated = (texts: readonly string[]): string[] => [
 export function prepareMappings(input: PrepareInput): PreparedMappings {
   const zones = new Map<string, CellFormat['localTime']>()
   const localTime = (zone: string) => {
-    const known = zones.get(zone) ?? createLocalTimeReader(zone)
-    zones.set(zone, known)
-    return known
+    const reader = zones.get(zone) ?? createLocalTimeReader(zone)
+    zones.set(zone, reader)
+    return reader
   }
   const ambiguous: AmbiguousColumn[] = []
   const unmapped: Record<string, readonly string[]> = {}

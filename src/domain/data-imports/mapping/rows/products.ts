@@ -19,8 +19,8 @@ const folded = new Map<string, string>()
 
 function foldNameOnce(text: string | null): string {
   if (text === null || text === '') return ''
-  const known = folded.get(text)
-  if (known !== undefined) return known
+  const cachedName = folded.get(text)
+  if (cachedName !== undefined) return cachedName
   const name = foldName(text)
   if (text.length > longestName) return name
   if (folded.size >= mostNames) folded.clear()
@@ -63,8 +63,8 @@ export function countTuples<Tuple extends ProductTuple>(tuples: Iterable<Tuple>)
   const counted = new Map<string, Tuple & CountedTuple>()
   for (const tuple of tuples) {
     const key = buildProductKey(tuple)
-    const known = counted.get(key)
-    if (known) known.rows++
+    const existing = counted.get(key)
+    if (existing) existing.rows++
     else counted.set(key, { ...tuple, rows: 1 })
   }
   return counted
@@ -76,8 +76,8 @@ export function mergeTuples(
 ): Map<string, CountedTuple> {
   const merged = new Map(one)
   for (const [key, tuple] of other) {
-    const known = merged.get(key)
-    merged.set(key, known ? { ...known, rows: known.rows + tuple.rows } : { ...tuple })
+    const existing = merged.get(key)
+    merged.set(key, existing ? { ...existing, rows: existing.rows + tuple.rows } : { ...tuple })
   }
   return merged
 }
@@ -99,18 +99,18 @@ export interface ProductSuggestion {
 }
 
 const findOnlyNamed = <Part extends KnownPart>(parts: readonly Part[], name: string): Part | null => {
-  const named = parts.filter((part) => foldNameOnce(part.name) === foldNameOnce(name))
-  return named.length === 1 ? (named[0] ?? null) : null
+  const matches = parts.filter((part) => foldNameOnce(part.name) === foldNameOnce(name))
+  return matches.length === 1 ? (matches[0] ?? null) : null
 }
 
 /** Splits a product and its variant in one name: `Day ticket - Adult`. */
 function splitSuggestion(name: string, products: readonly KnownProduct[]): ProductSuggestion | null {
-  const found = products.flatMap((product) =>
+  const matches = products.flatMap((product) =>
     product.variants
       .filter((variant) => foldNameOnce(`${product.name} ${variant.name}`) === foldNameOnce(name))
       .map((variant) => ({ product_id: product.id, variant_id: variant.id })),
   )
-  const [only, ...more] = found
+  const [only, ...more] = matches
   return only && more.length === 0 ? { action: 'map', ...only, confidence: 0.85 } : null
 }
 

@@ -62,9 +62,9 @@ function readTexts({ mapping, values }: TargetReader, cells: readonly string[]):
   const clean = mapping.columns.map((column) => cleanCell(cells[column] ?? ''))
   const filled = clean.filter((text) => text !== '')
   const isWhole = filled.length > 0 && clean[0] !== ''
-  const given = isWhole ? filled : [(mapping.constant ?? mapping.default_value ?? filled.join(' ')).trim()]
+  const sources = isWhole ? filled : [(mapping.constant ?? mapping.default_value ?? filled.join(' ')).trim()]
   const texts: string[] = []
-  for (const text of given) {
+  for (const text of sources) {
     const mapped = text === '' ? undefined : values?.get(toPlainWord(text))
     if (mapped && 'ignore_row' in mapped) return 'ignored'
     texts.push(mapped ? mapped.to.trim() : text)
@@ -95,13 +95,13 @@ function readOnce(reader: TargetReader, cells: readonly string[]): ReadTarget {
   if (column === undefined || columns.length > 1) return readTarget(reader, cells)
   const cell = cells[column] ?? ''
   if (cell.length > longestKnownCell) return readTarget(reader, cells)
-  const known = knownCells.get(reader) ?? new Map<string, ReadTarget>()
-  const before = known.get(cell)
+  const cachedCells = knownCells.get(reader) ?? new Map<string, ReadTarget>()
+  const before = cachedCells.get(cell)
   if (before !== undefined) return before
-  const read = readTarget(reader, cells)
-  if (known.size >= mostKnownCells) known.clear()
-  knownCells.set(reader, known.set(cell, read))
-  return read
+  const target = readTarget(reader, cells)
+  if (cachedCells.size >= mostKnownCells) cachedCells.clear()
+  knownCells.set(reader, cachedCells.set(cell, target))
+  return target
 }
 
 const isAmount = (value: CellValue): value is Amount => typeof value === 'object' && value !== null && 'minor' in value
@@ -124,7 +124,7 @@ function checkMarks(marks: ReadonlySet<string>, currency: unknown): RowError | n
   const message =
     more.length > 0
       ? `The amounts of the row are in different currencies: ${[...marks].join(', ')}.`
-      : `An amount of the row is in ${mark}, and its order in ${String(currency)}.`
+      : `An amount of the row is in ${mark}, but the order is in ${String(currency)}.`
   return { column: null, target_field: 'order.currency', code: 'currency_mismatch', message, value: mark ?? null }
 }
 
@@ -134,14 +134,14 @@ export function decideRow(readers: readonly TargetReader[], cells: readonly stri
   const errors: RowError[] = []
   const marks = new Set<string>()
   for (const reader of readers) {
-    const read = readOnce(reader, cells)
-    if (!read) continue
-    if ('ignored' in read) return { values: {}, currency_mark: null, errors: [], is_ignored: true }
-    if ('error' in read) {
-      errors.push(read.error)
+    const target = readOnce(reader, cells)
+    if (!target) continue
+    if ('ignored' in target) return { values: {}, currency_mark: null, errors: [], is_ignored: true }
+    if ('error' in target) {
+      errors.push(target.error)
       continue
     }
-    const { value } = read
+    const { value } = target
     const { key } = reader.field
     if (isAmount(value)) {
       const wrong = checkAmount(reader, value, cells)

@@ -87,10 +87,10 @@ function findAlias(header: string): FoundAlias | null {
 }
 
 function findConsent(key: string, consents: readonly KnownConsent[]): { target: string; confidence: number } | null {
-  const named = consents.filter(
+  const matches = consents.filter(
     (consent) => buildHeaderKey(consent.key) === key || buildHeaderKey(consent.name) === key,
   )
-  if (named.length === 1 && named[0]) return { target: buildConsentTarget(named[0].key), confidence: 0.92 }
+  if (matches.length === 1 && matches[0]) return { target: buildConsentTarget(matches[0].key), confidence: 0.92 }
   const marketing = consents.filter(({ type }) => type === 'marketing')
   const only = marketing.length === 1 && marketingKeys.has(key) ? marketing[0] : undefined
   return only ? { target: buildConsentTarget(only.key), confidence: 0.82 } : null
@@ -114,16 +114,16 @@ export function findCandidate(column: ImportColumn, index: number, context: Cand
   const consent = findConsent(key, context.consents)
   if (consent)
     return checkFit('boolean', column.statistics) === 'no' ? null : certain(consent.target, consent.confidence, 'alias')
-  const found = findAlias(column.header)
-  const field = found && findTargetField(found.alias.target)
-  if (!found || !field) return null
-  const { rank, target, part, values } = found.alias
+  const match = findAlias(column.header)
+  const field = match && findTargetField(match.alias.target)
+  if (!match || !field) return null
+  const { rank, target, part, values } = match.alias
   const value_map = values === 'paid' ? buildPaidMap(column.statistics) : null
   const fit = part === 'time' || value_map ? 'yes' : checkFit(field.type, column.statistics)
   if (values !== undefined && (fit !== 'yes' || !column.statistics)) return null
   if (values === 'people' && column.statistics && !arePeople(column.statistics)) return null
-  if (fit === 'no' || (rank === 'vague' && (fit !== 'yes' || found.reason === 'near'))) return null
-  const confidence = Math.round((found.confidence + rankConfidence[rank]) * 100) / 100
-  const candidate = { column: index, target, rank, confidence, reason: found.reason, part: part ?? null }
+  if (fit === 'no' || (rank === 'vague' && (fit !== 'yes' || match.reason === 'near'))) return null
+  const confidence = Math.round((match.confidence + rankConfidence[rank]) * 100) / 100
+  const candidate = { column: index, target, rank, confidence, reason: match.reason, part: part ?? null }
   return value_map ? { ...candidate, value_map } : candidate
 }

@@ -27,8 +27,8 @@ function addHoldersBesideBuyers(candidates: readonly Candidate[], chosen: Chosen
   if (personFields.some((name) => chosen.has(`item.user.${name}`))) return
   const plain = personFields.flatMap((name) => {
     const target = `customer.${name}`
-    const others = candidates.filter((one) => one.target === target && ['plain', 'vague'].includes(one.rank))
-    const [only, ...more] = others
+    const plainCandidates = candidates.filter((one) => one.target === target && ['plain', 'vague'].includes(one.rank))
+    const [only, ...more] = plainCandidates
     return chosen.get(target)?.rank === 'specific' && only && more.length === 0 ? [{ name, only }] : []
   })
   if (plain.length < 2) return
@@ -133,14 +133,14 @@ export function findTimeColumn(
 /** No column is chosen if two are equally good. */
 export function choose(candidates: readonly Candidate[], input: ChoiceInput): ChosenCandidates {
   const { columns } = input
-  const whole = candidates.filter(({ part }) => part === null)
+  const dateCandidates = candidates.filter(({ part }) => part === null)
   const chosen: ChosenCandidates = new Map()
-  for (const [target, ofTarget] of Map.groupBy(whole, (one) => one.target)) {
+  for (const [target, ofTarget] of Map.groupBy(dateCandidates, (one) => one.target)) {
     const best = pickBest(ofTarget)
     if (best) chosen.set(target, best)
   }
-  addHoldersBesideBuyers(whole, chosen)
-  addNumberBesideId(whole, chosen, columns)
+  addHoldersBesideBuyers(dateCandidates, chosen)
+  addNumberBesideId(dateCandidates, chosen, columns)
   settleNames(chosen, columns)
   settleStatus(chosen)
   dropUnsupported(chosen, input)

@@ -47,8 +47,8 @@ function checkTextFit(statistics: ColumnStatistics): Fit {
 }
 
 function getShareOfValues({ values, filled }: ColumnStatistics, holds: (value: string) => boolean): number {
-  const held = Object.entries(values).reduce((sum, [value, count]) => sum + (holds(value) ? count : 0), 0)
-  return filled === 0 ? 0 : held / filled
+  const matchingCells = Object.entries(values).reduce((sum, [value, count]) => sum + (holds(value) ? count : 0), 0)
+  return filled === 0 ? 0 : matchingCells / filled
 }
 
 const isPieces = (value: string): boolean => /^\d{1,4}$/.test(removeUnit(value))

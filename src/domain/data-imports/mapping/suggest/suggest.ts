@@ -55,8 +55,8 @@ export function suggestMappings(input: SuggestionInput): SuggestedMapping[] {
   const context = { consents: input.consents ?? [], history: input.history ?? new Map<string, string | null>() }
   const candidates = input.columns.flatMap((column, index) => findCandidate(column, index, context) ?? [])
   const chosen = choose(candidates, input)
-  const taken = new Set(candidates.map(({ column }) => column))
-  for (const candidate of findCandidatesByValues(input.columns, taken))
+  const usedColumns = new Set(candidates.map(({ column }) => column))
+  for (const candidate of findCandidatesByValues(input.columns, usedColumns))
     if (!chosen.has(candidate.target)) chosen.set(candidate.target, candidate)
   const date = chosen.get('order.created')
   const time = findTimeColumn(candidates, date, input.columns)

@@ -14,8 +14,8 @@ export function readCurrencyMark(mark: string): string | null {
   if (mark.length > longestMark + 1) return null
   const plain = mark.toLowerCase().replace(/\.$/, '')
   if (plain.length > longestMark) return null
-  const known = Object.hasOwn(marks, plain) ? marks[plain] : undefined
-  return known ?? (isCurrency(plain) || data.other_currencies.includes(plain) ? plain : null)
+  const code = Object.hasOwn(marks, plain) ? marks[plain] : undefined
+  return code ?? (isCurrency(plain) || data.other_currencies.includes(plain) ? plain : null)
 }
 
 const crowns: readonly string[] = ['dkk', 'sek', 'nok']
