@@ -127,7 +127,7 @@ it('an undo restores every table, and the file can be imported again with the sa
       })
       expect(await stateBeside()).toEqual(before)
       expect(await totalsOf(shop.organization_id)).toEqual(totals)
-      expect((await undoneNow(id)).map(({ before: kept }) => kept)).toEqual(outcomes.map(() => null))
+      expect((await undoneNow(id)).map(({ undo_data: kept }) => kept)).toEqual(outcomes.map(() => null))
 
       expect(await outcomesOf(await importFile(shop, second, key))).toEqual(outcomes)
     }),

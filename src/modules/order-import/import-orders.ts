@@ -258,7 +258,7 @@ export async function runOrderImport(
   return outcomes.toSorted((one, other) => one.index - other.index)
 }
 
-export function buildPurchaseAnnouncements(
+function buildPurchaseAnnouncements(
   { edition, now }: DecisionContext,
   { changes, names }: Pick<GroupDecision, 'changes' | 'names'>,
 ): Announcement[] {

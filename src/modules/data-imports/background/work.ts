@@ -16,7 +16,7 @@ import { stageStep } from '../staging/stage.ts'
 import { importStep } from '../run/import-step.ts'
 import { undoStep } from '../undo/step.ts'
 
-export const phaseSteps: Record<ImportPhase, PhaseStep> = {
+const phaseSteps: Record<ImportPhase, PhaseStep> = {
   parse: parseStep,
   stage: stageStep,
   import: importStep,

@@ -192,6 +192,6 @@ export async function importExternalOrders(ctx: Ctx, input: ImportExternalOrders
   const report = buildReport(ctx, edition, input, { importId, results })
   const { id } = report.row
   if (id === null) return commit(ctx, report, [])
-  const inserted = insert(dataImports, { ...report.row, id, results: [] })
+  const inserted = insert(dataImports, { ...report.row, id })
   return commit(ctx, report, [receipt === null ? inserted : followedBy(inserted, () => enqueueEmails(ctx))])
 }

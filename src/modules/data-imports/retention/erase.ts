@@ -82,8 +82,8 @@ const loadOrderKeys = (job: JobCtx, importId: string, { user_id }: ErasedPerson)
 
 /** Orders of an erased person cannot be undone. */
 export const forgetForUndo = (userId: string): Statement =>
-  sql`update import_orders set before = json_remove(before, '$.people', '$.updated')
-    where before is not null and order_id in ${selectOrdersOfPerson(userId)}`
+  sql`update import_orders set undo_data = json_remove(undo_data, '$.people', '$.updated')
+    where undo_data is not null and order_id in ${selectOrdersOfPerson(userId)}`
 
 const reason = JSON.stringify([
   {

@@ -77,7 +77,7 @@ export function buildOutcomeStatements(
   return [
     ...slices(outcomes).map(
       (part): Statement => sql`update import_orders set outcome = decided.value ->> 2, order_id = decided.value ->> 3,
-        order_version = decided.value ->> 4, before = decided.value ->> 5,
+        order_version = decided.value ->> 4, undo_data = decided.value ->> 5,
         errors = decided.value ->> 6, warnings = decided.value ->> 7
         from json_each(${`[${part.join(',')}]`}) as decided
         where import_orders.import_id = decided.value ->> 0 and import_orders.number = decided.value ->> 1`,

@@ -11,7 +11,7 @@ import type { FileSource } from '../../../domain/data-imports/files/source.ts'
 import { ColumnCounter, type ColumnStatistics, mergeStatistics } from '../../../domain/data-imports/mapping/index.ts'
 import type { CopyStagePosition } from '../../../domain/data-imports/import-position.ts'
 import { commitStep, type ImportRow } from '../background/steps.ts'
-import { buildCanonicalPrefix, getFormat, storeSegment } from '../mapping/source.ts'
+import { getFormat, storeSegment } from '../mapping/source.ts'
 import { getStatistics } from '../mapping/state.ts'
 
 /** A part of this size is stored: it is in memory, and is read again after a crash. */
@@ -99,7 +99,6 @@ async function commitCopy(
   const copiedColumns = {
     format: { ...format, segments },
     canonical_size: size,
-    canonical_key: buildCanonicalPrefix(row.id),
   }
   const after = await commitStep(job, row, {
     position: isLast

@@ -77,7 +77,7 @@ async function inspectStep(job: JobCtx, row: ImportRow, file: FileSource): Promi
   const format = await inspect(file, readOptions(row.options), place)
   return commitStep(job, row, {
     position: { stage: 'copy', copy: getCopyStart(format), segments: [], progress: 0 },
-    changes: { format, canonical_key: null, canonical_size: null },
+    changes: { format, canonical_size: null },
     statements: buildColumnStatements(job, row, format.names),
   })
 }

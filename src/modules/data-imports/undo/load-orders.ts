@@ -9,7 +9,7 @@ import { answeredLater } from '../../consents/index.ts'
 import { type OrderBefore, readBefore } from '../../order-import/index.ts'
 import type { ImportRow } from '../background/steps.ts'
 
-type WrittenImportOrder = Pick<typeof importOrders.$inferSelect, 'number' | 'order_version' | 'outcome' | 'before'>
+type WrittenImportOrder = Pick<typeof importOrders.$inferSelect, 'number' | 'order_version' | 'outcome' | 'undo_data'>
 type Order = Pick<typeof orders.$inferSelect, 'id' | 'external_id' | 'version' | 'user_id' | 'modified_at'>
 
 interface UndoRow extends WrittenImportOrder, Order {
@@ -38,12 +38,12 @@ export interface WrittenOrder {
 
 const isSince = (column: string) => sql`${sql.raw(column)} >= o.modified_at`
 const purchaseIds = sql`(select id from purchases where order_id = o.id)`
-const usersOf = sql`(select o.user_id union all select its.before ->> '$.updated.order.user_id'
+const usersOf = sql`(select o.user_id union all select its.undo_data ->> '$.updated.order.user_id'
   union all select user_id from purchases where order_id = o.id)`
 
 const findRows = (importId: string, below: number | null, limit: number) =>
   sql<UndoRow>`with its as materialized (
-      select number, order_id, order_version, outcome, before from import_orders
+      select number, order_id, order_version, outcome, undo_data from import_orders
       where import_id = ${importId} and outcome in ('created', 'updated') and undo_outcome is null
         and number < ${below ?? Number.MAX_SAFE_INTEGER}
       order by number desc limit ${sql.raw(String(limit))})
@@ -56,7 +56,7 @@ const findRows = (importId: string, below: number | null, limit: number) =>
       ${answeredLater(sql`o.id`, sql`o.user_id`, importId)} as has_later_answer,
       exists (select 1 from erasures where user_id in ${usersOf}) as has_erased_customer
     from its left join orders o on o.id = its.order_id
-    left join users former on former.id = coalesce(its.before ->> '$.updated.order.user_id', o.user_id)
+    left join users former on former.id = coalesce(its.undo_data ->> '$.updated.order.user_id', o.user_id)
     order by its.number desc`
 
 type WrittenPayment = Pick<
@@ -87,7 +87,7 @@ function buildWrittenOrder(
   purchases: readonly UndonePurchase[],
   payments: readonly WrittenPayment[],
 ): WrittenOrder {
-  const before = row.before === null ? null : readBefore(row.before)
+  const before = row.undo_data === null ? null : readBefore(row.undo_data)
   const { id, external_id, version, user_id, modified_at } = row
   const reason = findKeptReason({
     is_missing: id === null || row.former_id === null || (row.outcome === 'updated' && !before?.updated),

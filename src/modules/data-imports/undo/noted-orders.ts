@@ -24,11 +24,11 @@ export async function findNotedOrders(
   limit: number,
 ): Promise<NotedOrder[]> {
   const rows = await db.all(
-    sql<{ number: number; before: string }>`select number, before from import_orders
-      where import_id = ${id} and before is not null and number < ${below ?? Number.MAX_SAFE_INTEGER}
+    sql<{ number: number; undo_data: string }>`select number, undo_data from import_orders
+      where import_id = ${id} and undo_data is not null and number < ${below ?? Number.MAX_SAFE_INTEGER}
       order by number desc limit ${sql.raw(String(limit))}`,
   )
-  return rows.map(({ number, before }) => ({ number, before: readJson(before, isNotedData) }))
+  return rows.map(({ number, undo_data }) => ({ number, before: readJson(undo_data, isNotedData) }))
 }
 
 const hasEntries = ({ before }: NotedOrder): boolean => listEntries(before.catalogue).length > 0
@@ -46,7 +46,7 @@ export function forgetPeople({ id }: Pick<ImportRow, 'id'>, noted: readonly Note
     return [id, number, hasEntries(order) ? JSON.stringify({ catalogue: before.catalogue }) : null]
   })
   return [
-    sql`update import_orders set before = remainders.value ->> 2 from json_each(${JSON.stringify(remainders)}) as remainders
+    sql`update import_orders set undo_data = remainders.value ->> 2 from json_each(${JSON.stringify(remainders)}) as remainders
       where import_id = remainders.value ->> 0 and number = remainders.value ->> 1`,
     changedExactly(remainders.length),
   ]
@@ -59,13 +59,13 @@ export async function findCatalogue(
   from: number,
 ): Promise<{ number: number; catalogue: NotedData['catalogue'] } | null> {
   const order = await db.first(
-    sql<{ number: number; before: string }>`select number, before from import_orders
-      where import_id = ${id} and before is not null and number < ${below ?? Number.MAX_SAFE_INTEGER}
+    sql<{ number: number; undo_data: string }>`select number, undo_data from import_orders
+      where import_id = ${id} and undo_data is not null and number < ${below ?? Number.MAX_SAFE_INTEGER}
         and number >= ${from}
       order by number desc limit 1`,
   )
-  return order ? { number: order.number, catalogue: readJson(order.before, isNotedData).catalogue } : null
+  return order ? { number: order.number, catalogue: readJson(order.undo_data, isNotedData).catalogue } : null
 }
 
 export const forgetCatalogue = ({ id }: Pick<ImportRow, 'id'>, number: number): Statement =>
-  sql`update import_orders set before = null where import_id = ${id} and number = ${number}`
+  sql`update import_orders set undo_data = null where import_id = ${id} and number = ${number}`

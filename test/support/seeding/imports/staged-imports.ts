@@ -114,7 +114,6 @@ export async function seedStaged(shop: Shop, rows: readonly FileRow[], staging: 
       options: { group_by, ...staging.options },
       total_rows: rows.length,
       ...counts,
-      results: [],
       valid_rows: rows.length - invalid_rows,
       invalid_rows,
       row_counts: {
