@@ -1,25 +1,25 @@
 import type { Config, JobCtx } from '../context.ts'
 import { captureEmail, captureSms } from '../gateways/capture/capture.ts'
-import { capturedDns } from '../gateways/dns/captured.ts'
-import type { DnsGateway } from '../gateways/dns/dns.ts'
+import { capturedDns, type DnsGateway } from '../gateways/dns/dns.ts'
 import { dnsOverHttps } from '../gateways/dns/https.ts'
 import { cloudflareGateway } from '../gateways/email/cloudflare.ts'
 import type { EmailGateway } from '../gateways/email/email.ts'
 import { resendGateway } from '../gateways/email/resend.ts'
-import { httpScanner } from '../gateways/file-scan/http.ts'
+import { httpScanner } from '../gateways/file-scan/file-scan.ts'
 import { r2Files } from '../gateways/files/r2.ts'
-import { imagesBinding } from '../gateways/images/binding.ts'
+import { imagesBinding } from '../gateways/images/images.ts'
 import { capturePasses } from '../gateways/passes/capture.ts'
 import { livePasses } from '../gateways/passes/live.ts'
 import type { PassesGateway } from '../gateways/passes/passes.ts'
-import { paymentGateways } from '../gateways/payments/gateways.ts'
+import { buildPaymentGateways } from '../gateways/payments/gateways.ts'
 import { gatewayApi } from '../gateways/sms/gatewayapi.ts'
 import type { SmsGateway } from '../gateways/sms/sms.ts'
 import type { Bindings } from '../http/env.ts'
 import { captureStore } from '../modules/dev-mailbox/index.ts'
 import { capturedRecords } from '../modules/sender-domains/index.ts'
 import { capturedKeys } from '../modules/wallet/index.ts'
-import type { ProviderName } from './config.ts'
+import { type ProviderName, readConfig } from './config.ts'
+import { logError } from '../http/log.ts'
 
 type GatewayCtx = Pick<JobCtx, 'db' | 'config' | 'now' | 'newId'>
 type GatewayBindings = Pick<Bindings, 'EMAIL' | 'APPLE_PUSH' | 'FILES' | 'IMAGES'>
@@ -67,12 +67,12 @@ const chosen = (config: ProviderConfig) => ({
 })
 
 /** Throws for unknown providers. */
-export const checkProviders = (config: ProviderConfig): unknown => chosen(config)
+const checkProviders = (config: ProviderConfig): unknown => chosen(config)
 
 type Gateways = Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes' | 'payments' | 'files' | 'images' | 'scanner'>
 
 /** The gateways of the providers that the configuration names. */
-export function gatewaysOf(env: GatewayBindings, parts: GatewayCtx): Gateways {
+export function createGateways(env: GatewayBindings, parts: GatewayCtx): Gateways {
   const { email, sms, dns, passes } = chosen(parts.config)
   const { environment, payments, files } = parts.config
   return {
@@ -80,9 +80,19 @@ export function gatewaysOf(env: GatewayBindings, parts: GatewayCtx): Gateways {
     sms: sms(parts, env),
     dns: dns(parts, env),
     passes: passes(parts, env),
-    payments: paymentGateways({ environment, apiBase: payments.apiBase }),
+    payments: buildPaymentGateways({ environment, apiBase: payments.apiBase }),
     files: r2Files(env.FILES),
     images: env.IMAGES ? imagesBinding(env.IMAGES) : null,
     scanner: files.scan ? httpScanner(files.scan) : null,
+  }
+}
+
+/** Refuses to start with wrong settings, which would otherwise show only when a message is sent. */
+export function checkStart(env: Bindings): void {
+  try {
+    checkProviders(readConfig(env))
+  } catch (error) {
+    logError('start', error)
+    throw error
   }
 }

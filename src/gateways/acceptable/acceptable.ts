@@ -10,7 +10,7 @@ const isReference = (text: string): boolean => /^[\w-]{1,200}$/.test(text)
 const headerName = /^[\w!#$%&'*+.^`|~-]+$/
 
 /** Why this message is not sent to any provider; null for one that may be sent. */
-export function refusalOfEmail(message: OutboundEmail): SendResult | null {
+export function findEmailRefusal(message: OutboundEmail): SendResult | null {
   const { from, to, replyTo, subject, headers, reference } = message
   const named = Object.entries(headers)
   const inHeaders = [from.name, from.address, to.name, to.address, replyTo, subject, reference, ...named.flat()]
@@ -23,7 +23,7 @@ export function refusalOfEmail(message: OutboundEmail): SendResult | null {
   return null
 }
 
-export function refusalOfSms(message: OutboundSms): SendResult | null {
+export function findSmsRefusal(message: OutboundSms): SendResult | null {
   if ([message.from, message.to, message.reference].some(endsLine))
     return failure('permanent', 'invalid_header', 'A line end where a header is made of it.')
   if (!isReference(message.reference))

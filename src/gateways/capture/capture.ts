@@ -1,9 +1,8 @@
 import { formatMailbox } from '../../domain/messaging/mailbox.ts'
-import { failure, type SendResult } from '../../domain/messaging/messaging.ts'
-import { refusalOfEmail, refusalOfSms, sendAcceptable } from '../acceptable/acceptable.ts'
+import { failure, type SendResult, type Channel } from '../../domain/messaging/messaging.ts'
+import { findEmailRefusal, findSmsRefusal, sendAcceptable } from '../acceptable/acceptable.ts'
 import type { EmailGateway } from '../email/email.ts'
 import type { SmsGateway } from '../sms/sms.ts'
-import type { CapturedMessage, CaptureStore } from './capture-store.ts'
 
 async function keep(store: CaptureStore, key: string, messages: readonly CapturedMessage[]): Promise<SendResult[]> {
   try {
@@ -26,7 +25,7 @@ export const captureEmail = (store: CaptureStore): EmailGateway => ({
   ...traits,
   bulk: true,
   send: (messages, key) =>
-    sendAcceptable(messages, refusalOfEmail, (acceptable) =>
+    sendAcceptable(messages, findEmailRefusal, (acceptable) =>
       keep(
         store,
         key,
@@ -49,7 +48,7 @@ export const captureEmail = (store: CaptureStore): EmailGateway => ({
 export const captureSms = (store: CaptureStore): SmsGateway => ({
   ...traits,
   send: (messages, key) =>
-    sendAcceptable(messages, refusalOfSms, (acceptable) =>
+    sendAcceptable(messages, findSmsRefusal, (acceptable) =>
       keep(
         store,
         key,
@@ -67,3 +66,22 @@ export const captureSms = (store: CaptureStore): SmsGateway => ({
       ),
     ),
 })
+
+/** A message as it would have been sent. */
+export interface CapturedMessage {
+  channel: Channel | 'wallet'
+  reference: string
+  from: string
+  to: string
+  replyTo: string | null
+  subject: string
+  html: string
+  /** The text; of an SMS the whole message. */
+  body: string
+  headers: Readonly<Record<string, string>>
+}
+
+export interface CaptureStore {
+  /** Stores messages once for a key, and answers their ids in order; null when the key has stored other messages. */
+  keep: (key: string, messages: readonly CapturedMessage[]) => Promise<(string | null)[]>
+}

@@ -1,6 +1,6 @@
 import { UnsecuredJWT } from 'jose'
 import type { CallbackSender, RootKey } from '../../domain/wallet/google-callback.ts'
-import type { CapturedMessage, CaptureStore } from '../capture/capture-store.ts'
+import type { CapturedMessage, CaptureStore } from '../capture/capture.ts'
 import type { AppleIdentity } from './apple-fields.ts'
 import { applePackage } from './apple-package.ts'
 import { googleClass, type GoogleIdentity, googleObject, googleUpdate } from './google-object.ts'

@@ -15,7 +15,7 @@ const timeoutMs = 5000
 const algorithm = 'RS256'
 
 /** The service account of a key file; throws for another file. */
-export function serviceAccountOf(text: string): ServiceAccount {
+export function parseServiceAccount(text: string): ServiceAccount {
   const value: unknown = JSON.parse(text)
   if (!isRecord(value) || typeof value['client_email'] !== 'string' || typeof value['private_key'] !== 'string')
     throw new Error('It has no client_email and private_key.')

@@ -1,4 +1,4 @@
-import { bcp47 } from '../../domain/languages.ts'
+import { toBcp47 } from '../../domain/languages.ts'
 import { googleClassId, googleObjectId, type PassState } from '../../domain/wallet/wallet.ts'
 import { type PassContent, ticketName } from '../../domain/wallet/wallet-pass.ts'
 
@@ -21,7 +21,7 @@ const day = (at: number): string => new Date(at).toISOString()
 
 /** The class of an edition. Google keeps the first that it is given. */
 export function googleClass(content: PassContent, { issuerId, callbackUrl }: GoogleIdentity) {
-  const language = bcp47(content.language)
+  const language = toBcp47(content.language)
   const { start_at, end_at, design } = content
   const dates = {
     ...(start_at === null ? {} : { start: day(start_at) }),
@@ -41,7 +41,7 @@ export function googleClass(content: PassContent, { issuerId, callbackUrl }: Goo
 
 /** The fields that a change of the purchase affects. */
 export function googleUpdate(content: PassContent) {
-  const language = bcp47(content.language)
+  const language = toBcp47(content.language)
   return {
     state: states[content.state],
     ticketHolderName: content.holder_name,

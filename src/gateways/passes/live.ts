@@ -2,7 +2,7 @@ import type { AppleIdentity } from './apple-fields.ts'
 import { applePackage } from './apple-package.ts'
 import { type PushConnection, pushToPhone } from './apple-push.ts'
 import { bytesOfPem, detachedSignature, importSigningKey, type Signer } from './detached-signature.ts'
-import { patchObject, serviceAccountOf, signedJwt } from './google-api.ts'
+import { patchObject, parseServiceAccount, signedJwt } from './google-api.ts'
 import { googleCallbackSenders } from './google-keys.ts'
 import { saveAddress } from './google-names.ts'
 import { googleClass, type GoogleIdentity, googleObject, googleUpdate } from './google-object.ts'
@@ -41,7 +41,7 @@ export function livePasses({ apple, google, push, now }: LiveOptions): PassesGat
         eventTicketObjects: [googleObject(pass.content, google)],
       }
       const claims = { typ: 'savetowallet', origins: [], payload }
-      return saveAddress(await signedJwt(serviceAccountOf(google.serviceAccount), 'google', claims, { now: now() }))
+      return saveAddress(await signedJwt(parseServiceAccount(google.serviceAccount), 'google', claims, { now: now() }))
     },
     applePackage: async (pass) => {
       const signer = await signerOf(apple)
@@ -52,7 +52,7 @@ export function livePasses({ apple, google, push, now }: LiveOptions): PassesGat
       const { id } = googleObject(content, google)
       const options = { apiBase: google.apiBase, now: now() }
       try {
-        return await patchObject(serviceAccountOf(google.serviceAccount), id, googleUpdate(content), options)
+        return await patchObject(parseServiceAccount(google.serviceAccount), id, googleUpdate(content), options)
       } catch {
         // The account or its key is invalid.
         return { ok: false, kind: 'configuration', code: 'no_account' }

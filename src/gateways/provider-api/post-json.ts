@@ -113,4 +113,4 @@ export const getJson = (
 ): Promise<ProviderAnswer> => callApi(url, { method: 'GET', headers }, timeoutMs)
 
 /** A text of an answer or event, short enough to be kept; empty when there is none. */
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 500) : '')
+export const readText = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 500) : '')

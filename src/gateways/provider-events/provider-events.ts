@@ -23,7 +23,7 @@ export type EventProvider = keyof typeof readers
 export const isEventProvider = (name: string): name is EventProvider => Object.hasOwn(readers, name)
 
 /** The events of one request of a provider; null for an invalid signature, or without a configured secret. */
-export const eventsOf = (
+export const readProviderEvents = (
   config: ProviderSecrets,
   provider: EventProvider,
   request: EventRequest,

@@ -1,8 +1,8 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { sha256, toHex, utf8 } from '../../domain/text/encoding.ts'
 import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
-import { textOf } from '../provider-api/post-json.ts'
-import { type EventRequest, instantOf, readEvent } from '../provider-events/event-request.ts'
+import { readText } from '../provider-api/post-json.ts'
+import { type EventRequest, readInstant, readEvent } from '../provider-events/event-request.ts'
 
 /** GatewayAPI's documentation has both spellings. */
 const statusEvents = ['message.status.sms', 'messaging.status.sms']
@@ -48,21 +48,22 @@ export async function gatewayApiEvents(
   if (!(await isSignedBy(secret, headers.get('signature') ?? '', body))) return null
   const envelope = readEvent(body)
   const event = envelope && isRecord(envelope['event']) ? envelope['event'] : null
-  if (!envelope || !event || !statusEvents.includes(textOf(envelope['event_type']))) return []
-  const status = textOf(event['status']).toLowerCase()
+  if (!envelope || !event || !statusEvents.includes(readText(envelope['event_type']))) return []
+  const status = readText(event['status']).toLowerCase()
   const type = types.get(status)
   if (!type) return []
   const recipient = event['recipient']
   const digits = typeof recipient === 'number' || typeof recipient === 'string' ? String(recipient) : ''
-  const detail = textOf(event['error']) || textOf(event['error_message']) || textOf(event['reason'])
+  const detail = readText(event['error']) || readText(event['error_message']) || readText(event['reason'])
   return [
     {
-      id: textOf(envelope['event_id']) || toHex(await sha256(body)),
+      id: readText(envelope['event_id']) || toHex(await sha256(body)),
       type,
-      reference: textOf(event['reference']) || null,
-      providerId: textOf(event['msg_id']) || null,
+      reference: readText(event['reference']) || null,
+      providerId: readText(event['msg_id']) || null,
       address: /^\+?\d{5,15}$/.test(digits) ? `+${digits.replace('+', '')}` : null,
-      at: instantOf(event['status_at']) ?? instantOf(event['timestamp']) ?? instantOf(envelope['timestamp']) ?? now,
+      at:
+        readInstant(event['status_at']) ?? readInstant(event['timestamp']) ?? readInstant(envelope['timestamp']) ?? now,
       bounce: type === 'bounced' ? bounceOf(status, detail) : null,
       url: null,
       detail,

@@ -1,15 +1,15 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { retryAfterMs } from '../../domain/webhooks/webhooks.ts'
-import { refusalOfSms, sendAcceptable } from '../acceptable/acceptable.ts'
+import { findSmsRefusal, sendAcceptable } from '../acceptable/acceptable.ts'
 import {
   callApi,
   type ProviderAnswer,
   failureWithoutAnswer,
-  textOf,
+  readText,
   type ProviderOptions,
 } from '../provider-api/post-json.ts'
-import { SharedTimeLimits } from '../time-limit/shared-time-limits.ts'
+import { SharedTimeLimits } from '../time-limit/time-limit.ts'
 import type { OutboundSms, SmsGateway } from './sms.ts'
 
 const standardBase = 'https://messaging.gatewayapi.eu'
@@ -33,13 +33,13 @@ function resultOf(answer: ProviderAnswer, now: number): SendResult {
   if (!answer.came) return failureWithoutAnswer(answer.code)
   const said = isRecord(answer.body) ? answer.body : {}
   if (answer.status >= 200 && answer.status < 300) {
-    const providerId = textOf(said['msg_id'])
+    const providerId = readText(said['msg_id'])
     return providerId
       ? { ok: true, providerId }
       : failure('unknown', 'unreadable_answer', 'The answer does not say what became of it.')
   }
-  const code = textOf(said['code']) || textOf(said['error_code']) || `http_${answer.status}`
-  const detail = textOf(said['message']) || textOf(said['detail']) || textOf(said['error'])
+  const code = readText(said['code']) || readText(said['error_code']) || `http_${answer.status}`
+  const detail = readText(said['message']) || readText(said['detail']) || readText(said['error'])
   return failure(kindOfStatus(answer.status), code, detail, retryAfterMs(answer.header('retry-after'), now))
 }
 
@@ -72,7 +72,7 @@ export function gatewayApi(options: ProviderOptions): SmsGateway {
     deduplicates: false,
     reportsDelivery: true,
     send: (messages) =>
-      sendAcceptable(messages, refusalOfSms, async (acceptable) => {
+      sendAcceptable(messages, findSmsRefusal, async (acceptable) => {
         if (!options.apiKey)
           return acceptable.map(() => failure('configuration', 'missing_api_key', 'SMS_API_KEY is not set.'))
         const results: SendResult[] = []

@@ -1,5 +1,5 @@
 import { mount, mountFile, mountList } from '../../http/operations/mount.ts'
-import { createRouter } from '../../http/operations/router.ts'
+import { createRouter } from '../../http/operations/mount.ts'
 import { ExternalOrderSchema } from './external-orders/external-order-contract.ts'
 import { importExternalOrders } from './external-orders/import-external-orders.ts'
 import { presentImport } from './external-orders/present.ts'

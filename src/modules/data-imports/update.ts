@@ -2,15 +2,15 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { changesIn, isEmpty } from '../../db/write.ts'
+import { pickChanges, isEmpty } from '../../db/write.ts'
 import {
   type ImportOptions,
   readingOptions,
   readOptions,
   stagingOptions,
 } from '../../domain/data-imports/data-imports.ts'
-import { searchText } from '../../domain/text/fold.ts'
-import { sameJson } from '../../domain/text/json.ts'
+import { buildSearchText } from '../../domain/text/fold.ts'
+import { isSameJson } from '../../domain/text/json.ts'
 import { checkAction, commitImport } from './begin.ts'
 import { getFileColumns, findImportableFile } from './create.ts'
 import type { UpdateDataImportInput } from './import-contract.ts'
@@ -30,7 +30,7 @@ function mergeOptions(row: LoadedImport, input: UpdateDataImportInput): ImportOp
 }
 
 const hasChanged = (one: ImportOptions, other: ImportOptions, names: readonly (keyof ImportOptions)[]): boolean =>
-  names.some((name) => !sameJson(JSON.stringify(one[name]), JSON.stringify(other[name])))
+  names.some((name) => !isSameJson(JSON.stringify(one[name]), JSON.stringify(other[name])))
 
 async function decideConsequences(ctx: Ctx, row: LoadedImport, options: ImportOptions, fileId: string | null) {
   const before = readOptions(row.options)
@@ -54,13 +54,13 @@ export async function updateImport(ctx: Ctx, row: LoadedImport, input: UpdateDat
   const name = input.name ?? row.name
   const changes: ImportChanges = {
     name,
-    search: searchText(name),
+    search: buildSearchText(name),
     ...(input.external_source === undefined ? {} : { external_source: input.external_source }),
     options,
     file_id: fileId,
     ...(await decideConsequences(ctx, row, options, fileId)),
   }
-  if (isEmpty(changesIn<LoadedImport>(row, changes))) return commit(ctx, row, [])
+  if (isEmpty(pickChanges<LoadedImport>(row, changes))) return commit(ctx, row, [])
   const loaded = file ? { ...row, ...getFileColumns(file) } : row
   return commitImport(ctx, loaded, changes, isOtherFile ? forgetMapping(row.id) : [])
 }

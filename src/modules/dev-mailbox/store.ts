@@ -3,7 +3,7 @@ import type { JobCtx } from '../../context.ts'
 import { capturedMessages } from '../../db/schema/messaging/dev-mailbox.ts'
 import { select } from '../../db/select.ts'
 import { insertAll, remove } from '../../db/write.ts'
-import type { CaptureStore } from '../../gateways/capture/capture-store.ts'
+import type { CaptureStore } from '../../gateways/capture/capture.ts'
 
 const kept = 2000
 

@@ -1,6 +1,6 @@
 import { decidePaymentStatus } from '../../domain/data-imports/imported-amounts.ts'
 import { buildOrderText, isPaid } from '../../domain/orders/orders.ts'
-import { unitsOf } from '../../domain/orders/reconcile-purchases.ts'
+import { expandItems } from '../../domain/orders/reconcile-purchases.ts'
 import {
   buildOrderColumns,
   type OrderDecision,
@@ -60,7 +60,7 @@ export function decideNewOrder(context: DecisionContext, placement: Placement): 
   const payment_id = context.newId('transaction')
   const row = buildOrderRow(context, placement, payment_id)
   const { id } = row
-  const units = unitsOf(items)
+  const units = expandItems(items)
   const bought = buildPurchaseRows(context, { order: row, user }, units)
   return {
     order: { ...row, seq: 0 },

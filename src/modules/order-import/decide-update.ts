@@ -1,8 +1,8 @@
 import { decidePayment, sumTakenBack } from '../../domain/data-imports/imported-amounts.ts'
-import { isPaid, paymentStatusOf, wasCaptured } from '../../domain/orders/orders.ts'
-import { openStatuses, orderMovesFrom } from '../../domain/orders/purchases.ts'
-import { type ExistingUnit, reconcile, type Reconciled, unitsOf } from '../../domain/orders/reconcile-purchases.ts'
-import { changesIn } from '../../db/write.ts'
+import { isPaid, paymentStatusByOrderStatus, wasCaptured } from '../../domain/orders/orders.ts'
+import { openPurchaseStatuses, listStatusesMovedByOrder } from '../../domain/orders/purchases.ts'
+import { type ExistingUnit, reconcile, type Reconciled, expandItems } from '../../domain/orders/reconcile-purchases.ts'
+import { pickChanges } from '../../db/write.ts'
 import {
   buildOrderColumns,
   type OrderDecision,
@@ -22,7 +22,7 @@ export interface ExistingOrder {
 }
 
 type ExistingPurchase = ExistingUnit & { row: PurchaseRow }
-type Kept = Reconciled<ExistingPurchase>['kept'][number]
+type PurchasePair = Reconciled<ExistingPurchase>['pairs'][number]
 
 /** A refunded purchase is not bought again. */
 const toExistingUnit = (row: PurchaseRow, payment: TransactionRow | undefined): ExistingPurchase => ({
@@ -53,16 +53,16 @@ function buildPaymentWrites(
   const { service_fee_minor, handling_fee_minor } = totals
   const provider = order.payment && sumTakenBack(row) === 0 ? buildProviderColumns(order.payment) : {}
   const fees = after.follows ? { service_fee_minor, handling_fee_minor } : {}
-  return [{ write: 'payment', payment: row, changes: changesIn(row, { ...after.payment, ...fees, ...provider }) }]
+  return [{ write: 'payment', payment: row, changes: pickChanges(row, { ...after.payment, ...fees, ...provider }) }]
 }
 
 /** Purchases of the former customer follow the order, others follow their item. */
 function findNewHolders(
   existing: ExistingOrder,
-  kept: readonly Kept[],
+  pairs: readonly PurchasePair[],
   customerId: string,
 ): { id: string; user_id: string }[] {
-  const holderIds = new Map(kept.map((one) => [one.existing.row.id, one.wanted.holder_id]))
+  const holderIds = new Map(pairs.map((one) => [one.existing.row.id, one.wanted.holder_id]))
   return existing.purchases.flatMap(({ id, user_id }) => {
     const holder = holderIds.get(id) ?? (user_id === existing.order.user_id ? customerId : user_id)
     return holder === user_id ? [] : [{ id, user_id: holder }]
@@ -70,21 +70,21 @@ function findNewHolders(
 }
 
 /** Refunded, cancelled and expired purchases keep their validity. */
-const findNewValidity = (kept: readonly Kept[]): { id: string; valid_until: number | null }[] =>
-  kept.flatMap(({ existing: { row, status }, wanted: { valid_until } }) =>
-    valid_until !== row.valid_until && openStatuses.includes(status) ? [{ id: row.id, valid_until }] : [],
+const findNewValidity = (pairs: readonly PurchasePair[]): { id: string; valid_until: number | null }[] =>
+  pairs.flatMap(({ existing: { row, status }, wanted: { valid_until } }) =>
+    valid_until !== row.valid_until && openPurchaseStatuses.includes(status) ? [{ id: row.id, valid_until }] : [],
   )
 
 /** Used, refunded and expired purchases keep their status. */
-function groupMoves({ kept, dropped }: Reconciled<ExistingPurchase>): [PurchaseChange['status'], PurchaseRow[]][] {
+function groupMoves({ pairs, removed }: Reconciled<ExistingPurchase>): [PurchaseChange['status'], PurchaseRow[]][] {
   const targets = [
-    ...kept.map(({ existing, wanted }) => ({ row: existing.row, target: wanted.status })),
-    ...dropped.map(({ row }) => ({ row, target: 'cancelled' as const })),
+    ...pairs.map(({ existing, wanted }) => ({ row: existing.row, target: wanted.status })),
+    ...removed.map(({ row }) => ({ row, target: 'cancelled' as const })),
   ]
   return (['active', 'cancelled'] as const).map((status) => [
     status,
     targets
-      .filter(({ row, target }) => target === status && orderMovesFrom(status).includes(row.status))
+      .filter(({ row, target }) => target === status && listStatusesMovedByOrder(status).includes(row.status))
       .map(({ row }) => row),
   ])
 }
@@ -97,10 +97,10 @@ function decidePurchases(context: DecisionContext, placement: Placement, existin
     const unit = toExistingUnit(row, payment)
     return row.user_id === order.user_id ? { ...unit, holder_id: user.id } : unit
   })
-  const reconciled = reconcile(units, unitsOf(items), user.id)
-  const holders = findNewHolders(existing, reconciled.kept, user.id)
+  const reconciled = reconcile(units, expandItems(items), user.id)
+  const holders = findNewHolders(existing, reconciled.pairs, user.id)
   const holderOf = new Map(holders.map(({ id, user_id }) => [id, user_id]))
-  const validity = findNewValidity(reconciled.kept)
+  const validity = findNewValidity(reconciled.pairs)
   const moved = groupMoves(reconciled).filter(([, rows]) => rows.length > 0)
   const bought = buildPurchaseRows(
     context,
@@ -129,7 +129,7 @@ export function decideUpdate(context: DecisionContext, placement: Placement, exi
   const { order: row, payment } = existing
   const paid = { ...order, amount_minor: totals.total_minor }
   const after = payment && decidePayment(payment, paid)
-  const paymentStatus = after?.payment.status ?? paymentStatusOf[order.status]
+  const paymentStatus = after?.payment.status ?? paymentStatusByOrderStatus[order.status]
   const isComplete = payment !== undefined && order.status === 'completed' && wasCaptured(paymentStatus)
   const changes = {
     ...buildOrderColumns(context, placement, row.cart),

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../context.ts'
-import { commitPart, type ReadWithin, stillHolds } from '../../db/commit.ts'
+import { commitPart, type TransactionRead, abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { LostRace } from '../../domain/errors.ts'
 import { type DuplicatePolicy, type ExternalOrder, maxUnitsPerOrder } from '../../domain/orders/external-orders.ts'
@@ -22,7 +22,7 @@ import { type ImportState, loadImportState, type LoadScope, type Reads, readStat
 import { buildImportStatements } from './statements.ts'
 import type { DecisionContext, ImportEdition } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
-import { purchaseAction } from '../purchases/index.ts'
+import { buildPurchaseEvent } from '../purchases/index.ts'
 
 export interface ImportRun {
   edition: ImportEdition
@@ -122,7 +122,7 @@ export function readGroupWithin(
   run: ImportRun,
   group: readonly NumberedOrder[],
   before: Pick<ImportState, 'has_hashes'>,
-): ReadWithin<ImportState> {
+): TransactionRead<ImportState> {
   const [scope, orders, reads] = buildStateArguments(run, group)
   if (before.has_hashes !== false) return readStateWithin(scope, orders, reads)
   const { statements, rows } = readStateWithin(scope, orders, { ...reads, hashes: false })
@@ -141,7 +141,7 @@ async function restoreSuppressions(
   { state }: DecidedGroup,
   group: readonly NumberedOrder[],
 ): Promise<Statement[]> {
-  if (state.has_hashes === false) return [stillHolds(sql`not ${hasHashes(organization_id)}`)]
+  if (state.has_hashes === false) return [abortUnless(sql`not ${hasHashes(organization_id)}`)]
   return restoredSuppressions(organization_id, listAddresses(group))
 }
 
@@ -264,7 +264,7 @@ function buildPurchaseAnnouncements(
 ): Announcement[] {
   const getName = (id: string | null): string => (id === null ? '' : (names.get(id) ?? ''))
   return changes.map(({ purchase, action, status, order, user }) =>
-    purchaseAction(
+    buildPurchaseEvent(
       {
         ...purchase,
         organization_id: edition.organization_id,

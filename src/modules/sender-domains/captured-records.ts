@@ -4,7 +4,7 @@ import { capturedDnsRecords } from '../../db/schema/messaging/sender-domains.ts'
 import { select } from '../../db/select.ts'
 import { insertAll, remove } from '../../db/write.ts'
 import { notFound } from '../../domain/errors.ts'
-import type { CapturedRecords } from '../../gateways/dns/captured.ts'
+import type { CapturedRecords } from '../../gateways/dns/dns.ts'
 
 export type RecordsCtx = Pick<JobCtx, 'db' | 'config'>
 

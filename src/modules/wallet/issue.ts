@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { changedOne, commit, stillHolds } from '../../db/commit.ts'
+import { requireOneChange, commit, abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { toHex } from '../../domain/text/encoding.ts'
 import { AppError, editionArchived, fieldError, invalid, LostRace } from '../../domain/errors.ts'
@@ -110,9 +110,9 @@ export async function issuePass(
     issued,
     [
       ...openEditions(purchase.edition_id),
-      stillHolds(sql`exists (select 1 from purchases where id = ${purchase.id} and status = ${purchase.status})`),
+      abortUnless(sql`exists (select 1 from purchases where id = ${purchase.id} and status = ${purchase.status})`),
       insertion(row),
-      changedOne(),
+      requireOneChange(),
     ],
     // Another request has just made it.
     { 'wallet_passes.purchase_id, wallet_passes.platform': () => new LostRace('the pass was made meanwhile') },

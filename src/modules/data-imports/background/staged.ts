@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../../db/database.ts'
-import { slices } from '../../../db/write.ts'
+import { splitIntoParameters } from '../../../db/write.ts'
 import { importRows } from '../../../db/schema/data-imports.ts'
-import { storedIn } from '../../../db/select.ts'
+import { decodeValue } from '../../../db/select.ts'
 import type { PlacedRow, StagedValues } from '../../../domain/data-imports/mapping/index.ts'
 
 export const selectRowNumbers = (importId: string, keys: SQL): SQL =>
@@ -22,7 +22,7 @@ export function buildGroupStatements(importId: string, rows: readonly GroupedRow
     ({ group_key }) => group_key,
   )
   const orders = [...groups].map(([key, members]) => JSON.stringify([members[0]?.row_number, key, members.length]))
-  return slices(orders).map(
+  return splitIntoParameters(orders).map(
     (part): Statement => sql`insert into import_orders (import_id, number, group_key, rows_count)
       select ${importId}, value ->> 0, value ->> 1, value ->> 2 from json_each(${`[${part.join(',')}]`}) where true
       on conflict (import_id, group_key) do update set rows_count = rows_count + excluded.rows_count`,
@@ -39,8 +39,8 @@ export interface ReadRow extends Pick<StagedRow, 'row_number' | 'file_line' | 'g
 export const pickStagedValues = ({ values, currency_mark }: StagedValues): StagedValues => ({ values, currency_mark })
 
 export function parseStagedRow({ data, errors, file_line }: ReadRow): PlacedRow {
-  const { values, currency_mark = null } = storedIn(importRows.data, data)
-  return { values, currency_mark, errors: storedIn(importRows.errors, errors), is_ignored: false, line: file_line }
+  const { values, currency_mark = null } = decodeValue(importRows.data, data)
+  return { values, currency_mark, errors: decodeValue(importRows.errors, errors), is_ignored: false, line: file_line }
 }
 
 /** The outcome of a row is its own, or that of its order. */

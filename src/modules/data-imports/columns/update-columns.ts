@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { importColumns, importConstants } from '../../../db/schema/data-imports.ts'
-import { changesIn, insert, isEmpty, update } from '../../../db/write.ts'
+import { pickChanges, insert, isEmpty, update } from '../../../db/write.ts'
 import { type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
 import {
   decideRow,
@@ -12,7 +12,7 @@ import {
 } from '../../../domain/data-imports/mapping/index.ts'
 import { fixedTargetFields } from '../../../domain/data-imports/mapping/targets/fields.ts'
 import { suggestValueMap } from '../../../domain/data-imports/mapping/values/value-maps.ts'
-import { nearestName } from '../../../domain/text/nearest.ts'
+import { findNearestName } from '../../../domain/text/nearest.ts'
 import { checkAction, commitAnswer } from '../begin.ts'
 import {
   buildMappingChanges,
@@ -29,7 +29,7 @@ import { loadColumnExtras, type ShownColumns } from './present-columns.ts'
 type ColumnPath = readonly (string | number)[]
 
 function buildUnknownTargetError(path: ColumnPath, target: string): FieldError {
-  const meant = nearestName(
+  const meant = findNearestName(
     target,
     fixedTargetFields.map(({ key }) => key),
   )
@@ -137,7 +137,7 @@ function changeConstants(state: MappingState, id: string, input: UpdateColumnMap
 function buildStatements(id: string, before: MappingState, after: MappingState): Statement[] {
   const columns = after.columns.flatMap((column, index) => {
     const old = before.columns[index]
-    const changes = old ? changesIn(old, column) : {}
+    const changes = old ? pickChanges(old, column) : {}
     return isEmpty(changes)
       ? []
       : [update(importColumns, changes, sql`import_id = ${id} and source_index = ${column.source_index}`)]

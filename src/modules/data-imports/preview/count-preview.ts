@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, isNull, sql } from 'drizzle-orm'
 import type { ImportPreviewMessage, JobCtx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
 import { dataImports, importPreviews } from '../../../db/schema/data-imports.ts'
-import { answering, select } from '../../../db/select.ts'
+import { decodeAs, select } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import { insert, update } from '../../../db/write.ts'
 import type { PreviewTotals } from '../../../domain/data-imports/data-imports.ts'
@@ -88,7 +88,7 @@ async function commitCount(job: JobCtx, count: CountRow, orders: readonly Previe
   const isAsRead = sql`import_id = ${count.import_id} and version = ${count.version}
     and last_number = ${count.last_number}`
   const [changed] = await job.db.all(
-    answering(countFields, sql<CountRow>`${update(importPreviews, changes, isAsRead)} returning *`),
+    decodeAs(countFields, sql<CountRow>`${update(importPreviews, changes, isAsRead)} returning *`),
   )
   return changed ?? null
 }

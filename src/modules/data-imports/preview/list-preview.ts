@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { changeableEditions } from '../../../db/customer-visibility.ts'
+import { listChangeableEditions } from '../../../db/customers.ts'
 import type { PreviewAction, PreviewTotals } from '../../../domain/data-imports/data-imports.ts'
 import { AppError } from '../../../domain/errors.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
@@ -11,7 +11,7 @@ import { addToTotals, countedStatuses, loadPreviewCount, noTotals, type PreviewC
 import { decideOrders, getAction, loadPreviewSetting, type PreviewedOrder, type PreviewSetting } from './preview.ts'
 
 const loadSettingFor = (ctx: Ctx, row: LoadedImport): Promise<PreviewSetting> =>
-  loadPreviewSetting(ctx, row, changeableEditions(ctx.caller, row.organization_id))
+  loadPreviewSetting(ctx, row, listChangeableEditions(ctx.caller, row.organization_id))
 
 interface RequestPreview {
   /** All orders of a small import. */

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
-import { answering } from '../../../db/select.ts'
+import { decodeAs } from '../../../db/select.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { isNumbers, isRecord, readJson } from '../../../domain/text/json.ts'
 import { selectRowNumbers } from '../background/staged.ts'
@@ -46,7 +46,7 @@ const readPosition = (after: string): ErasurePosition =>
 /** The import that the search is at, or the next one. */
 const findSearchedImport = (job: JobCtx, { organization_id }: ErasedPerson, { created_at, id }: ErasurePosition) =>
   job.db.first(
-    answering(
+    decodeAs(
       importFields,
       sql<SearchedImport>`select data_imports.*, editions.default_country_code as country_code
       from data_imports join editions on editions.id = data_imports.edition_id

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
-import { answering, fromJson } from '../../../db/select.ts'
+import { decodeAs, fromJson } from '../../../db/select.ts'
 import { type PlacedRow, buildProductKey, readProduct } from '../../../domain/data-imports/mapping/index.ts'
 
 /** The names are those that the edition has today. */
@@ -30,7 +30,7 @@ export async function lookUpProducts(
   const missing = [...new Set(tuples.map(buildProductKey))].filter((key) => !known.has(key))
   if (missing.length === 0) return
   const mappedProducts = await db.all(
-    answering(
+    decodeAs(
       { options: mappedOptions },
       sql<MappedProduct>`select ip.product_key, ip.action, ip.product_id, ip.variant_id, ip.location_id,
         p.name as product, v.name as variant, l.name as location,

@@ -5,10 +5,10 @@ import { currencies } from '../../../domain/money.ts'
 import { orderStatuses } from '../../../domain/orders/orders.ts'
 import { Count, Id } from '../../../http/fields.ts'
 import {
-  type AskedOf,
+  type ListRequest,
   BooleanFilter,
-  envelope,
-  type FiltersOf,
+  ListPage,
+  type ListFilters,
   IdFilter,
   listQuery,
 } from '../../../http/requests/list-query.ts'
@@ -99,7 +99,7 @@ const Totals = z
   .openapi('ImportPreviewTotals')
 
 const previewQuery = listQuery({ ordering: ['row'], filters: { action: z.enum(previewActions).optional() } })
-export type PreviewQuery = AskedOf<typeof previewQuery>
+export type PreviewQuery = ListRequest<typeof previewQuery>
 
 export const previewImportOrders = operation({
   id: 'previewImportOrders',
@@ -116,7 +116,7 @@ results or none: follow \`next\` until it is null.`,
   roles: importRoles,
   params: ImportParams,
   query: previewQuery,
-  response: envelope(PreviewOrder)
+  response: ListPage(PreviewOrder)
     .extend({
       totals: z.union([Totals, z.null()]).openapi({ description: 'Null until all orders are counted.' }),
       totals_state: z.enum(['exact', 'counting', 'none']).openapi({
@@ -156,7 +156,7 @@ const rowsQuery = listQuery({
     order_id: IdFilter.optional().openapi({ description: 'Rows of an order that this import created or updated.' }),
   },
 })
-export type RowFilters = FiltersOf<typeof rowsQuery>
+export type RowFilters = ListFilters<typeof rowsQuery>
 export type RowOrdering = z.output<typeof rowsQuery>['ordering']
 
 export const listImportRows = operation({
@@ -169,7 +169,7 @@ export const listImportRows = operation({
   roles: importRoles,
   params: ImportParams,
   query: rowsQuery,
-  response: envelope(ImportedRow),
+  response: ListPage(ImportedRow),
   errors: ['import_data_deleted'],
 })
 

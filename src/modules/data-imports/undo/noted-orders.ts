@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { changedExactly } from '../../../db/commit.ts'
+import { requireChanges } from '../../../db/commit.ts'
 import type { Database, Statement } from '../../../db/database.ts'
 import type { CatalogueOrders } from '../../../domain/data-imports/import-position.ts'
 import { isRecord, readJson } from '../../../domain/text/json.ts'
@@ -48,7 +48,7 @@ export function forgetPeople({ id }: Pick<ImportRow, 'id'>, noted: readonly Note
   return [
     sql`update import_orders set undo_data = remainders.value ->> 2 from json_each(${JSON.stringify(remainders)}) as remainders
       where import_id = remainders.value ->> 0 and number = remainders.value ->> 1`,
-    changedExactly(remainders.length),
+    requireChanges(remainders.length),
   ]
 }
 

@@ -1,5 +1,5 @@
 import { dayMs } from '../../../time/instants.ts'
-import { instantOfWallClock, wallClockAt } from '../../../time/time-zones.ts'
+import { findInstant, readWallClock } from '../../../time/time-zones.ts'
 
 const weekMs = 7 * dayMs
 const maxKept = 5000
@@ -16,7 +16,7 @@ class ZoneOffsets {
   at(instant: number): number {
     const cached = this.#offsets.get(instant)
     if (cached !== undefined) return cached
-    const { offset } = wallClockAt(this.#zone, instant)
+    const { offset } = readWallClock(this.#zone, instant)
     if (this.#offsets.size >= maxKept) this.#offsets.clear()
     this.#offsets.set(instant, offset)
     return offset
@@ -47,12 +47,12 @@ function getZoneOffsets(timeZone: string): ZoneOffsets {
 
 /**
  * Answers the first of two possible instants, and null for a local time that daylight saving skips, like
- * `instantOfWallClock`.
+ * `findInstant`.
  */
 export function createLocalTimeReader(timeZone: string): (wall: number) => number | null {
   const offsets = getZoneOffsets(timeZone)
   return (wall) => {
     const offset = offsets.steady(wall)
-    return offset === null ? instantOfWallClock(timeZone, wall) : wall - offset
+    return offset === null ? findInstant(timeZone, wall) : wall - offset
   }
 }

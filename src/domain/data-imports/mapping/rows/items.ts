@@ -1,6 +1,6 @@
 import { buildProductKey, readProduct, type ProductTuple } from './products.ts'
 import { concernsWholeRow, type OrderError, type OrderWarning, type PlacedRow } from './row.ts'
-import { oneOf } from '../../../text/text.ts'
+import { findWord } from '../../../text/text.ts'
 import { type ItemStatus, itemStatuses } from '../../../orders/external-orders.ts'
 
 export interface DecidedItem extends ProductTuple {
@@ -66,7 +66,7 @@ function readItem({ line, values }: PlacedRow, product: ProductTuple): DecidedIt
     deposit_minor: getNumber(values, 'deposit') ?? 0,
     handling_fee_minor: getNumber(values, 'handling_fee') ?? 0,
     vendor_code: getText(values, 'vendor_code'),
-    status: oneOf(itemStatuses, getText(values, 'status')),
+    status: findWord(itemStatuses, getText(values, 'status')),
     valid_until: getNumber(values, 'valid_until'),
     user: readUser(values),
   }

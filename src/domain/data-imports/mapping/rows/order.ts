@@ -1,7 +1,7 @@
 import { toIso } from '../../../time/instants.ts'
 import { type Language, languages } from '../../../languages.ts'
 import { type Currency, toMajor } from '../../../money.ts'
-import { oneOf } from '../../../text/text.ts'
+import { findWord } from '../../../text/text.ts'
 import { type OrderStatus, orderStatuses } from '../../../orders/orders.ts'
 import type { Grouping } from '../mapping.ts'
 import { findTargetField } from '../targets/fields.ts'
@@ -171,7 +171,7 @@ const readCustomer = (values: OrderValues): DecidedOrder['customer'] => ({
   first_name: getText(values, 'customer.first_name'),
   last_name: getText(values, 'customer.last_name'),
   full_name: getText(values, 'customer.full_name'),
-  locale: oneOf(languages, getText(values, 'customer.locale')),
+  locale: findWord(languages, getText(values, 'customer.locale')),
 })
 
 /** Another service counts as `import`. */
@@ -217,7 +217,7 @@ export function mapOrder(rows: readonly PlacedRow[], options: OrderOptions): Map
     lines: rows.map(({ line }) => line),
     external_id: decideId(rows, values, options),
     order_number: getText(values, 'order.order_number'),
-    status: oneOf(orderStatuses, getText(values, 'order.status')) ?? decideStatus(items, options),
+    status: findWord(orderStatuses, getText(values, 'order.status')) ?? decideStatus(items, options),
     created_at: getNumber(values, 'order.created'),
     currency,
     customer: readCustomer(values),

@@ -1,5 +1,5 @@
 import { maxParsedLength } from '../../import-cells.ts'
-import { type Language, languageOf } from '../../../languages.ts'
+import { type Language, parseLanguage } from '../../../languages.ts'
 import type { OrderStatus } from '../../../orders/orders.ts'
 import { fold } from '../../../text/fold.ts'
 import data from './words.json' with { type: 'json' }
@@ -71,5 +71,5 @@ export function readLanguage(text: string): Language | 'other' | null {
   const language = languageNames.find(([, names]) => names.has(word))?.[0]
   if (language) return language
   const isTag = /^[a-z]{2,3}(?:[-_][a-z0-9]{2,8})*$/.test(word)
-  return (isTag ? languageOf(word) : null) ?? (otherLanguages.test(word) ? 'other' : null)
+  return (isTag ? parseLanguage(word) : null) ?? (otherLanguages.test(word) ? 'other' : null)
 }
