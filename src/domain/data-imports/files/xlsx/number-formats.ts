@@ -14,7 +14,7 @@ const durationId = 46
 const stripFormat = (code: string): string =>
   code
     .replaceAll(/"[^"]*"|\\.|_.|\*./g, '')
-    // `detectNumberKind` limits the length to 255 characters.
+    // Bounded: at most 255 characters, which `detectNumberKind` checks.
     .replaceAll(/\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '')
     .split(';')[0]!
 

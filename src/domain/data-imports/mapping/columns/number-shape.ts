@@ -25,7 +25,7 @@ const cannotBeNumber = /^\D*$|[@?#_]|\p{L}{9}/u
 /** `150,-` and `150:-` are prices without cents. Only the comma shows the decimal separator. */
 const removeDashes = (text: string): string =>
   text
-    // `readNumber` limits the length to 100 characters.
+    // Bounded: at most 100 characters, which `readNumber` checks.
     .replace(/,\s?[-–—]{1,2}(?=\D*$)/, ',00')
     .replace(/(?<=\d)[.:]\s?[-–—]{1,2}(?=\D*$)/, '')
 
