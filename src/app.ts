@@ -20,7 +20,7 @@ import { auth } from './modules/auth/routes.ts'
 import { campaigns } from './modules/campaigns/routes.ts'
 import { consentPages } from './modules/consent-pages/routes.ts'
 import { consents } from './modules/consents/routes.ts'
-import { dataImports } from './modules/data-imports/routes.ts'
+import { importRoutes } from './modules/data-imports/routes.ts'
 import { editions } from './modules/editions/routes.ts'
 import { emailMessages } from './modules/email-messages/routes.ts'
 import { files, servedFiles } from './modules/files/routes.ts'
@@ -54,7 +54,7 @@ export const routers: readonly Router[] = [
   refundBatchRoutes,
   userRoutes,
   files,
-  dataImports,
+  importRoutes,
   segmentRoutes,
   emailMessages,
   campaigns,

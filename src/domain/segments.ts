@@ -35,7 +35,11 @@ export const isStale = (segment: { status: string; calculated_at: number | null 
   segment.status === 'ready' && segment.calculated_at !== null && now - segment.calculated_at >= staleAfterMs
 
 /** From 0 to 1, rounded down to hundredths. */
-export function calculateSegmentProgress(segment: { status: string; walked_count: number; population_count: number }): number {
+export function calculateSegmentProgress(segment: {
+  status: string
+  walked_count: number
+  population_count: number
+}): number {
   if (segment.status === 'ready') return 1
   if (segment.status === 'draft' || segment.population_count === 0) return 0
   return Math.floor((100 * Math.min(segment.walked_count, segment.population_count)) / segment.population_count) / 100

@@ -126,7 +126,7 @@ it('an undo restores every table, and the file can be imported again with the sa
         undone_orders: imported.created_orders + imported.updated_orders,
       })
       expect(await stateBeside()).toEqual(before)
-      expect((await undoneNow(id)).map(({ before: kept }) => kept)).toEqual(outcomes.map(() => null))
+      expect((await undoneNow(id)).map(({ undo_data: kept }) => kept)).toEqual(outcomes.map(() => null))
 
       expect(await outcomesOf(await importFile(shop, second, key))).toEqual(outcomes)
     }),

@@ -28,8 +28,14 @@ export async function undoToEnd(id: string): Promise<ImportRow> {
 
 export const undoneNow = (id: string) =>
   db.all(
-    sql<{ number: number; order_id: string; undo_outcome: string; undo_reason: string | null; before: string | null }>`
-      select number, order_id, undo_outcome, undo_reason, before from import_orders
+    sql<{
+      number: number
+      order_id: string
+      undo_outcome: string
+      undo_reason: string | null
+      undo_data: string | null
+    }>`
+      select number, order_id, undo_outcome, undo_reason, undo_data from import_orders
       where import_id = ${id} order by number`,
   )
 
