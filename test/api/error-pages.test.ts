@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { fieldGuide } from '../../src/domain/error-guide/fields.ts'
-import { errorGuide } from '../../src/domain/error-guide/index.ts'
+import { errorGuide, type FieldCode, fieldGuide } from '../../src/domain/error-guide.ts'
 import { AppError, type ErrorCode, errorStatus } from '../../src/domain/errors.ts'
 import { codePage } from '../../src/http/pages/error-pages.ts'
 import { buildProblem } from '../../src/http/problem.ts'
 import { app } from '../../src/app.ts'
-import { refuseUnrouted } from '../../src/http/operations/unrouted.ts'
+import { createRouteError } from '../../src/http/operations/unrouted.ts'
 import { call, callWith, get, pathOfLink, post, publicUrl } from '../support/api.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
@@ -81,9 +80,9 @@ describe('/docs/errors', () => {
   it.each(codes)('explains %s with an example body as it is answered', async (code) => {
     const { status, text } = await html(`/docs/errors/${code}`)
     expect(status).toBe(200)
-    const { cause, mend, example } = errorGuide[code]
+    const { cause, fix = '', example } = errorGuide[code]
     expect(textOf(text)).toContain(plain(cause))
-    expect(textOf(text)).toContain(plain(mend))
+    expect(textOf(text)).toContain(plain(fix))
     const body = exampleOf(text)
     const { detail, errors = [], extra = {} } = example
     const answer = buildProblem(new AppError(code, detail, { errors, extra }), {
@@ -93,14 +92,16 @@ describe('/docs/errors', () => {
     })
     expect(body).toEqual(JSON.parse(answer.body))
     // The example is of a path that there is.
-    if (code !== 'not_found') expect(refuseUnrouted(app.routes, body.instance).code).toBe('method_not_allowed')
+    if (code !== 'not_found') expect(createRouteError(app.routes, body.instance).code).toBe('method_not_allowed')
     for (const error of body.errors) expect(fieldGuide).toHaveProperty(error.code)
   })
 
   it.each(Object.keys(fieldGuide))('explains the field code %s', async (code) => {
     const { status, text } = await html(`/docs/errors/${code}`)
     expect(status).toBe(200)
-    expect(textOf(text)).toContain(plain(fieldGuide[code as keyof typeof fieldGuide].mend))
+    const { cause, fix = '' } = fieldGuide[code as FieldCode]
+    expect(textOf(text)).toContain(plain(cause))
+    expect(textOf(text)).toContain(plain(fix))
   })
 
   it('answers 404 for unknown codes, also for names of object properties', async () => {

@@ -40,7 +40,7 @@ export const testConfig: Config = {
   payments: { apiBase: '', secrets: ['link-signing-key-of-the-tests'] },
   oidc: null,
   cell: '',
-  kept: { webhooks: retentionDays.webhooks * dayMs, auditLog: retentionDays.auditLog * dayMs },
+  retentionMs: { webhooks: retentionDays.webhooks * dayMs, auditLog: retentionDays.auditLog * dayMs },
   files: { url: 'https://api.example.test', scan: null },
   webhooks: { allowInsecure: false, ownHosts: [], schedule: standardSchedule },
 }

@@ -4,29 +4,33 @@ import { findEmailRefusal, findSmsRefusal, sendAcceptable } from '../acceptable/
 import type { EmailGateway } from '../email/email.ts'
 import type { SmsGateway } from '../sms/sms.ts'
 
-async function keep(store: CaptureStore, key: string, messages: readonly CapturedMessage[]): Promise<SendResult[]> {
+async function storeMessages(
+  store: CaptureStore,
+  key: string,
+  messages: readonly CapturedMessage[],
+): Promise<SendResult[]> {
   try {
-    const ids = await store.keep(key, messages)
+    const ids = await store.store(key, messages)
     return ids.map((id) =>
       id === null
-        ? failure('unknown', 'idempotency_mismatch', 'This key has sent another message before.')
+        ? failure('unknown', 'idempotency_mismatch', 'This key was used for another message before.')
         : { ok: true, providerId: id },
     )
   } catch (error) {
-    // Without an answer the messages were not stored, or a repeated call finds them.
+    // Either the messages were not stored, or a repeated call finds them.
     return messages.map(() => failure('transient', 'store_failed', error instanceof Error ? error.message : 'fault'))
   }
 }
 
 const traits = { name: 'capture', batch: 100, deduplicates: true, reportsDelivery: false }
 
-/** Keeps e-mails instead of sending them. */
+/** Stores e-mails instead of sending them. */
 export const captureEmail = (store: CaptureStore): EmailGateway => ({
   ...traits,
   bulk: true,
   send: (messages, key) =>
     sendAcceptable(messages, findEmailRefusal, (acceptable) =>
-      keep(
+      storeMessages(
         store,
         key,
         acceptable.map(({ from, to, replyTo, subject, html, text, headers, reference }) => ({
@@ -44,12 +48,12 @@ export const captureEmail = (store: CaptureStore): EmailGateway => ({
     ),
 })
 
-/** Keeps SMS instead of sending them. */
+/** Stores SMS instead of sending them. */
 export const captureSms = (store: CaptureStore): SmsGateway => ({
   ...traits,
   send: (messages, key) =>
     sendAcceptable(messages, findSmsRefusal, (acceptable) =>
-      keep(
+      storeMessages(
         store,
         key,
         acceptable.map(({ from, to, body, reference }) => ({
@@ -67,7 +71,7 @@ export const captureSms = (store: CaptureStore): SmsGateway => ({
     ),
 })
 
-/** A message as it would have been sent. */
+/** A message that would have been sent. */
 export interface CapturedMessage {
   channel: Channel | 'wallet'
   reference: string
@@ -76,12 +80,12 @@ export interface CapturedMessage {
   replyTo: string | null
   subject: string
   html: string
-  /** The text; of an SMS the whole message. */
+  /** The plain text of an e-mail, or the whole SMS. */
   body: string
   headers: Readonly<Record<string, string>>
 }
 
 export interface CaptureStore {
-  /** Stores messages once for a key, and answers their ids in order; null when the key has stored other messages. */
-  keep: (key: string, messages: readonly CapturedMessage[]) => Promise<(string | null)[]>
+  /** Stores messages once per key and returns their ids. Null: the key has stored another message. */
+  store: (key: string, messages: readonly CapturedMessage[]) => Promise<(string | null)[]>
 }

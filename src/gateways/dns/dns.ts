@@ -3,15 +3,15 @@ import type { TxtAnswer } from '../../domain/messaging/sender-domains.ts'
 export type { TxtAnswer }
 
 export interface DnsGateway {
-  /** The texts of the TXT records at a name, the parts of each joined. Never throws. */
-  txt(name: string): Promise<TxtAnswer>
+  /** The TXT records of a name. The parts of a record are joined. Never throws. */
+  lookUpTxt(name: string): Promise<TxtAnswer>
 }
 
 export interface CapturedRecords {
-  textsAt: (name: string) => Promise<readonly string[]>
+  findTexts: (name: string) => Promise<readonly string[]>
 }
 
-/** Answers records that a developer or a test has set, without a call. */
+/** Returns records that a developer or a test has set. */
 export const capturedDns = (records: CapturedRecords): DnsGateway => ({
-  txt: async (name) => ({ ok: true, texts: await records.textsAt(name) }),
+  lookUpTxt: async (name) => ({ ok: true, texts: await records.findTexts(name) }),
 })

@@ -4,7 +4,7 @@ import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
 import { readText } from '../provider-api/post-json.ts'
 import { type EventRequest, readInstant, readEvent } from '../provider-events/event-request.ts'
 
-/** GatewayAPI's documentation has both spellings. */
+/** The documentation of GatewayAPI uses both spellings. */
 const statusEvents = ['message.status.sms', 'messaging.status.sms']
 
 const types = new Map<string, ProviderEvent['type']>(
@@ -25,7 +25,7 @@ const types = new Map<string, ProviderEvent['type']>(
   } as const),
 )
 
-function bounceOf(status: string, reason: string): ProviderEvent['bounce'] {
+function classifyBounce(status: string, reason: string): ProviderEvent['bounce'] {
   if (/unknown subscriber|invalid (number|msisdn|recipient|destination)|unallocated|not in service/i.test(reason))
     return 'hard'
   return status === 'rejected' || /block|barred|filter|spam|blacklist/i.test(reason) ? 'block' : 'soft'
@@ -39,8 +39,8 @@ async function isSignedBy(secret: string, header: string, body: string): Promise
   return crypto.subtle.verify('HMAC', key, mac, utf8(body))
 }
 
-/** The events that GatewayAPI reports: none for other kinds, null for an invalid signature. */
-export async function gatewayApiEvents(
+/** The events in a request of GatewayAPI. Null: the signature is invalid. */
+export async function readGatewayApiEvents(
   secret: string,
   { headers, body }: EventRequest,
   now: number,
@@ -64,7 +64,7 @@ export async function gatewayApiEvents(
       address: /^\+?\d{5,15}$/.test(digits) ? `+${digits.replace('+', '')}` : null,
       at:
         readInstant(event['status_at']) ?? readInstant(event['timestamp']) ?? readInstant(envelope['timestamp']) ?? now,
-      bounce: type === 'bounced' ? bounceOf(status, detail) : null,
+      bounce: type === 'bounced' ? classifyBounce(status, detail) : null,
       url: null,
       detail,
     },

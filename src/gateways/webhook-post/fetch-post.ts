@@ -1,5 +1,5 @@
 import { toPlainText } from '../../domain/text/text.ts'
-import { announcedBytes } from '../answers/announced-bytes.ts'
+import { readContentLength } from '../answers/announced-bytes.ts'
 import { SharedTimeLimits, isTimeout } from '../time-limit/time-limit.ts'
 import { faultOf, platformFaultOf } from './network-faults.ts'
 import type { PostRequest, PostResult, WebhookPost } from './webhook-post.ts'
@@ -14,7 +14,7 @@ const nothing = new Uint8Array()
  * the first bytes of it.
  */
 async function beginningOf(response: Response): Promise<Uint8Array> {
-  const announced = announcedBytes(response)
+  const announced = readContentLength(response)
   // What is announced as nothing leaves nothing to be read, and the connection is free.
   if (announced === 0) return nothing
   // Announced and short, it is read at one go, which takes a fraction of the time.

@@ -12,7 +12,7 @@ const keptFields = { position, id, reference, recipient }
 
 /** The capture gateways store messages here; `/dev/outbox` shows them. */
 export const captureStore = (ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>): CaptureStore => ({
-  async keep(key, messages) {
+  async store(key, messages) {
     const [first] = messages
     if (!first) return []
     const rows = messages.map(({ from, to, replyTo, ...message }, index) => ({

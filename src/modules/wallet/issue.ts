@@ -49,10 +49,10 @@ function providerFor(ctx: Ctx, platform: WalletPlatform): WalletProvider {
 /** The link of a pass; `capture` keeps the pass with it. */
 async function linkOf(ctx: Ctx, row: PassRow): Promise<string> {
   const content = await contentOf(ctx, row)
-  if (row.platform === 'google') return ctx.passes.addUrl({ platform: 'google', content })
+  if (row.platform === 'google') return ctx.passes.createAddUrl({ platform: 'google', content })
   const token = await downloadToken(ctx.config.linkSigningKey, row.serial_number)
   const download_url = `${ctx.config.publicUrl}/wallet/apple/passes/${token}`
-  return ctx.passes.addUrl({ platform: 'apple', content, download_url })
+  return ctx.passes.createAddUrl({ platform: 'apple', content, download_url })
 }
 
 async function newPass(ctx: Ctx, purchase: PurchaseForPass, platform: WalletPlatform): Promise<PassRow> {

@@ -86,7 +86,7 @@ export const packageOf = async (
   job: JobCtx,
   pass: Pick<PassRow, 'id' | 'serial_number' | 'status' | 'purchase_id'>,
   token: string,
-): Promise<Uint8Array<ArrayBuffer>> => job.passes.applePackage({ content: await contentOf(job, pass), token })
+): Promise<Uint8Array<ArrayBuffer>> => job.passes.buildApplePackage({ content: await contentOf(job, pass), token })
 
 /** The package behind a download link; 404 for a link that is forged, or of a pass that is void or erased. */
 export async function downloadedPackage(job: JobCtx, link: string): Promise<Uint8Array<ArrayBuffer>> {
