@@ -139,6 +139,7 @@ function measure(ast: Ast): void {
 }
 
 const commentTextOrParenthesis =
+  // Bounded: at most 4,000 characters, which `parseExpression` checks.
   /\/\/[^\n]*|"""(?:\\[^]|[^\\])*?"""|'''(?:\\[^]|[^\\])*?'''|"(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*'|[()]/g
 
 /** The syntax tree has no grouping parentheses, so their places are read from the source. */
