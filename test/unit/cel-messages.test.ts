@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { checkExpression } from '../../src/domain/cel/index.ts'
-import { expressionFields } from '../../src/domain/error-guide/fields.ts'
+import { expressionFields } from '../../src/domain/error-guide.ts'
 
 const findErrors = (source: string) => {
   const checked = checkExpression(source)
