@@ -84,7 +84,8 @@ function listChildren(ast: Ast): Ast[] {
 const heavyCalls = /^(?:int|double|timestamp|exists|exists_one|all|filter|map|get[A-Z]\w*)$/
 
 /**
- * SQLite accepts expressions up to a depth of 100, so a node that is lowered to several levels of SQL counts as several.
+ * SQLite accepts expressions up to a depth of 100, so a node that is lowered to several levels of SQL counts as
+ * several.
  */
 function countLevels(ast: Ast): number {
   switch (ast.op) {
