@@ -10,7 +10,7 @@ import { checkContent } from '../../domain/files/content.ts'
 import { type FilePurpose, fitsPurpose, inferPurpose, type ReceivedFile } from '../../domain/files/files.ts'
 import { cleanFileName } from '../../domain/files/names.ts'
 import { buildSearchText } from '../../domain/text/fold.ts'
-import { tenantExists, openEditions } from '../editions/index.ts'
+import { requireTenant, openEditions } from '../editions/index.ts'
 import type { UploadInput } from './contract.ts'
 import type { FileRow, StoredFile } from './queries.ts'
 import { firstStatus, scanStatements } from './scanning/scan.ts'
@@ -82,7 +82,7 @@ export async function createFile(ctx: Ctx, input: UploadInput, received: Receive
   const content = { ...received, organization_id }
   const result = { ...row, is_used: false, used_by: [] }
   return commit(ctx, result, [
-    storeContent(content, row.created_at, [tenantExists(organization_id, edition_id), ...openEditions(edition_id)]),
+    storeContent(content, row.created_at, [requireTenant(organization_id, edition_id), ...openEditions(edition_id)]),
     countNewContent(content),
     insertFile(row),
     ...scanStatements(ctx, row.id),

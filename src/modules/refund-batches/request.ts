@@ -11,7 +11,7 @@ import {
   planOrder,
   withoutRequest,
 } from '../../domain/refunds/refund-batches.ts'
-import { auditStatement } from '../audit-log/index.ts'
+import { recordAudit } from '../audit-log/index.ts'
 import { enqueueRefunds } from '../refund-payments/index.ts'
 import {
   batchRequestStatements,
@@ -157,7 +157,7 @@ function endArchived(job: JobCtx, batch: BatchRow): Promise<void> {
     job,
     [
       ...updateVersion(refundBatches, batch, changes),
-      auditStatement({ caller: actor, requestId: batch.id, now, id: job.newId('audit_entry') }, entry),
+      recordAudit({ caller: actor, requestId: batch.id, now, id: job.newId('audit_entry') }, entry),
     ],
     [],
   )

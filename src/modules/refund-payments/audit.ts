@@ -1,7 +1,7 @@
 import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
 import { listChanges, type Representation, systemActor } from '../../domain/audit.ts'
-import { auditStatement } from '../audit-log/index.ts'
+import { recordAudit } from '../audit-log/index.ts'
 import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 
 type Action = 'requestBatchRefund' | 'completeRefund' | 'failRefund' | 'takeBackRefund' | 'recordProviderRefund'
@@ -13,7 +13,7 @@ export const auditRefund = (
   refund: RefundRow,
   change: { before: Representation | null; after: Representation },
 ): Statement =>
-  auditStatement(
+  recordAudit(
     {
       caller: { id: systemActor, credential: { id: null } },
       requestId: refund.provider_key ?? refund.id,
