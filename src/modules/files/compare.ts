@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { inList } from '../../db/visibility.ts'
 import { parseStorageKey } from '../../domain/files/addresses.ts'
-import { unclaimedAfterMs } from '../../domain/files/files.ts'
+import { orphanedAfterMs } from '../../domain/files/files.ts'
 import { dayMs } from '../../domain/time/instants.ts'
 
 const objectsAStep = 500
@@ -17,7 +17,7 @@ const endOf = (prefix: string): string => `${prefix}\uffff`
 
 /** Deletes old objects without a row: their request died between the store and the database. */
 async function removeUnknown(job: JobCtx, listed: readonly { key: string; uploaded_at: number }[]): Promise<void> {
-  const old = listed.filter(({ uploaded_at }) => uploaded_at < job.now() - unclaimedAfterMs)
+  const old = listed.filter(({ uploaded_at }) => uploaded_at < job.now() - orphanedAfterMs)
   if (old.length === 0) return
   const bases = [...new Set(old.map(({ key }) => parseStorageKey(key)))]
   const known = await job.db.all(
@@ -33,7 +33,7 @@ async function markMissing({ db, now }: JobCtx, from: string, to: string, presen
   const lost = await db.all(
     sql<{ storage_key: string }>`update stored_objects set is_missing = 1
       where storage_key > ${from} and storage_key <= ${to} and is_missing = 0
-        and created_at < ${now() - unclaimedAfterMs} and not ${inList(sql`storage_key`, present)} returning storage_key`,
+        and created_at < ${now() - orphanedAfterMs} and not ${inList(sql`storage_key`, present)} returning storage_key`,
   )
   return lost.length
 }

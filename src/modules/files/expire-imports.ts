@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { commitPart, retryLostRaces } from '../../db/commit.ts'
-import { unusedImportKeptMs } from '../../domain/files/files.ts'
+import { unusedImportLifetimeMs } from '../../domain/files/files.ts'
 import { firstIdAt } from '../../domain/ids.ts'
 import { deletion } from './delete.ts'
 import type { StoredFile } from './queries.ts'
@@ -34,7 +34,7 @@ export async function sweepUnusedImports(job: JobCtx): Promise<void> {
   )
   const seen = await job.db.all(
     sql<{ id: string; is_due: number }>`select id, ${isUnusedImport} as is_due from files
-      where id > ${place?.after_key ?? ''} and id < ${firstIdAt('file', now - unusedImportKeptMs)}
+      where id > ${place?.after_key ?? ''} and id < ${firstIdAt('file', now - unusedImportLifetimeMs)}
       order by id limit ${filesASweep}`,
   )
   const due = seen.filter(({ is_due }) => is_due).map(({ id }) => id)

@@ -9,8 +9,8 @@ import { fieldError, invalid, notFound } from '../../../domain/errors.ts'
 import { forgetServedFile } from '../serving/served-file.ts'
 import { signFileAddress } from '../../../domain/files/addresses.ts'
 import {
-  firstRepeatMs,
-  longestRepeatMs,
+  minRetryMs,
+  maxRetryMs,
   type ScanAnswer,
   parseScanAnswer,
   openScanToken,
@@ -48,7 +48,7 @@ async function claimScans(job: JobCtx, files: { id: string } | { most: number })
       : sql`file_id in (select file_id from file_scans indexed by file_scans_due
           where due_at <= ${at} order by due_at limit ${files.most})`
   const claimed = await job.db.all(sql<{ file_id: string }>`update file_scans set attempts = attempts + 1,
-      due_at = ${at} + min(${longestRepeatMs}, ${firstRepeatMs} * (1 << min(attempts, 10))), modified_at = ${at}
+      due_at = ${at} + min(${maxRetryMs}, ${minRetryMs} * (1 << min(attempts, 10))), modified_at = ${at}
     where ${chosen} returning file_id`)
   if (claimed.length === 0) return []
   const ids = claimed.map(({ file_id }) => file_id)

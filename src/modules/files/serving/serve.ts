@@ -1,6 +1,6 @@
 import type { JobCtx } from '../../../context.ts'
 import { AppError, LostRace } from '../../../domain/errors.ts'
-import { contentDisposition } from '../../../domain/files/names.ts'
+import { formatContentDisposition } from '../../../domain/files/names.ts'
 import {
   findFailedCondition,
   formatHttpDate,
@@ -79,7 +79,7 @@ const headersOf = ({ type, name, size, etag, modifiedAt, cacheControl }: Represe
     'content-type': type,
     'content-length': String(size),
     // Browsers never show a file that is no image as a page.
-    'content-disposition': contentDisposition(isImageType(type) ? 'inline' : 'attachment', name),
+    'content-disposition': formatContentDisposition(isImageType(type) ? 'inline' : 'attachment', name),
     'content-security-policy': "default-src 'none'; sandbox",
     'x-content-type-options': 'nosniff',
     etag,

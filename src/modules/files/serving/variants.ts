@@ -2,12 +2,12 @@ import { eq } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { files } from '../../../db/schema/files/files.ts'
 import { select } from '../../../db/select.ts'
-import { buildDerivedKey, type MadeVariant } from '../../../domain/files/addresses.ts'
+import { buildDerivedKey, type DerivedVariant } from '../../../domain/files/addresses.ts'
 import type { OpenObject } from '../../../gateways/files/files.ts'
 import type { ImageShape, ImagesGateway } from '../../../gateways/images/images.ts'
 import type { ServedFile } from './served-file.ts'
 
-const shapes: Record<MadeVariant, ImageShape> = {
+const shapes: Record<DerivedVariant, ImageShape> = {
   thumbnail: { width: 200, height: 200, fit: 'crop' },
   optimized: { width: 1200, fit: 'scale-down' },
   large: { width: 2400, fit: 'scale-down' },
@@ -30,7 +30,7 @@ async function isReferred({ db }: JobCtx, { storage_key }: VariantSource): Promi
   return (await db.first(anyFile)) !== undefined
 }
 
-async function make(job: JobCtx, images: ImagesGateway, file: VariantSource, variant: MadeVariant): Promise<void> {
+async function make(job: JobCtx, images: ImagesGateway, file: VariantSource, variant: DerivedVariant): Promise<void> {
   const source = await job.files.open(file.storage_key)
   if (!source) throw new Error(`the bytes of ${file.storage_key} are gone`)
   const made = await images.toWebp(source.body, shapes[variant])
@@ -57,7 +57,7 @@ async function isMadeBefore(made: Promise<void>): Promise<boolean> {
 
 export interface VariantRequest {
   file: VariantSource
-  variant: MadeVariant
+  variant: DerivedVariant
   images: ImagesGateway
   /** Lets the work go on after its request has ended. */
   keepAlive: (work: Promise<unknown>) => void

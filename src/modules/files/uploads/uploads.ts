@@ -10,7 +10,7 @@ import {
   countParts,
   getPartSize,
   type ReceivedFile,
-  uploadKeptMs,
+  uploadLifetimeMs,
 } from '../../../domain/files/files.ts'
 import { cleanFileName } from '../../../domain/files/names.ts'
 import { parseDeclaredType } from '../../../domain/files/types.ts'
@@ -47,7 +47,7 @@ export async function startUpload(ctx: Ctx, input: StartUploadInput): Promise<Up
     version: 1,
     created_at: now,
     modified_at: now,
-    expires_at: now + uploadKeptMs,
+    expires_at: now + uploadLifetimeMs,
   }
   return commit(ctx, { ...row, parts: [] }, [
     ...openEditions(edition_id),
