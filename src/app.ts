@@ -24,19 +24,19 @@ import { dataImports } from './modules/data-imports/routes.ts'
 import { editions } from './modules/editions/routes.ts'
 import { emailMessages } from './modules/email-messages/routes.ts'
 import { files, servedFiles } from './modules/files/routes.ts'
-import { merchantAccounts } from './modules/merchant-accounts/routes.ts'
-import { orders } from './modules/orders/routes.ts'
+import { merchantAccountRoutes } from './modules/merchant-accounts/routes.ts'
+import { orderRoutes } from './modules/orders/routes.ts'
 import { organizations } from './modules/organizations/routes.ts'
 import { devMailbox } from './modules/dev-mailbox/routes.ts'
-import { personalData } from './modules/personal-data/routes.ts'
-import { purchases } from './modules/purchases/routes.ts'
-import { refundBatches } from './modules/refund-batches/routes.ts'
-import { refunds } from './modules/refunds/routes.ts'
-import { paymentEvents, refundPayments } from './modules/refund-payments/routes.ts'
+import { personalDataRoutes } from './modules/personal-data/routes.ts'
+import { purchaseRoutes } from './modules/purchases/routes.ts'
+import { refundBatchRoutes } from './modules/refund-batches/routes.ts'
+import { refundRoutes } from './modules/refunds/routes.ts'
+import { buildPaymentEventRoutes, refundPaymentRoutes } from './modules/refund-payments/routes.ts'
 import { segments } from './modules/segments/routes.ts'
 import { devDns, senderDomains } from './modules/sender-domains/routes.ts'
 import { messageEvents } from './modules/message-events/routes.ts'
-import { users } from './modules/users/routes.ts'
+import { userRoutes } from './modules/users/routes.ts'
 import { wallet, walletPasses } from './modules/wallet/routes.ts'
 import { webhooks } from './modules/webhooks/routes.ts'
 
@@ -47,12 +47,12 @@ export const routers: readonly Router[] = [
   organizations,
   senderDomains,
   editions,
-  orders,
-  purchases,
-  refunds,
-  refundPayments,
-  refundBatches,
-  users,
+  orderRoutes,
+  purchaseRoutes,
+  refundRoutes,
+  refundPaymentRoutes,
+  refundBatchRoutes,
+  userRoutes,
   files,
   dataImports,
   segments,
@@ -61,9 +61,9 @@ export const routers: readonly Router[] = [
   consents,
   webhooks,
   auditLog,
-  personalData,
+  personalDataRoutes,
   walletPasses,
-  merchantAccounts,
+  merchantAccountRoutes,
 ]
 
 export const operations = routers.flatMap((router) => router.operations)
@@ -109,7 +109,7 @@ app.route(
 
 app.route('/', devMailbox(openPublic))
 app.route('/', messageEvents(openPublic))
-app.route('/', paymentEvents(openPublic))
+app.route('/', buildPaymentEventRoutes(openPublic))
 app.route('/', consentPages(openPublic))
 app.route('/', devDns(openPublic))
 app.route('/', servedFiles(openPublic))

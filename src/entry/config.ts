@@ -74,7 +74,9 @@ function readWallet(env: Bindings): WalletConfig {
     vendorB: readVendor('WALLET_VENDOR_B', env.WALLET_VENDOR_B),
   }
   if (vendors.vendorA !== null && vendors.vendorA === vendors.vendorB)
-    throw new Error(`WALLET_VENDOR_A and WALLET_VENDOR_B are both "${vendors.vendorA}". Each platform can be only one of them.`)
+    throw new Error(
+      `WALLET_VENDOR_A and WALLET_VENDOR_B are both "${vendors.vendorA}". Each platform can be only one of them.`,
+    )
   const platforms = Object.values(vendors).filter((platform) => platform !== null)
   const missing = platforms.flatMap((platform) => requiredWalletVariables[platform]).find((variable) => !env[variable])
   if (name === 'live' && missing) throw new Error(`${missing} is not set. WALLET_PROVIDER=live requires it.`)
@@ -101,9 +103,7 @@ function readPaymentBase(text: string, isDevelopment: boolean): string {
   const base = trimSlash(text)
   if (base === '' || (URL.canParse(base) && new URL(base).protocol === 'https:')) return base
   if (isDevelopment && isThisMachine(getHost(base)) && new URL(base).protocol === 'http:') return base
-  throw new Error(
-    `PAYMENT_API_BASE is "${text}". It must begin with https://, or name this machine in development.`,
-  )
+  throw new Error(`PAYMENT_API_BASE is "${text}". It must begin with https://, or name this machine in development.`)
 }
 
 function readPayments(env: Bindings, environment: Config['environment']): Config['payments'] {
@@ -147,7 +147,9 @@ const maxRetentionDays = 36_500
 function readRetention(variable: 'WEBHOOK_KEPT_DAYS' | 'AUDIT_KEPT_DAYS', value: string, defaultDays: number): number {
   const days = value.trim() === '' ? defaultDays : Number(value)
   if (/^\d*$/.test(value.trim()) && days >= 1 && days <= maxRetentionDays) return days * dayMs
-  throw new Error(`${variable} is "${value}". It must be empty or a whole number of days from 1 to ${maxRetentionDays}.`)
+  throw new Error(
+    `${variable} is "${value}". It must be empty or a whole number of days from 1 to ${maxRetentionDays}.`,
+  )
 }
 
 function readEnvironment(env: Bindings): Config['environment'] {

@@ -11,7 +11,7 @@ import { imagesBinding } from '../gateways/images/images.ts'
 import { capturePasses } from '../gateways/passes/capture.ts'
 import { livePasses } from '../gateways/passes/live.ts'
 import type { PassesGateway } from '../gateways/passes/passes.ts'
-import { paymentGateways } from '../gateways/payments/gateways.ts'
+import { buildPaymentGateways } from '../gateways/payments/gateways.ts'
 import { gatewayApi } from '../gateways/sms/gatewayapi.ts'
 import type { SmsGateway } from '../gateways/sms/sms.ts'
 import type { Bindings } from '../http/env.ts'
@@ -47,7 +47,8 @@ const buildWalletOptions = ({ config }: GatewayCtx) => ({
 })
 
 const passesGateways: Record<ProviderName<'WALLET_PROVIDER'>, GatewayFactory<PassesGateway>> = {
-  capture: (parts) => capturePasses({ store: captureStore(parts), keys: capturedKeys(parts), ...buildWalletOptions(parts) }),
+  capture: (parts) =>
+    capturePasses({ store: captureStore(parts), keys: capturedKeys(parts), ...buildWalletOptions(parts) }),
   live: (parts, { APPLE_PUSH: push }) => livePasses({ ...buildWalletOptions(parts), push, now: parts.now }),
 }
 
@@ -77,7 +78,7 @@ export function createGateways(env: GatewayBindings, parts: GatewayCtx): Gateway
     sms: sms(parts, env),
     dns: dns(parts, env),
     passes: passes(parts, env),
-    payments: paymentGateways({ environment, apiBase: payments.apiBase }),
+    payments: buildPaymentGateways({ environment, apiBase: payments.apiBase }),
     files: r2Files(env.FILES),
     images: env.IMAGES ? imagesBinding(env.IMAGES) : null,
     scanner: files.scan ? httpScanner(files.scan) : null,

@@ -9,8 +9,6 @@ import { createGateways } from './gateways.ts'
 import { random } from './random.ts'
 import type { CampaignSenders } from '../domain/campaigns/sender.ts'
 import type { WebhookSenders } from '../domain/webhooks/webhook-sender.ts'
-import { waitUntil } from 'cloudflare:workers'
-import { logError } from '../http/log.ts'
 
 /**
  * Creates the context of queue messages, sweeps and paths without an access token. It uses the primary database, and its
@@ -66,7 +64,3 @@ export const createCampaignSenders = (env: Bindings): CampaignSenders => ({
 export const createWebhookSenders = (env: Bindings): WebhookSenders => ({
   create: () => env.WEBHOOK_SENDER.get(env.WEBHOOK_SENDER.newUniqueId()),
 })
-
-/** Lets work go on after its handler has returned. Errors are logged, and a sweep finds the unfinished rows. */
-export const continueInBackground = (name: string, work: Promise<unknown>): void =>
-  waitUntil(work.catch((error: unknown) => logError(name, error)))

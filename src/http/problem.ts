@@ -26,7 +26,13 @@ export const FieldProblem = z
   .object({
     code: z.string().openapi({ example: 'max_length' }),
     detail: z.string().openapi({ example: 'At most 200 characters.' }),
-    attr: z.string().nullable().openapi({ description: 'The name of the field or parameter.', example: 'name' }),
+    attr: z
+      .string()
+      .nullable()
+      .openapi({
+        description: 'The name of the field or parameter; null when the error is about none.',
+        example: 'name',
+      }),
     pointer: z
       .string()
       .nullable()
@@ -49,12 +55,10 @@ export const Problem = z
     type: z.string().openapi({ example: 'https://api.example.com/docs/errors/validation_error' }),
     title: z.string().openapi({ example: 'Invalid request' }),
     status: z.int().openapi({ example: 400 }),
-    code: z
-      .string()
-      .openapi({
-        description: 'The stable code of the error. Write your error handling against it.',
-        example: 'validation_error',
-      }),
+    code: z.string().openapi({
+      description: 'The stable code of the error. Write your error handling against it.',
+      example: 'validation_error',
+    }),
     detail: z.string().openapi({ example: '1 field is invalid.' }),
     instance: z.string().optional().openapi({ example: '/v1/editions' }),
     request_id: z.string().optional().openapi({ example: 'req_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' }),

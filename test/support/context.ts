@@ -12,7 +12,7 @@ import { captureEmail, captureSms } from '../../src/gateways/capture/capture.ts'
 import { capturedDns } from '../../src/gateways/dns/dns.ts'
 import { r2Files } from '../../src/gateways/files/r2.ts'
 import { capturePasses } from '../../src/gateways/passes/capture.ts'
-import { paymentGateways } from '../../src/gateways/payments/gateways.ts'
+import { buildPaymentGateways } from '../../src/gateways/payments/gateways.ts'
 import { createCampaignSenders, createWebhookSenders } from '../../src/entry/job.ts'
 import { captureStore } from '../../src/modules/dev-mailbox/index.ts'
 import { capturedRecords } from '../../src/modules/sender-domains/index.ts'
@@ -52,7 +52,7 @@ export function capturing(
   const store = captureStore(parts)
   const { publicUrl, wallet } = testConfig
   return {
-    payments: paymentGateways({ environment: 'test', apiBase: testConfig.payments.apiBase }),
+    payments: buildPaymentGateways({ environment: 'test', apiBase: testConfig.payments.apiBase }),
     email: captureEmail(store),
     files: r2Files(env.FILES),
     sms: captureSms(store),

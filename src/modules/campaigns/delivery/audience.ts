@@ -116,8 +116,8 @@ export async function membersOf(
 }
 
 /**
- * Finds the recipients of a chunk who may not get the message any more. It looks at the suppressions of the address that
- * the message would go to, and of the person's present address.
+ * Finds the recipients of a chunk who may not get the message any more. It looks at the suppressions of the address
+ * that the message would go to, and of the person's present address.
  */
 export function exclusionStatement(
   audience: SegmentAudience,
