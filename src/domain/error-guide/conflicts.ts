@@ -108,7 +108,7 @@ export const conflictErrors = {
     cause:
       'The request with this Idempotency-Key was done. Its stored answer was encrypted with a key that the service no longer has.',
     mend: 'Read the resource to see what was done. Do not send the request with another key: it would be done twice.',
-    example: { path: '/v1/campaigns', detail: 'This request was done. Its answer can no longer be read.' },
+    example: { path: '/v1/campaigns', detail: 'This request has succeeded, but its response can no longer be read.' },
   },
   campaign_not_ready: {
     cause: 'Something that the campaign needs is missing or does not fit. `errors` lists all of it.',
@@ -254,6 +254,6 @@ export const conflictErrors = {
   write_conflict: {
     cause: 'Others changed the same resource while your change was decided, several times over. Nothing was changed.',
     mend: 'Wait as many seconds as `Retry-After` says, and send the request again.',
-    example: { detail: 'Others keep changing this resource. Try again.' },
+    example: { detail: 'Other requests keep changing this resource. Try again.' },
   },
 } as const satisfies Record<string, ErrorGuide>

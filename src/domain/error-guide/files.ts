@@ -64,7 +64,7 @@ export const fileErrors = {
   storage_full: {
     cause: 'The organisation keeps as many bytes as it may, uploads under way included.',
     mend: 'Delete files that are not needed, or ask the operator of the platform for more space.',
-    example: { path: files, detail: 'The organisation keeps as many bytes as it may.' },
+    example: { path: files, detail: 'The organisation has reached its storage limit.' },
   },
   upload_completed: {
     cause: 'The upload is a file already.',

@@ -26,7 +26,7 @@ export const importErrors = {
   import_limit: {
     cause: 'The organisation has as many imports under way as it may have at the same time.',
     mend: 'Wait until one of them is done, or cancel one. An import without a file can be created at any time.',
-    example: { path: imports, detail: 'At most 2 imports of an organisation work at the same time.' },
+    example: { path: imports, detail: 'Two imports of this organisation are running already. Wait until one has finished.' },
   },
   column_mapping_incomplete: {
     cause: 'The columns of the file cannot be read as they are mapped. `errors` lists all of it.',

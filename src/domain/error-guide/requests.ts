@@ -21,7 +21,7 @@ export const requestErrors = {
   malformed_request: {
     cause: 'The address contains a character that is not text, such as NUL.',
     mend: 'Encode the parameters of the query anew.',
-    example: { detail: 'NUL characters are not text.' },
+    example: { detail: 'Query parameters must not contain NUL characters.' },
   },
   not_authenticated: {
     cause: 'The request has no access token, or one that does not exist, has ended or was revoked.',
@@ -34,7 +34,7 @@ export const requestErrors = {
     mend: 'Do what `detail` says. Otherwise ask an admin of the organisation for one of `required_roles`.',
     example: {
       detail:
-        'Your role does not allow this operation. It takes the role admin of the organisation or of the edition: ask an organisation admin for it.',
+        'Your role does not allow this operation. It requires the role admin of the organisation or of the edition. Ask an organisation admin.',
       extra: { required_roles: ['OA', 'EA'] },
     },
   },
@@ -52,13 +52,13 @@ export const requestErrors = {
   client_closed_request: {
     cause: 'The connection was closed before the body had come. Only logs show this code.',
     mend: 'Send the request again.',
-    example: { detail: 'The request ended before its body did.' },
+    example: { detail: 'The connection was closed before the whole body arrived.' },
   },
   insufficient_scope: {
     cause: 'The token was made with fewer scopes than its owner has roles for.',
     mend: 'Use a token with the scope that `required_scope` names, or make one.',
     example: {
-      detail: 'This token may not write. Use or make a token with the scope `write`.',
+      detail: 'This token does not have the scope `write`. Use a token that has it.',
       extra: { required_scope: 'write' },
     },
   },
@@ -77,7 +77,7 @@ export const requestErrors = {
     cause:
       'The list has this page, but too many rows stand before it to count to it: 1,000,000, or 100,000 in an ordering that has to be sorted.',
     mend: 'Follow `next` from the page before, or narrow the list by a filter.',
-    example: { path: '/v1/orders', detail: 'This page is too far to be counted to. Follow `next` instead.' },
+    example: { path: '/v1/orders', detail: '`page` is too large for this list. Follow `next` from an earlier page instead.' },
   },
   method_not_allowed: {
     cause: 'The path exists but does not have this method.',
@@ -93,12 +93,12 @@ export const requestErrors = {
     cause:
       'The resource changed after you read the ETag that your `If-Match` names, or it is in a state that your `If-None-Match` rules out. Nothing was changed.',
     mend: 'Read the resource again, decide again, and send its new ETag.',
-    example: { detail: 'The resource has changed since that ETag.' },
+    example: { detail: 'The resource has changed since you read it.' },
   },
   body_too_large: {
     cause: 'The body has more bytes than this operation reads.',
     mend: 'Split what you send into several requests.',
-    example: { path: '/v1/data-imports/external-orders', detail: 'The body is larger than 1000000 bytes.' },
+    example: { path: '/v1/data-imports/external-orders', detail: 'The body has more than 1000000 bytes.' },
   },
   unsupported_media_type: {
     cause:
@@ -114,12 +114,12 @@ export const requestErrors = {
   idempotency_key_reused: {
     cause: 'The Idempotency-Key belongs to a request with another path or body, sent within the last 24 hours.',
     mend: 'Make a new key for each request that you mean to be done once. Repeat a request with the same body.',
-    example: { path: '/v1/campaigns', detail: 'This Idempotency-Key was used for another request.' },
+    example: { path: '/v1/campaigns', detail: 'This Idempotency-Key was used for a different request.' },
   },
   rate_limited: {
     cause: 'More requests came than the limit allows, or too many sign-ins failed.',
     mend: 'Wait as many seconds as `Retry-After` says, and send at a slower pace.',
-    example: { detail: 'More than 600 requests a minute.' },
+    example: { detail: 'More than 600 requests per minute with this token.' },
   },
 } as const satisfies Record<string, ErrorGuide>
 
@@ -134,7 +134,7 @@ export const serviceErrors = {
     cause:
       'The service has no key to encrypt stored answers with: neither IDEMPOTENCY_KEY nor LINK_SIGNING_KEY is set.',
     mend: 'Set one of the two as a secret of the Worker. Until then send requests without an Idempotency-Key.',
-    example: { path: '/v1/campaigns', detail: 'Requests with an Idempotency-Key are not accepted at present.' },
+    example: { path: '/v1/campaigns', detail: 'Requests with an Idempotency-Key are not accepted at the moment.' },
   },
   sealing_unavailable: {
     cause: 'The service has no key to encrypt the keys of payment providers with: MERCHANT_KEY_SECRET is not set.',

@@ -35,7 +35,7 @@ export const valueFields = {
   invalid: {
     cause: 'The value does not have the form that the field takes.',
     mend: 'Send it in the form that `detail` or the documentation of the operation shows.',
-    detail: 'From 1 to 255 characters.',
+    detail: 'Must have 1 to 255 characters.',
   },
   invalid_type: {
     cause: 'The value is of another JSON type than the field.',
@@ -76,22 +76,22 @@ export const valueFields = {
     cause:
       'The operation has no such field, or the field is set by a change (PATCH) and not when the resource is made.',
     mend: 'Send the field under the name that `detail` proposes, or leave it out.',
-    detail: 'No such field; did you mean `events`?',
+    detail: 'This field does not exist. Did you mean `events`?',
   },
   unknown_parameter: {
     cause: 'The operation has no such parameter.',
     mend: 'Send the parameter under the name that `detail` proposes, or leave it out.',
-    detail: 'No such parameter; did you mean `page_size`?',
+    detail: 'This parameter does not exist. Did you mean `page_size`?',
   },
   invalid_id: {
     cause: 'The value is not an id of the kind that belongs here.',
     mend: 'Send an id that begins with the letters that `detail` names.',
-    detail: 'An id that begins with `org_`.',
+    detail: 'Must be an id that begins with `org_`.',
   },
   repeated: {
     cause: 'The parameter appears several times in the query but takes one value.',
     mend: 'Send the parameter once.',
-    detail: 'Given 2 times; expected once.',
+    detail: 'This parameter is sent 2 times. Send it once.',
   },
   max_items: {
     cause: 'The list or object has more items than the field takes.',
@@ -121,13 +121,13 @@ export const valueFields = {
   too_deep: {
     cause: 'The objects and lists of the body are nested too deeply.',
     mend: 'Send a flatter value.',
-    detail: 'At most 64 levels.',
+    detail: 'Must have at most 64 levels.',
   },
   invalid_characters: {
     cause:
       'The text contains characters that cannot be stored or shown: NUL, half of a surrogate pair, or a line break in one line.',
     mend: 'Take these characters out.',
-    detail: 'NUL and half surrogate pairs are not text.',
+    detail: 'Must not contain NUL characters or half surrogate pairs.',
   },
   invalid_utf8: {
     cause: 'The body is not encoded as UTF-8.',
