@@ -31,9 +31,6 @@ create table users (
 create unique index users_by_email on users (organization_id, email);
 -- A number belongs to one customer among those without an address.
 create unique index users_by_phone_only on users (organization_id, phone_number) where email is null;
--- Holds an even sample of at most a sixteenth of the customers, for estimates of segments. Others write no entry.
-create index users_sample on users (organization_id, ((seq & 2147483647) * 2654435761) & 4294967295)
-  where ((seq & 2147483647) * 2654435761) & 4294967295 < 268435456;
 -- Serves lists and the walks of segment calculations in the order in which customers joined. Other orderings are sorted
 -- from it, without reading the table.
 create index users_by_joining on users (organization_id, created_at, seq, phone_number, email, last_seen_at);
@@ -85,15 +82,15 @@ create table erasures (
   user_id text not null unique references users (id),
   user_seq integer not null,
   reason text not null default '',
-  -- The account that asked for it, or `root`.
+  -- The account that erased the customer, or `root`.
   caller_id text not null,
   -- [[channel, address]] that the passes look for; empty once the erasure is complete.
   addresses text not null check (json_valid(addresses)),
   -- There are two passes: the second finds what was written while the first ran.
   pass integer not null default 1,
+  -- The last campaign, webhook event and import row that the pass has searched.
   campaign_cursor integer not null default 0,
   event_cursor text not null,
-  -- How far the rows of imports were searched: an import and a row.
   import_cursor text not null default '',
   next_step_at integer,
   completed_at integer,

@@ -3,7 +3,8 @@ import { AppError, type ErrorCode, errorStatus, type FieldError } from '../domai
 import type { AppContext } from './env.ts'
 import { logError } from './log.ts'
 
-const titles: Record<number, string> = {
+/** The titles of problem documents by their status. */
+export const titles: Record<number, string> = {
   400: 'Invalid request',
   401: 'Not authenticated',
   403: 'Forbidden',
@@ -26,13 +27,10 @@ export const FieldProblem = z
   .object({
     code: z.string().openapi({ example: 'max_length' }),
     detail: z.string().openapi({ example: 'At most 200 characters.' }),
-    attr: z
-      .string()
-      .nullable()
-      .openapi({
-        description: 'The name of the field or parameter; null when the error is about none.',
-        example: 'name',
-      }),
+    attr: z.string().nullable().openapi({
+      description: 'The name of the field or parameter; null when the error is about none.',
+      example: 'name',
+    }),
     pointer: z
       .string()
       .nullable()

@@ -1,3 +1,6 @@
+import { hasColumns } from '../data-imports/files/dialect.ts'
+import { readTextHead } from '../data-imports/files/encoding/detect.ts'
+import { listHeadEntries } from '../data-imports/files/xlsx/zip.ts'
 import { AppError, fieldError } from '../errors.ts'
 import { fileTooLarge, maxFileBytes, maxUploadBytes } from './files.ts'
 import {
@@ -10,7 +13,6 @@ import {
   measurePng,
   measureWebp,
 } from './image-size.ts'
-import { hasColumns, decodeText, listZipEntries } from './tables.ts'
 import { matchesDeclaration, parseDeclaredType, type FileFamily, fileTypes, type FileType, xlsxType } from './types.ts'
 
 const maxPixels = 40_000_000
@@ -83,7 +85,8 @@ function measureImage(type: FileType, head: Head, measure: Measure): ContentType
   try {
     size = measure(createView(head), head)
   } catch (error) {
-    if (error instanceof BrokenImage) throw createContentError('invalid_image', `This ${name} image is broken: ${error.message}.`)
+    if (error instanceof BrokenImage)
+      throw createContentError('invalid_image', `This ${name} image is broken: ${error.message}.`)
     if (!(error instanceof RangeError)) throw error
     const where = head.bytes.length < head.size ? `in its first ${head.bytes.length} bytes` : 'before it ends'
     throw createContentError('invalid_image', `This ${name} image does not state its width and height ${where}.`)
@@ -91,12 +94,15 @@ function measureImage(type: FileType, head: Head, measure: Measure): ContentType
   const { width, height } = size
   if (width === 0 || height === 0) throw createContentError('invalid_image', `This ${name} image has no pixels.`)
   if (width * height > maxPixels || width > maxSide || height > maxSide)
-    throw createContentError('invalid_image', `The image has ${width} × ${height} pixels; at most ${maxPixels} are allowed.`)
+    throw createContentError(
+      'invalid_image',
+      `The image has ${width} × ${height} pixels; at most ${maxPixels} are allowed.`,
+    )
   return { mime_type: type, width, height }
 }
 
 function checkPackage({ bytes }: Head): FileType {
-  const entries = listZipEntries(bytes)
+  const entries = listHeadEntries(bytes)
   const has = (pattern: RegExp) => entries.some(({ name }) => pattern.test(name))
   if (entries.some(({ isEncrypted }) => isEncrypted)) throw createTypeError('This archive is encrypted.')
   if (has(/(?:^|[/\\])(?:vbaProject\.bin$|macrosheets[/\\])/i)) throw createTypeError('This workbook has macros.')
@@ -108,15 +114,18 @@ function checkPackage({ bytes }: Head): FileType {
 /** This many bytes of a text are enough to detect its type. */
 const textBytes = 65_536
 
+/** Drops the last row, which the end of the bytes can have cut. */
+const dropLastRow = (text: string): string => text.slice(0, text.search(/[\r\n][^\r\n]*$/)) || text
+
 function checkText(head: Head, declared: string | null): FileType {
   const start = head.bytes.subarray(0, textBytes)
-  const text = decodeText(start)
+  const text = readTextHead(start)
   const refusal = findRefusal(start, text)
   if (refusal !== null) throw createTypeError(refusal)
   if (text === null) throw createTypeError('The type of this content is unknown.')
   if (text.replace('\u{FEFF}', '').trim() === '') throw createContentError('empty_file', 'The file has no text.')
   const isDeclared = declared !== null && matchesDeclaration(declared, 'text/csv')
-  if (!isDeclared && !hasColumns(text, start.length >= head.size))
+  if (!isDeclared && !hasColumns(start.length < head.size ? dropLastRow(text) : text))
     throw createTypeError('This text has no columns and was not declared as text/csv.')
   return 'text/csv'
 }
