@@ -88,7 +88,7 @@ describe('a file that is no table', () => {
       /password/i,
       xlsx,
     ],
-    ['bytes', Uint8Array.from({ length: 700 }, (_, at) => (at * 7) % 32), 415, 'unsupported_file_type', /Taken are/],
+    ['bytes', Uint8Array.from({ length: 700 }, (_, at) => (at * 7) % 32), 415, 'unsupported_file_type', /Upload PNG/],
     ['a web page', csv('<html><table><tr><td>Order;Name</td></tr></table>'), 415, 'unsupported_file_type', /HTML/i],
   ])('is refused when it is uploaded: %s', async (_, bytes, status, ...[code, detail, upload = {}]) => {
     const { organization_id } = await seedShop()

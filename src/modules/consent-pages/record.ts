@@ -4,7 +4,7 @@ import { listChanges } from '../../domain/audit.ts'
 import { abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import type { AskedAnswer } from '../consents/index.ts'
-import { auditStatement } from '../audit-log/index.ts'
+import { recordAudit } from '../audit-log/index.ts'
 import {
   answerAnnouncements,
   type DecidedAnswer,
@@ -48,7 +48,7 @@ function liftedSuppression(
 /** In the audit log the person is the actor, without a token. */
 function auditEntries(job: JobCtx, person: LinkedPerson, made: readonly DecidedAnswer[], visit: Visit): Statement[] {
   return made.map(({ definition, before, records }) =>
-    auditStatement(
+    recordAudit(
       {
         caller: { id: person.id, credential: { id: null } },
         requestId: visit.request_id,
