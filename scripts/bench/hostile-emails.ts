@@ -12,7 +12,7 @@ const { previewOf } = await import('../../src/domain/email/preview.ts')
 const { cleanRichText } = await import('../../src/domain/email/blocks/rich-text.ts')
 const { trackable } = await import('../../src/domain/email/trackable.ts')
 const { sampleContext } = await import('../../src/domain/email/liquid/variables.ts')
-const { measureAll } = await import('../../src/domain/messaging/sms.ts')
+const { measureTexts } = await import('../../src/domain/messaging/sms.ts')
 
 /**
  * What one hostile text makes the service do, in this process: the least of several runs is the time of the processor
@@ -81,7 +81,7 @@ function attempt(work: () => unknown): string {
 function rowOf(name: string, text: string): Row {
   let verdict = ''
   const row: Row = { name, verdict, took: { save: took(() => void (verdict = save(text))) } }
-  row.took.sms = took(() => void measureAll({ en: unlike(text) }))
+  row.took.sms = took(() => void measureTexts({ en: unlike(text) }))
   if (verdict !== 'accepted') return { ...row, verdict }
   const stored = cleanRichText(text).html
   let template = prepare(stored)

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Database } from '../../src/db/database.ts'
 import { newMeter } from '../../src/domain/meter.ts'
-import { exclusionStatement } from '../../src/modules/campaigns/delivery/audience.ts'
+import { selectExcluded } from '../../src/modules/campaigns/delivery/audience.ts'
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { get, post } from '../support/api.ts'
 import { alarm, capturedOf, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
@@ -21,7 +21,7 @@ async function calculated(crowd: Crowd, isMarketing = true): Promise<string> {
   if (isMarketing) await marketing(campaign.segment_id)
   await post(`/v1/campaigns/${campaign.id}/send-now`, {})
   const object = env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(campaign.id))
-  for (let turn = 0; turn < 50 && (await object.snapshot())?.status !== 'sending'; turn++) await alarm(campaign.id)
+  for (let turn = 0; turn < 50 && (await object.readSnapshot())?.status !== 'sending'; turn++) await alarm(campaign.id)
   expect(await statsOf(campaign.id)).toMatchObject({ total_recipients: crowd.people.length, sent: 0 })
   return campaign.id
 }
@@ -115,7 +115,7 @@ describe('a person who opts out between the calculation and the sending', () => 
       communication_channel: 'email',
     } as const
     const people = crowd.people.map(({ seq, email }) => ({ n: seq, address: email ?? '' }))
-    expect(await new Database(env.DB, meter).all(exclusionStatement(audience, people, Date.now()))).toEqual([])
+    expect(await new Database(env.DB, meter).all(selectExcluded(audience, people, Date.now()))).toEqual([])
     expect(meter.rows_read).toBeLessThan(60)
   })
 })

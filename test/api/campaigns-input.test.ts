@@ -3,7 +3,7 @@ import { createExecutionContext } from 'cloudflare:test'
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { app } from '../../src/app.ts'
-import { inZone } from '../../src/domain/campaigns/schedule.ts'
+import { formatInZone } from '../../src/domain/campaigns/schedule.ts'
 import { sweepCampaigns } from '../../src/modules/campaigns/jobs.ts'
 import { get, patch, post, requestOf } from '../support/api.ts'
 import {
@@ -50,7 +50,11 @@ describe('the time of a schedule', () => {
     ['the clocks skip', () => '2027-03-28T02:30:00', 'nonexistent_local_time'],
     ['is over', () => new Date(Date.now() - 1000).toISOString(), 'scheduled_at_in_past'],
     // Two hours: of the hour that the clocks show twice, the later one may be meant.
-    ['is over there', () => inZone(Date.now() - 7_200_000, 'Europe/Copenhagen').slice(0, 19), 'scheduled_at_in_past'],
+    [
+      'is over there',
+      () => formatInZone(Date.now() - 7_200_000, 'Europe/Copenhagen').slice(0, 19),
+      'scheduled_at_in_past',
+    ],
     ['is more than a year away', () => new Date(Date.now() + 367 * 86_400_000).toISOString(), 'scheduled_at_too_far'],
     ['is a day alone', () => '2030-01-01', 'invalid_date'],
     ['is no day', () => '2030-02-30T10:00:00Z', 'invalid_date'],

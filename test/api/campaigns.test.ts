@@ -223,7 +223,7 @@ describe('cancelCampaign', () => {
 
   it('is refused once the campaign object has sent all, although the row still says sending', async () => {
     const id = await seedCampaignInStatus(crowd, 'sending')
-    await inRecipientStore(id, (store) => store.change({ status: 'sent' }))
+    await inRecipientStore(id, (store) => store.changeRecord({ status: 'sent' }))
     const reply = await post(`/v1/campaigns/${id}/cancel`, {})
     expect([reply.status, reply.body.code, reply.body.current_status]).toEqual([409, 'invalid_transition', 'sent'])
   })

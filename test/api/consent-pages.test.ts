@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { sha256, toBase64 } from '../../src/domain/text/encoding.ts'
-import { personOfLink, preferencesOf } from '../../src/modules/consent-pages/preferences.ts'
+import { findLinkedPerson, loadPreferences } from '../../src/modules/consent-pages/preferences.ts'
 import { patch } from '../support/api.ts'
 import { choose, eventsOf, formIn, give, pageOf, recordsOf, send, stateOf } from '../support/consent-pages.ts'
 import { seedScene, seedPeople } from '../support/seeding/customers.ts'
@@ -244,9 +244,9 @@ describe('what a person can do on the page', () => {
     const path = await pageOf(scene, scene.person)
     const look = async () => {
       const job = contextAt(Date.now())
-      const person = await personOfLink(job, path.slice('/consents/'.length))
+      const person = await findLinkedPerson(job, path.slice('/consents/'.length))
       if (!person) throw new Error('the link opens nothing')
-      await preferencesOf(job, person, 'en')
+      await loadPreferences(job, person, 'en')
       return job.db.meter
     }
     const more = async (people: number) => {

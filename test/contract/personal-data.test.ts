@@ -114,7 +114,7 @@ const kept: Record<string, string> = {
   'campaign/record.user_count': 'a number',
   'campaign/record.content': 'a number',
   'campaign/chunks.content': 'a number',
-  'campaign_contents.content': 'a number',
+  'campaign_contents.run': 'a number',
   'campaigns.total_recipients': 'a number',
   'editions.full_name': organizer,
   'editions.merchant_account_id': organizer,

@@ -30,13 +30,13 @@ describe('the object of a campaign', () => {
     const { campaign } = await seedReady(crowd)
     const { id } = campaign
     await post(`/v1/campaigns/${id}/send-now`, {})
-    for (let turn = 0; turn < 50 && (await stubOf(id).snapshot())?.status !== 'sending'; turn++) await alarm(id)
+    for (let turn = 0; turn < 50 && (await stubOf(id).readSnapshot())?.status !== 'sending'; turn++) await alarm(id)
     await consume(id, realJob({ now: shortShift() }))
-    const before = await stubOf(id).snapshot()
+    const before = await stubOf(id).readSnapshot()
     expect(before?.sent).toBeGreaterThan(0)
     expect(before?.sent).toBeLessThan(1000)
     await evictDurableObject(stubOf(id))
-    expect(await stubOf(id).snapshot()).toMatchObject({ sent: before?.sent, total: 1000, status: 'sending' })
+    expect(await stubOf(id).readSnapshot()).toMatchObject({ sent: before?.sent, total: 1000, status: 'sending' })
     const row = await until(id, ['sent', 'failed'])
     expect(row).toMatchObject({ status: 'sent', sent_count: 1000, failed_count: 0 })
     const references = (await capturedOf(id)).map(({ reference }) => reference)
@@ -81,7 +81,7 @@ describe('the start of a campaign', () => {
     await withEngine(campaign.id, { deduplicates: true }, async (engine) => {
       let swept = 0
       engine.meanwhile = async () => {
-        if (engine.store.record()?.step !== 'members' || swept++ > 0) return
+        if (engine.store.readRecord()?.step !== 'members' || swept++ > 0) return
         await write(
           sql`delete from segment_members where segment_seq = ${segment.seq}`,
           sql`update segments set epoch = epoch + 1, members_epoch = epoch + 1 where id = ${segment.id}`,
@@ -90,7 +90,7 @@ describe('the start of a campaign', () => {
       await engine.wake()
       for (let turn = 0; turn < 5; turn++) await engine.alarm()
       expect(swept).toBeGreaterThan(0)
-      expect(await engine.object.snapshot()).toMatchObject({ status: 'sending', total: 3, user_count: 3 })
+      expect(await engine.object.readSnapshot()).toMatchObject({ status: 'sending', total: 3, user_count: 3 })
     })
   })
 })
@@ -120,7 +120,7 @@ describe('events of messages', () => {
       const reportedAt = engine.now
       for (const { seq } of crowd.people) {
         engine.now += 1000
-        await engine.object.apply([{ n: seq, type: 'opened', at: engine.now }])
+        await engine.object.applyEvents([{ n: seq, type: 'opened', at: engine.now }])
         expect(engine.alarmAt).toBeLessThanOrEqual(reportedAt + 3000)
       }
     })
@@ -134,15 +134,15 @@ describe('events of messages', () => {
       for (const [moment, { seq }] of crowd.people.entries()) {
         let asked = 0
         engine.meanwhile = async () => {
-          if (asked++ === moment) await engine.object.apply([{ n: seq, type: 'opened', at: engine.now }])
+          if (asked++ === moment) await engine.object.applyEvents([{ n: seq, type: 'opened', at: engine.now }])
         }
         engine.now += 60_000
         await engine.alarm()
         engine.meanwhile = async () => undefined
-        const { opened } = (await engine.object.snapshot()) ?? { opened: 0 }
+        const { opened } = (await engine.object.readSnapshot()) ?? { opened: 0 }
         if ((await rowOf(id)).opened_count < opened) expect([moment, engine.alarmAt]).not.toContain(null)
       }
-      expect((await engine.object.snapshot())?.opened).toBeGreaterThan(1)
+      expect((await engine.object.readSnapshot())?.opened).toBeGreaterThan(1)
     })
   })
 
@@ -152,12 +152,12 @@ describe('events of messages', () => {
       await engine.consume(1)
       const n = crowd.people[0]?.seq ?? 0
       const at = engine.now + 1000
-      await engine.object.apply([
+      await engine.object.applyEvents([
         { n, type: 'delivered', at },
         { n, type: 'clicked', at: at + 5000, is_visit: true },
       ])
-      expect((await engine.object.recipient(n))?.sent_at).toBe(at)
-      expect(await engine.object.snapshot()).toMatchObject({ sent: 1, clicked: 1, opened: 1, machine_opened: 0 })
+      expect((await engine.object.findRecipient(n))?.sent_at).toBe(at)
+      expect(await engine.object.readSnapshot()).toMatchObject({ sent: 1, clicked: 1, opened: 1, machine_opened: 0 })
     })
   })
 
@@ -166,9 +166,11 @@ describe('events of messages', () => {
       await engine.consume(1)
       const [first, second, third] = crowd.people.map(({ seq }) => seq)
       const at = engine.now + 60_000
-      await engine.object.apply([{ n: first ?? 0, type: 'delivered', at }])
-      await engine.object.apply([first, second, third].map((n) => ({ n: n ?? 0, type: 'unsubscribed' as const, at })))
-      expect(await engine.object.snapshot()).toMatchObject({ sent: 4, delivered: 3, unsubscribed: 3, opened: 0 })
+      await engine.object.applyEvents([{ n: first ?? 0, type: 'delivered', at }])
+      await engine.object.applyEvents(
+        [first, second, third].map((n) => ({ n: n ?? 0, type: 'unsubscribed' as const, at })),
+      )
+      expect(await engine.object.readSnapshot()).toMatchObject({ sent: 4, delivered: 3, unsubscribed: 3, opened: 0 })
     })
   })
 })
@@ -189,7 +191,7 @@ describe('faults of the provider', () => {
       expect(row.status).toBe('failed')
       expect(row.error_message).toBe('test_configuration: as the test wants it')
       expect(row.sent_count).toBe(engine.provider.reached.size)
-      expect(await engine.object.retryable()).toBe(40 - row.sent_count)
+      expect(await engine.object.countRetryable()).toBe(40 - row.sent_count)
     })
   })
 
@@ -219,15 +221,15 @@ describe('faults of the provider', () => {
   it('without an answer end as unknown, and are not sent again, when the provider does not deduplicate', async () => {
     await play(['taken, and no answer'], false, async (engine, id) => {
       await engine.alarm()
-      const { sent, failed } = (await engine.object.snapshot()) ?? { sent: 0, failed: 0 }
+      const { sent, failed } = (await engine.object.readSnapshot()) ?? { sent: 0, failed: 0 }
       expect([sent, failed]).toEqual([30, 10])
-      expect(await engine.object.retryable()).toBe(0)
+      expect(await engine.object.countRetryable()).toBe(0)
       const page = { page: 1, size: 100, after: null }
-      const { rows } = await engine.object.recipients({ state: 'failed', ordering: [], page })
+      const { rows } = await engine.object.listRecipients({ state: 'failed', ordering: [], page })
       expect(new Set(rows.map(({ reason }) => reason))).toEqual(new Set(['unknown']))
       // An event proves that one of them has it after all.
-      await engine.object.apply([{ n: rows[0]?.n ?? 0, type: 'delivered', at: engine.now }])
-      expect(await engine.object.snapshot()).toMatchObject({ sent: 31, failed: 9, delivered: 1 })
+      await engine.object.applyEvents([{ n: rows[0]?.n ?? 0, type: 'delivered', at: engine.now }])
+      expect(await engine.object.readSnapshot()).toMatchObject({ sent: 31, failed: 9, delivered: 1 })
       expect([...engine.provider.reached.values()].every((times) => times === 1)).toBe(true)
       expect((await rowOf(id)).status).toBe('sent')
     })
@@ -286,7 +288,7 @@ describe('cancelling in the middle', () => {
     const { campaign } = await seedReady(crowd)
     const { id } = campaign
     await post(`/v1/campaigns/${id}/send-now`, {})
-    for (let turn = 0; turn < 50 && (await stubOf(id).snapshot())?.status !== 'sending'; turn++) await alarm(id)
+    for (let turn = 0; turn < 50 && (await stubOf(id).readSnapshot())?.status !== 'sending'; turn++) await alarm(id)
     await consume(id, realJob({ now: shortShift() }))
     const reply = await post(`/v1/campaigns/${id}/cancel`, {})
     expect([reply.status, reply.body.status]).toEqual([200, 'cancelled'])

@@ -18,7 +18,7 @@ function withStore(work: (store: RecipientStore, storage: DurableObjectStorage) 
   const id = freshId('campaign')
   return runInDurableObject(env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id)), (_, state) => {
     const store = new RecipientStore(state.storage)
-    store.open(id)
+    store.ensureRecord(id)
     work(store, state.storage)
   })
 }
@@ -26,7 +26,7 @@ function withStore(work: (store: RecipientStore, storage: DurableObjectStorage) 
 const sent = { to: 'sent', provider_id: 'sms-1', at: 5 } as const
 
 const statesOf = (store: RecipientStore, numbers: readonly number[]) =>
-  store.recipients(numbers).map(({ n, state, reason }) => [n, state, reason])
+  store.listRecipients(numbers).map(({ n, state, reason }) => [n, state, reason])
 
 describe('unique addresses', () => {
   it('are required of recipients who are added in a later run, too', () =>
@@ -53,7 +53,7 @@ describe('unique addresses', () => {
         [2, 'skipped', 'duplicate_address'],
         [3, 'skipped', 'duplicate_address'],
       ])
-      expect(anew.record()).toMatchObject({ total: 1, skipped: 2 })
+      expect(anew.readRecord()).toMatchObject({ total: 1, skipped: 2 })
     }))
 
   it('are free again when their recipient was skipped, removed or not added', () =>
@@ -104,22 +104,22 @@ describe('recipients who wait', () => {
     withStore((store) => {
       store.addRecipients([aRecipient(7, 'g'), aRecipient(3, 'c')], 'email')
       store.addRecipients([aRecipient(5, 'e'), aRecipient(7, 'other'), aRecipient(9, 'i')], 'email')
-      expect(store.recipients([3, 5, 7, 9]).map(({ n, address }) => [n, address])).toEqual([
+      expect(store.listRecipients([3, 5, 7, 9]).map(({ n, address }) => [n, address])).toEqual([
         [3, 'c'],
         [5, 'e'],
         [7, 'g'],
         [9, 'i'],
       ])
-      expect(store.record()).toMatchObject({ total: 4 })
+      expect(store.readRecord()).toMatchObject({ total: 4 })
     }))
 
   it('are handed out in the order of numbers', () =>
     withStore((store) => {
       store.addRecipients(many(1, 130), 'email')
-      const record = store.record()
+      const record = store.readRecord()
       if (!record) throw new Error('no record')
-      const after = (cut_after: number, limit: number) => {
-        const numbers = store.pendingAfter({ ...record, cut_after }, limit)
+      const after = (chunked_up_to: number, limit: number) => {
+        const numbers = store.listPending({ ...record, chunked_up_to }, limit)
         return [numbers[0], numbers.at(-1), numbers.length]
       }
       expect([after(0, 100), after(100, 100), after(70, 9), after(130, 1)]).toEqual([
@@ -133,13 +133,15 @@ describe('recipients who wait', () => {
         [1, 101, 100],
         [51, 130, 79],
       ])
-      expect(store.recipients([60])).toMatchObject([{ state: 'sent', provider_id: 'sms-1', sent_at: 5, attempts: 1 }])
-      expect(store.record()).toMatchObject({ total: 130, sent: 1 })
+      expect(store.listRecipients([60])).toMatchObject([
+        { state: 'sent', provider_id: 'sms-1', sent_at: 5, attempts: 1 },
+      ])
+      expect(store.readRecord()).toMatchObject({ total: 130, sent: 1 })
     }))
 
   it('are as before after a fault, and new after they were replaced', () =>
     withStore((store) => {
-      const addressOf = (n: number) => store.recipients([n]).map(({ address }) => address)
+      const addressOf = (n: number) => store.listRecipients([n]).map(({ address }) => address)
       const fail = (work: () => void) =>
         expect(() =>
           store.transaction(() => {
@@ -168,9 +170,9 @@ describe('recipients who wait', () => {
       store.removeUnsent([])
       store.addRecipients(many(1, 10), 'email')
       store.reopen(['unreachable'])
-      const record = store.record()
-      expect(record && store.pendingAfter(record, 100)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
-      expect(record && store.pendingAfter({ ...record, cut_after: 3 }, 3)).toEqual([4, 5, 6])
+      const record = store.readRecord()
+      expect(record && store.listPending(record, 100)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+      expect(record && store.listPending({ ...record, chunked_up_to: 3 }, 3)).toEqual([4, 5, 6])
     }))
 })
 
@@ -192,12 +194,12 @@ describe('outcomes', () => {
       ] as const
       for (const [index, each] of outcomes.entries())
         for (const outcome of each) store.recordOutcomes(new Map([[index + 1, outcome]]), false)
-      expect(store.recipients([1, 2, 3, 4])).toMatchObject([
+      expect(store.listRecipients([1, 2, 3, 4])).toMatchObject([
         { state: 'sent', reason: null, sent_at: 5, provider_id: 'sms-1', attempts: 1 },
         { state: 'sent', reason: null, sent_at: 5, code: '', detail: '', attempts: 2 },
         { state: 'sent', reason: null, sent_at: 5, attempts: 1 },
         { state: 'skipped', reason: 'inactive', attempts: 0 },
       ])
-      expect(store.record()).toMatchObject({ total: 3, sent: 3, failed: 0, skipped: 1 })
+      expect(store.readRecord()).toMatchObject({ total: 3, sent: 3, failed: 0, skipped: 1 })
     }))
 })

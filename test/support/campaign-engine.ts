@@ -3,7 +3,7 @@ import { runInDurableObject } from 'cloudflare:test'
 import type { Ctx, JobCtx } from '../../src/context.ts'
 import { type Client, Database } from '../../src/db/database.ts'
 import type { CampaignSenderRpc } from '../../src/domain/campaigns/sender.ts'
-import { readReference } from '../../src/domain/campaigns/recipient-events.ts'
+import { parseReference } from '../../src/domain/campaigns/recipient-events.ts'
 import { type IdKind, newId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import type { SendResult } from '../../src/domain/messaging/messaging.ts'
@@ -79,7 +79,7 @@ export class Provider {
         : messages.map(() => ({ ...failure('unknown'), code: 'invalid_idempotent_request' }) as SendResult)
     const results = messages.map(({ reference }, index): SendResult => {
       if (refuses && index % 3 === 0) return failure('permanent')
-      const n = readReference(reference)?.n ?? -1
+      const n = parseReference(reference)?.n ?? -1
       this.reached.set(n, (this.reached.get(n) ?? 0) + 1)
       return { ok: true, providerId: `${key}-${index}` }
     })

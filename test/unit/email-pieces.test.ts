@@ -3,11 +3,11 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Template } from '../../src/domain/email/compile.ts'
 import { personalise, personaliseInPieces } from '../../src/domain/email/personalise.ts'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
-import { resendGateway } from '../../src/gateways/email/resend.ts'
+import { createResendGateway } from '../../src/gateways/email/resend.ts'
 import { dearRuns } from '../support/dear-runs.ts'
 import { anEmail } from '../support/outbound.ts'
 
-const resend = resendGateway({ apiBase: 'https://mail.example', apiKey: 're_key', now: () => 0 })
+const resend = createResendGateway({ apiBase: 'https://mail.example', apiKey: 're_key', now: () => 0 })
 afterEach(() => vi.restoreAllMocks())
 
 /** The bytes of the call that sends these. */

@@ -7,14 +7,14 @@ export interface Mailbox {
 const address = /^[^\s<>()[\]\\,;:"@]+@[^\s<>()[\]\\,;:"@]+$/
 
 /** One address and nothing that could be taken for two, or for more than an address. */
-export const isAddress = (text: string): boolean => address.test(text) && !/\p{Cc}/u.test(text)
+export const isEmailAddress = (text: string): boolean => address.test(text) && !/\p{Cc}/u.test(text)
 
 /** `Name <address>` or an address alone; null when it is neither. */
 export function parseMailbox(text: string): Mailbox | null {
   const trimmed = text.trim()
   const open = trimmed.endsWith('>') ? trimmed.lastIndexOf('<') : -1
   const [name, inBrackets] = open < 0 ? ['', trimmed] : [trimmed.slice(0, open).trim(), trimmed.slice(open + 1, -1)]
-  if (!isAddress(inBrackets) || /[\r\n\u2028\u2029]/.test(name)) return null
+  if (!isEmailAddress(inBrackets) || /[\r\n\u2028\u2029]/.test(name)) return null
   const plain = name.replace(/^"(.*)"$/, '$1').replaceAll(/\\(.)/g, '$1')
   return { name: plain || null, address: inBrackets }
 }
@@ -35,25 +35,26 @@ const controls = /[\p{Cc}\p{Zl}\p{Zp}]+/gu
 const directions = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]+/g
 
 /** A name in the form for a header: one line, and no longer than clients show. */
-export const displayName = (text: string): string | null =>
+export const toDisplayName = (text: string): string | null =>
   [...text.replaceAll(directions, '').replaceAll(controls, ' ')].slice(0, maxName).join('').trim() || null
 
 /** Whether the shown text contains an address, also with invisible characters in it. */
-const holdsAddress = (text: string): boolean => /[^\s@]@[^\s@]/.test(text.normalize('NFKC').replaceAll(/\p{Cf}+/gu, ''))
+const containsAddress = (text: string): boolean =>
+  /[^\s@]@[^\s@]/.test(text.normalize('NFKC').replaceAll(/\p{Cf}+/gu, ''))
 
 /** Some clients decode encoded words, and then show another text than the checked one. */
 const isEncoded = (text: string): boolean => text.includes('=?')
 
 /** The reason why a sender may not have this name; null when it may. */
-export function senderNameFault(name: string): 'invalid_characters' | 'holds_address' | null {
+export function findSenderNameFault(name: string): 'invalid_characters' | 'holds_address' | null {
   if (name.search(controls) >= 0 || name.search(directions) >= 0 || isEncoded(name)) return 'invalid_characters'
-  return holdsAddress(name) ? 'holds_address' : null
+  return containsAddress(name) ? 'holds_address' : null
 }
 
 /** The name in the form for a sender; null for one that shows an address. */
-function senderName(text: string | null): string | null {
-  const name = displayName(text ?? '')
-  return name === null || isEncoded(name) || holdsAddress(name) ? null : name
+function toSenderName(text: string | null): string | null {
+  const name = toDisplayName(text ?? '')
+  return name === null || isEncoded(name) || containsAddress(name) ? null : name
 }
 
 export interface SenderFields {
@@ -69,21 +70,21 @@ export interface SenderFields {
  * The sender of an e-mail. An address of an unverified domain is never in `From`: the platform's stands
  * there, and answers go to the other one. What is no address is left out.
  */
-export function senderOf(fields: SenderFields, platform: Mailbox): { from: Mailbox; replyTo: string | null } {
+export function chooseSender(fields: SenderFields, platform: Mailbox): { from: Mailbox; replyTo: string | null } {
   const { names, address: own, reply_to, is_verified } = fields
-  const isOwn = is_verified && own !== null && isAddress(own)
+  const isOwn = is_verified && own !== null && isEmailAddress(own)
   const replies = [reply_to, isOwn ? null : own]
   return {
     from: {
-      name: [...names, platform.name].map(senderName).find((name) => name !== null) ?? null,
+      name: [...names, platform.name].map(toSenderName).find((name) => name !== null) ?? null,
       address: isOwn ? own : platform.address,
     },
-    replyTo: replies.find((one) => one !== null && isAddress(one)) ?? null,
+    replyTo: replies.find((one) => one !== null && isEmailAddress(one)) ?? null,
   }
 }
 
 /** The address with its domain in the form of DNS, which providers require. */
-export function asciiAddress(text: string): string {
+export function toAsciiAddress(text: string): string {
   const at = text.lastIndexOf('@') + 1
   const domain = text.slice(at)
   if (/^[\x21-\x7e]*$/.test(domain) || !URL.canParse(`http://${domain}`)) return text

@@ -17,7 +17,7 @@ export type SendResult =
   | { ok: true; providerId: string }
   | { ok: false; kind: SendFailure; code: string; detail: string; retryAfterMs: number | null }
 
-export const failure = (
+export const createFailure = (
   kind: SendFailure,
   code: string,
   detail: string,

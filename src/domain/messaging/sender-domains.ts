@@ -46,7 +46,7 @@ export function normalizeDomain(text: string): string | null {
   return isName && hostname.length <= maxSenderDomainLength ? hostname : null
 }
 
-export const ownershipRecord = ({ domain, token }: { domain: string; token: string }): DnsRecord => ({
+export const buildOwnershipRecord = ({ domain, token }: { domain: string; token: string }): DnsRecord => ({
   purpose: 'ownership',
   type: 'TXT',
   name: `${recordLabel}.${domain}`,
@@ -69,13 +69,13 @@ export const checkOutcomes = [
 export type CheckOutcome = (typeof checkOutcomes)[number]
 
 /** The result of looking up the proof in DNS. */
-export function outcomeOf(
+export function checkOwnership(
   answer: TxtAnswer,
   proof: { domain: string; token: string },
 ): Exclude<CheckOutcome, `provider_${string}`> {
   if (!answer.ok) return answer.code === 'timeout' ? 'dns_timeout' : 'dns_failure'
   if (answer.texts.length === 0) return 'record_missing'
-  const { value } = ownershipRecord(proof)
+  const { value } = buildOwnershipRecord(proof)
   return answer.texts.some((text) => text.trim() === value) ? 'verified' : 'record_mismatch'
 }
 

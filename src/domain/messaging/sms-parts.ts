@@ -16,7 +16,7 @@ const ucs = { alone: 70, each: 67 }
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-function partsOf(sizes: readonly number[], { alone, each }: typeof gsm): number {
+function countParts(sizes: readonly number[], { alone, each }: typeof gsm): number {
   if (sizes.reduce((sum, size) => sum + size, 0) <= alone) return 1
   let [parts, left] = [0, 0]
   for (const size of sizes) {
@@ -30,7 +30,7 @@ function partsOf(sizes: readonly number[], { alone, each }: typeof gsm): number 
 }
 
 /** The units of each letter; null when one of them is not in GSM-7. */
-function gsmSizes(text: string): number[] | null {
+function measureGsmLetters(text: string): number[] | null {
   const sizes: number[] = []
   for (const letter of text) {
     if (basic.has(letter)) sizes.push(1)
@@ -45,10 +45,10 @@ function gsmSizes(text: string): number[] | null {
  * Linear in the text, which may have 100,000 characters: what `sms-segments-calculator` says of it, and a test holds
  * the two together.
  */
-export function smsSize(text: string): SmsSize {
-  const plain = gsmSizes(text)
+export function measureSms(text: string): SmsSize {
+  const plain = measureGsmLetters(text)
   if (plain)
-    return { encoding: 'GSM-7', characters: plain.reduce((sum, size) => sum + size, 0), parts: partsOf(plain, gsm) }
+    return { encoding: 'GSM-7', characters: plain.reduce((sum, size) => sum + size, 0), parts: countParts(plain, gsm) }
   const sizes = [...graphemes.segment(text)].flatMap(({ segment }) => (segment === '\r\n' ? [1, 1] : [segment.length]))
-  return { encoding: 'UCS-2', characters: sizes.length, parts: partsOf(sizes, ucs) }
+  return { encoding: 'UCS-2', characters: sizes.length, parts: countParts(sizes, ucs) }
 }

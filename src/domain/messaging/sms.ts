@@ -6,10 +6,10 @@ import { sampleContext } from '../email/liquid/variables.ts'
 import { fold } from '../text/fold.ts'
 import { type FieldError, fieldError } from '../errors.ts'
 import { type Language, languages, type TranslatedDict } from '../languages.ts'
-import { type SmsSize, smsSize } from './sms-parts.ts'
+import { type SmsSize, measureSms } from './sms-parts.ts'
 
 /** The text before the unsubscribe link, short because each part costs money. */
-const wayOut: Record<Language, string> = {
+const unsubscribeWords: Record<Language, string> = {
   en: 'Stop',
   da: 'Afmeld',
   se: 'Avsluta',
@@ -23,7 +23,7 @@ const afterLink = /(?<![.,;:!?)\]])[.,;:!?)\]]+$/
 const endsWithLink = (text: string): boolean => /https?:\/\//.test(text.split(/\s/).at(-1) ?? '')
 
 /** The text with tracked links, and with an unsubscribe link at the end of a marketing message. */
-export function trackableSms(body: string, language: Language, isMarketing = true): Template {
+export function buildTrackableSms(body: string, language: Language, isMarketing = true): Template {
   const links: string[] = []
   const count = (text: string) =>
     text.replaceAll(link, (found) => {
@@ -40,7 +40,8 @@ export function trackableSms(body: string, language: Language, isMarketing = tru
       isLiquid || (pieces[index + 1]?.isLiquid && endsWithLink(piece)) ? piece : count(piece),
     )
     .join('')
-  const end = !isMarketing || /links\.unsubscribe/.test(body) ? '' : `\n${wayOut[language]}: {{ links.unsubscribe }}`
+  const end =
+    !isMarketing || /links\.unsubscribe/.test(body) ? '' : `\n${unsubscribeWords[language]}: {{ links.unsubscribe }}`
   return { subject: '', html: '', text: text.trimEnd() + end, links }
 }
 
@@ -52,13 +53,13 @@ const samplePreferences = `https://events.example.com/consents/${'x'.repeat(58)}
 export type SmsSizes = Partial<Record<Language, SmsSize>>
 
 /** The size of a text with sample values and links, or the fault that prevents sending. */
-function measure(body: string, language: Language): SmsSize | FieldError {
+function measureText(body: string, language: Language): SmsSize | FieldError {
   const checked = check(body, sampleContext(), { most: maxRenderedSmsLength })
   if (!checked.ok) {
     const { code, detail, line, column } = checked.fault
     return { ...fieldError(['sms_body', language], code, detail), line, column }
   }
-  const template = trackableSms(body, language)
+  const template = buildTrackableSms(body, language)
   const tracking = { links: template.links.map(() => sampleLink), pixel: '' }
   const context = {
     ...sampleContext(),
@@ -66,7 +67,7 @@ function measure(body: string, language: Language): SmsSize | FieldError {
     tracking,
   }
   try {
-    return smsSize(personalise(template, context, maxRenderedSmsLength).text.trim())
+    return measureSms(personalise(template, context, maxRenderedSmsLength).text.trim())
   } catch (error) {
     const detail = error instanceof TooLarge ? error.message : renderFault(error)
     if (detail === null) throw error
@@ -75,13 +76,13 @@ function measure(body: string, language: Language): SmsSize | FieldError {
 }
 
 /** The sizes of all texts, or all their faults. */
-export function measureAll(bodies: TranslatedDict): { sizes: SmsSizes; faults: FieldError[] } {
+export function measureTexts(bodies: TranslatedDict): { sizes: SmsSizes; faults: FieldError[] } {
   const sizes: SmsSizes = {}
   const faults: FieldError[] = []
   for (const language of languages) {
     const body = bodies[language]
     if (body === undefined || body.trim() === '') continue
-    const measured = measure(body, language)
+    const measured = measureText(body, language)
     if ('code' in measured) faults.push(measured)
     else sizes[language] = measured
   }
@@ -91,7 +92,7 @@ export function measureAll(bodies: TranslatedDict): { sizes: SmsSizes; faults: F
 const maxSenderLength = 11
 
 /** The part of a name that telephones show: plain letters and digits; null when no letter is left. */
-export function senderNameOf(name: string): string | null {
+export function toSmsSender(name: string): string | null {
   const plain = [...name.normalize('NFC')].map((letter) => {
     const folded = fold(letter)
     return letter === letter.toLowerCase() ? folded : folded.slice(0, 1).toUpperCase() + folded.slice(1)

@@ -24,5 +24,5 @@ export interface SuppressedAddress extends ChannelAddress {
 }
 
 /** Replaces a suppressed address once its customer is erased. */
-export const addressHash = async (organizationId: string, { channel, address }: ChannelAddress): Promise<string> =>
+export const hashAddress = async (organizationId: string, { channel, address }: ChannelAddress): Promise<string> =>
   toHex(await sha256(`suppression\0${organizationId}\0${channel}\0${address}`))

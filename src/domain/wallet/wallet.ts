@@ -11,7 +11,7 @@ export type WalletProvider = (typeof walletProviders)[number]
 
 export type WalletVendors = Readonly<Record<WalletProvider, WalletPlatform | null>>
 
-export const providerOfPlatform = (vendors: WalletVendors, platform: WalletPlatform): WalletProvider | null =>
+export const findWalletProvider = (vendors: WalletVendors, platform: WalletPlatform): WalletProvider | null =>
   walletProviders.find((provider) => vendors[provider] === platform) ?? null
 
 export const walletPassLifecycle = lifecycle('active', { active: ['voided'], voided: [] })
@@ -26,19 +26,19 @@ export type GoogleCallbackEvent = (typeof googleCallbackEvents)[number]
 
 export type WalletEventKind = Extract<EventKind, `wallet.${string}`>
 
-const kinds: Record<WalletProvider, Record<WalletChange, WalletEventKind | null>> = {
+const eventKinds: Record<WalletProvider, Record<WalletChange, WalletEventKind | null>> = {
   vendorA: { added: 'wallet.vendorA.pass-added', removed: 'wallet.vendorA.pass-removed' },
   vendorB: { added: 'wallet.vendorB.pass-added', removed: null },
 }
 
 /** The kind that announces a change; null for what is stored and not announced. */
-export const walletEventKind = (provider: WalletProvider, change: WalletChange): WalletEventKind | null =>
-  kinds[provider][change]
+export const getWalletEventKind = (provider: WalletProvider, change: WalletChange): WalletEventKind | null =>
+  eventKinds[provider][change]
 
 /** The state of a pass as it is shown at the entrance. */
 export type PassState = 'valid' | 'used' | 'expired' | 'void'
 
-const stateOfPurchase: Record<PurchaseStatus, PassState> = {
+const statesByPurchaseStatus: Record<PurchaseStatus, PassState> = {
   pending: 'void',
   active: 'valid',
   used: 'used',
@@ -47,15 +47,15 @@ const stateOfPurchase: Record<PurchaseStatus, PassState> = {
   cancelled: 'void',
 }
 
-export const passStateOf = (status: WalletPassStatus, purchaseStatus: PurchaseStatus): PassState =>
-  status === 'voided' ? 'void' : stateOfPurchase[purchaseStatus]
+export const getPassState = (status: WalletPassStatus, purchaseStatus: PurchaseStatus): PassState =>
+  status === 'voided' ? 'void' : statesByPurchaseStatus[purchaseStatus]
 
 /** Ids of Google's classes and objects begin with the issuer. One class an edition. */
-export const googleClassId = (issuerId: string, editionId: string): string => `${issuerId}.${editionId}`
-export const googleObjectId = (issuerId: string, serialNumber: string): string => `${issuerId}.${serialNumber}`
+export const buildGoogleClassId = (issuerId: string, editionId: string): string => `${issuerId}.${editionId}`
+export const buildGoogleObjectId = (issuerId: string, serialNumber: string): string => `${issuerId}.${serialNumber}`
 
 /** The serial number inside an object's id; null for an object of another issuer. */
-export const serialOfObject = (issuerId: string, objectId: string): string | null =>
+export const parseGoogleObjectId = (issuerId: string, objectId: string): string | null =>
   objectId.startsWith(`${issuerId}.`) ? objectId.slice(issuerId.length + 1) : null
 
 interface Added {
@@ -101,7 +101,7 @@ const firstUpdateDelayMs = 60_000
 const longestUpdateDelayMs = 21_600_000
 
 /** When an update that failed is tried again; null when it is given up, after about a day. */
-export const nextUpdateAt = (attempts: number, now: number): number | null =>
+export const computeNextUpdateAt = (attempts: number, now: number): number | null =>
   attempts >= maxUpdateAttempts
     ? null
     : now + Math.min(longestUpdateDelayMs, firstUpdateDelayMs * 2 ** Math.max(0, attempts - 1))

@@ -5,6 +5,6 @@ export interface CapturedRecords {
 }
 
 /** Answers records that a developer or a test has set, without a call. */
-export const capturedDns = (records: CapturedRecords): DnsGateway => ({
+export const createDnsCapture = (records: CapturedRecords): DnsGateway => ({
   txt: async (name) => ({ ok: true, texts: await records.textsAt(name) }),
 })

@@ -19,23 +19,23 @@ interface ResourceRecord {
   data: string
 }
 
-const bareName = (name: string): string => name.toLowerCase().replace(/\.$/, '')
+const normalizeName = (name: string): string => name.toLowerCase().replace(/\.$/, '')
 
-function recordOf(value: unknown): ResourceRecord | null {
+function readRecord(value: unknown): ResourceRecord | null {
   if (!isRecord(value)) return null
   const { name, type, data } = value
   if (typeof name !== 'string' || typeof type !== 'number' || typeof data !== 'string') return null
-  return { name: bareName(name), type, data: data.slice(0, maxTextLength) }
+  return { name: normalizeName(name), type, data: data.slice(0, maxTextLength) }
 }
 
 /** The name itself and those of which it is an alias; a loop ends. */
-function namesOf(name: string, records: readonly ResourceRecord[]): Set<string> {
+function listAliases(name: string, records: readonly ResourceRecord[]): Set<string> {
   const names = new Set([name])
   let current = name
   while (names.size <= maxAliases) {
     const alias = records.find((record) => record.type === types.cname && record.name === current)
     if (!alias) break
-    current = bareName(alias.data)
+    current = normalizeName(alias.data)
     if (names.has(current)) break
     names.add(current)
   }
@@ -43,7 +43,7 @@ function namesOf(name: string, records: readonly ResourceRecord[]): Set<string> 
 }
 
 /** The text of the quoted parts of a record: `"one" "two"`. Some resolvers leave the quotes out. */
-function textOf(data: string): string {
+function joinQuotedParts(data: string): string {
   const given = data.trim()
   if (!given.startsWith('"')) return given
   let text = ''
@@ -55,25 +55,25 @@ function textOf(data: string): string {
   return text
 }
 
-function answerOf(name: string, body: unknown): TxtAnswer {
+function readAnswer(name: string, body: unknown): TxtAnswer {
   if (!isRecord(body)) return { ok: false, code: 'failure' }
   if (body['Status'] === codes.noSuchName) return { ok: true, texts: [] }
   // An answer that was cut off may lack the record.
   if (body['Status'] !== codes.noError || body['TC'] === true) return { ok: false, code: 'failure' }
   const given: unknown = body['Answer'] ?? []
   if (!Array.isArray(given)) return { ok: false, code: 'failure' }
-  const records = given.slice(0, maxAnswers).flatMap((value) => recordOf(value) ?? [])
-  const names = namesOf(bareName(name), records)
+  const records = given.slice(0, maxAnswers).flatMap((value) => readRecord(value) ?? [])
+  const names = listAliases(normalizeName(name), records)
   const texts = records.filter((record) => record.type === types.txt && names.has(record.name))
-  return { ok: true, texts: texts.map(({ data }) => textOf(data)) }
+  return { ok: true, texts: texts.map(({ data }) => joinQuotedParts(data)) }
 }
 
 /** A resolver that answers JSON over HTTPS, as those of Cloudflare and Google do. */
-export const dnsOverHttps = (options: { apiBase: string; timeoutMs?: number }): DnsGateway => ({
+export const createDnsOverHttps = (options: { apiBase: string; timeoutMs?: number }): DnsGateway => ({
   async txt(name) {
     const url = `${options.apiBase || standardBase}?${new URLSearchParams({ name, type: 'TXT' }).toString()}`
     const answer = await getJson(url, { accept: 'application/dns-json' }, options.timeoutMs ?? standardTimeoutMs)
     if (!answer.came) return { ok: false, code: answer.code === 'timeout' ? 'timeout' : 'failure' }
-    return answer.status === 200 ? answerOf(name, answer.body) : { ok: false, code: 'failure' }
+    return answer.status === 200 ? readAnswer(name, answer.body) : { ok: false, code: 'failure' }
   },
 })

@@ -1,6 +1,6 @@
 import { isRecord } from '../../domain/text/json.ts'
 import type { DnsRecord } from '../../domain/messaging/sender-domains.ts'
-import { type ProviderAnswer, getJson, postJson, textOf } from '../provider-api/post-json.ts'
+import { type ProviderAnswer, getJson, postJson, readShortText } from '../provider-api/post-json.ts'
 import type { ProviderDomain, ProviderDomains } from './email.ts'
 
 interface ResendApi {
@@ -17,11 +17,15 @@ const maxPages = 10
 
 const purposes: Record<string, DnsRecord['purpose']> = { SPF: 'spf', DKIM: 'dkim' }
 
-function recordOf(value: unknown): DnsRecord | null {
+function readRecord(value: unknown): DnsRecord | null {
   if (!isRecord(value)) return null
-  const [type, name, content] = [textOf(value['type']), textOf(value['name']), textOf(value['value'])]
+  const [type, name, content] = [
+    readShortText(value['type']),
+    readShortText(value['name']),
+    readShortText(value['value']),
+  ]
   if (!type || !name || !content) return null
-  const label = textOf(value['record'])
+  const label = readShortText(value['record'])
   const { priority } = value
   return {
     purpose: (Object.hasOwn(purposes, label) ? purposes[label] : undefined) ?? 'other',
@@ -32,57 +36,57 @@ function recordOf(value: unknown): DnsRecord | null {
   }
 }
 
-const isGood = (answer: ProviderAnswer): answer is ProviderAnswer & { came: true; body: Record<string, unknown> } =>
+const isSuccess = (answer: ProviderAnswer): answer is ProviderAnswer & { came: true; body: Record<string, unknown> } =>
   answer.came && answer.status >= 200 && answer.status < 300 && isRecord(answer.body)
 
-const headersOf = ({ apiKey }: ResendApi) => ({ authorization: `Bearer ${apiKey}` })
+const buildHeaders = ({ apiKey }: ResendApi) => ({ authorization: `Bearer ${apiKey}` })
 
 /** The id of a domain that the account already has. */
 async function findId(api: ResendApi, domain: string): Promise<string | null> {
   let after = ''
   for (let page = 0; page < maxPages; page++) {
     const query = new URLSearchParams({ limit: String(domainsAPage), ...(after ? { after } : {}) }).toString()
-    const answer = await getJson(`${api.base}/domains?${query}`, headersOf(api), timeoutMs)
-    const data: unknown = isGood(answer) ? answer.body['data'] : null
-    if (!isGood(answer) || !Array.isArray(data)) return null
+    const answer = await getJson(`${api.base}/domains?${query}`, buildHeaders(api), timeoutMs)
+    const data: unknown = isSuccess(answer) ? answer.body['data'] : null
+    if (!isSuccess(answer) || !Array.isArray(data)) return null
     const rows = data.filter(isRecord)
-    const found = rows.find((row) => textOf(row['name']).toLowerCase() === domain)
-    if (found) return textOf(found['id']) || null
-    after = textOf(rows.at(-1)?.['id'])
+    const found = rows.find((row) => readShortText(row['name']).toLowerCase() === domain)
+    if (found) return readShortText(found['id']) || null
+    after = readShortText(rows.at(-1)?.['id'])
     if (answer.body['has_more'] !== true || !after) return null
   }
   return null
 }
 
-async function register(api: ResendApi, domain: string): Promise<string | null> {
-  const answer = await postJson(`${api.base}/domains`, headersOf(api), { name: domain }, timeoutMs)
-  if (isGood(answer)) return textOf(answer.body['id']) || null
+async function registerDomain(api: ResendApi, domain: string): Promise<string | null> {
+  const answer = await postJson(`${api.base}/domains`, buildHeaders(api), { name: domain }, timeoutMs)
+  if (isSuccess(answer)) return readShortText(answer.body['id']) || null
   // Refused as one that is there already, or the answer was lost: both are in the list.
   return findId(api, domain)
 }
 
-async function read(api: ResendApi, id: string, domain: string): Promise<ProviderDomain | null> {
-  const answer = await getJson(`${api.base}/domains/${encodeURIComponent(id)}`, headersOf(api), timeoutMs)
-  if (!isGood(answer) || textOf(answer.body['name']).toLowerCase() !== domain) return null
+async function readDomain(api: ResendApi, id: string, domain: string): Promise<ProviderDomain | null> {
+  const answer = await getJson(`${api.base}/domains/${encodeURIComponent(id)}`, buildHeaders(api), timeoutMs)
+  if (!isSuccess(answer) || readShortText(answer.body['name']).toLowerCase() !== domain) return null
   const { status, records } = answer.body
   const given: unknown[] = Array.isArray(records) ? records : []
   return {
     id,
     is_verified: status === 'verified',
-    records: given.slice(0, maxRecords).flatMap((value) => recordOf(value) ?? []),
+    records: given.slice(0, maxRecords).flatMap((value) => readRecord(value) ?? []),
   }
 }
 
 /** The domains of the account at Resend. A key that may only send cannot read them. */
-export const resendDomains = (api: ResendApi): ProviderDomains => ({
+export const createResendDomains = (api: ResendApi): ProviderDomains => ({
   async check(domain, knownId) {
-    const known = knownId === null ? null : await read(api, knownId, domain)
-    const id = known?.id ?? (await register(api, domain))
+    const known = knownId === null ? null : await readDomain(api, knownId, domain)
+    const id = known?.id ?? (await registerDomain(api, domain))
     if (id === null) return null
-    const found = known ?? (await read(api, id, domain))
+    const found = known ?? (await readDomain(api, id, domain))
     // The provider checks the records some time after the request.
     if (found && !found.is_verified)
-      await postJson(`${api.base}/domains/${encodeURIComponent(id)}/verify`, headersOf(api), {}, timeoutMs)
+      await postJson(`${api.base}/domains/${encodeURIComponent(id)}/verify`, buildHeaders(api), {}, timeoutMs)
     return found
   },
 })

@@ -1,8 +1,8 @@
 import { isRecord } from '../../domain/text/json.ts'
 import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
 import { isSigned } from '../../domain/webhooks/webhook-signature.ts'
-import { textOf } from '../provider-api/post-json.ts'
-import { type EventRequest, instantOf, readEvent } from '../provider-events/event-request.ts'
+import { readShortText } from '../provider-api/post-json.ts'
+import { type EventRequest, parseEventTime, parseEvent } from '../provider-events/event-request.ts'
 
 const types = new Map<string, ProviderEvent['type']>(
   Object.entries({
@@ -22,28 +22,29 @@ const types = new Map<string, ProviderEvent['type']>(
 const isBlock = (subType: string, message: string): boolean =>
   /rejected|content|attachment|toolarge/i.test(subType) || /\b5\.7\.\d+\b/.test(message)
 
-function bounceOf(bounce: Record<string, unknown>): ProviderEvent['bounce'] {
-  if (isBlock(textOf(bounce['subType']), textOf(bounce['message']))) return 'block'
-  return /^permanent$/i.test(textOf(bounce['type'])) ? 'hard' : 'soft'
+function classifyBounce(bounce: Record<string, unknown>): ProviderEvent['bounce'] {
+  if (isBlock(readShortText(bounce['subType']), readShortText(bounce['message']))) return 'block'
+  return /^permanent$/i.test(readShortText(bounce['type'])) ? 'hard' : 'soft'
 }
 
 /** Tags come back as an object, of older accounts as they were sent. */
-function referenceOf(tags: unknown): string | null {
+function readReference(tags: unknown): string | null {
   const sent = Array.isArray(tags) ? tags.find((tag) => isRecord(tag) && tag['name'] === 'reference') : null
   const value = isRecord(sent) ? sent['value'] : isRecord(tags) ? tags['reference'] : null
-  return textOf(value) || null
+  return readShortText(value) || null
 }
 
-function detailOf(data: Record<string, unknown>): string {
+function readDetail(data: Record<string, unknown>): string {
   for (const name of ['bounce', 'failed', 'suppressed', 'complaint']) {
     const part = data[name]
-    if (isRecord(part)) return textOf(part['message']) || textOf(part['reason']) || textOf(part['subType'])
+    if (isRecord(part))
+      return readShortText(part['message']) || readShortText(part['reason']) || readShortText(part['subType'])
   }
   return ''
 }
 
 /** The events that Resend reports: none for other kinds, null for an invalid signature. */
-export async function resendEvents(
+export async function readResendEvents(
   secret: string,
   { headers, body }: EventRequest,
   now: number,
@@ -51,8 +52,8 @@ export async function resendEvents(
   const id = headers.get('svix-id') ?? ''
   const signed = { id, timestamp: headers.get('svix-timestamp') ?? '', signature: headers.get('svix-signature') ?? '' }
   if (!(await isSigned(secret, signed, body, now))) return null
-  const event = readEvent(body)
-  const type = event && types.get(textOf(event['type']))
+  const event = parseEvent(body)
+  const type = event && types.get(readShortText(event['type']))
   const data = event && isRecord(event['data']) ? event['data'] : null
   if (!event || !type || !data) return []
   const click = isRecord(data['click']) ? data['click'] : {}
@@ -61,13 +62,13 @@ export async function resendEvents(
     {
       id,
       type,
-      reference: referenceOf(data['tags']),
-      providerId: textOf(data['email_id']) || null,
-      address: textOf(to) || null,
-      at: instantOf(click['timestamp']) ?? instantOf(event['created_at']) ?? now,
-      bounce: type === 'bounced' ? bounceOf(isRecord(data['bounce']) ? data['bounce'] : {}) : null,
+      reference: readReference(data['tags']),
+      providerId: readShortText(data['email_id']) || null,
+      address: readShortText(to) || null,
+      at: parseEventTime(click['timestamp']) ?? parseEventTime(event['created_at']) ?? now,
+      bounce: type === 'bounced' ? classifyBounce(isRecord(data['bounce']) ? data['bounce'] : {}) : null,
       url: type === 'clicked' && typeof click['link'] === 'string' ? click['link'] : null,
-      detail: detailOf(data),
+      detail: readDetail(data),
     },
   ]
 }

@@ -1,27 +1,27 @@
 import { isRecord } from '../../domain/text/json.ts'
-import { asciiAddress, formatMailbox, type Mailbox } from '../../domain/messaging/mailbox.ts'
-import { failure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
+import { toAsciiAddress, formatMailbox, type Mailbox } from '../../domain/messaging/mailbox.ts'
+import { createFailure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { retryAfterMs } from '../../domain/webhooks/webhooks.ts'
 import { JsonBytes } from '../../domain/text/json-pieces.ts'
-import { refusalOfEmail, sendAcceptable } from '../acceptable/acceptable.ts'
+import { findEmailFault, sendAcceptable } from '../acceptable/acceptable.ts'
 import {
   callApi,
   type ProviderAnswer,
-  failureWithoutAnswer,
-  textOf,
+  describeMissingAnswer,
+  readShortText,
   type ProviderOptions,
 } from '../provider-api/post-json.ts'
 import { releaseMemory, reserveMemory } from './body-memory.ts'
 import type { EmailGateway, OutboundEmail } from './email.ts'
-import { resendDomains } from './resend-domains.ts'
+import { createResendDomains } from './resend-domains.ts'
 
 const standardBase = 'https://api.resend.com'
-const quotaRestMs = 3_600_000
+const quotaRetryMs = 3_600_000
 /** Less than a campaign leaves to a call before its lease is over. */
 const standardTimeoutMs = 20_000
 
 /** Codes whose meaning differs from that of their status. */
-const kindOfCode: Record<string, SendFailure> = {
+const kindsByCode: Record<string, SendFailure> = {
   // The same call is still being worked on: it may be repeated a little later.
   concurrent_idempotent_requests: 'transient',
   // The key has sent something else before, so what became of this message is not known.
@@ -32,8 +32,8 @@ const kindOfCode: Record<string, SendFailure> = {
   invalid_from_address: 'sender',
 }
 
-function kindOf(status: number, code: string): SendFailure {
-  const known = Object.hasOwn(kindOfCode, code) ? kindOfCode[code] : undefined
+function classifyFailure(status: number, code: string): SendFailure {
+  const known = Object.hasOwn(kindsByCode, code) ? kindsByCode[code] : undefined
   if (known) return known
   // The domain of an organisation's own address is not verified. Other senders can send.
   if (status === 403 && code === 'validation_error') return 'sender'
@@ -44,49 +44,57 @@ function kindOf(status: number, code: string): SendFailure {
   return [400, 413, 422, 451].includes(status) ? 'permanent' : 'configuration'
 }
 
-function restOf({ header }: ProviderAnswer & { came: true }, code: string, now: number): number | null {
+function readRetryAfter({ header }: ProviderAnswer & { came: true }, code: string, now: number): number | null {
   const said = retryAfterMs(header('retry-after') ?? header('ratelimit-reset'), now)
   // The headers only contain the wait for the next second, but the quota lasts until the next day.
-  return code === 'daily_quota_exceeded' ? Math.max(said ?? 0, quotaRestMs) : said
+  return code === 'daily_quota_exceeded' ? Math.max(said ?? 0, quotaRetryMs) : said
 }
 
-function failureOf(answer: ProviderAnswer, now: number): SendResult {
-  if (!answer.came) return failureWithoutAnswer(answer.code)
+function toFailure(answer: ProviderAnswer, now: number): SendResult {
+  if (!answer.came) return describeMissingAnswer(answer.code)
   const said = isRecord(answer.body) ? answer.body : {}
-  const code = textOf(said['name']) || `http_${answer.status}`
-  return failure(kindOf(answer.status, code), code, textOf(said['message']), restOf(answer, code, now))
+  const code = readShortText(said['name']) || `http_${answer.status}`
+  return createFailure(
+    classifyFailure(answer.status, code),
+    code,
+    readShortText(said['message']),
+    readRetryAfter(answer, code, now),
+  )
 }
 
 /** Ids come for what was taken, in order; what was not is named by its index. */
-function resultsOf(body: unknown, count: number): SendResult[] {
+function readResults(body: unknown, count: number): SendResult[] {
   const { data, errors } = isRecord(body) ? body : {}
   const refused = new Map(
     (Array.isArray(errors) ? errors : []).map((error: unknown) =>
-      isRecord(error) ? [error['index'], textOf(error['message'])] : [null, ''],
+      isRecord(error) ? [error['index'], readShortText(error['message'])] : [null, ''],
     ),
   )
-  const ids = (Array.isArray(data) ? data : []).map((entry: unknown) => (isRecord(entry) ? textOf(entry['id']) : ''))
+  const ids = (Array.isArray(data) ? data : []).map((entry: unknown) =>
+    isRecord(entry) ? readShortText(entry['id']) : '',
+  )
   const isIndex = (index: unknown) => Number.isInteger(index) && Number(index) >= 0 && Number(index) < count
   const isWhole =
     ids.length + refused.size === count && !ids.includes('') && [...refused.keys()].every((index) => isIndex(index))
   let at = 0
   return Array.from({ length: count }, (_, index): SendResult => {
     const refusal = refused.get(index)
-    if (refusal !== undefined) return failure('permanent', 'validation_error', refusal)
-    if (!isWhole) return failure('unknown', 'unreadable_answer', 'The answer does not say what became of it.')
+    if (refusal !== undefined) return createFailure('permanent', 'validation_error', refusal)
+    if (!isWhole) return createFailure('unknown', 'unreadable_answer', 'The answer does not say what became of it.')
     return { ok: true, providerId: ids[at++] ?? '' }
   })
 }
 
-const mailboxOf = ({ name, address }: Mailbox): string => formatMailbox({ name, address: asciiAddress(address) })
+const formatWireMailbox = ({ name, address }: Mailbox): string =>
+  formatMailbox({ name, address: toAsciiAddress(address) })
 
 /** One message of a call. Its HTML is most of it, so pieces that other messages have too are not escaped again. */
-function addLetter(body: JsonBytes, message: OutboundEmail): void {
+function addMessage(body: JsonBytes, message: OutboundEmail): void {
   const { from, to, replyTo, subject, html, htmlPieces = [html], text, headers, reference } = message
   const start = {
-    from: mailboxOf(from),
-    to: [mailboxOf(to)],
-    ...(replyTo === null ? {} : { reply_to: asciiAddress(replyTo) }),
+    from: formatWireMailbox(from),
+    to: [formatWireMailbox(to)],
+    ...(replyTo === null ? {} : { reply_to: toAsciiAddress(replyTo) }),
     subject,
   }
   const end = { text, headers, tags: [{ name: 'reference', value: reference }] }
@@ -95,18 +103,22 @@ function addLetter(body: JsonBytes, message: OutboundEmail): void {
   body.add(`,${JSON.stringify(end).slice(1)}`)
 }
 
-function bodyOf(messages: readonly OutboundEmail[]): Uint8Array<ArrayBuffer> {
+function encodeBody(messages: readonly OutboundEmail[]): Uint8Array<ArrayBuffer> {
   const body = new JsonBytes()
   for (const [index, message] of messages.entries()) {
     body.add(index === 0 ? '[' : ',')
-    addLetter(body, message)
+    addMessage(body, message)
   }
   body.add(']')
   return body.encode(reserveMemory)
 }
 
 /** One call, or where the provider finds it too large, one of each half: the same halves under the same keys each time. */
-async function call(messages: readonly OutboundEmail[], key: string, options: ProviderOptions): Promise<SendResult[]> {
+async function callBatch(
+  messages: readonly OutboundEmail[],
+  key: string,
+  options: ProviderOptions,
+): Promise<SendResult[]> {
   const { apiBase, apiKey, now, timeoutMs = standardTimeoutMs } = options
   const headers = {
     'content-type': 'application/json',
@@ -115,33 +127,33 @@ async function call(messages: readonly OutboundEmail[], key: string, options: Pr
     // One bad address must not keep the others back.
     'x-batch-validation': 'permissive',
   }
-  const body = bodyOf(messages)
+  const body = encodeBody(messages)
   const answer = await callApi(`${apiBase || standardBase}/emails/batch`, { method: 'POST', headers, body }, timeoutMs)
   if (answer.came && answer.status >= 200 && answer.status < 300) {
     releaseMemory(body)
-    return resultsOf(answer.body, messages.length)
+    return readResults(answer.body, messages.length)
   }
   if (answer.came && answer.status === 413 && messages.length > 1) {
     const half = Math.ceil(messages.length / 2)
-    const first = await call(messages.slice(0, half), `${key}-1`, options)
-    return [...first, ...(await call(messages.slice(half), `${key}-2`, options))]
+    const first = await callBatch(messages.slice(0, half), `${key}-1`, options)
+    return [...first, ...(await callBatch(messages.slice(half), `${key}-2`, options))]
   }
-  const failed = failureOf(answer, now())
+  const failed = toFailure(answer, now())
   return messages.map(() => failed)
 }
 
 /** The HTTP API of Resend, and of what is compatible with it. */
-export const resendGateway = (options: ProviderOptions): EmailGateway => ({
+export const createResendGateway = (options: ProviderOptions): EmailGateway => ({
   name: 'resend',
   batch: 100,
   deduplicates: true,
   bulk: true,
   reportsDelivery: true,
-  domains: resendDomains({ base: options.apiBase || standardBase, apiKey: options.apiKey }),
+  domains: createResendDomains({ base: options.apiBase || standardBase, apiKey: options.apiKey }),
   send: (messages, idempotencyKey) =>
-    sendAcceptable(messages, refusalOfEmail, async (acceptable) =>
+    sendAcceptable(messages, findEmailFault, async (acceptable) =>
       options.apiKey
-        ? call(acceptable, idempotencyKey, options)
-        : acceptable.map(() => failure('configuration', 'missing_api_key', 'EMAIL_API_KEY is not set.')),
+        ? callBatch(acceptable, idempotencyKey, options)
+        : acceptable.map(() => createFailure('configuration', 'missing_api_key', 'EMAIL_API_KEY is not set.')),
     ),
 })

@@ -1,4 +1,4 @@
-import { passWords, ticketName } from '../../domain/wallet/wallet-pass.ts'
+import { passWords, formatTicketName } from '../../domain/wallet/wallet-pass.ts'
 import type { ApplePass } from './passes.ts'
 
 export interface AppleIdentity {
@@ -8,21 +8,23 @@ export interface AppleIdentity {
   webServiceUrl: string
 }
 
-const rgb = (color: string): string =>
+const formatRgb = (color: string): string =>
   `rgb(${[1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16)).join(', ')})`
 
-const colors = (given: Record<string, string | null>) =>
-  Object.fromEntries(Object.entries(given).flatMap(([name, color]) => (color === null ? [] : [[name, rgb(color)]])))
+const formatColors = (given: Record<string, string | null>) =>
+  Object.fromEntries(
+    Object.entries(given).flatMap(([name, color]) => (color === null ? [] : [[name, formatRgb(color)]])),
+  )
 
 /** ISO 8601 without milliseconds, as Apple writes it. */
-const instant = (at: number): string => new Date(at).toISOString().replace(/\.\d{3}Z$/, 'Z')
+const formatInstant = (at: number): string => new Date(at).toISOString().replace(/\.\d{3}Z$/, 'Z')
 
 const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text)
 
-const field = (key: string, label: string, value: string | null) => (value ? [{ key, label, value }] : [])
+const buildField = (key: string, label: string, value: string | null) => (value ? [{ key, label, value }] : [])
 
 /** The `pass.json` of an event ticket. */
-export function applePassJson({ content, token }: ApplePass, identity: AppleIdentity): Record<string, unknown> {
+export function buildApplePassJson({ content, token }: ApplePass, identity: AppleIdentity): Record<string, unknown> {
   const { design, language, state, code, start_at } = content
   const words = passWords[language]
   const starts =
@@ -32,7 +34,7 @@ export function applePassJson({ content, token }: ApplePass, identity: AppleIden
           {
             key: 'starts',
             label: words.starts,
-            value: instant(start_at),
+            value: formatInstant(start_at),
             dateStyle: 'PKDateStyleMedium',
             timeStyle: 'PKDateStyleShort',
           },
@@ -45,15 +47,15 @@ export function applePassJson({ content, token }: ApplePass, identity: AppleIden
     authenticationToken: token,
     webServiceURL: identity.webServiceUrl,
     organizationName: content.organization_name,
-    description: design.description ?? `${content.edition_name}: ${ticketName(content)}`,
+    description: design.description ?? `${content.edition_name}: ${formatTicketName(content)}`,
     logoText: design.logo_text ?? content.organization_name,
     groupingIdentifier: content.edition_id,
-    ...colors({
+    ...formatColors({
       backgroundColor: design.background_color,
       foregroundColor: design.foreground_color,
       labelColor: design.label_color,
     }),
-    ...(start_at === null ? {} : { relevantDate: instant(start_at) }),
+    ...(start_at === null ? {} : { relevantDate: formatInstant(start_at) }),
     voided: state === 'void' || state === 'expired',
     barcodes: [
       {
@@ -65,10 +67,10 @@ export function applePassJson({ content, token }: ApplePass, identity: AppleIden
     ],
     eventTicket: {
       primaryFields: [{ key: 'event', label: words.event, value: content.edition_name }],
-      secondaryFields: [...starts, ...field('place', words.place, content.location_name)],
+      secondaryFields: [...starts, ...buildField('place', words.place, content.location_name)],
       auxiliaryFields: [
-        { key: 'ticket', label: words.ticket, value: ticketName(content) },
-        ...field('holder', words.holder, content.holder_name),
+        { key: 'ticket', label: words.ticket, value: formatTicketName(content) },
+        ...buildField('holder', words.holder, content.holder_name),
         { key: 'state', label: words.state, value: words.states[state], changeMessage: '%@' },
       ],
     },

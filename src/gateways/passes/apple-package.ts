@@ -1,6 +1,6 @@
 import { zipSync } from 'fflate'
 import { fromBase64, toHex, utf8 } from '../../domain/text/encoding.ts'
-import { type AppleIdentity, applePassJson } from './apple-fields.ts'
+import { type AppleIdentity, buildApplePassJson } from './apple-fields.ts'
 import type { ApplePass } from './passes.ts'
 
 /** Signs the manifest of a package; without one the package opens in no wallet. */
@@ -19,20 +19,20 @@ const icons = {
 /** Milliseconds UTC. A fixed time, so that the same pass is the same archive. */
 const fileTime = Date.UTC(2026, 0, 1, 12)
 
-const sha1 = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
+const hashSha1 = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
   toHex(await crypto.subtle.digest('SHA-1', bytes))
 
 /** The archive of a pass: its fields, its pictures, a manifest with their SHA-1, and the signature of that. */
-export async function applePackage(
+export async function buildApplePackage(
   pass: ApplePass,
   identity: AppleIdentity,
   sign: SignManifest | null,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const files: Record<string, Uint8Array<ArrayBuffer>> = {
-    'pass.json': utf8(JSON.stringify(applePassJson(pass, identity))),
+    'pass.json': utf8(JSON.stringify(buildApplePassJson(pass, identity))),
     ...Object.fromEntries(Object.entries(icons).map(([name, picture]) => [name, fromBase64(picture)])),
   }
-  const entries = await Promise.all(Object.entries(files).map(async ([name, bytes]) => [name, await sha1(bytes)]))
+  const entries = await Promise.all(Object.entries(files).map(async ([name, bytes]) => [name, await hashSha1(bytes)]))
   const manifest = utf8(JSON.stringify(Object.fromEntries(entries)))
   files['manifest.json'] = manifest
   if (sign) files['signature'] = await sign(manifest)

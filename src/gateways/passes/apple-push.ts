@@ -9,7 +9,7 @@ export interface PushConnection {
 const host = 'https://api.push.apple.com'
 const timeoutMs = 5000
 
-async function resultOf(response: Response): Promise<PushResult> {
+async function readResult(response: Response): Promise<PushResult> {
   if (response.ok) return 'sent'
   const text = (await response.text()).slice(0, 500)
   // The phone has dropped the pass, or the token was never one.
@@ -26,7 +26,7 @@ export async function pushToPhone(
 ): Promise<PushResult> {
   try {
     return await withTimeLimit(timeoutMs, async (signal) =>
-      resultOf(
+      readResult(
         await connection.fetch(`${host}/3/device/${encodeURIComponent(pushToken)}`, {
           method: 'POST',
           headers: { 'apns-topic': passTypeId, 'apns-push-type': 'background', 'content-type': 'application/json' },

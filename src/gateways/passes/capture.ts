@@ -2,9 +2,9 @@ import { UnsecuredJWT } from 'jose'
 import type { CallbackSender, RootKey } from '../../domain/wallet/google-callback.ts'
 import type { CapturedMessage, CaptureStore } from '../capture/capture-store.ts'
 import type { AppleIdentity } from './apple-fields.ts'
-import { applePackage } from './apple-package.ts'
-import { googleClass, type GoogleIdentity, googleObject, googleUpdate } from './google-object.ts'
-import { googleSenderNames, saveAddress } from './google-names.ts'
+import { buildApplePackage } from './apple-package.ts'
+import { buildGoogleClass, type GoogleIdentity, buildGoogleObject, buildGoogleUpdate } from './google-object.ts'
+import { googleSenderNames, buildSaveUrl } from './google-names.ts'
 import type { PassesGateway } from './passes.ts'
 
 export interface CapturedKeys {
@@ -19,7 +19,7 @@ interface CaptureParts {
   google: GoogleIdentity
 }
 
-const messageOf = (passId: string, to: string, subject: string, body: unknown): CapturedMessage => ({
+const buildMessage = (passId: string, to: string, subject: string, body: unknown): CapturedMessage => ({
   channel: 'wallet',
   reference: passId,
   from: 'wallet',
@@ -32,36 +32,36 @@ const messageOf = (passId: string, to: string, subject: string, body: unknown): 
 })
 
 /** Stores calls instead of making them, and makes passes without a signature, which phones refuse. */
-export function capturePasses({ store, keys, apple, google }: CaptureParts): PassesGateway {
+export function createPassCapture({ store, keys, apple, google }: CaptureParts): PassesGateway {
   const keep = (key: string, message: CapturedMessage) => store.keep(key, [message])
   return {
     addUrl: async (pass) => {
       const { content } = pass
       const name = `${content.edition_name}: ${content.product_name}`
       if (pass.platform === 'apple') {
-        await keep(`${content.id}:issued`, messageOf(content.id, 'apple', `Pass for ${name}`, pass))
+        await keep(`${content.id}:issued`, buildMessage(content.id, 'apple', `Pass for ${name}`, pass))
         return pass.download_url
       }
       const payload = {
-        eventTicketClasses: [googleClass(content, google)],
-        eventTicketObjects: [googleObject(content, google)],
+        eventTicketClasses: [buildGoogleClass(content, google)],
+        eventTicketObjects: [buildGoogleObject(content, google)],
       }
-      await keep(`${content.id}:issued`, messageOf(content.id, 'google', `Pass for ${name}`, payload))
-      return saveAddress(new UnsecuredJWT({ typ: 'savetowallet', payload }).setAudience('google').encode())
+      await keep(`${content.id}:issued`, buildMessage(content.id, 'google', `Pass for ${name}`, payload))
+      return buildSaveUrl(new UnsecuredJWT({ typ: 'savetowallet', payload }).setAudience('google').encode())
     },
-    applePackage: (pass) => applePackage(pass, apple, null),
+    applePackage: (pass) => buildApplePackage(pass, apple, null),
     callbackSenders: async (): Promise<CallbackSender[]> => {
       const known = await keys.keys()
       return googleSenderNames.map((name) => ({ name, keys: known }))
     },
     updateGoogle: async (content, changeNumber) => {
-      const update = { object: googleObject(content, google).id, ...googleUpdate(content) }
-      await keep(`${content.id}:${changeNumber}`, messageOf(content.id, 'google', 'Update of a pass', update))
+      const update = { object: buildGoogleObject(content, google).id, ...buildGoogleUpdate(content) }
+      await keep(`${content.id}:${changeNumber}`, buildMessage(content.id, 'google', 'Update of a pass', update))
       return { ok: true }
     },
     pushApple: async ({ pass_id, change_number, push_token }) => {
       const key = `${pass_id}:${change_number}:${push_token}`
-      await keep(key, messageOf(pass_id, 'apple', 'Push to a phone', { push_token }))
+      await keep(key, buildMessage(pass_id, 'apple', 'Push to a phone', { push_token }))
       return 'sent'
     },
   }

@@ -20,7 +20,7 @@ export interface Signer {
 }
 
 /** The bytes of the first block of a PEM text. */
-export function bytesOfPem(pem: string, label: string): Uint8Array<ArrayBuffer> {
+export function readPem(pem: string, label: string): Uint8Array<ArrayBuffer> {
   const [, body = ''] = pem.split(`-----BEGIN ${label}-----`, 2)
   const end = body.indexOf(`-----END ${label}-----`)
   if (end <= 0) throw new Error(`There is no ${label} in PEM.`)
@@ -36,7 +36,7 @@ export function bytesOfPem(pem: string, label: string): Uint8Array<ArrayBuffer> 
 const signing = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
 
 export const importSigningKey = (pem: string): Promise<CryptoKey> =>
-  crypto.subtle.importKey('pkcs8', bytesOfPem(pem, 'PRIVATE KEY'), signing, false, ['sign'])
+  crypto.subtle.importKey('pkcs8', readPem(pem, 'PRIVATE KEY'), signing, false, ['sign'])
 
 const sequence = (...value: asn1.BaseBlock[]) => new asn1.Sequence({ value })
 const oid = (value: string) => new asn1.ObjectIdentifier({ value })
@@ -45,7 +45,7 @@ const tagged = (number: number, ...value: asn1.BaseBlock[]) =>
   new asn1.Constructed({ idBlock: { tagClass: 3, tagNumber: number }, value })
 
 /** Who issued a certificate, and its number: they name the signer. The version before them may be left out. */
-function issuerAndSerial(certificate: Uint8Array<ArrayBuffer>): asn1.BaseBlock[] {
+function readIssuerAndSerial(certificate: Uint8Array<ArrayBuffer>): asn1.BaseBlock[] {
   const parsed = asn1.fromBER(certificate)
   const [body] = parsed.offset === -1 ? [] : (parsed.result as asn1.Sequence).valueBlock.value
   const fields = (body as asn1.Sequence | undefined)?.valueBlock.value ?? []
@@ -58,20 +58,20 @@ function issuerAndSerial(certificate: Uint8Array<ArrayBuffer>): asn1.BaseBlock[]
 const attribute = (id: string, value: asn1.BaseBlock) => sequence(oid(id), new asn1.Set({ value: [value] }))
 
 /** A SET OF in DER has its members in the order of their bytes. */
-const sorted = (blocks: asn1.BaseBlock[]): asn1.BaseBlock[] =>
+const sortBlocks = (blocks: asn1.BaseBlock[]): asn1.BaseBlock[] =>
   blocks
     .map((block) => ({ block, hex: new Uint8Array(block.toBER()).toHex() }))
     .toSorted((a, b) => (a.hex < b.hex ? -1 : 1))
     .map(({ block }) => block)
 
 /** A detached PKCS#7 signature (CMS SignedData, RFC 5652) with the signer's certificate and its issuer's, DER. */
-export async function detachedSignature(
+export async function signDetached(
   content: Uint8Array<ArrayBuffer>,
   { key, certificate, issuer }: Signer,
   now: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const digest = await crypto.subtle.digest('SHA-256', content)
-  const attributes = sorted([
+  const attributes = sortBlocks([
     attribute(oids.contentType, oid(oids.data)),
     attribute(oids.signingTime, new asn1.UTCTime({ valueDate: new Date(now) })),
     attribute(oids.messageDigest, new asn1.OctetString({ valueHex: digest })),
@@ -80,7 +80,7 @@ export async function detachedSignature(
   const signature = await crypto.subtle.sign(signing, key, new asn1.Set({ value: attributes }).toBER())
   const signerInfo = sequence(
     new asn1.Integer({ value: 1 }),
-    sequence(...issuerAndSerial(certificate)),
+    sequence(...readIssuerAndSerial(certificate)),
     algorithm(oids.sha256),
     tagged(0, ...attributes),
     algorithm(oids.rsaEncryption),

@@ -15,7 +15,7 @@ const timeoutMs = 5000
 const algorithm = 'RS256'
 
 /** The service account of a key file; throws for another file. */
-export function serviceAccountOf(text: string): ServiceAccount {
+export function parseServiceAccount(text: string): ServiceAccount {
   const value: unknown = JSON.parse(text)
   if (!isRecord(value) || typeof value['client_email'] !== 'string' || typeof value['private_key'] !== 'string')
     throw new Error('It has no client_email and private_key.')
@@ -23,7 +23,7 @@ export function serviceAccountOf(text: string): ServiceAccount {
 }
 
 /** A JWT of the service account. */
-export async function signedJwt(
+export async function signJwt(
   account: ServiceAccount,
   audience: string,
   claims: Record<string, unknown>,
@@ -44,10 +44,10 @@ const tokens = new Map<string, { token: string; until: number }>()
 const tokenLifeSeconds = 3600
 const marginMs = 300_000
 
-async function accessToken(account: ServiceAccount, now: number): Promise<string | UpdateResult> {
+async function loadAccessToken(account: ServiceAccount, now: number): Promise<string | UpdateResult> {
   const known = tokens.get(account.client_email)
   if (known && known.until > now) return known.token
-  const assertion = await signedJwt(account, tokenUrl, { scope }, { now, lifeSeconds: tokenLifeSeconds })
+  const assertion = await signJwt(account, tokenUrl, { scope }, { now, lifeSeconds: tokenLifeSeconds })
   const answer = await callApi(
     tokenUrl,
     {
@@ -68,7 +68,7 @@ async function accessToken(account: ServiceAccount, now: number): Promise<string
   return token
 }
 
-function resultOf(status: number): UpdateResult {
+function readResult(status: number): UpdateResult {
   if (status >= 200 && status < 300) return { ok: true }
   // The pass was not saved yet: it is made with its present content when it is saved.
   if (status === 404) return { ok: false, kind: 'gone', code: 'not_saved' }
@@ -84,11 +84,11 @@ export async function patchObject(
   fields: Record<string, unknown>,
   options: { apiBase: string; now: number },
 ): Promise<UpdateResult> {
-  const token = await accessToken(account, options.now)
+  const token = await loadAccessToken(account, options.now)
   if (typeof token !== 'string') return token
   const url = `${options.apiBase || standardBase}/eventTicketObject/${encodeURIComponent(objectId)}`
   const answer = await patchJson(url, { authorization: `Bearer ${token}` }, fields, timeoutMs)
   if (!answer.came) return { ok: false, kind: 'transient', code: answer.code }
   if (answer.status === 401) tokens.delete(account.client_email)
-  return resultOf(answer.status)
+  return readResult(answer.status)
 }

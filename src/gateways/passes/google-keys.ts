@@ -18,7 +18,7 @@ interface CachedKeys {
 /** Shared by the requests of this isolate. */
 const cachedKeys = new Map<string, CachedKeys>()
 
-function keysIn(body: unknown): RootKey[] | null {
+function readKeys(body: unknown): RootKey[] | null {
   const keys = isRecord(body) ? body['keys'] : null
   if (!Array.isArray(keys)) return null
   return keys.slice(0, maxKeys).flatMap((key): RootKey[] => {
@@ -29,7 +29,7 @@ function keysIn(body: unknown): RootKey[] | null {
 }
 
 /** The keys at an address: cached for an hour, and used longer while there is no good answer. */
-async function keysAt(url: string, isFresh: boolean, now: number): Promise<readonly RootKey[] | null> {
+async function loadKeys(url: string, isFresh: boolean, now: number): Promise<readonly RootKey[] | null> {
   const known = cachedKeys.get(url)
   const age = known ? now - known.askedAt : Number.POSITIVE_INFINITY
   const isEnough = known?.keys && age < cachedMs && !isFresh
@@ -37,15 +37,15 @@ async function keysAt(url: string, isFresh: boolean, now: number): Promise<reado
   // Other requests do not read meanwhile.
   cachedKeys.set(url, { askedAt: now, keys: known?.keys ?? null })
   const answer = await getJson(url, { accept: 'application/json' }, timeoutMs)
-  const keys = (answer.came && answer.status === 200 ? keysIn(answer.body) : null) ?? known?.keys ?? null
+  const keys = (answer.came && answer.status === 200 ? readKeys(answer.body) : null) ?? known?.keys ?? null
   cachedKeys.set(url, { askedAt: now, keys })
   return keys
 }
 
 /** Throws when no address has answered. */
-export async function googleCallbackSenders(isFresh: boolean, now: number): Promise<CallbackSender[]> {
+export async function loadGoogleSenders(isFresh: boolean, now: number): Promise<CallbackSender[]> {
   const found = await Promise.all(
-    googleSenders.map(async ({ name, keysUrl }) => ({ name, keys: await keysAt(keysUrl, isFresh, now) })),
+    googleSenders.map(async ({ name, keysUrl }) => ({ name, keys: await loadKeys(keysUrl, isFresh, now) })),
   )
   const senders = found.flatMap(({ name, keys }) => (keys ? [{ name, keys }] : []))
   if (senders.length === 0) throw new Error('No root keys of Google could be read.')

@@ -6,4 +6,4 @@ export const googleSenders = [
 
 export const googleSenderNames = googleSenders.map(({ name }) => name)
 
-export const saveAddress = (jwt: string): string => `https://pay.google.com/gp/v/save/${jwt}`
+export const buildSaveUrl = (jwt: string): string => `https://pay.google.com/gp/v/save/${jwt}`

@@ -1,5 +1,5 @@
-import { failure, type SendResult } from '../../domain/messaging/messaging.ts'
-import { announcedBytes } from '../answers/announced-bytes.ts'
+import { createFailure, type SendResult } from '../../domain/messaging/messaging.ts'
+import { readContentLength } from '../answers/announced-bytes.ts'
 import { isTimeout, withTimeLimit } from '../time-limit/time-limit.ts'
 
 /** The provider's answer, or a failure without a whole answer: the provider may still have received the call. */
@@ -17,7 +17,7 @@ export interface ProviderOptions {
 
 const maxBytes = 500_000
 
-function parsed(text: string): unknown {
+function parseJsonOrNull(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {
@@ -30,9 +30,9 @@ const partBytes = 1024
 
 /** The body as JSON; null for another body, or one that is longer than any known answer. */
 async function readCapped(response: Response): Promise<unknown> {
-  const announced = announcedBytes(response)
+  const announced = readContentLength(response)
   // Without a reader of a stream, which takes longer than all else of an answer.
-  if (announced !== null && announced <= maxBytes) return parsed(await response.text())
+  if (announced !== null && announced <= maxBytes) return parseJsonOrNull(await response.text())
   const reader = response.body?.getReader({ mode: 'byob' })
   if (!reader) return null
   const decoder = new TextDecoder()
@@ -49,7 +49,7 @@ async function readCapped(response: Response): Promise<unknown> {
     }
     text += decoder.decode(value, { stream: hasMore })
   }
-  return parsed(text)
+  return parseJsonOrNull(text)
 }
 
 /** Whether the call can be made: the address or the key of the configuration may be invalid. */
@@ -59,10 +59,10 @@ function isPossible(url: string, headers: Readonly<Record<string, string>>): boo
 }
 
 /** Without a whole answer it is unknown whether the message was sent, unless no call was made. */
-export const failureWithoutAnswer = (code: (ProviderAnswer & { came: false })['code']): SendResult =>
+export const describeMissingAnswer = (code: (ProviderAnswer & { came: false })['code']): SendResult =>
   code === 'impossible_call'
-    ? failure('configuration', code, 'The address of the API, or its key, is none.')
-    : failure('unknown', code, 'No answer came.')
+    ? createFailure('configuration', code, 'The address of the API, or its key, is none.')
+    : createFailure('unknown', code, 'No answer came.')
 
 /**
  * One call of an API; the timeout covers the answer's body too, and redirects are answers. A gateway of many calls shares
@@ -94,7 +94,7 @@ export async function callApi(
   }
 }
 
-const callWithJson =
+const createJsonCall =
   (method: 'PATCH' | 'POST') =>
   (url: string, headers: Readonly<Record<string, string>>, body: unknown, timeoutMs: number): Promise<ProviderAnswer> =>
     callApi(
@@ -103,8 +103,8 @@ const callWithJson =
       timeoutMs,
     )
 
-export const postJson = callWithJson('POST')
-export const patchJson = callWithJson('PATCH')
+export const postJson = createJsonCall('POST')
+export const patchJson = createJsonCall('PATCH')
 
 export const getJson = (
   url: string,
@@ -113,4 +113,4 @@ export const getJson = (
 ): Promise<ProviderAnswer> => callApi(url, { method: 'GET', headers }, timeoutMs)
 
 /** A text of an answer or event, short enough to be kept; empty when there is none. */
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 500) : '')
+export const readShortText = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 500) : '')

@@ -7,7 +7,7 @@ export interface EventRequest {
 }
 
 /** The object of the body; null for anything else. */
-export function readEvent(body: string): Record<string, unknown> | null {
+export function parseEvent(body: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(body)
     return isRecord(value) ? value : null
@@ -17,7 +17,7 @@ export function readEvent(body: string): Record<string, unknown> | null {
 }
 
 /** Milliseconds UTC of a time as providers write it. */
-export function instantOf(value: unknown): number | null {
+export function parseEventTime(value: unknown): number | null {
   if (typeof value !== 'string') return null
   // `2026-11-22 23:41:12.126+00`: older events write a blank, and hours alone.
   const at = Date.parse(value.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'))

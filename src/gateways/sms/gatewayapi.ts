@@ -1,12 +1,12 @@
 import { isRecord } from '../../domain/text/json.ts'
-import { failure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
+import { createFailure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { retryAfterMs } from '../../domain/webhooks/webhooks.ts'
-import { refusalOfSms, sendAcceptable } from '../acceptable/acceptable.ts'
+import { findSmsFault, sendAcceptable } from '../acceptable/acceptable.ts'
 import {
   callApi,
   type ProviderAnswer,
-  failureWithoutAnswer,
-  textOf,
+  describeMissingAnswer,
+  readShortText,
   type ProviderOptions,
 } from '../provider-api/post-json.ts'
 import { SharedTimeLimits } from '../time-limit/shared-time-limits.ts'
@@ -20,7 +20,7 @@ const standardBase = 'https://messaging.gatewayapi.eu'
  */
 const callsABatch = 2
 
-function kindOfStatus(status: number): SendFailure {
+function classifyStatus(status: number): SendFailure {
   if (status === 429) return 'rate_limited'
   if (status === 503) return 'transient'
   // No key makes the call repeatable, and what broke on their side may have gone out before it broke.
@@ -29,21 +29,21 @@ function kindOfStatus(status: number): SendFailure {
   return [400, 413, 422].includes(status) ? 'permanent' : 'configuration'
 }
 
-function resultOf(answer: ProviderAnswer, now: number): SendResult {
-  if (!answer.came) return failureWithoutAnswer(answer.code)
+function readResult(answer: ProviderAnswer, now: number): SendResult {
+  if (!answer.came) return describeMissingAnswer(answer.code)
   const said = isRecord(answer.body) ? answer.body : {}
   if (answer.status >= 200 && answer.status < 300) {
-    const providerId = textOf(said['msg_id'])
+    const providerId = readShortText(said['msg_id'])
     return providerId
       ? { ok: true, providerId }
-      : failure('unknown', 'unreadable_answer', 'The answer does not say what became of it.')
+      : createFailure('unknown', 'unreadable_answer', 'The answer does not say what became of it.')
   }
-  const code = textOf(said['code']) || textOf(said['error_code']) || `http_${answer.status}`
-  const detail = textOf(said['message']) || textOf(said['detail']) || textOf(said['error'])
-  return failure(kindOfStatus(answer.status), code, detail, retryAfterMs(answer.header('retry-after'), now))
+  const code = readShortText(said['code']) || readShortText(said['error_code']) || `http_${answer.status}`
+  const detail = readShortText(said['message']) || readShortText(said['detail']) || readShortText(said['error'])
+  return createFailure(classifyStatus(answer.status), code, detail, retryAfterMs(answer.header('retry-after'), now))
 }
 
-const wireOf = ({ from, to, body, reference }: OutboundSms) => ({
+const toWire = ({ from, to, body, reference }: OutboundSms) => ({
   sender: from,
   message: body,
   recipient: Number(to.slice(1)),
@@ -51,33 +51,33 @@ const wireOf = ({ from, to, body, reference }: OutboundSms) => ({
 })
 
 /** Makes the call of a message. The calls of a gateway share time limits, and all that is the same for each. */
-function caller({ apiBase, apiKey, timeoutMs = 12_000 }: ProviderOptions) {
+function createCaller({ apiBase, apiKey, timeoutMs = 12_000 }: ProviderOptions) {
   const url = `${apiBase || standardBase}/mobile/single`
   const headers = { 'content-type': 'application/json', authorization: `Token ${apiKey}`, accept: 'application/json' }
   const limits = new SharedTimeLimits()
   const limited: typeof limits.run = (milliseconds, work) => limits.run(milliseconds, work)
   return (message: OutboundSms): Promise<ProviderAnswer> =>
-    callApi(url, { method: 'POST', headers, body: JSON.stringify(wireOf(message)) }, timeoutMs, limited)
+    callApi(url, { method: 'POST', headers, body: JSON.stringify(toWire(message)) }, timeoutMs, limited)
 }
 
 /**
  * GatewayAPI's mobile messages, one call a recipient: each has its own answer, id and reference, and one bad number
  * fails alone, where the bulk call of the older API refuses all. It has no keys that make a call repeatable.
  */
-export function gatewayApi(options: ProviderOptions): SmsGateway {
-  const call = caller(options)
+export function createGatewayApi(options: ProviderOptions): SmsGateway {
+  const call = createCaller(options)
   return {
     name: 'gatewayapi',
     batch: callsABatch,
     deduplicates: false,
     reportsDelivery: true,
     send: (messages) =>
-      sendAcceptable(messages, refusalOfSms, async (acceptable) => {
+      sendAcceptable(messages, findSmsFault, async (acceptable) => {
         if (!options.apiKey)
-          return acceptable.map(() => failure('configuration', 'missing_api_key', 'SMS_API_KEY is not set.'))
+          return acceptable.map(() => createFailure('configuration', 'missing_api_key', 'SMS_API_KEY is not set.'))
         const results: SendResult[] = []
         for (const message of acceptable) {
-          const result = resultOf(await call(message), options.now())
+          const result = readResult(await call(message), options.now())
           results.push(result)
           // The others would get the same answer, so no more calls are made: these messages were not sent.
           if (!result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration'))

@@ -1,5 +1,5 @@
 import { plainText } from '../../domain/text/plain-text.ts'
-import { announcedBytes } from '../answers/announced-bytes.ts'
+import { readContentLength } from '../answers/announced-bytes.ts'
 import { SharedTimeLimits } from '../time-limit/shared-time-limits.ts'
 import { isTimeout } from '../time-limit/time-limit.ts'
 import { faultOf, platformFaultOf } from './network-faults.ts'
@@ -15,7 +15,7 @@ const nothing = new Uint8Array()
  * the first bytes of it.
  */
 async function beginningOf(response: Response): Promise<Uint8Array> {
-  const announced = announcedBytes(response)
+  const announced = readContentLength(response)
   // What is announced as nothing leaves nothing to be read, and the connection is free.
   if (announced === 0) return nothing
   // Announced and short, it is read at one go, which takes a fraction of the time.

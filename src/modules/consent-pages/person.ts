@@ -3,7 +3,7 @@ import type { JobCtx } from '../../context.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { users } from '../../db/schema/users.ts'
 import { fromJson, select } from '../../db/select.ts'
-import { type LinkAddress, taggedAddress } from '../../domain/consents/consent-tokens.ts'
+import { type LinkAddress, findTaggedAddress } from '../../domain/consents/consent-tokens.ts'
 
 /** The person of a link, and the address that it was sent to. */
 export interface LinkedPerson extends LinkAddress {
@@ -42,6 +42,6 @@ export async function findPerson(
   if (!found) return null
   const { organization_id, organization_name, locale } = found
   const addresses = found.addresses.map(([channel, address]): LinkAddress => ({ organization_id, channel, address }))
-  const address = taggedAddress(job.config.linkSigningKey, tag, addresses)
+  const address = findTaggedAddress(job.config.linkSigningKey, tag, addresses)
   return address && { ...address, id: user_id, organization_name, locale }
 }

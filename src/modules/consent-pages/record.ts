@@ -3,14 +3,14 @@ import type { JobCtx } from '../../context.ts'
 import { changesBetween } from '../../domain/audit.ts'
 import { stillHolds } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import type { AskedAnswer } from '../consents/index.ts'
+import type { AnswerRequest } from '../consents/index.ts'
 import { auditStatement } from '../audit-log/index.ts'
 import {
-  answerAnnouncements,
+  buildAnswerAnnouncements,
   type DecidedAnswer,
-  answered,
+  decideAnswerRecords,
   answerRaces,
-  answerStatements,
+  buildAnswerStatements,
   type PersonAnswer,
 } from '../consents/index.ts'
 import { takeBackUnsubscription } from '../suppressions/index.ts'
@@ -24,15 +24,15 @@ export interface Visit {
   evidence: Readonly<Record<string, string>>
 }
 
-export const decide = (
+export const decidePersonAnswer = (
   job: JobCtx,
   person: LinkedPerson,
   { definition, email, before }: PersonAnswer,
-  asked: AskedAnswer,
-): Promise<DecidedAnswer> => answered(job, { definition, user: { id: person.id, email }, before }, asked)
+  asked: AnswerRequest,
+): Promise<DecidedAnswer> => decideAnswerRecords(job, { definition, user: { id: person.id, email }, before }, asked)
 
 /** A person who agrees to marketing through the channel of the link resubscribes the address that it was sent to. */
-function liftedSuppression(
+function liftSuppression(
   person: LinkedPerson,
   answers: readonly PersonAnswer[],
   made: readonly DecidedAnswer[],
@@ -46,7 +46,12 @@ function liftedSuppression(
 }
 
 /** In the audit log the person is the actor, without a token. */
-function auditEntries(job: JobCtx, person: LinkedPerson, made: readonly DecidedAnswer[], visit: Visit): Statement[] {
+function buildAuditEntries(
+  job: JobCtx,
+  person: LinkedPerson,
+  made: readonly DecidedAnswer[],
+  visit: Visit,
+): Statement[] {
   return made.map(({ definition, before, records }) =>
     auditStatement(
       {
@@ -71,7 +76,7 @@ function auditEntries(job: JobCtx, person: LinkedPerson, made: readonly DecidedA
 }
 
 /** Abort the transaction for a person who was erased meanwhile, or an edition that was archived. */
-const guards = (person: LinkedPerson, made: readonly DecidedAnswer[]): Statement[] => [
+const buildGuards = (person: LinkedPerson, made: readonly DecidedAnswer[]): Statement[] => [
   stillHolds(sql`exists (select 1 from users where id = ${person.id} and erased_at is null)`),
   ...made.flatMap(({ definition, records }) =>
     definition.edition_id !== null && records.at(-1)?.status === 'given'
@@ -88,10 +93,10 @@ export async function commitAnswers(
   made: readonly DecidedAnswer[],
 ): Promise<void> {
   const statements = [
-    ...guards(person, made),
-    ...answerStatements(made),
-    ...liftedSuppression(person, answers, made),
-    ...auditEntries(job, person, made, visit),
+    ...buildGuards(person, made),
+    ...buildAnswerStatements(made),
+    ...liftSuppression(person, answers, made),
+    ...buildAuditEntries(job, person, made, visit),
   ]
-  await commitAnnounced(job, statements, made.flatMap(answerAnnouncements), answerRaces)
+  await commitAnnounced(job, statements, made.flatMap(buildAnswerAnnouncements), answerRaces)
 }

@@ -1,7 +1,7 @@
 import type { Language } from '../../domain/languages.ts'
 
 /** The status of an answer, as its page shows it. */
-export type ShownStatus = 'none' | 'pending' | 'given' | 'outdated' | 'skipped' | 'withdrawn' | 'expired'
+export type PageStatus = 'none' | 'pending' | 'given' | 'outdated' | 'skipped' | 'withdrawn' | 'expired'
 
 interface LinkPageWords {
   title: string
@@ -11,7 +11,7 @@ interface LinkPageWords {
   more: string
   save: string
   /** `day` is the day on which the answer got this status. */
-  status: Record<ShownStatus, (day: string) => string>
+  status: Record<PageStatus, (day: string) => string>
   until: (day: string) => string
   fixed: string
   saved: string
@@ -206,7 +206,7 @@ const pl: LinkPageWords = {
 export const pageWords: Readonly<Record<Language, LinkPageWords>> = { en, da, se, nl, pl }
 
 /** The name of each language in that language. */
-export const ownNames: Readonly<Record<Language, string>> = {
+export const languageNames: Readonly<Record<Language, string>> = {
   en: 'English',
   da: 'Dansk',
   se: 'Svenska',

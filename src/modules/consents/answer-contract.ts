@@ -8,7 +8,7 @@ import {
   consentTypes,
   legalBases,
   maxEvidenceBytes,
-  maxSourceLength,
+  maxAnswerSourceLength,
 } from '../../domain/consents/consents.ts'
 import { utf8 } from '../../domain/text/encoding.ts'
 import { channels } from '../../domain/messaging/messaging.ts'
@@ -86,7 +86,7 @@ const AnswerBody = z.object({
   method: z.enum(['checkbox', 'preference_center', 'admin', 'api']),
   source: z
     .string()
-    .max(maxSourceLength)
+    .max(maxAnswerSourceLength)
     .regex(/^[\w.:/-]+$/, 'Letters, digits and . : / _ -')
     .openapi({ description: 'Where the person answered.', example: 'checkout' }),
   order_id: Id('ord').nullable().optional().openapi({ description: 'An order of the person.' }),

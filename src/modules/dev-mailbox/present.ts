@@ -13,7 +13,7 @@ const presentItem = (row: Omit<CapturedItem, 'start'>) => ({
 
 export const presentCaptured = (row: CapturedItem): ReturnType<typeof presentItem> => presentItem(row)
 
-export const presentCapturedWhole = (row: CapturedRow) => ({
+export const presentCapturedMessage = (row: CapturedRow) => ({
   ...presentItem(row),
   reply_to: row.reply_to,
   html: row.html,

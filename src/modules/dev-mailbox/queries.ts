@@ -31,7 +31,7 @@ function refuseInProduction({ config }: MailboxReader): void {
   if (!['development', 'test'].includes(config.environment)) throw notFound()
 }
 
-export const channelOf = (text: string | undefined): CapturedChannel | null =>
+export const parseChannel = (text: string | undefined): CapturedChannel | null =>
   capturedChannels.find((one) => one === text) ?? null
 
 export async function listCaptured(

@@ -5,13 +5,13 @@ import { select } from '../../db/select.ts'
 import { insertAll, remove } from '../../db/write.ts'
 import type { CaptureStore } from '../../gateways/capture/capture-store.ts'
 
-const kept = 2000
+const maxStoredMessages = 2000
 
 const { position, id, reference, recipient } = capturedMessages
-const keptFields = { position, id, reference, recipient }
+const storedFields = { position, id, reference, recipient }
 
 /** The capture gateways store messages here; `/dev/outbox` shows them. */
-export const captureStore = (ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>): CaptureStore => ({
+export const createCaptureStore = (ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>): CaptureStore => ({
   async keep(key, messages) {
     const [first] = messages
     if (!first) return []
@@ -26,7 +26,7 @@ export const captureStore = (ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>): Capture
       created_at: ctx.now(),
     }))
     const inserts = insertAll(capturedMessages, rows).map((insert) => sql`${insert} on conflict do nothing`)
-    const ofThisCall = select(keptFields)
+    const ofThisCall = select(storedFields)
       .from(capturedMessages)
       .where(and(eq(capturedMessages.channel, first.channel), eq(capturedMessages.call_key, key)))
     const { stored = [] } = await ctx.db.batchNamed({ ...Object.fromEntries(inserts.entries()), stored: ofThisCall })
@@ -40,4 +40,4 @@ export const captureStore = (ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>): Capture
 
 /** Deletes all but the newest messages. */
 export const sweepCaptured = ({ db }: Pick<JobCtx, 'db'>): Promise<unknown> =>
-  db.all(remove(capturedMessages, sql`seq <= (select max(seq) from captured_messages) - ${kept}`))
+  db.all(remove(capturedMessages, sql`seq <= (select max(seq) from captured_messages) - ${maxStoredMessages}`))

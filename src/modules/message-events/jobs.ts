@@ -2,7 +2,7 @@ import type { CampaignEventsMessage, JobCtx } from '../../context.ts'
 import type { RecipientEvent } from '../../domain/campaigns/recipient-events.ts'
 import { suppressRecipients } from '../suppressions/index.ts'
 import { unsubscribeAndCount } from './unsubscribe.ts'
-import { subscriberOf } from './visits.ts'
+import { loadSubscriber } from './visits.ts'
 
 export const isEventsMessage = (body: unknown): body is CampaignEventsMessage => {
   if (typeof body !== 'object' || body === null) return false
@@ -15,7 +15,7 @@ export async function applyEvents(job: JobCtx, messages: readonly CampaignEvents
   const byCampaign = Map.groupBy(messages, ({ campaign_id }) => campaign_id)
   const endings = await Promise.allSettled(
     [...byCampaign].map(([id, group]) =>
-      apply(
+      applyToCampaign(
         job,
         id,
         group.flatMap(({ events }) => events),
@@ -26,14 +26,14 @@ export async function applyEvents(job: JobCtx, messages: readonly CampaignEvents
   if (fault) throw new Error('events could not be applied', { cause: fault.reason })
 }
 
-async function apply(job: JobCtx, campaignId: string, events: readonly RecipientEvent[]): Promise<void> {
+async function applyToCampaign(job: JobCtx, campaignId: string, events: readonly RecipientEvent[]): Promise<void> {
   const sender = job.senders.of(campaignId)
-  const affected = await sender.apply(events)
+  const affected = await sender.applyEvents(events)
   if (affected.length) await suppressRecipients(job, campaignId, affected)
   // Providers with their own lists report unsubscriptions. Those by our links were applied when they were made.
   for (const { n, provider_id } of events.filter(({ type }) => type === 'unsubscribed')) {
-    const row = provider_id === undefined ? null : await sender.recipient(n)
-    const subscriber = row && (await subscriberOf(job, campaignId, row))
+    const row = provider_id === undefined ? null : await sender.findRecipient(n)
+    const subscriber = row && (await loadSubscriber(job, campaignId, row))
     if (subscriber) await unsubscribeAndCount(job, subscriber)
   }
 }

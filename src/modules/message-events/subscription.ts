@@ -6,8 +6,8 @@ import { mintLinkToken } from '../../domain/campaigns/link-tokens.ts'
 import { mintPreferencesToken } from '../../domain/consents/consent-tokens.ts'
 import { readerOf, wordsOf } from '../../domain/email/messages/words.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
-import { type CampaignSubscriber, givenConsents, withdrawnConsents } from '../consents/index.ts'
-import { suppressionReasonOf } from '../suppressions/index.ts'
+import { type CampaignSubscriber, listGivenConsents, listWithdrawnConsents } from '../consents/index.ts'
+import { findSuppressionReason } from '../suppressions/index.ts'
 
 /** The recipient of a campaign who opened one of its links. */
 export interface Subscriber extends CampaignSubscriber {
@@ -27,7 +27,7 @@ export interface Subscription {
   preferences: string | null
 }
 
-async function preferencesToken(job: JobCtx, subscriber: Subscriber): Promise<string | null> {
+async function createPreferencesToken(job: JobCtx, subscriber: Subscriber): Promise<string | null> {
   const { user_id, organization_id, channel, address } = subscriber
   const column = channel === 'email' ? users.email : users.phone_number
   const own = await job.db.first(
@@ -39,9 +39,9 @@ async function preferencesToken(job: JobCtx, subscriber: Subscriber): Promise<st
   return own ? mintPreferencesToken(job.config.linkSigningKey, link) : null
 }
 
-export async function subscriptionOf(job: JobCtx, subscriber: Subscriber): Promise<Subscription> {
-  const suppression = await suppressionReasonOf(job, subscriber)
-  const rows = await (suppression === null ? givenConsents : withdrawnConsents)(job, subscriber)
+export async function loadSubscription(job: JobCtx, subscriber: Subscriber): Promise<Subscription> {
+  const suppression = await findSuppressionReason(job, subscriber)
+  const rows = await (suppression === null ? listGivenConsents : listWithdrawnConsents)(job, subscriber)
   const reader = readerOf(subscriber.language, 'en')
   const consents = rows.map(({ definition: { name, title, channels } }) => ({
     title: wordsOf(title, reader) || name,
@@ -50,5 +50,5 @@ export async function subscriptionOf(job: JobCtx, subscriber: Subscriber): Promi
   const { campaign_id, n } = subscriber
   const token = (kind: SubscriptionLink) => mintLinkToken(job.config.linkSigningKey, { kind, campaign_id, n, link: 0 })
   const tokens = { unsubscribe: token('unsubscribe'), resubscribe: token('resubscribe') }
-  return { suppression, consents, tokens, preferences: await preferencesToken(job, subscriber) }
+  return { suppression, consents, tokens, preferences: await createPreferencesToken(job, subscriber) }
 }

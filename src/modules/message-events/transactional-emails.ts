@@ -12,14 +12,14 @@ const isTransactionalEmail = (reference: string | null): reference is string =>
 const columns = getTableColumns(transactionalEmails)
 
 /** Events that prove that the message was sent, even when its send failed without an answer. */
-const proofs: readonly ProviderEvent['type'][] = ['accepted', 'delivered', 'opened', 'clicked', 'complained']
+const provingEvents: readonly ProviderEvent['type'][] = ['accepted', 'delivered', 'opened', 'clicked', 'complained']
 
-function statementsOf({ reference, type, bounce, at, providerId }: ProviderEvent): Statement[] {
+function buildStatements({ reference, type, bounce, at, providerId }: ProviderEvent): Statement[] {
   if (!isTransactionalEmail(reference)) return []
   const recipient = sql`select ${columns.organization_id}, 'email' as channel, ${columns.recipient} as address
     from ${transactionalEmails} where ${columns.id} = ${reference}`
   const cause = { campaign_id: null, at }
-  const found = proofs.includes(type) ? [sentAfterAll(reference, providerId, at)] : []
+  const found = provingEvents.includes(type) ? [sentAfterAll(reference, providerId, at)] : []
   if (type === 'complained') return [...found, suppress(recipient, { ...cause, reason: 'complaint' })]
   if (bounce === 'hard') return [suppress(recipient, { ...cause, reason: 'hard_bounce' })]
   if (bounce === 'soft') return countSoftBounce(recipient, { ...cause, reference })
@@ -28,6 +28,6 @@ function statementsOf({ reference, type, bounce, at, providerId }: ProviderEvent
 
 /** Applies provider events of transactional e-mails. Bounces and complaints suppress the address as for campaigns. */
 export async function applyTransactionalEmailEvents(job: JobCtx, events: readonly ProviderEvent[]): Promise<void> {
-  const statements = events.flatMap(statementsOf)
+  const statements = events.flatMap(buildStatements)
   if (statements.length) await job.db.batch(statements)
 }

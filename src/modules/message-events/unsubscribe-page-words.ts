@@ -119,7 +119,7 @@ const words: Record<Language, PageWords> = {
   },
 }
 
-export function pageWordsIn(language: string): [Language, PageWords] {
+export function choosePageWords(language: string): [Language, PageWords] {
   const known = languages.find((one) => one === language) ?? 'en'
   return [known, words[known]]
 }

@@ -3,7 +3,7 @@ import type { CampaignEventsMessage, JobCtx } from '../../context.ts'
 import { campaignLinks, campaigns } from '../../db/schema/messaging/campaigns.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
-import { isMachine, readReference, recipientEvent } from '../../domain/campaigns/recipient-events.ts'
+import { isMachine, parseReference, toRecipientEvent } from '../../domain/campaigns/recipient-events.ts'
 import type { RecipientRow } from '../../domain/campaigns/sender.ts'
 import { type LinkTarget, readLinkToken } from '../../domain/campaigns/link-tokens.ts'
 import type { Channel, ProviderEvent } from '../../domain/messaging/messaging.ts'
@@ -15,7 +15,7 @@ export interface LinkVisit {
   agent: string | null
 }
 
-function noteVisit(job: JobCtx, { kind, campaign_id, n }: LinkTarget, { method, agent }: LinkVisit): Promise<void> {
+function recordVisit(job: JobCtx, { kind, campaign_id, n }: LinkTarget, { method, agent }: LinkVisit): Promise<void> {
   const person = kind === 'click' ? 'clicked' : 'opened'
   const type = isMachine(method, agent) ? 'machine_opened' : person
   return job.jobQueue.enqueue('campaign-events', [
@@ -23,14 +23,14 @@ function noteVisit(job: JobCtx, { kind, campaign_id, n }: LinkTarget, { method, 
   ])
 }
 
-export interface Followed<Result> {
+export interface FollowedLink<Result> {
   result: Result
   /** Records the visit. */
   note: () => Promise<void>
 }
 
 /** The target of a tracked link; null for a forged one. */
-export async function followLink(job: JobCtx, token: string, visit: LinkVisit): Promise<Followed<string> | null> {
+export async function followLink(job: JobCtx, token: string, visit: LinkVisit): Promise<FollowedLink<string> | null> {
   const target = readLinkToken(job.config.linkSigningKey, 'click', token)
   const row =
     target &&
@@ -39,15 +39,15 @@ export async function followLink(job: JobCtx, token: string, visit: LinkVisit): 
         .from(campaignLinks)
         .where(and(eq(campaignLinks.campaign_id, target.campaign_id), eq(campaignLinks.position, target.link))),
     ))
-  return target && row ? { result: row.url, note: () => noteVisit(job, target, visit) } : null
+  return target && row ? { result: row.url, note: () => recordVisit(job, target, visit) } : null
 }
 
-export async function openPixel(job: JobCtx, token: string, visit: LinkVisit): Promise<Followed<true> | null> {
+export async function openPixel(job: JobCtx, token: string, visit: LinkVisit): Promise<FollowedLink<true> | null> {
   const target = readLinkToken(job.config.linkSigningKey, 'open', token)
-  return target && { result: true, note: () => noteVisit(job, target, visit) }
+  return target && { result: true, note: () => recordVisit(job, target, visit) }
 }
 
-export async function subscriberOf(
+export async function loadSubscriber(
   job: JobCtx,
   campaignId: string,
   { n, user_id, address, language }: RecipientRow,
@@ -73,15 +73,15 @@ export async function findSubscriber(job: JobCtx, kind: SubscriptionLink, token:
   const known =
     target &&
     (await job.db.first(select({ id: campaigns.id }).from(campaigns).where(eq(campaigns.id, target.campaign_id))))
-  const row = known && (await job.senders.of(known.id).recipient(target.n))
-  return row ? subscriberOf(job, known.id, row) : null
+  const row = known && (await job.senders.of(known.id).findRecipient(target.n))
+  return row ? loadSubscriber(job, known.id, row) : null
 }
 
 /** Enqueues provider events of campaign messages for the campaigns' objects. */
 export async function enqueueCampaignEvents(job: JobCtx, events: readonly ProviderEvent[]): Promise<void> {
   const known = events.flatMap((event) => {
-    const about = readReference(event.reference)
-    const applied = about && recipientEvent(about.n, event)
+    const about = parseReference(event.reference)
+    const applied = about && toRecipientEvent(about.n, event)
     return about && applied ? [{ campaign_id: about.campaign_id, event: applied }] : []
   })
   const messages = [...Map.groupBy(known, ({ campaign_id }) => campaign_id)].map(

@@ -7,13 +7,13 @@ import { type DuplicatePolicy, type ExternalOrder, maxUnitsPerOrder } from '../.
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import {
   type DecidedAnswer,
-  answerAnnouncements,
+  buildAnswerAnnouncements,
   answerRaces,
-  answerStatements,
-  importedAnswers,
+  buildAnswerStatements,
+  decideImportedAnswers,
   type ImportDefinitions,
 } from '../consents/index.ts'
-import { hasHashes, restoredSuppressions } from '../suppressions/index.ts'
+import { hasSuppressionHashes, restoreSuppressions } from '../suppressions/index.ts'
 import { receiptStatements } from '../transactional-emails/index.ts'
 import { announceAll } from '../webhooks/index.ts'
 import { announcementsOf } from './announcements.ts'
@@ -144,8 +144,8 @@ async function suppressedAgain(
   { state }: DecidedGroup,
   group: readonly NumberedOrder[],
 ): Promise<Statement[]> {
-  if (state.has_hashes === false) return [stillHolds(sql`not ${hasHashes(organization_id)}`)]
-  return restoredSuppressions(organization_id, addressesOf(group))
+  if (state.has_hashes === false) return [stillHolds(sql`not ${hasSuppressionHashes(organization_id)}`)]
+  return restoreSuppressions(organization_id, addressesOf(group))
 }
 
 /** All that a group writes; what is suppressed again comes before what its orders say of consents. */
@@ -157,11 +157,11 @@ function statementsOfGroup(
 ): Statement[] {
   const { edition, changeable, receipt_message } = run
   const scope = { organization_id: edition.organization_id, edition_id: edition.id, changeable, now: context.now }
-  const announced = () => [...announcementsOf(context, decision), ...read.answers.flatMap(answerAnnouncements)]
+  const announced = () => [...announcementsOf(context, decision), ...read.answers.flatMap(buildAnswerAnnouncements)]
   return [
     ...statementsOf(scope, decision.writes, decision.lists),
     ...read.suppressed,
-    ...answerStatements(read.answers),
+    ...buildAnswerStatements(read.answers),
     ...(run.emit_webhooks ? announceAll(ctx, announced()) : []),
     ...(receipt_message === null ? [] : receiptStatements(ctx, edition, receipt_message, decision.receipts)),
   ]
@@ -194,7 +194,7 @@ export async function planGroup(
   const { outcomes, writes, answers: given } = decision
   const plan = { outcomes, decision, has_hashes: state.has_hashes }
   const answerImport = { edition, definitions, import_id, source, skipped }
-  const answers = await importedAnswers(ctx, answerImport, given)
+  const answers = await decideImportedAnswers(ctx, answerImport, given)
   if (writes.length === 0 && answers.length === 0) return { ...plan, statements: [] }
   const suppressed = await suppressedAgain(run, decided, group)
   return { ...plan, statements: statementsOfGroup(ctx, run, decided, { suppressed, answers }) }

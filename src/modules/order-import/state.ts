@@ -9,7 +9,7 @@ import { isSharedOutside } from '../../db/customer-visibility.ts'
 import { inList } from '../../db/visibility.ts'
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
 import { fold } from '../../domain/text/fold.ts'
-import { hasHashes } from '../suppressions/index.ts'
+import { hasSuppressionHashes } from '../suppressions/index.ts'
 
 export type ProductRow = typeof catalog.products.$inferInsert
 export type VariantRow = typeof catalog.variants.$inferInsert
@@ -157,7 +157,7 @@ const contentsOf = ({ ordersOf, usersOf, bought }: Sources) => ({
 })
 
 const hashesOf = ({ organization_id }: LoadScope) => ({
-  hashes: sql<{ has_hashes: number }>`select ${hasHashes(organization_id)} as has_hashes`,
+  hashes: sql<{ has_hashes: number }>`select ${hasSuppressionHashes(organization_id)} as has_hashes`,
 })
 
 function stateStatements(scope: LoadScope, group: readonly ExternalOrder[], reads: Reads) {

@@ -14,7 +14,7 @@ import { insertAll, insertFound, isEmpty, update, updateVersion } from '../../db
 import { searchColumns } from '../../domain/accounts/users.ts'
 import { openStatuses, orderMovesFrom } from '../../domain/orders/purchases.ts'
 import { cancelRefundsOf } from '../refunds/index.ts'
-import { passChanged } from '../wallet/index.ts'
+import { markPassesChanged } from '../wallet/index.ts'
 import type { EditionValues } from './state.ts'
 import { type EditionCustomerChange, type RowChange, rowsOf, type Write } from './writes.ts'
 
@@ -189,7 +189,7 @@ function changeStatements(change: RowChange, scope: WriteScope): Statement[] {
         now,
       )
     case 'passes':
-      return [passChanged(change.purchase_ids, now)]
+      return [markPassesChanged(change.purchase_ids, now)]
   }
 }
 

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { suppressionSections } from '../suppressions/index.ts'
+import { buildSuppressionSections } from '../suppressions/index.ts'
 import type { LoadedUser } from '../users/index.ts'
 
 /** Rows of one table, read in pages by `key`. Columns that end in `_json` are JSON text. */
@@ -109,7 +109,7 @@ const reached = (user: LoadedUser): Section[] => {
       where: sql`user_id = ${id}`,
       key: sql`consent_records.id`,
     },
-    ...suppressionSections(organization_id, addresses(user)),
+    ...buildSuppressionSections(organization_id, addresses(user)),
     {
       name: 'emails',
       columns: sql`id, edition_id, order_id, kind, language, recipient, status, attempts, content as content_json,

@@ -49,7 +49,7 @@ async function* recipients(ctx: Ctx, user: LoadedUser): AsyncGenerator<ExportedR
         .limit(campaignsAPage),
     )
     const found = await Promise.all(
-      started.map(async ({ id }) => ({ campaign_id: id, row: await ctx.senders.of(id).recipient(user.seq) })),
+      started.map(async ({ id }) => ({ campaign_id: id, row: await ctx.senders.of(id).findRecipient(user.seq) })),
     )
     for (const { campaign_id, row } of found) {
       if (!row) continue

@@ -7,7 +7,7 @@ import { inList, inWords } from '../../db/visibility.ts'
 import { update } from '../../db/write.ts'
 import { LostRace } from '../../domain/errors.ts'
 import { purchaseLifecycle } from '../../domain/orders/purchases.ts'
-import { passChanged } from '../wallet/index.ts'
+import { markPassesChanged } from '../wallet/index.ts'
 import { commitAnnounced } from '../webhooks/index.ts'
 import { announcedFields, announcedJoins, purchaseAction } from './announcement.ts'
 
@@ -43,7 +43,7 @@ async function expire(job: JobCtx, due: readonly DuePurchase[], now: number): Pr
         and valid_until <= ${now}`,
     ),
     changedExactly(ids.length),
-    passChanged(ids, now),
+    markPassesChanged(ids, now),
   ]
   await commitAnnounced(job, statements, events)
 }

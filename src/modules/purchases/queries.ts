@@ -13,7 +13,7 @@ import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { editionSummaryFields } from '../editions/index.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
-import { walletPassesOf } from '../wallet/index.ts'
+import { selectWalletPasses } from '../wallet/index.ts'
 import { boughtFieldsOf, boughtJoins } from './bought.ts'
 import { type PurchaseUseRow, selectUses } from './uses/use-row.ts'
 
@@ -90,7 +90,7 @@ const detailFields = madeOfView((view) => ({
   refunded_minor: purchases.refunded_minor,
   reserved_minor: purchases.reserved_minor,
   metadata: purchases.metadata,
-  wallet_passes: walletPassesOf(sql`${purchases.id}`),
+  wallet_passes: selectWalletPasses(sql`${purchases.id}`),
   refund_requests: refundsOf(sql`${purchases.id}`),
 }))
 

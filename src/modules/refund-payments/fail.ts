@@ -8,7 +8,7 @@ import { update, updateVersion } from '../../db/write.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import type { RefundOutcome } from '../../gateways/payments/payments.ts'
 import { refundEmailStatements } from '../transactional-emails/index.ts'
-import { passChanged } from '../wallet/index.ts'
+import { markPassesChanged } from '../wallet/index.ts'
 import { moveAmounts, purchasesAreAsRead } from './amounts.ts'
 import { cancelTransaction, type RefundChanges } from './complete.ts'
 import { amountOf, purchasesOf, refundAnnouncements, type RefundedPurchase } from './refund.ts'
@@ -140,7 +140,7 @@ export async function takenBackStatements(
         },
       ),
       cancelTransaction(refund.id),
-      ...(restored.length ? [forgetStatus(refund, restored), passChanged(restored, now)] : []),
+      ...(restored.length ? [forgetStatus(refund, restored), markPassesChanged(restored, now)] : []),
       ...(await refundEmailStatements(ctx, 'refund_correction', { ...refund, status, amount_minor: amountOf(refund) })),
     ],
     announcements: announced(refund, purchases, now, (purchase) =>

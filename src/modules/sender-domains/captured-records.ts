@@ -8,12 +8,12 @@ import type { CapturedRecords } from '../../gateways/dns/captured.ts'
 
 export type RecordsCtx = Pick<JobCtx, 'db' | 'config'>
 
-const bareName = (name: string): string => name.toLowerCase().replace(/\.$/, '')
+const normalizeName = (name: string): string => name.toLowerCase().replace(/\.$/, '')
 
-const isAt = (name: string) => eq(capturedDnsRecords.name, bareName(name))
+const isAt = (name: string) => eq(capturedDnsRecords.name, normalizeName(name))
 
 /** The records that the capture gateway of DNS answers. */
-export const capturedRecords = ({ db }: Pick<JobCtx, 'db'>): CapturedRecords => ({
+export const createCapturedRecords = ({ db }: Pick<JobCtx, 'db'>): CapturedRecords => ({
   textsAt: async (name) => {
     const { value } = capturedDnsRecords
     const found = select({ value }).from(capturedDnsRecords).where(isAt(name)).orderBy(asc(value))
@@ -27,9 +27,9 @@ function refuseInProduction({ config }: RecordsCtx): void {
   if (!['development', 'test'].includes(config.environment)) throw notFound()
 }
 
-export async function capturedRecordsAt(ctx: RecordsCtx, name: string): Promise<readonly string[]> {
+export async function readCapturedRecords(ctx: RecordsCtx, name: string): Promise<readonly string[]> {
   refuseInProduction(ctx)
-  return capturedRecords(ctx).textsAt(name)
+  return createCapturedRecords(ctx).textsAt(name)
 }
 
 /** Replaces the texts at a name. */
@@ -39,7 +39,7 @@ export async function setCapturedRecords(
   read: () => readonly string[],
 ): Promise<readonly string[]> {
   refuseInProduction(ctx)
-  const rows = [...new Set(read())].map((value) => ({ name: bareName(name), value }))
+  const rows = [...new Set(read())].map((value) => ({ name: normalizeName(name), value }))
   await ctx.db.batch([remove(capturedDnsRecords, isAt(name)), ...insertAll(capturedDnsRecords, rows)])
-  return capturedRecordsAt(ctx, name)
+  return readCapturedRecords(ctx, name)
 }

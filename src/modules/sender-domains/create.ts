@@ -12,7 +12,7 @@ import type { SenderDomainRow } from './queries.ts'
 
 const tokenBytes = 16
 
-const alreadyThere = () => invalid(fieldError(['domain'], 'unique', 'The organisation has this domain already.'))
+const domainTaken = () => invalid(fieldError(['domain'], 'unique', 'The organisation has this domain already.'))
 
 export async function createSenderDomain(
   ctx: Ctx,
@@ -21,7 +21,7 @@ export async function createSenderDomain(
 ): Promise<SenderDomainRow> {
   const isOwn = eq(senderDomains.organization_id, organizationId)
   const known = await ctx.db.all(select({ domain: senderDomains.domain }).from(senderDomains).where(isOwn))
-  if (known.some((one) => one.domain === domain)) throw alreadyThere()
+  if (known.some((one) => one.domain === domain)) throw domainTaken()
   if (known.length >= maxSenderDomains)
     throw new AppError('too_many_sender_domains', `An organisation has at most ${maxSenderDomains} sender domains.`)
   const now = ctx.now()
@@ -44,6 +44,6 @@ export async function createSenderDomain(
   const isRoomLeft = sql`(select count(*) from ${senderDomains} where ${isOwn}) < ${maxSenderDomains}`
   const added = insertWhere(senderDomains, row, isRoomLeft)
   return commit(ctx, row, [added, changedOne()], {
-    'sender_domains.organization_id, sender_domains.domain': alreadyThere,
+    'sender_domains.organization_id, sender_domains.domain': domainTaken,
   })
 }

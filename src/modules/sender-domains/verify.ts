@@ -8,8 +8,8 @@ import { AppError, fieldError, LostRace, permissionDenied } from '../../domain/e
 import {
   type CheckOutcome,
   isProofGone,
-  outcomeOf,
-  ownershipRecord,
+  checkOwnership,
+  buildOwnershipRecord,
   type SenderDomainVerifier,
   type TxtAnswer,
 } from '../../domain/messaging/sender-domains.ts'
@@ -19,42 +19,42 @@ import { isVerified } from './verified.ts'
 
 type DomainChanges = Partial<SenderDomainRow>
 
-const taken = () =>
+const domainHeldElsewhere = () =>
   new AppError('sender_domain_taken', 'Another organisation has verified this domain, and its record still exists.')
 
 /** Another organisation verified the domain between the check and the commit. The next try finds which. */
-const takenMeanwhile = () => new LostRace('the domain was verified meanwhile')
+const verifiedMeanwhile = () => new LostRace('the domain was verified meanwhile')
 
-const asVerified = (row: SenderDomainRow, by: SenderDomainVerifier, now: number): DomainChanges => ({
+const buildVerifiedColumns = (row: SenderDomainRow, by: SenderDomainVerifier, now: number): DomainChanges => ({
   status: 'verified',
   verified_by: by,
   verified_at: row.status === 'verified' ? row.verified_at : now,
 })
 
-const asPending: DomainChanges = { status: 'pending', verified_by: null, verified_at: null }
+const pendingColumns: DomainChanges = { status: 'pending', verified_by: null, verified_at: null }
 
-const holderOf = (ctx: Ctx, row: SenderDomainRow): Promise<SenderDomainRow | undefined> => {
+const findHolder = (ctx: Ctx, row: SenderDomainRow): Promise<SenderDomainRow | undefined> => {
   const { id, domain } = senderDomains
   return ctx.db.first(selectSenderDomains().where(and(eq(domain, row.domain), isVerified, ne(id, row.id))))
 }
 
 /** Takes the domain from the organisation that has it, whose proof is gone; refuses while there is one. */
-async function release(ctx: Ctx, row: SenderDomainRow, answer: TxtAnswer | null): Promise<Statement[]> {
-  const holder = await holderOf(ctx, row)
+async function releaseFromHolder(ctx: Ctx, row: SenderDomainRow, answer: TxtAnswer | null): Promise<Statement[]> {
+  const holder = await findHolder(ctx, row)
   if (!holder) return []
-  if (answer === null || holder.verified_by === 'superuser') throw taken()
-  const outcome = outcomeOf(answer, holder)
-  if (!isProofGone(outcome)) throw taken()
+  if (answer === null || holder.verified_by === 'superuser') throw domainHeldElsewhere()
+  const outcome = checkOwnership(answer, holder)
+  if (!isProofGone(outcome)) throw domainHeldElsewhere()
   const now = ctx.now()
   return updateVersion(senderDomains, holder, {
-    ...asPending,
+    ...pendingColumns,
     checked_at: now,
     check_outcome: outcome,
     modified_at: now,
   })
 }
 
-const write = (
+const commitCheck = (
   ctx: Ctx,
   row: SenderDomainRow,
   changes: DomainChanges,
@@ -63,7 +63,7 @@ const write = (
   const all = { ...changes, modified_at: ctx.now() }
   const result = { ...row, ...all, version: row.version + 1 }
   return commit(ctx, result, [...released, ...updateVersion(senderDomains, row, all)], {
-    'sender_domains.domain': takenMeanwhile,
+    'sender_domains.domain': verifiedMeanwhile,
   })
 }
 
@@ -81,11 +81,11 @@ async function checkAtProvider(
 }
 
 /** The change of the domain by a check. Without an answer of the name system nothing changes. */
-function changesOf(row: SenderDomainRow, outcome: CheckOutcome, now: number): DomainChanges {
+function buildChanges(row: SenderDomainRow, outcome: CheckOutcome, now: number): DomainChanges {
   const checked = { checked_at: now, check_outcome: outcome }
   if (outcome === 'verified')
-    return row.verified_by === 'superuser' ? checked : { ...checked, ...asVerified(row, 'dns', now) }
-  return isProofGone(outcome) && row.verified_by === 'dns' ? { ...checked, ...asPending } : checked
+    return row.verified_by === 'superuser' ? checked : { ...checked, ...buildVerifiedColumns(row, 'dns', now) }
+  return isProofGone(outcome) && row.verified_by === 'dns' ? { ...checked, ...pendingColumns } : checked
 }
 
 export async function verifySenderDomain(
@@ -96,14 +96,19 @@ export async function verifySenderDomain(
   if (input.by_hand) {
     if (!ctx.caller.is_superuser)
       throw permissionDenied([], [fieldError(['by_hand'], 'superuser_only', 'Only the superuser verifies by hand.')])
-    return write(ctx, row, asVerified(row, 'superuser', ctx.now()), await release(ctx, row, null))
+    return commitCheck(
+      ctx,
+      row,
+      buildVerifiedColumns(row, 'superuser', ctx.now()),
+      await releaseFromHolder(ctx, row, null),
+    )
   }
-  const answer = await ctx.dns.txt(ownershipRecord(row).name)
-  const proof = outcomeOf(answer, row)
-  if (proof !== 'verified') return write(ctx, row, changesOf(row, proof, ctx.now()), [])
-  const released = await release(ctx, row, answer)
+  const answer = await ctx.dns.txt(buildOwnershipRecord(row).name)
+  const proof = checkOwnership(answer, row)
+  if (proof !== 'verified') return commitCheck(ctx, row, buildChanges(row, proof, ctx.now()), [])
+  const released = await releaseFromHolder(ctx, row, answer)
   // Not before the proof: no organisation adds the domains of others to the account.
   const { outcome, known } = await checkAtProvider(ctx, row)
-  const changes = { ...changesOf(row, outcome, ctx.now()), ...known }
-  return write(ctx, row, changes, outcome === 'verified' ? released : [])
+  const changes = { ...buildChanges(row, outcome, ctx.now()), ...known }
+  return commitCheck(ctx, row, changes, outcome === 'verified' ? released : [])
 }

@@ -18,7 +18,7 @@ interface SuppressionCause {
 }
 
 /** One address, as the query that `suppress` expects. */
-export const addressQuery = ({ organization_id, channel, address }: SuppressedAddress): SQL =>
+export const selectAddress = ({ organization_id, channel, address }: SuppressedAddress): SQL =>
   sql`select ${organization_id} as organization_id, ${channel} as channel, ${address} as address`
 
 /**

@@ -3,25 +3,25 @@ import type { Statement } from '../../db/database.ts'
 import { suppressions } from '../../db/schema/consents.ts'
 import { softBounces } from '../../db/schema/messaging/campaigns.ts'
 import { remove } from '../../db/write.ts'
-import { addressHash, type ChannelAddress } from '../../domain/messaging/suppressions.ts'
+import { hashAddress, type ChannelAddress } from '../../domain/messaging/suppressions.ts'
 
 /** Addresses with their hashes, as one bound value: `[[channel, address, hash]]`. */
-async function hashedAddresses(organizationId: string, addresses: readonly ChannelAddress[]): Promise<string> {
-  const rows = addresses.map(async (one) => [one.channel, one.address, await addressHash(organizationId, one)])
+async function hashAddresses(organizationId: string, addresses: readonly ChannelAddress[]): Promise<string> {
+  const rows = addresses.map(async (one) => [one.channel, one.address, await hashAddress(organizationId, one)])
   return JSON.stringify(await Promise.all(rows))
 }
 
 /** Whether addresses of erased customers are suppressed. */
-export const hasHashes = (organizationId: string): SQL =>
+export const hasSuppressionHashes = (organizationId: string): SQL =>
   sql`exists (select 1 from suppression_hashes where organization_id = ${organizationId})`
 
 /** Statements that suppress addresses again whose hashes an erased customer left. */
-export async function restoredSuppressions(
+export async function restoreSuppressions(
   organizationId: string,
   addresses: readonly ChannelAddress[],
 ): Promise<Statement[]> {
   if (addresses.length === 0) return []
-  const given = await hashedAddresses(organizationId, addresses)
+  const given = await hashAddresses(organizationId, addresses)
   return [
     sql`insert into suppressions (organization_id, channel, address, reason, created_at)
       select hashes.organization_id, hashes.channel, given.value ->> 1, hashes.reason, hashes.created_at
@@ -35,19 +35,19 @@ export async function restoredSuppressions(
 }
 
 /** The given addresses that no other customer of the organisation has. Several customers may share a number. */
-const ownAddresses = (organizationId: string, userId: string, given: string): SQL =>
+const selectUnsharedAddresses = (organizationId: string, userId: string, given: string): SQL =>
   sql`select value ->> 0 as channel, value ->> 1 as address, value ->> 2 as hash from json_each(${given})
     where not exists (select 1 from users as others where others.organization_id = ${organizationId}
       and others.id <> ${userId} and case value ->> 0 when 'email' then others.email = value ->> 1
         else others.phone_number = value ->> 1 end)`
 
 /** Statements that replace a customer's own suppressed addresses by their hashes. */
-export async function hashedSuppressions(
+export async function hashSuppressions(
   { organization_id, user_id }: { organization_id: string; user_id: string },
   addresses: readonly ChannelAddress[],
 ): Promise<Statement[]> {
   if (addresses.length === 0) return []
-  const own = ownAddresses(organization_id, user_id, await hashedAddresses(organization_id, addresses))
+  const own = selectUnsharedAddresses(organization_id, user_id, await hashAddresses(organization_id, addresses))
   const isOwn = sql`organization_id = ${organization_id} and (channel, address) in (select channel, address from (${own}))`
   return [
     sql`insert into suppression_hashes (organization_id, channel, address_hash, reason, created_at)
@@ -61,7 +61,7 @@ export async function hashedSuppressions(
 }
 
 /** The suppressions and bounces of a customer. `isOwn` holds for a `channel` and `address` of the customer. */
-export const suppressionSections = (organizationId: string, isOwn: SQL) => [
+export const buildSuppressionSections = (organizationId: string, isOwn: SQL) => [
   {
     name: 'suppressions',
     columns: sql`channel, address, reason, detail, campaign_id, created_at`,

@@ -3,10 +3,10 @@ import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
 import { select } from '../../db/select.ts'
-import { referenceOf } from '../../domain/campaigns/recipient-events.ts'
+import { formatReference } from '../../domain/campaigns/recipient-events.ts'
 import type { AffectedRecipient } from '../../domain/campaigns/sender.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
-import { addressQuery, countSoftBounce, suppress } from './change.ts'
+import { selectAddress, countSoftBounce, suppress } from './change.ts'
 
 /** Suppresses the addresses of recipients whose messages bounced or who complained. */
 export async function suppressRecipients(
@@ -21,12 +21,12 @@ export async function suppressRecipients(
   )
   if (!campaign) return
   const statements = recipients.flatMap(({ event, address }): Statement[] => {
-    const addresses = addressQuery({ ...campaign, address })
+    const addresses = selectAddress({ ...campaign, address })
     const cause = { campaign_id: campaignId, at: event.at }
     if (event.type === 'complained') return [suppress(addresses, { ...cause, reason: 'complaint' })]
     if (event.bounce === 'hard') return [suppress(addresses, { ...cause, reason: 'hard_bounce' })]
     if (event.bounce !== 'soft') return []
-    return countSoftBounce(addresses, { ...cause, reference: referenceOf(campaignId, event.n) })
+    return countSoftBounce(addresses, { ...cause, reference: formatReference(campaignId, event.n) })
   })
   if (statements.length) await job.db.batch(statements)
 }

@@ -10,7 +10,7 @@ import { changesIn, isEmpty, update, updateVersion } from '../../db/write.ts'
 import { AppError, fieldError, invalid, notFound, sharedCustomer } from '../../domain/errors.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import { normalizePhone, searchColumns, type Contact } from '../../domain/accounts/users.ts'
-import { restoredSuppressions } from '../suppressions/index.ts'
+import { restoreSuppressions } from '../suppressions/index.ts'
 import type { UpdateUserInput } from './contract.ts'
 import { isShown, type LoadedUser } from './queries.ts'
 
@@ -149,7 +149,7 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
     ...(known ? [requireOnlyEdition(user, known.edition_id, editionIds === null)] : []),
     ...inEdition,
     ...updateVersion(users, user, changes),
-    ...(await restoredSuppressions(user.organization_id, listGained(own, contact))),
+    ...(await restoreSuppressions(user.organization_id, listGained(own, contact))),
   ]
   const shown = seesOwn ? { ...contact, msg_channel: changes.msg_channel } : showKnown(knownContact ?? contact)
   try {

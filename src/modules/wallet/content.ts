@@ -6,8 +6,8 @@ import { contactSeenInEdition } from '../../db/customer-visibility.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import { fullName } from '../../domain/accounts/users.ts'
-import { passStateOf } from '../../domain/wallet/wallet.ts'
-import { type PassContent, passDesignOf } from '../../domain/wallet/wallet-pass.ts'
+import { getPassState } from '../../domain/wallet/wallet.ts'
+import { type PassContent, readPassDesign } from '../../domain/wallet/wallet-pass.ts'
 import type { PassRow } from './queries.ts'
 
 interface ContentRow extends Omit<
@@ -37,7 +37,7 @@ const user = sql`users`
 const edition = sql`purchases.edition_id`
 
 /** What a pass shows now. The holder has the name that this edition was given. */
-export async function contentOf(
+export async function loadPassContent(
   job: Pick<JobCtx, 'db'>,
   pass: Pick<PassRow, 'id' | 'serial_number' | 'status' | 'purchase_id'>,
 ): Promise<PassContent> {
@@ -61,7 +61,7 @@ export async function contentOf(
   return {
     id: pass.id,
     serial_number: pass.serial_number,
-    state: passStateOf(pass.status, row.purchase_status),
+    state: getPassState(pass.status, row.purchase_status),
     language: row.default_language,
     organization_name: row.organization_name,
     edition_id: row.edition_id,
@@ -74,6 +74,6 @@ export async function contentOf(
     location_name: row.location_name,
     holder_name: fullName(row).trim(),
     code: row.vendor_code ?? row.purchase_id,
-    design: passDesignOf(row.design ?? {}),
+    design: readPassDesign(row.design ?? {}),
   }
 }

@@ -3,10 +3,10 @@ import { decideAgain } from '../../db/commit.ts'
 import type { JobCtx } from '../../context.ts'
 import { walletPasses, walletRegistrations } from '../../db/schema/wallet.ts'
 import { select, selection } from '../../db/select.ts'
-import { update as updateRows } from '../../db/write.ts'
-import { nextUpdateAt, updateLeaseMs } from '../../domain/wallet/wallet.ts'
-import { type AnnouncedPass, announcedFields, announcedJoins } from './announce-change.ts'
-import { contentOf } from './content.ts'
+import { update } from '../../db/write.ts'
+import { computeNextUpdateAt, updateLeaseMs } from '../../domain/wallet/wallet.ts'
+import { type PassWithOwner, passEventFields, passEventJoins } from './announce-change.ts'
+import { loadPassContent } from './content.ts'
 import type { PassRow } from './queries.ts'
 import { unregisterPhone } from './apple/unregister.ts'
 
@@ -23,7 +23,7 @@ interface PhoneToPush {
 }
 
 /** Claims what is due, the longest due first. No other consumer gets it before the lease ends. */
-const claim = (job: JobCtx): Promise<PassRow[]> => {
+const claimDuePasses = (job: JobCtx): Promise<PassRow[]> => {
   const now = job.now()
   return job.db.all(sql<PassRow>`update wallet_passes set lease_until = ${now + updateLeaseMs},
       update_attempts = update_attempts + 1
@@ -33,7 +33,7 @@ const claim = (job: JobCtx): Promise<PassRow[]> => {
 }
 
 /** The result of an update. A change that was made meanwhile stays due. */
-const conclude = (job: JobCtx, pass: PassRow, dueAt: number | null, error: string | null): Promise<unknown> =>
+const recordUpdate = (job: JobCtx, pass: PassRow, dueAt: number | null, error: string | null): Promise<unknown> =>
   job.db.all(sql`update wallet_passes set lease_until = null,
       update_due_at = iif(change_number = ${pass.change_number}, ${dueAt}, update_due_at),
       update_error = iif(change_number = ${pass.change_number}, ${error}, update_error),
@@ -41,30 +41,30 @@ const conclude = (job: JobCtx, pass: PassRow, dueAt: number | null, error: strin
     where id = ${pass.id} and lease_until = ${pass.lease_until}`)
 
 async function updateGoogle(job: JobCtx, pass: PassRow): Promise<boolean> {
-  const result = await job.passes.updateGoogle(await contentOf(job, pass), pass.change_number)
+  const result = await job.passes.updateGoogle(await loadPassContent(job, pass), pass.change_number)
   if (result.ok || result.kind === 'gone') {
-    await conclude(job, pass, null, null)
+    await recordUpdate(job, pass, null, null)
     return true
   }
-  const dueAt = result.kind === 'permanent' ? null : nextUpdateAt(pass.update_attempts, job.now())
-  await conclude(job, pass, dueAt, result.code)
+  const dueAt = result.kind === 'permanent' ? null : computeNextUpdateAt(pass.update_attempts, job.now())
+  await recordUpdate(job, pass, dueAt, result.code)
   return result.kind === 'permanent'
 }
 
 /** A phone that its platform no longer knows is unregistered, as if it had asked for it. */
-const deletePhone = (job: JobCtx, passId: string, phone: PhoneToPush): Promise<void> =>
+const unregisterGonePhone = (job: JobCtx, passId: string, phone: PhoneToPush): Promise<void> =>
   decideAgain(async () => {
-    const pass = await job.db.first(sql<AnnouncedPass & { push_token: string | null }>`
-      select ${selection(announcedFields)}, (select push_token from wallet_registrations
+    const pass = await job.db.first(sql<PassWithOwner & { push_token: string | null }>`
+      select ${selection(passEventFields)}, (select push_token from wallet_registrations
         where pass_id = ${walletPasses.id}
           and device_id = ${phone.device_id} and push_token = ${phone.push_token}) as push_token
-      from ${walletPasses} ${announcedJoins} where ${walletPasses.id} = ${passId}`)
+      from ${walletPasses} ${passEventJoins} where ${walletPasses.id} = ${passId}`)
     if (pass) await unregisterPhone(job, pass, phone.device_id)
   })
 
-const noteNotified = (job: JobCtx, pass: PassRow, phone: PhoneToPush): Promise<unknown> =>
+const recordPush = (job: JobCtx, pass: PassRow, phone: PhoneToPush): Promise<unknown> =>
   job.db.all(
-    updateRows(
+    update(
       walletRegistrations,
       { notified_number: pass.change_number },
       and(
@@ -92,20 +92,20 @@ async function pushApple(job: JobCtx, pass: PassRow): Promise<boolean> {
       push_token: phone.push_token,
     })
     if (result === 'off') {
-      await conclude(job, pass, null, null)
+      await recordUpdate(job, pass, null, null)
       return true
     }
     if (result === 'transient') {
-      await conclude(job, pass, nextUpdateAt(pass.update_attempts, job.now()), 'push_failed')
+      await recordUpdate(job, pass, computeNextUpdateAt(pass.update_attempts, job.now()), 'push_failed')
       return false
     }
-    await (result === 'gone' ? deletePhone(job, pass.id, phone) : noteNotified(job, pass, phone))
+    await (result === 'gone' ? unregisterGonePhone(job, pass.id, phone) : recordPush(job, pass, phone))
   }
-  await conclude(job, pass, phones.length === phonesARound ? job.now() : null, null)
+  await recordUpdate(job, pass, phones.length === phonesARound ? job.now() : null, null)
   return true
 }
 
-const update = (job: JobCtx, pass: PassRow): Promise<boolean> =>
+const updatePass = (job: JobCtx, pass: PassRow): Promise<boolean> =>
   pass.platform === 'google' ? updateGoogle(job, pass) : pushApple(job, pass)
 
 /** False when something kept a pass from being updated: the platform is left alone until the next sweep. */
@@ -115,7 +115,7 @@ async function updateAll(job: JobCtx, passes: PassRow[]): Promise<boolean> {
   const worker = async () => {
     for (let pass = passes.shift(); pass; pass = passes.shift())
       try {
-        goesWell = (await update(job, pass)) && goesWell
+        goesWell = (await updatePass(job, pass)) && goesWell
       } catch (error) {
         // Our own fault: the lease keeps the pass for a later try.
         faults.push(error)
@@ -129,7 +129,7 @@ async function updateAll(job: JobCtx, passes: PassRow[]): Promise<boolean> {
 /** Notifies the platforms of passes that changed. A crash loses nothing: the lease runs out, and the call is made again. */
 export async function sweepPassUpdates(job: JobCtx): Promise<void> {
   for (let round = 0; round < roundsASweep; round++) {
-    const passes = await claim(job)
+    const passes = await claimDuePasses(job)
     if (passes.length === 0 || !(await updateAll(job, passes))) return
   }
 }

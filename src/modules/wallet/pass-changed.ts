@@ -8,7 +8,7 @@ import { update } from '../../db/write.ts'
 export const nextChangeNumber: SQL = sql`(select coalesce(max(change_number), 0) + 1 from wallet_passes)`
 
 /** The columns of a change that phones and platforms have yet to receive. */
-export const changeColumns = (now: number) => ({
+export const buildChangeColumns = (now: number) => ({
   change_number: nextChangeNumber,
   changed_at: sql`max(${now}, changed_at + 1000)`,
   update_attempts: 0,
@@ -20,5 +20,5 @@ export const changeColumns = (now: number) => ({
  * For the commit of every change that the passes of these purchases show: their status, their uses, their owner.
  * A job then updates the platforms. Purchases without a pass cost nothing.
  */
-export const passChanged = (purchaseIds: readonly string[], now: number): Statement =>
-  update(walletPasses, changeColumns(now), inList(sql`purchase_id`, purchaseIds))
+export const markPassesChanged = (purchaseIds: readonly string[], now: number): Statement =>
+  update(walletPasses, buildChangeColumns(now), inList(sql`purchase_id`, purchaseIds))

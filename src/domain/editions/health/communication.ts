@@ -1,5 +1,5 @@
 import { receiptEmailTypes, refundConfirmationEmailTypes } from '../editions.ts'
-import { senderNameFault } from '../../messaging/mailbox.ts'
+import { findSenderNameFault } from '../../messaging/mailbox.ts'
 import { type Check, checksOf, lacksText } from './check.ts'
 import type { EditionFacts } from './facts.ts'
 
@@ -54,7 +54,7 @@ export const communication: readonly Check[] = checksOf('communication', [
     rule: 'The name of the sender is a name only.',
     message: 'The name of the sender holds an address or hidden characters: e-mails do not show it as it is.',
     suggestion: 'Choose another name.',
-    fails: ({ edition }) => senderNameFault(edition.email_sender_name ?? '') !== null,
+    fails: ({ edition }) => findSenderNameFault(edition.email_sender_name ?? '') !== null,
   },
   {
     id: 'reply_to',

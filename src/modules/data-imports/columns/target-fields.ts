@@ -4,7 +4,7 @@ import { editions } from '../../../db/schema/editions.ts'
 import { select } from '../../../db/select.ts'
 import { editionVisibility, visible } from '../../../db/visibility.ts'
 import { parameterError, invalid } from '../../../domain/errors.ts'
-import { consentsInEdition } from '../../consents/index.ts'
+import { listConsentsInEdition } from '../../consents/index.ts'
 import type { EditionConsent } from '../mapping/state.ts'
 
 /** The consents of an edition that columns can be mapped to; none without an edition. */
@@ -16,5 +16,5 @@ export async function consentTargets(ctx: Ctx, editionId: string | undefined): P
       .where(and(eq(editions.id, editionId), visible(ctx.caller, editionVisibility))),
   )
   if (!edition) throw invalid(parameterError('edition_id', 'does_not_exist', 'Object does not exist.'))
-  return consentsInEdition(ctx.db, edition)
+  return listConsentsInEdition(ctx.db, edition)
 }

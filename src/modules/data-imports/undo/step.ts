@@ -8,7 +8,7 @@ import type {
   PeopleStagePosition,
 } from '../../../domain/data-imports/import-position.ts'
 import type { KeptReason } from '../../../domain/data-imports/import-undo.ts'
-import { importedChains, type ImportedRecord, takeBackAnswers } from '../../consents/index.ts'
+import { loadImportedChains, type ImportedRecord, takeBackAnswers } from '../../consents/index.ts'
 import { announceAll } from '../../webhooks/index.ts'
 import { commitStep, endPhase, type ImportRow, isStillThere, misplaced, type PhaseStep } from '../background/steps.ts'
 import { announcementsOf } from './announcements.ts'
@@ -33,7 +33,7 @@ const sizes = [100, 100, 1, 1]
 /** Answers that the import brought with orders that are undone, in this step or before. */
 async function answerStatements(job: JobCtx, row: ImportRow, undone: readonly WrittenOrder[]): Promise<Statement[]> {
   const userIds = [...new Set(undone.map(({ order }) => order.user_id))]
-  const chains = await importedChains(job.db, row.id, userIds)
+  const chains = await loadImportedChains(job.db, row.id, userIds)
   if (chains.length === 0) return []
   const mailed = await job.db.all(
     sql<{ user_id: string }>`select distinct user_id from campaign_receipts

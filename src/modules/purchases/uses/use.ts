@@ -9,7 +9,7 @@ import { fieldError, invalid } from '../../../domain/errors.ts'
 import { toIso } from '../../../domain/time/instants.ts'
 import { purchaseLifecycle, statusAfterUse } from '../../../domain/orders/purchases.ts'
 import { openEditions } from '../../editions/index.ts'
-import { passChanged } from '../../wallet/index.ts'
+import { markPassesChanged } from '../../wallet/index.ts'
 import { announce } from '../../webhooks/index.ts'
 import { purchaseAction } from '../announcement.ts'
 import type { createPurchaseUse } from './use-contract.ts'
@@ -62,7 +62,7 @@ export async function usePurchase(ctx: Ctx, purchase: UsablePurchase, input: Use
     changedOne(),
     ...openEditions(purchase.edition_id),
     insert(purchaseUses, { ...row, purchase_id: purchase.id }),
-    ...(status === purchase.status ? [] : [passChanged([purchase.id], now)]),
+    ...(status === purchase.status ? [] : [markPassesChanged([purchase.id], now)]),
     ...announce(ctx, purchaseAction(purchase, { action: 'used', status, occurredAt: used_at })),
   ])
 }

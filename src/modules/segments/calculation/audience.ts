@@ -3,8 +3,13 @@ import { inEditions } from '../../../db/customer-visibility.ts'
 import type { ExpressionScope } from '../../../db/cel/index.ts'
 import type { Channel } from '../../../domain/messaging/messaging.ts'
 import type { CommunicationType } from '../../../domain/segments.ts'
-import { decidingAnswer, type MarketingScope, marketingRefusal, marketingStatus } from '../../consents/index.ts'
-import { listedSuppressionExclusion } from '../../suppressions/index.ts'
+import {
+  selectDecidingAnswer,
+  type MarketingScope,
+  selectMarketingRefusal,
+  selectMarketingStatus,
+} from '../../consents/index.ts'
+import { selectBulkSuppressionExclusion } from '../../suppressions/index.ts'
 
 /** The people who may get a message, with its type and channel. */
 export interface Audience {
@@ -66,11 +71,11 @@ export const addressOf = (channel: Channel): SQL => (channel === 'email' ? sql`u
 
 /** The answer of the person `u` to marketing through the channel: the best of all answers, or `none`. */
 export const consentStatus = (audience: Audience, now: number): SQL =>
-  marketingStatus(sql`u.id`, marketingOf(audience), now)
+  selectMarketingStatus(sql`u.id`, marketingOf(audience), now)
 
 /** The answer that decides about the person `u`, as JSON; null where there is none. */
 export const decidingConsent = (audience: Audience, now: number): SQL =>
-  decidingAnswer(sql`u.id`, marketingOf(audience), now)
+  selectDecidingAnswer(sql`u.id`, marketingOf(audience), now)
 
 const marketingOf = ({ communication_channel, ...tenant }: Audience): MarketingScope => ({
   ...tenant,
@@ -84,14 +89,14 @@ const marketingOf = ({ communication_channel, ...tenant }: Audience): MarketingS
 export const audienceConditions = (
   audience: Audience,
   now: number,
-  suppressed: SQL = listedSuppressionExclusion(audience, addressOf(audience.communication_channel)),
+  suppressed: SQL = selectBulkSuppressionExclusion(audience, addressOf(audience.communication_channel)),
 ): { name: string; reason: SQL }[] => [
   {
     name: 'address',
     reason: sql`case when ${addressOf(audience.communication_channel)} is null then 'no_address' end`,
   },
   ...(audience.communication_type === 'marketing'
-    ? [{ name: 'consent', reason: marketingRefusal(sql`u.id`, marketingOf(audience), now) }]
+    ? [{ name: 'consent', reason: selectMarketingRefusal(sql`u.id`, marketingOf(audience), now) }]
     : []),
   { name: 'suppression', reason: suppressed },
   { name: 'active', reason: sql`case when u.is_active = 0 then 'inactive' end` },

@@ -6,7 +6,7 @@ import { answering, fromFlag, fromJson, type RowOf, selection } from '../../../d
 import { findListSizes } from '../../../db/cel/list-sizes.ts'
 import { checkExpression, costError, type Expression, hasNestedLists } from '../../../domain/cel/index.ts'
 import { AppError, notFound } from '../../../domain/errors.ts'
-import { answersToKeys, type DecidingAnswer } from '../../consents/index.ts'
+import { selectAnswersToKeys, type DecidingAnswer } from '../../consents/index.ts'
 import { userVisibility } from '../../users/index.ts'
 import { audienceConditions, decidingConsent, scopeOf } from '../calculation/audience.ts'
 import type { LoadedSegment } from '../queries.ts'
@@ -55,7 +55,7 @@ const decidingFields = (segment: LoadedSegment, now: number, asked: { reasons: r
     was_member: fromFlag(sql`exists (select 1 from segment_members where segment_seq = ${seq}
       and epoch = ${members_epoch} and user_seq = u.seq and excluded_for is null)`),
     named_answers: fromJson<DecidingAnswer[]>(
-      answersToKeys(sql`u.id`, asked.keys, { organization_id, edition_id }, now),
+      selectAnswersToKeys(sql`u.id`, asked.keys, { organization_id, edition_id }, now),
     ),
     deciding_answer: fromJson<DecidingAnswer | null>(
       communication_type === 'marketing' ? decidingConsent(segment, now) : sql`null`,

@@ -8,7 +8,7 @@ import { answerStatuses } from '../../../domain/consents/consents.ts'
 import { parameterError } from '../../../domain/errors.ts'
 import { orderStatuses, orderTypes } from '../../../domain/orders/orders.ts'
 import { purchaseStatuses } from '../../../domain/orders/purchases.ts'
-import { givenAmong, givenCount } from '../../consents/index.ts'
+import { countGivenAmong, countGiven } from '../../consents/index.ts'
 import { editionsOf, type SegmentTenant } from '../calculation/audience.ts'
 import { type KnownValue, type ValueKind, valuesShown } from './cel-contract.ts'
 import { type TenantInput, findTenant } from '../tenant.ts'
@@ -50,7 +50,7 @@ function sources(tenant: SegmentTenant): Record<Exclude<ValueKind, StaticKind>, 
     locations: sql`select id as value, name as label, ${counted(sql`locations.id`, 'location_id')} as count
       from locations where edition_id in ${editions}`,
     options: ofProduct('options', sql`(select count(*) from chosen where chosen.id = options.id)`),
-    consents: sql`select key as value, name as label, ${isWhole ? givenCount(sql`consents`) : givenAmong(sql`people`, sql`consents`)} as count
+    consents: sql`select key as value, name as label, ${isWhole ? countGiven(sql`consents`) : countGivenAmong(sql`people`, sql`consents`)} as count
       from consents where ${own} and (edition_id is null or ${ofVisible})`,
     locales: sql`select locale as value, locale as label, count(*) as count from people group by locale`,
     editions: sql`select id as value, full_name as label,

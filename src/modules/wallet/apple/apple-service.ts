@@ -4,24 +4,24 @@ import { walletPasses, walletRegistrations } from '../../../db/schema/wallet.ts'
 import { select, selection } from '../../../db/select.ts'
 import { AppError, invalid, notFound, parameterError } from '../../../domain/errors.ts'
 import {
-  isSameText,
+  areTextsEqual,
   isSerialNumber,
-  passToken,
-  passTokenHash,
+  createPassToken,
+  hashPassToken,
   readDownloadToken,
 } from '../../../domain/wallet/wallet-tokens.ts'
-import { type AnnouncedPass, announcedFields, announcedJoins } from '../announce-change.ts'
-import { contentOf } from '../content.ts'
+import { type PassWithOwner, passEventFields, passEventJoins } from '../announce-change.ts'
+import { loadPassContent } from '../content.ts'
 import type { PassRow } from '../queries.ts'
 
 /** A pass, with the registration of one phone. */
-export type RegisteredPass = AnnouncedPass & { push_token: string | null }
+export type RegisteredPass = PassWithOwner & { push_token: string | null }
 
 const maxDeviceLength = 128
 const serialsAPage = 500
 
 /** The id of a phone is part of a path. Text that is no id is refused before the database is read. */
-export function checkDevice(id: string): string {
+export function parseDeviceId(id: string): string {
   if (id.length <= maxDeviceLength && /^[\w.:-]+$/.test(id)) return id
   throw invalid(parameterError('device', 'invalid', `At most ${maxDeviceLength} letters, digits and -_.:`))
 }
@@ -41,28 +41,28 @@ const noHash = '0'.repeat(64)
  * The pass of a serial number, if the request has its token. Two tokens are valid: the one that the pass was issued
  * with, and the one that the present key makes. So passes keep working after the key was changed.
  */
-export async function authenticatedPass(
+export async function authenticatePass(
   job: JobCtx,
   request: { serial: string; authorization: string | undefined; device?: string },
 ): Promise<{ pass: RegisteredPass; token: string }> {
   const [, token = ''] = schema.exec(request.authorization ?? '') ?? []
   if (token === '' || !isSerialNumber(request.serial)) throw refused()
   const pass = await job.db.first(
-    sql<RegisteredPass>`select ${selection(announcedFields)}, (select push_token from wallet_registrations
+    sql<RegisteredPass>`select ${selection(passEventFields)}, (select push_token from wallet_registrations
         where pass_id = ${walletPasses.id} and device_id = ${request.device ?? ''}) as push_token
-      from ${walletPasses} ${announcedJoins}
+      from ${walletPasses} ${passEventJoins}
       where ${and(eq(walletPasses.serial_number, request.serial), eq(walletPasses.platform, 'apple'))}`,
   )
-  const hash = await passTokenHash(token)
-  const present = await passTokenHash(await passToken(job.config.linkSigningKey, request.serial))
-  const isIssued = isSameText(hash, pass?.token_hash ?? noHash)
-  const isPresent = isSameText(hash, present) && job.config.linkSigningKey !== ''
+  const hash = await hashPassToken(token)
+  const present = await hashPassToken(await createPassToken(job.config.linkSigningKey, request.serial))
+  const isIssued = areTextsEqual(hash, pass?.token_hash ?? noHash)
+  const isPresent = areTextsEqual(hash, present) && job.config.linkSigningKey !== ''
   if (!pass || pass.token_hash === null || !(isIssued || isPresent)) throw refused()
   return { pass, token }
 }
 
 /** The serial numbers of a phone's passes that changed after `since`; null for none. */
-export async function changedSerials(
+export async function listChangedSerials(
   job: JobCtx,
   device: string,
   since: string | undefined,
@@ -82,14 +82,14 @@ export async function changedSerials(
   return { serialNumbers: rows.map((row) => row.serial_number), lastUpdated: String(last.change_number) }
 }
 
-export const packageOf = async (
+export const buildPackage = async (
   job: JobCtx,
   pass: Pick<PassRow, 'id' | 'serial_number' | 'status' | 'purchase_id'>,
   token: string,
-): Promise<Uint8Array<ArrayBuffer>> => job.passes.applePackage({ content: await contentOf(job, pass), token })
+): Promise<Uint8Array<ArrayBuffer>> => job.passes.applePackage({ content: await loadPassContent(job, pass), token })
 
 /** The package behind a download link; 404 for a link that is forged, or of a pass that is void or erased. */
-export async function downloadedPackage(job: JobCtx, link: string): Promise<Uint8Array<ArrayBuffer>> {
+export async function loadDownload(job: JobCtx, link: string): Promise<Uint8Array<ArrayBuffer>> {
   const { linkSigningKey } = job.config
   const serial = await readDownloadToken(linkSigningKey, link)
   if (serial === null) throw notFound()
@@ -100,5 +100,5 @@ export async function downloadedPackage(job: JobCtx, link: string): Promise<Uint
       .where(and(eq(serial_number, serial), eq(platform, 'apple'), eq(status, 'active'), isNotNull(token_hash))),
   )
   if (!pass) throw notFound()
-  return packageOf(job, pass, await passToken(linkSigningKey, serial))
+  return buildPackage(job, pass, await createPassToken(linkSigningKey, serial))
 }

@@ -7,7 +7,7 @@ const maxLength = 300
 const tokenLike = /[\w-]{16,}/g
 
 /** The faults that a phone reports, without possible secrets; empty for a body of another form. */
-export function phoneLogLines(body: string): string[] {
+export function readPhoneLog(body: string): string[] {
   try {
     const { logs } = readJson(body, isRecord)
     if (!Array.isArray(logs)) return []

@@ -1,7 +1,7 @@
 import { decideAgain } from '../../../db/commit.ts'
 import type { JobCtx } from '../../../context.ts'
 import { fieldError, invalid } from '../../../domain/errors.ts'
-import { authenticatedPass, checkDevice, checkPassType, packageOf, type RegisteredPass } from './apple-service.ts'
+import { authenticatePass, parseDeviceId, checkPassType, buildPackage, type RegisteredPass } from './apple-service.ts'
 import { registerPhone } from './register.ts'
 import { unregisterPhone } from './unregister.ts'
 
@@ -15,23 +15,23 @@ export interface PhoneRequest {
 const pushTokenForm = /^[\w+/=.:-]{1,255}$/
 
 /** The push token in a body: `{"pushToken": "…"}`. */
-function pushTokenOf(body: Readonly<Record<string, unknown>>): string {
+function readPushToken(body: Readonly<Record<string, unknown>>): string {
   const given = body['pushToken']
   if (typeof given === 'string' && pushTokenForm.test(given)) return given
   throw invalid(fieldError(['pushToken'], 'invalid', 'The push token of the phone.'))
 }
 
 /** Registers a phone for a pass; true for a phone that was not registered. */
-export async function takeRegistration(
+export async function handleRegistration(
   job: JobCtx,
   request: PhoneRequest & { device: string },
   readBody: () => Promise<Record<string, unknown>>,
 ): Promise<boolean> {
   checkPassType(job, request.passType)
-  const device = checkDevice(request.device)
-  const authenticate = async () => (await authenticatedPass(job, { ...request, device })).pass
+  const device = parseDeviceId(request.device)
+  const authenticate = async () => (await authenticatePass(job, { ...request, device })).pass
   let known: RegisteredPass | null = await authenticate()
-  const push_token = pushTokenOf(await readBody())
+  const push_token = readPushToken(await readBody())
   return decideAgain(async () => {
     const pass = known ?? (await authenticate())
     known = null
@@ -39,25 +39,25 @@ export async function takeRegistration(
   })
 }
 
-export async function endRegistration(job: JobCtx, request: PhoneRequest & { device: string }): Promise<void> {
+export async function handleUnregistration(job: JobCtx, request: PhoneRequest & { device: string }): Promise<void> {
   checkPassType(job, request.passType)
-  const device = checkDevice(request.device)
+  const device = parseDeviceId(request.device)
   await decideAgain(async () => {
-    const { pass } = await authenticatedPass(job, { ...request, device })
+    const { pass } = await authenticatePass(job, { ...request, device })
     await unregisterPhone(job, pass, device)
   })
 }
 
-const wholeSeconds = (at: number): number => Math.floor(at / 1000) * 1000
+const floorToSeconds = (at: number): number => Math.floor(at / 1000) * 1000
 
 /** The latest package of a pass with its time; null where the phone has it. */
-export async function latestPackage(
+export async function loadNewerPackage(
   job: JobCtx,
   request: PhoneRequest & { modifiedSince: string | undefined },
 ): Promise<{ bytes: Uint8Array<ArrayBuffer>; modified: string } | null> {
   checkPassType(job, request.passType)
-  const { pass, token } = await authenticatedPass(job, request)
+  const { pass, token } = await authenticatePass(job, request)
   const known = Date.parse(request.modifiedSince ?? '')
-  if (known >= wholeSeconds(pass.changed_at)) return null
-  return { bytes: await packageOf(job, pass, token), modified: new Date(pass.changed_at).toUTCString() }
+  if (known >= floorToSeconds(pass.changed_at)) return null
+  return { bytes: await buildPackage(job, pass, token), modified: new Date(pass.changed_at).toUTCString() }
 }

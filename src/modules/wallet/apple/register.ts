@@ -6,7 +6,7 @@ import { walletPasses, walletRegistrations } from '../../../db/schema/wallet.ts'
 import { insert, update } from '../../../db/write.ts'
 import { LostRace } from '../../../domain/errors.ts'
 import { maxRegistrations } from '../../../domain/wallet/wallet.ts'
-import { announcementsOf } from '../announce-change.ts'
+import { buildPassAnnouncements } from '../announce-change.ts'
 import { commitAnnounced } from '../../webhooks/index.ts'
 import type { RegisteredPass } from './apple-service.ts'
 
@@ -20,7 +20,7 @@ export const isRegistration = (pass: { id: string }, device: string) =>
   and(eq(walletRegistrations.pass_id, pass.id), eq(walletRegistrations.device_id, device))
 
 /** A pass has room for one more phone: the one that registered first goes where it has none. */
-function roomFor(pass: RegisteredPass): Statement[] {
+function makeRoom(pass: RegisteredPass): Statement[] {
   if (pass.registrations_count < maxRegistrations) return []
   return [
     sql`delete from wallet_registrations where (pass_id, device_id) = (select pass_id, device_id
@@ -61,7 +61,7 @@ export async function registerPhone(job: JobCtx, pass: RegisteredPass, phone: Re
   await commitAnnounced(
     job,
     [
-      ...roomFor(pass),
+      ...makeRoom(pass),
       insert(walletRegistrations, row),
       update(
         walletPasses,
@@ -70,7 +70,7 @@ export async function registerPhone(job: JobCtx, pass: RegisteredPass, phone: Re
       ),
       changedOne(),
     ],
-    announcementsOf(pass, isFirst ? 'added' : null, now),
+    buildPassAnnouncements(pass, isFirst ? 'added' : null, now),
     {
       'wallet_registrations.pass_id, wallet_registrations.device_id': () => new LostRace('the phone registered twice'),
     },

@@ -3,7 +3,7 @@ import type { JobCtx } from '../../../context.ts'
 import { changedOne } from '../../../db/commit.ts'
 import { walletPasses, walletRegistrations } from '../../../db/schema/wallet.ts'
 import { remove, update } from '../../../db/write.ts'
-import { announcementsOf } from '../announce-change.ts'
+import { buildPassAnnouncements } from '../announce-change.ts'
 import { commitAnnounced } from '../../webhooks/index.ts'
 import type { RegisteredPass } from './apple-service.ts'
 import { isRegistration } from './register.ts'
@@ -27,6 +27,6 @@ export async function unregisterPhone(job: JobCtx, pass: RegisteredPass, device:
       ),
       changedOne(),
     ],
-    announcementsOf(pass, isLast ? 'removed' : null, now),
+    buildPassAnnouncements(pass, isLast ? 'removed' : null, now),
   )
 }

@@ -12,7 +12,7 @@ export type KeysCtx = Pick<JobCtx, 'db' | 'config'>
 const { key_value, expires_at } = capturedWalletKeys
 
 /** The root keys that callbacks are verified by under `capture`. */
-export const capturedKeys = ({ db }: Pick<JobCtx, 'db'>): CapturedKeys => ({
+export const createCapturedKeys = ({ db }: Pick<JobCtx, 'db'>): CapturedKeys => ({
   keys: () => db.all(select({ key_value, expires_at }).from(capturedWalletKeys).orderBy(asc(key_value))),
 })
 
@@ -21,5 +21,5 @@ export async function setCapturedKeys(ctx: KeysCtx, read: () => readonly RootKey
   if (!['development', 'test'].includes(ctx.config.environment)) throw notFound()
   const rows = [...new Map(read().map((key) => [key.key_value, key])).values()]
   await ctx.db.batch([remove(capturedWalletKeys, sql`1`), ...insertAll(capturedWalletKeys, rows)])
-  return capturedKeys(ctx).keys()
+  return createCapturedKeys(ctx).keys()
 }
