@@ -1,6 +1,6 @@
 import type { Config, JobCtx } from '../context.ts'
 import { createEmailCapture, createSmsCapture } from '../gateways/capture/capture.ts'
-import { createDnsCapture } from '../gateways/dns/captured.ts'
+import { createDnsCapture } from '../gateways/dns/dns.ts'
 import type { DnsGateway } from '../gateways/dns/dns.ts'
 import { createDnsOverHttps } from '../gateways/dns/https.ts'
 import { createCloudflareGateway } from '../gateways/email/cloudflare.ts'

@@ -164,9 +164,9 @@ describe('the page of a person’s consents', () => {
     const { text } = await visit(await pageOf(scene, scene.person))
     for (const words of [
       'to an earlier wording',
-      'It ended on',
+      'It expired on',
       'and did not agree',
-      'You withdrew it on',
+      'You withdrew your consent on',
       'Another wording',
     ])
       expect(text).toContain(words)
@@ -203,7 +203,7 @@ describe('what a person can do on the page', () => {
     const terms = await givenConsent(scene.organization, { type: 'terms', channels: [], legal_basis: 'contract' })
     await give(scene.person, terms.id)
     const { text } = await visit(await pageOf(scene, scene.person))
-    expect(text).toContain('does not rest on your consent')
+    expect(text).toContain('is not based on your consent')
     expect(formIn(text).shown).toEqual([])
   })
 

@@ -32,7 +32,7 @@ const consent = (id: string, more: Partial<PageConsent> = {}): PageConsent => ({
   status: 'none',
   since: at,
   until: null,
-  is_open: true,
+  is_changeable: true,
   ...more,
 })
 const consents = [
@@ -40,7 +40,7 @@ const consents = [
   consent('outdated', { status: 'outdated', link_url: '', text: long.repeat(8) }),
   consent('withdrawn', { status: 'withdrawn', text: '' }),
   consent('none', { edition_name: 'Nordlys Festival 2026' }),
-  consent('terms', { status: 'given', is_open: false }),
+  consent('terms', { status: 'given', is_changeable: false }),
 ]
 const base: Omit<Preferences, 'language'> = {
   organization_name: 'Nordlys & Friends of the Open Air ApS',

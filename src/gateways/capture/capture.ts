@@ -1,9 +1,27 @@
 import { formatMailbox } from '../../domain/messaging/mailbox.ts'
-import { createFailure, type SendResult } from '../../domain/messaging/messaging.ts'
+import { type Channel, createFailure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { findEmailFault, findSmsFault, sendAcceptable } from '../acceptable/acceptable.ts'
 import type { EmailGateway } from '../email/email.ts'
 import type { SmsGateway } from '../sms/sms.ts'
-import type { CapturedMessage, CaptureStore } from './capture-store.ts'
+
+/** A message as it would have been sent. */
+export interface CapturedMessage {
+  channel: Channel | 'wallet'
+  reference: string
+  from: string
+  to: string
+  replyTo: string | null
+  subject: string
+  html: string
+  /** The plain text of an e-mail, or the text of an SMS. */
+  body: string
+  headers: Readonly<Record<string, string>>
+}
+
+export interface CaptureStore {
+  /** Stores messages once for a key and returns their ids. An id is null when the key has stored another message. */
+  store: (key: string, messages: readonly CapturedMessage[]) => Promise<(string | null)[]>
+}
 
 async function storeMessages(
   store: CaptureStore,
@@ -11,25 +29,25 @@ async function storeMessages(
   messages: readonly CapturedMessage[],
 ): Promise<SendResult[]> {
   try {
-    const ids = await store.keep(key, messages)
+    const ids = await store.store(key, messages)
     return ids.map((id) =>
       id === null
-        ? createFailure('unknown', 'idempotency_mismatch', 'This key has sent another message before.')
+        ? createFailure('unknown', 'idempotency_mismatch', 'This key was used for another message.')
         : { ok: true, providerId: id },
     )
   } catch (error) {
-    // Without an answer the messages were not stored, or a repeated call finds them.
+    // Repeating the call is safe: it finds messages that were stored.
     return messages.map(() =>
       createFailure('transient', 'store_failed', error instanceof Error ? error.message : 'fault'),
     )
   }
 }
 
-const traits = { name: 'capture', batch: 100, deduplicates: true, reportsDelivery: false }
+const properties = { name: 'capture', batch: 100, deduplicates: true, reportsDelivery: false }
 
-/** Keeps e-mails instead of sending them. */
+/** Stores e-mails instead of sending them. */
 export const createEmailCapture = (store: CaptureStore): EmailGateway => ({
-  ...traits,
+  ...properties,
   bulk: true,
   send: (messages, key) =>
     sendAcceptable(messages, findEmailFault, (acceptable) =>
@@ -51,9 +69,9 @@ export const createEmailCapture = (store: CaptureStore): EmailGateway => ({
     ),
 })
 
-/** Keeps SMS instead of sending them. */
+/** Stores SMS instead of sending them. */
 export const createSmsCapture = (store: CaptureStore): SmsGateway => ({
-  ...traits,
+  ...properties,
   send: (messages, key) =>
     sendAcceptable(messages, findSmsFault, (acceptable) =>
       storeMessages(

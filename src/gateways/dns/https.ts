@@ -1,5 +1,5 @@
 import { isRecord } from '../../domain/text/json.ts'
-import { getJson } from '../provider-api/post-json.ts'
+import { getJson } from '../provider-api/call-api.ts'
 import type { DnsGateway, TxtAnswer } from './dns.ts'
 
 const standardBase = 'https://cloudflare-dns.com/dns-query'
@@ -8,7 +8,7 @@ const standardTimeoutMs = 15_000
 const codes = { noError: 0, noSuchName: 3 }
 const types = { cname: 5, txt: 16 }
 
-/** More records than a domain has; the rest of a longer answer is ignored. */
+/** No domain has so many records. The rest of a longer answer is ignored. */
 const maxAnswers = 200
 const maxAliases = 8
 const maxTextLength = 4096
@@ -28,7 +28,7 @@ function readRecord(value: unknown): ResourceRecord | null {
   return { name: normalizeName(name), type, data: data.slice(0, maxTextLength) }
 }
 
-/** The name itself and those of which it is an alias; a loop ends. */
+/** Lists the name and the names that it is an alias of. A loop of aliases ends the list. */
 function listAliases(name: string, records: readonly ResourceRecord[]): Set<string> {
   const names = new Set([name])
   let current = name
@@ -42,13 +42,13 @@ function listAliases(name: string, records: readonly ResourceRecord[]): Set<stri
   return names
 }
 
-/** The text of the quoted parts of a record: `"one" "two"`. Some resolvers leave the quotes out. */
+/** Joins the quoted parts of a record: `"one" "two"`. Some resolvers omit the quotes. */
 function joinQuotedParts(data: string): string {
-  const given = data.trim()
-  if (!given.startsWith('"')) return given
+  const trimmed = data.trim()
+  if (!trimmed.startsWith('"')) return trimmed
   let text = ''
   let isQuoted = false
-  for (const [part, code] of given.matchAll(/\\(\d{3}|.)|"|[^"\\]+/gs)) {
+  for (const [part, code] of trimmed.matchAll(/\\(\d{3}|.)|"|[^"\\]+/gs)) {
     if (part === '"') isQuoted = !isQuoted
     else if (isQuoted) text += code === undefined ? part : code.length === 3 ? String.fromCodePoint(Number(code)) : code
   }
@@ -58,17 +58,17 @@ function joinQuotedParts(data: string): string {
 function readAnswer(name: string, body: unknown): TxtAnswer {
   if (!isRecord(body)) return { ok: false, code: 'failure' }
   if (body['Status'] === codes.noSuchName) return { ok: true, texts: [] }
-  // An answer that was cut off may lack the record.
+  // A truncated answer may lack the record.
   if (body['Status'] !== codes.noError || body['TC'] === true) return { ok: false, code: 'failure' }
-  const given: unknown = body['Answer'] ?? []
-  if (!Array.isArray(given)) return { ok: false, code: 'failure' }
-  const records = given.slice(0, maxAnswers).flatMap((value) => readRecord(value) ?? [])
-  const names = listAliases(normalizeName(name), records)
-  const texts = records.filter((record) => record.type === types.txt && names.has(record.name))
+  const answer: unknown = body['Answer'] ?? []
+  if (!Array.isArray(answer)) return { ok: false, code: 'failure' }
+  const records = answer.slice(0, maxAnswers).flatMap((value) => readRecord(value) ?? [])
+  const aliases = listAliases(normalizeName(name), records)
+  const texts = records.filter((record) => record.type === types.txt && aliases.has(record.name))
   return { ok: true, texts: texts.map(({ data }) => joinQuotedParts(data)) }
 }
 
-/** A resolver that answers JSON over HTTPS, as those of Cloudflare and Google do. */
+/** Creates a gateway to a resolver that answers JSON over HTTPS, such as those of Cloudflare and Google. */
 export const createDnsOverHttps = (options: { apiBase: string; timeoutMs?: number }): DnsGateway => ({
   async txt(name) {
     const url = `${options.apiBase || standardBase}?${new URLSearchParams({ name, type: 'TXT' }).toString()}`

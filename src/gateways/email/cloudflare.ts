@@ -2,13 +2,13 @@ import { isRecord } from '../../domain/text/json.ts'
 import { toAsciiAddress, type Mailbox } from '../../domain/messaging/mailbox.ts'
 import { createFailure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { findEmailFault, sendAcceptable } from '../acceptable/acceptable.ts'
-import { readShortText } from '../provider-api/post-json.ts'
+import { readShortText } from '../provider-api/call-api.ts'
 import type { EmailGateway, OutboundEmail } from './email.ts'
 
 const minuteMs = 60_000
 
-/** The kinds of failure by a part of the binding's code; other codes are `unknown`. */
-const kinds: readonly [part: RegExp, kind: SendFailure, retryAfterMs: number | null][] = [
+/** The kind of failure for each pattern of the binding's error code. A code that matches none is `unknown`. */
+const failureKinds: readonly [pattern: RegExp, kind: SendFailure, retryAfterMs: number | null][] = [
   [/RATE_LIMIT/, 'rate_limited', minuteMs],
   [/DAILY_LIMIT|QUOTA/, 'rate_limited', 60 * minuteMs],
   [/SENDER/, 'sender', null],
@@ -19,7 +19,7 @@ const kinds: readonly [part: RegExp, kind: SendFailure, retryAfterMs: number | n
 function toFailure(error: unknown): SendResult {
   const name = isRecord(error) ? readShortText(error['code']) : ''
   const detail = error instanceof Error ? error.message.slice(0, 500) : ''
-  const [, kind, wait] = kinds.find(([part]) => part.test(name)) ?? [null, 'unknown' as const, null]
+  const [, kind, wait] = failureKinds.find(([pattern]) => pattern.test(name)) ?? [null, 'unknown' as const, null]
   return createFailure(kind, name.toLowerCase() || 'gateway_fault', detail, wait)
 }
 
@@ -44,7 +44,7 @@ async function sendOne(binding: SendEmail, message: OutboundEmail): Promise<Send
   }
 }
 
-/** Cloudflare's own sending, whose terms allow transactional messages only. It has no keys that make a call repeatable. */
+/** Cloudflare's e-mail binding. Its terms allow transactional messages only, and it has no idempotency keys. */
 export const createCloudflareGateway = (binding: SendEmail | undefined): EmailGateway => ({
   name: 'cloudflare',
   batch: 1,
@@ -55,7 +55,7 @@ export const createCloudflareGateway = (binding: SendEmail | undefined): EmailGa
     sendAcceptable(messages, findEmailFault, async (acceptable) => {
       if (!binding)
         return acceptable.map(() =>
-          createFailure('configuration', 'missing_binding', 'The Worker has no binding EMAIL.'),
+          createFailure('configuration', 'missing_binding', 'The Worker has no binding `EMAIL`.'),
         )
       const results: SendResult[] = []
       for (const message of acceptable) results.push(await sendOne(binding, message))

@@ -1,6 +1,6 @@
 import { isRecord } from '../../domain/text/json.ts'
 import type { DnsRecord } from '../../domain/messaging/sender-domains.ts'
-import { type ProviderAnswer, getJson, postJson, readShortText } from '../provider-api/post-json.ts'
+import { type ProviderAnswer, getJson, postJson, readShortText } from '../provider-api/call-api.ts'
 import type { ProviderDomain, ProviderDomains } from './email.ts'
 
 interface ResendApi {
@@ -9,10 +9,10 @@ interface ResendApi {
   apiKey: string
 }
 
-/** A check makes up to four calls, and a request waits for them. */
+/** A check makes up to four calls while a request waits. */
 const timeoutMs = 4000
 const maxRecords = 20
-const domainsAPage = 100
+const pageSize = 100
 const maxPages = 10
 
 const purposes: Record<string, DnsRecord['purpose']> = { SPF: 'spf', DKIM: 'dkim' }
@@ -41,17 +41,17 @@ const isSuccess = (answer: ProviderAnswer): answer is ProviderAnswer & { came: t
 
 const buildHeaders = ({ apiKey }: ResendApi) => ({ authorization: `Bearer ${apiKey}` })
 
-/** The id of a domain that the account already has. */
+/** Finds the id of a domain that the account already has. */
 async function findId(api: ResendApi, domain: string): Promise<string | null> {
   let after = ''
   for (let page = 0; page < maxPages; page++) {
-    const query = new URLSearchParams({ limit: String(domainsAPage), ...(after ? { after } : {}) }).toString()
+    const query = new URLSearchParams({ limit: String(pageSize), ...(after ? { after } : {}) }).toString()
     const answer = await getJson(`${api.base}/domains?${query}`, buildHeaders(api), timeoutMs)
     const data: unknown = isSuccess(answer) ? answer.body['data'] : null
     if (!isSuccess(answer) || !Array.isArray(data)) return null
     const rows = data.filter(isRecord)
-    const found = rows.find((row) => readShortText(row['name']).toLowerCase() === domain)
-    if (found) return readShortText(found['id']) || null
+    const match = rows.find((row) => readShortText(row['name']).toLowerCase() === domain)
+    if (match) return readShortText(match['id']) || null
     after = readShortText(rows.at(-1)?.['id'])
     if (answer.body['has_more'] !== true || !after) return null
   }
@@ -61,7 +61,7 @@ async function findId(api: ResendApi, domain: string): Promise<string | null> {
 async function registerDomain(api: ResendApi, domain: string): Promise<string | null> {
   const answer = await postJson(`${api.base}/domains`, buildHeaders(api), { name: domain }, timeoutMs)
   if (isSuccess(answer)) return readShortText(answer.body['id']) || null
-  // Refused as one that is there already, or the answer was lost: both are in the list.
+  // The account already has the domain, or the answer was lost. In both cases the list has the domain.
   return findId(api, domain)
 }
 
@@ -69,24 +69,24 @@ async function readDomain(api: ResendApi, id: string, domain: string): Promise<P
   const answer = await getJson(`${api.base}/domains/${encodeURIComponent(id)}`, buildHeaders(api), timeoutMs)
   if (!isSuccess(answer) || readShortText(answer.body['name']).toLowerCase() !== domain) return null
   const { status, records } = answer.body
-  const given: unknown[] = Array.isArray(records) ? records : []
+  const recordList: unknown[] = Array.isArray(records) ? records : []
   return {
     id,
     is_verified: status === 'verified',
-    records: given.slice(0, maxRecords).flatMap((value) => readRecord(value) ?? []),
+    records: recordList.slice(0, maxRecords).flatMap((value) => readRecord(value) ?? []),
   }
 }
 
-/** The domains of the account at Resend. A key that may only send cannot read them. */
+/** The domains of a Resend account. A key that may only send cannot read them. */
 export const createResendDomains = (api: ResendApi): ProviderDomains => ({
-  async check(domain, knownId) {
-    const known = knownId === null ? null : await readDomain(api, knownId, domain)
-    const id = known?.id ?? (await registerDomain(api, domain))
+  async check(domain, storedId) {
+    const storedDomain = storedId === null ? null : await readDomain(api, storedId, domain)
+    const id = storedDomain?.id ?? (await registerDomain(api, domain))
     if (id === null) return null
-    const found = known ?? (await readDomain(api, id, domain))
-    // The provider checks the records some time after the request.
-    if (found && !found.is_verified)
+    const providerDomain = storedDomain ?? (await readDomain(api, id, domain))
+    // Resend checks the records some time after this request, so the next check sees the result.
+    if (providerDomain && !providerDomain.is_verified)
       await postJson(`${api.base}/domains/${encodeURIComponent(id)}/verify`, buildHeaders(api), {}, timeoutMs)
-    return found
+    return providerDomain
   },
 })

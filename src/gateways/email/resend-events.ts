@@ -1,10 +1,10 @@
 import { isRecord } from '../../domain/text/json.ts'
 import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
 import { isSigned } from '../../domain/webhooks/webhook-signature.ts'
-import { readShortText } from '../provider-api/post-json.ts'
+import { readShortText } from '../provider-api/call-api.ts'
 import { type EventRequest, parseEventTime, parseEvent } from '../provider-events/event-request.ts'
 
-const types = new Map<string, ProviderEvent['type']>(
+const eventTypes = new Map<string, ProviderEvent['type']>(
   Object.entries({
     'email.sent': 'accepted',
     'email.delivered': 'delivered',
@@ -18,7 +18,7 @@ const types = new Map<string, ProviderEvent['type']>(
   } as const),
 )
 
-/** Bounces about the message or its sender; the address may be valid. */
+/** A block is a bounce because of the message or its sender. The address may be valid. */
 const isBlock = (subType: string, message: string): boolean =>
   /rejected|content|attachment|toolarge/i.test(subType) || /\b5\.7\.\d+\b/.test(message)
 
@@ -27,10 +27,10 @@ function classifyBounce(bounce: Record<string, unknown>): ProviderEvent['bounce'
   return /^permanent$/i.test(readShortText(bounce['type'])) ? 'hard' : 'soft'
 }
 
-/** Tags come back as an object, of older accounts as they were sent. */
+/** Resend returns tags as an object, and for older accounts as the list that was sent. */
 function readReference(tags: unknown): string | null {
-  const sent = Array.isArray(tags) ? tags.find((tag) => isRecord(tag) && tag['name'] === 'reference') : null
-  const value = isRecord(sent) ? sent['value'] : isRecord(tags) ? tags['reference'] : null
+  const tag = Array.isArray(tags) ? tags.find((item) => isRecord(item) && item['name'] === 'reference') : null
+  const value = isRecord(tag) ? tag['value'] : isRecord(tags) ? tags['reference'] : null
   return readShortText(value) || null
 }
 
@@ -43,7 +43,7 @@ function readDetail(data: Record<string, unknown>): string {
   return ''
 }
 
-/** The events that Resend reports: none for other kinds, null for an invalid signature. */
+/** Reads the events of a request from Resend. Returns null for an invalid signature. */
 export async function readResendEvents(
   secret: string,
   { headers, body }: EventRequest,
@@ -53,7 +53,7 @@ export async function readResendEvents(
   const signed = { id, timestamp: headers.get('svix-timestamp') ?? '', signature: headers.get('svix-signature') ?? '' }
   if (!(await isSigned(secret, signed, body, now))) return null
   const event = parseEvent(body)
-  const type = event && types.get(readShortText(event['type']))
+  const type = event && eventTypes.get(readShortText(event['type']))
   const data = event && isRecord(event['data']) ? event['data'] : null
   if (!event || !type || !data) return []
   const click = isRecord(data['click']) ? data['click'] : {}

@@ -10,21 +10,42 @@ import {
   describeMissingAnswer,
   readShortText,
   type ProviderOptions,
-} from '../provider-api/post-json.ts'
-import { releaseMemory, reserveMemory } from './body-memory.ts'
+} from '../provider-api/call-api.ts'
 import type { EmailGateway, OutboundEmail } from './email.ts'
 import { createResendDomains } from './resend-domains.ts'
 
 const standardBase = 'https://api.resend.com'
 const quotaRetryMs = 3_600_000
-/** Less than a campaign leaves to a call before its lease is over. */
+/** A call has to end before the lease of its chunk, of which a campaign leaves it 25 seconds. */
 const standardTimeoutMs = 20_000
 
-/** Codes whose meaning differs from that of their status. */
+/**
+ * Bodies of calls are long, and the runtime frees their memory late. So their memory is reused once the provider has
+ * received the whole body.
+ */
+const freeBuffers: Uint8Array<ArrayBuffer>[] = []
+const maxFreeBuffers = 4
+const maxFreeBufferBytes = 4_000_000
+/** Bodies of one campaign differ by little. Buffers are rounded up, so that a slightly longer body fits too. */
+const bufferStepBytes = 262_144
+
+const reserveMemory = (bytes: number): Uint8Array<ArrayBuffer> => {
+  const buffer = freeBuffers.pop()
+  const size = Math.ceil(bytes / bufferStepBytes) * bufferStepBytes
+  return buffer && buffer.length >= bytes ? buffer : new Uint8Array(size)
+}
+
+/** A body that may still be on its way must not be released, because the next one would overwrite it. */
+function releaseMemory({ buffer }: Uint8Array<ArrayBuffer>): void {
+  if (freeBuffers.length < maxFreeBuffers && buffer.byteLength <= maxFreeBufferBytes)
+    freeBuffers.push(new Uint8Array(buffer))
+}
+
+/** Error codes that mean something else than their HTTP status. */
 const kindsByCode: Record<string, SendFailure> = {
-  // The same call is still being worked on: it may be repeated a little later.
+  // The same call is still being processed, so it can be repeated a little later.
   concurrent_idempotent_requests: 'transient',
-  // The key has sent something else before, so what became of this message is not known.
+  // The key was used for another call, so it is unknown whether this message was sent.
   invalid_idempotent_request: 'unknown',
   monthly_quota_exceeded: 'configuration',
   invalid_access: 'configuration',
@@ -33,36 +54,36 @@ const kindsByCode: Record<string, SendFailure> = {
 }
 
 function classifyFailure(status: number, code: string): SendFailure {
-  const known = Object.hasOwn(kindsByCode, code) ? kindsByCode[code] : undefined
-  if (known) return known
-  // The domain of an organisation's own address is not verified. Other senders can send.
+  const kindByCode = Object.hasOwn(kindsByCode, code) ? kindsByCode[code] : undefined
+  if (kindByCode) return kindByCode
+  // The domain of this sender is not verified. Other senders can send.
   if (status === 403 && code === 'validation_error') return 'sender'
   if (status === 429) return 'rate_limited'
-  // A call with a key can be repeated safely after any result.
+  // A call with an idempotency key can be repeated safely.
   if (status >= 500 || status === 408 || status === 409) return 'transient'
-  // Keys, domains and addresses of the API: every message would be answered like this.
+  // The API key, the domain or the address of the API is wrong, so every message would get this answer.
   return [400, 413, 422, 451].includes(status) ? 'permanent' : 'configuration'
 }
 
 function readRetryAfter({ header }: ProviderAnswer & { came: true }, code: string, now: number): number | null {
-  const said = retryAfterMs(header('retry-after') ?? header('ratelimit-reset'), now)
-  // The headers only contain the wait for the next second, but the quota lasts until the next day.
-  return code === 'daily_quota_exceeded' ? Math.max(said ?? 0, quotaRetryMs) : said
+  const headerMs = retryAfterMs(header('retry-after') ?? header('ratelimit-reset'), now)
+  // The headers give the wait of the per-second limit, but the daily quota lasts until the next day.
+  return code === 'daily_quota_exceeded' ? Math.max(headerMs ?? 0, quotaRetryMs) : headerMs
 }
 
 function toFailure(answer: ProviderAnswer, now: number): SendResult {
   if (!answer.came) return describeMissingAnswer(answer.code)
-  const said = isRecord(answer.body) ? answer.body : {}
-  const code = readShortText(said['name']) || `http_${answer.status}`
+  const body = isRecord(answer.body) ? answer.body : {}
+  const code = readShortText(body['name']) || `http_${answer.status}`
   return createFailure(
     classifyFailure(answer.status, code),
     code,
-    readShortText(said['message']),
+    readShortText(body['message']),
     readRetryAfter(answer, code, now),
   )
 }
 
-/** Ids come for what was taken, in order; what was not is named by its index. */
+/** The answer has the ids of accepted messages in order, and the index of each refused message. */
 function readResults(body: unknown, count: number): SendResult[] {
   const { data, errors } = isRecord(body) ? body : {}
   const refused = new Map(
@@ -74,21 +95,22 @@ function readResults(body: unknown, count: number): SendResult[] {
     isRecord(entry) ? readShortText(entry['id']) : '',
   )
   const isIndex = (index: unknown) => Number.isInteger(index) && Number(index) >= 0 && Number(index) < count
-  const isWhole =
+  const isComplete =
     ids.length + refused.size === count && !ids.includes('') && [...refused.keys()].every((index) => isIndex(index))
-  let at = 0
+  let nextId = 0
   return Array.from({ length: count }, (_, index): SendResult => {
     const refusal = refused.get(index)
     if (refusal !== undefined) return createFailure('permanent', 'validation_error', refusal)
-    if (!isWhole) return createFailure('unknown', 'unreadable_answer', 'The answer does not say what became of it.')
-    return { ok: true, providerId: ids[at++] ?? '' }
+    if (!isComplete)
+      return createFailure('unknown', 'unreadable_answer', 'The answer does not say whether the message was sent.')
+    return { ok: true, providerId: ids[nextId++] ?? '' }
   })
 }
 
 const formatWireMailbox = ({ name, address }: Mailbox): string =>
   formatMailbox({ name, address: toAsciiAddress(address) })
 
-/** One message of a call. Its HTML is most of it, so pieces that other messages have too are not escaped again. */
+/** Adds a message to the body. Most of it is HTML, so pieces that other messages share are not escaped again. */
 function addMessage(body: JsonBytes, message: OutboundEmail): void {
   const { from, to, replyTo, subject, html, htmlPieces = [html], text, headers, reference } = message
   const start = {
@@ -113,7 +135,7 @@ function encodeBody(messages: readonly OutboundEmail[]): Uint8Array<ArrayBuffer>
   return body.encode(reserveMemory)
 }
 
-/** One call, or where the provider finds it too large, one of each half: the same halves under the same keys each time. */
+/** Makes one call. When it is too large, it makes a call for each half, always with the same halves and keys. */
 async function callBatch(
   messages: readonly OutboundEmail[],
   key: string,
@@ -124,7 +146,7 @@ async function callBatch(
     'content-type': 'application/json',
     authorization: `Bearer ${apiKey}`,
     'idempotency-key': key,
-    // One bad address must not keep the others back.
+    // One bad address must not stop the other messages.
     'x-batch-validation': 'permissive',
   }
   const body = encodeBody(messages)
@@ -142,7 +164,7 @@ async function callBatch(
   return messages.map(() => failed)
 }
 
-/** The HTTP API of Resend, and of what is compatible with it. */
+/** Creates a gateway to the HTTP API of Resend, or to a compatible one. */
 export const createResendGateway = (options: ProviderOptions): EmailGateway => ({
   name: 'resend',
   batch: 100,

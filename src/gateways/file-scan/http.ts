@@ -1,5 +1,5 @@
 import { scanAnswerOf } from '../../domain/files/scans.ts'
-import { postJson } from '../provider-api/post-json.ts'
+import { postJson } from '../provider-api/call-api.ts'
 import type { FileScanner } from './file-scan.ts'
 
 const timeoutMs = 30_000

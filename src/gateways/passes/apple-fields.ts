@@ -23,7 +23,7 @@ const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text)
 
 const buildField = (key: string, label: string, value: string | null) => (value ? [{ key, label, value }] : [])
 
-/** The `pass.json` of an event ticket. */
+/** Builds the `pass.json` of an event ticket. */
 export function buildApplePassJson({ content, token }: ApplePass, identity: AppleIdentity): Record<string, unknown> {
   const { design, language, state, code, start_at } = content
   const words = passWords[language]

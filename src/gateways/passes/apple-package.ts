@@ -3,10 +3,10 @@ import { fromBase64, toHex, utf8 } from '../../domain/text/encoding.ts'
 import { type AppleIdentity, buildApplePassJson } from './apple-fields.ts'
 import type { ApplePass } from './passes.ts'
 
-/** Signs the manifest of a package; without one the package opens in no wallet. */
+/** Signs the manifest of a package. Without a signature no wallet opens the package. */
 export type SignManifest = (manifest: Uint8Array<ArrayBuffer>) => Promise<Uint8Array<ArrayBuffer>>
 
-/** Plain squares of 29, 58 and 87 points: a package without an icon is refused. */
+/** Plain squares of 29, 58 and 87 pixels. Wallets refuse a package without an icon. */
 const icons = {
   'icon.png':
     'iVBORw0KGgoAAAANSUhEUgAAAB0AAAAdAQMAAABsXfVMAAAAA1BMVEUrOlWtyu/ZAAAADElEQVR42mNgGGQAAACRAAG4yD/UAAAAAElFTkSuQmCC',
@@ -16,13 +16,13 @@ const icons = {
     'iVBORw0KGgoAAAANSUhEUgAAAFcAAABXAQMAAABLBksvAAAAA1BMVEUrOlWtyu/ZAAAAEklEQVR42mNgGAWjYBSMAgQAAAQUAAFv7EqEAAAAAElFTkSuQmCC',
 }
 
-/** Milliseconds UTC. A fixed time, so that the same pass is the same archive. */
+/** Milliseconds UTC. The time is fixed, so that the same pass gives the same archive. */
 const fileTime = Date.UTC(2026, 0, 1, 12)
 
 const hashSha1 = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
   toHex(await crypto.subtle.digest('SHA-1', bytes))
 
-/** The archive of a pass: its fields, its pictures, a manifest with their SHA-1, and the signature of that. */
+/** Builds the archive of a pass: its fields, its pictures, a manifest with their SHA-1, and the signature. */
 export async function buildApplePackage(
   pass: ApplePass,
   identity: AppleIdentity,

@@ -1,7 +1,7 @@
 import { withTimeLimit } from '../time-limit/time-limit.ts'
 import type { PushResult } from './passes.ts'
 
-/** A connection to Apple's push service with the certificate of the pass type: a binding of the Worker. */
+/** A binding of the Worker that connects to Apple's push service with the certificate of the pass type. */
 export interface PushConnection {
   fetch: (url: string, init: RequestInit) => Promise<Response>
 }
@@ -12,13 +12,13 @@ const timeoutMs = 5000
 async function readResult(response: Response): Promise<PushResult> {
   if (response.ok) return 'sent'
   const text = (await response.text()).slice(0, 500)
-  // The phone has dropped the pass, or the token was never one.
+  // The phone has deleted the pass, or the token is invalid.
   if (response.status === 410 || text.includes('BadDeviceToken')) return 'gone'
-  const isOfOne = response.status >= 400 && response.status < 500 && ![403, 408, 429].includes(response.status)
-  return isOfOne ? 'refused' : 'transient'
+  const isThisPushOnly = response.status >= 400 && response.status < 500 && ![403, 408, 429].includes(response.status)
+  return isThisPushOnly ? 'refused' : 'transient'
 }
 
-/** An empty notification: the phone then requests the changes from the web service. */
+/** Sends an empty notification, which makes the phone request the changes from the web service. */
 export async function pushToPhone(
   connection: PushConnection,
   passTypeId: string,

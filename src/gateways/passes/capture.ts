@@ -1,10 +1,16 @@
 import { UnsecuredJWT } from 'jose'
 import type { CallbackSender, RootKey } from '../../domain/wallet/google-callback.ts'
-import type { CapturedMessage, CaptureStore } from '../capture/capture-store.ts'
+import type { CapturedMessage, CaptureStore } from '../capture/capture.ts'
 import type { AppleIdentity } from './apple-fields.ts'
 import { buildApplePackage } from './apple-package.ts'
-import { buildGoogleClass, type GoogleIdentity, buildGoogleObject, buildGoogleUpdate } from './google-object.ts'
-import { googleSenderNames, buildSaveUrl } from './google-names.ts'
+import {
+  buildGoogleClass,
+  type GoogleIdentity,
+  buildGoogleObject,
+  buildGoogleUpdate,
+  buildSaveUrl,
+} from './google-object.ts'
+import { googleSenderNames } from './google-keys.ts'
 import type { PassesGateway } from './passes.ts'
 
 export interface CapturedKeys {
@@ -31,37 +37,40 @@ const buildMessage = (passId: string, to: string, subject: string, body: unknown
   headers: {},
 })
 
-/** Stores calls instead of making them, and makes passes without a signature, which phones refuse. */
+/** Creates a gateway that stores calls instead of making them. Its passes have no signature, so phones refuse them. */
 export function createPassCapture({ store, keys, apple, google }: CaptureParts): PassesGateway {
-  const keep = (key: string, message: CapturedMessage) => store.keep(key, [message])
+  const storeMessage = (key: string, message: CapturedMessage) => store.store(key, [message])
   return {
     addUrl: async (pass) => {
       const { content } = pass
       const name = `${content.edition_name}: ${content.product_name}`
       if (pass.platform === 'apple') {
-        await keep(`${content.id}:issued`, buildMessage(content.id, 'apple', `Pass for ${name}`, pass))
+        await storeMessage(`${content.id}:issued`, buildMessage(content.id, 'apple', `Pass for ${name}`, pass))
         return pass.download_url
       }
       const payload = {
         eventTicketClasses: [buildGoogleClass(content, google)],
         eventTicketObjects: [buildGoogleObject(content, google)],
       }
-      await keep(`${content.id}:issued`, buildMessage(content.id, 'google', `Pass for ${name}`, payload))
+      await storeMessage(`${content.id}:issued`, buildMessage(content.id, 'google', `Pass for ${name}`, payload))
       return buildSaveUrl(new UnsecuredJWT({ typ: 'savetowallet', payload }).setAudience('google').encode())
     },
     applePackage: (pass) => buildApplePackage(pass, apple, null),
     callbackSenders: async (): Promise<CallbackSender[]> => {
-      const known = await keys.keys()
-      return googleSenderNames.map((name) => ({ name, keys: known }))
+      const rootKeys = await keys.keys()
+      return googleSenderNames.map((name) => ({ name, keys: rootKeys }))
     },
     updateGoogle: async (content, changeNumber) => {
       const update = { object: buildGoogleObject(content, google).id, ...buildGoogleUpdate(content) }
-      await keep(`${content.id}:${changeNumber}`, buildMessage(content.id, 'google', 'Update of a pass', update))
+      await storeMessage(
+        `${content.id}:${changeNumber}`,
+        buildMessage(content.id, 'google', 'Update of a pass', update),
+      )
       return { ok: true }
     },
     pushApple: async ({ pass_id, change_number, push_token }) => {
       const key = `${pass_id}:${change_number}:${push_token}`
-      await keep(key, buildMessage(pass_id, 'apple', 'Push to a phone', { push_token }))
+      await storeMessage(key, buildMessage(pass_id, 'apple', 'Push to a phone', { push_token }))
       return 'sent'
     },
   }

@@ -1,6 +1,6 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { importPKCS8, SignJWT } from 'jose'
-import { callApi, patchJson } from '../provider-api/post-json.ts'
+import { callApi, patchJson } from '../provider-api/call-api.ts'
 import type { UpdateResult } from './passes.ts'
 
 export interface ServiceAccount {
@@ -14,15 +14,15 @@ const scope = 'https://www.googleapis.com/auth/wallet_object.issuer'
 const timeoutMs = 5000
 const algorithm = 'RS256'
 
-/** The service account of a key file; throws for another file. */
+/** Parses the key file of a service account. Throws for any other file. */
 export function parseServiceAccount(text: string): ServiceAccount {
   const value: unknown = JSON.parse(text)
   if (!isRecord(value) || typeof value['client_email'] !== 'string' || typeof value['private_key'] !== 'string')
-    throw new Error('It has no client_email and private_key.')
+    throw new Error('The key file has no client_email or private_key.')
   return { client_email: value['client_email'], private_key: value['private_key'] }
 }
 
-/** A JWT of the service account. */
+/** Signs a JWT of the service account. */
 export async function signJwt(
   account: ServiceAccount,
   audience: string,
@@ -39,14 +39,14 @@ export async function signJwt(
   return jwt.sign(await importPKCS8(account.private_key, algorithm))
 }
 
-/** Access tokens by account, with the time until which they are used. Shared by the requests of this isolate. */
+/** Access tokens by account, shared by the requests of this isolate. A token is used until `until`. */
 const tokens = new Map<string, { token: string; until: number }>()
 const tokenLifeSeconds = 3600
 const marginMs = 300_000
 
 async function loadAccessToken(account: ServiceAccount, now: number): Promise<string | UpdateResult> {
-  const known = tokens.get(account.client_email)
-  if (known && known.until > now) return known.token
+  const cached = tokens.get(account.client_email)
+  if (cached && cached.until > now) return cached.token
   const assertion = await signJwt(account, tokenUrl, { scope }, { now, lifeSeconds: tokenLifeSeconds })
   const answer = await callApi(
     tokenUrl,
@@ -70,11 +70,11 @@ async function loadAccessToken(account: ServiceAccount, now: number): Promise<st
 
 function readResult(status: number): UpdateResult {
   if (status >= 200 && status < 300) return { ok: true }
-  // The pass was not saved yet: it is made with its present content when it is saved.
+  // Nobody has saved the pass yet. Google gets its current content when somebody does.
   if (status === 404) return { ok: false, kind: 'gone', code: 'not_saved' }
   if (status === 401 || status === 403) return { ok: false, kind: 'configuration', code: `status_${status}` }
-  const isPassing = status === 408 || status === 409 || status === 429 || status >= 500
-  return { ok: false, kind: isPassing ? 'transient' : 'permanent', code: `status_${status}` }
+  const isTemporary = status === 408 || status === 409 || status === 429 || status >= 500
+  return { ok: false, kind: isTemporary ? 'transient' : 'permanent', code: `status_${status}` }
 }
 
 /** Changes fields of an event ticket object. */

@@ -1,17 +1,24 @@
 import { isRecord } from '../../domain/text/json.ts'
 import type { CallbackSender, RootKey } from '../../domain/wallet/google-callback.ts'
 import { callbackProtocol } from '../../domain/wallet/google-callback.ts'
-import { getJson } from '../provider-api/post-json.ts'
-import { googleSenders } from './google-names.ts'
+import { getJson } from '../provider-api/call-api.ts'
+
+/** The senders of callbacks and the addresses of their root keys. Google's documentation has an older and a newer sender. */
+const googleSenders = [
+  { name: 'GooglePayPasses', keysUrl: 'https://pay.google.com/gp/m/issuer/keys' },
+  { name: 'GoogleWalletPasses', keysUrl: 'https://wallet.google.com/gp/m/issuer/keys' },
+] as const
+
+export const googleSenderNames = googleSenders.map(({ name }) => name)
 
 const timeoutMs = 5000
 const cachedMs = 3_600_000
-/** The shortest time between two reads, also with forged callbacks and while Google does not answer. */
-const pauseMs = 60_000
+/** The keys are not read more often than this, even while forged callbacks come or Google does not answer. */
+const minReadIntervalMs = 60_000
 const maxKeys = 20
 
 interface CachedKeys {
-  askedAt: number
+  readAt: number
   keys: readonly RootKey[] | null
 }
 
@@ -28,27 +35,27 @@ function readKeys(body: unknown): RootKey[] | null {
   })
 }
 
-/** The keys at an address: cached for an hour, and used longer while there is no good answer. */
+/** Loads the keys of an address. They are cached for an hour, and longer while Google does not answer. */
 async function loadKeys(url: string, isFresh: boolean, now: number): Promise<readonly RootKey[] | null> {
-  const known = cachedKeys.get(url)
-  const age = known ? now - known.askedAt : Number.POSITIVE_INFINITY
-  const isEnough = known?.keys && age < cachedMs && !isFresh
-  if (known && (isEnough || age < pauseMs)) return known.keys
-  // Other requests do not read meanwhile.
-  cachedKeys.set(url, { askedAt: now, keys: known?.keys ?? null })
+  const cached = cachedKeys.get(url)
+  const age = cached ? now - cached.readAt : Number.POSITIVE_INFINITY
+  const isRecent = cached?.keys && age < cachedMs && !isFresh
+  if (cached && (isRecent || age < minReadIntervalMs)) return cached.keys
+  // This keeps other requests from reading the keys meanwhile.
+  cachedKeys.set(url, { readAt: now, keys: cached?.keys ?? null })
   const answer = await getJson(url, { accept: 'application/json' }, timeoutMs)
-  const keys = (answer.came && answer.status === 200 ? readKeys(answer.body) : null) ?? known?.keys ?? null
-  cachedKeys.set(url, { askedAt: now, keys })
+  const keys = (answer.came && answer.status === 200 ? readKeys(answer.body) : null) ?? cached?.keys ?? null
+  cachedKeys.set(url, { readAt: now, keys })
   return keys
 }
 
-/** Throws when no address has answered. */
+/** Throws when no address answered. */
 export async function loadGoogleSenders(isFresh: boolean, now: number): Promise<CallbackSender[]> {
-  const found = await Promise.all(
+  const sendersWithKeys = await Promise.all(
     googleSenders.map(async ({ name, keysUrl }) => ({ name, keys: await loadKeys(keysUrl, isFresh, now) })),
   )
-  const senders = found.flatMap(({ name, keys }) => (keys ? [{ name, keys }] : []))
-  if (senders.length === 0) throw new Error('No root keys of Google could be read.')
+  const senders = sendersWithKeys.flatMap(({ name, keys }) => (keys ? [{ name, keys }] : []))
+  if (senders.length === 0) throw new Error('The root keys of Google could not be read.')
   return senders
 }
 

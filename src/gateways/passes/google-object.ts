@@ -4,7 +4,7 @@ import { type PassContent, formatTicketName } from '../../domain/wallet/wallet-p
 
 export interface GoogleIdentity {
   issuerId: string
-  /** The address of Google's callbacks about passes that are saved and deleted. */
+  /** The address that Google calls when somebody saves or deletes a pass. */
   callbackUrl: string
 }
 
@@ -19,7 +19,7 @@ const toLocalizedString = (language: string, value: string) => ({ defaultValue: 
 
 const formatInstant = (at: number): string => new Date(at).toISOString()
 
-/** The class of an edition. Google keeps the first that it is given. */
+/** Builds the class of an edition. Google keeps the first version that it gets. */
 export function buildGoogleClass(content: PassContent, { issuerId, callbackUrl }: GoogleIdentity) {
   const language = bcp47(content.language)
   const { start_at, end_at, design } = content
@@ -39,7 +39,7 @@ export function buildGoogleClass(content: PassContent, { issuerId, callbackUrl }
   }
 }
 
-/** The fields that a change of the purchase affects. */
+/** Builds the fields that change with the purchase. */
 export function buildGoogleUpdate(content: PassContent) {
   const language = bcp47(content.language)
   return {
@@ -60,3 +60,5 @@ export function buildGoogleObject(content: PassContent, { issuerId }: GoogleIden
     ...(background_color === null ? {} : { hexBackgroundColor: background_color }),
   }
 }
+
+export const buildSaveUrl = (jwt: string): string => `https://pay.google.com/gp/v/save/${jwt}`

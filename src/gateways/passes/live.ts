@@ -4,8 +4,13 @@ import { type PushConnection, pushToPhone } from './apple-push.ts'
 import { readPem, signDetached, importSigningKey, type Signer } from './detached-signature.ts'
 import { patchObject, parseServiceAccount, signJwt } from './google-api.ts'
 import { loadGoogleSenders } from './google-keys.ts'
-import { buildSaveUrl } from './google-names.ts'
-import { buildGoogleClass, type GoogleIdentity, buildGoogleObject, buildGoogleUpdate } from './google-object.ts'
+import {
+  buildGoogleClass,
+  type GoogleIdentity,
+  buildGoogleObject,
+  buildGoogleUpdate,
+  buildSaveUrl,
+} from './google-object.ts'
 import type { PassesGateway } from './passes.ts'
 
 export interface LiveOptions {
@@ -15,23 +20,23 @@ export interface LiveOptions {
   now: () => number
 }
 
-/** Kept, because importing a key takes longer than signing with it. */
+/** Signers are cached, because importing a key takes longer than signing with it. */
 const signers = new Map<string, Promise<Signer>>()
 
 function loadSigner({ certificate, privateKey, issuerCertificate }: LiveOptions['apple']): Promise<Signer> {
-  const name = certificate + privateKey
-  const known = signers.get(name)
-  if (known) return known
-  const made = importSigningKey(privateKey).then((key) => ({
+  const cacheKey = certificate + privateKey
+  const cached = signers.get(cacheKey)
+  if (cached) return cached
+  const signer = importSigningKey(privateKey).then((key) => ({
     key,
     certificate: readPem(certificate, 'CERTIFICATE'),
     issuer: readPem(issuerCertificate, 'CERTIFICATE'),
   }))
-  signers.set(name, made)
-  return made
+  signers.set(cacheKey, signer)
+  return signer
 }
 
-/** Passes for the real platforms, with the certificates and accounts of the operator. */
+/** Creates the gateway to the real platforms, with the certificates and accounts of the operator. */
 export function createLivePasses({ apple, google, push, now }: LiveOptions): PassesGateway {
   return {
     addUrl: async (pass) => {
@@ -54,7 +59,7 @@ export function createLivePasses({ apple, google, push, now }: LiveOptions): Pas
       try {
         return await patchObject(parseServiceAccount(google.serviceAccount), id, buildGoogleUpdate(content), options)
       } catch {
-        // The account or its key is invalid.
+        // The service account or its key is invalid.
         return { ok: false, kind: 'configuration', code: 'no_account' }
       }
     },

@@ -1,7 +1,7 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { currencies, type Currency } from '../../domain/money.ts'
-import type { ProviderAnswer } from '../provider-api/post-json.ts'
-import { readShortText } from '../provider-api/post-json.ts'
+import type { ProviderAnswer } from '../provider-api/call-api.ts'
+import { readShortText } from '../provider-api/call-api.ts'
 import type { ProviderRefund, RefundFailureCode, RefundOutcome } from './payments.ts'
 
 /** Stripe's codes as reasons of the service. */

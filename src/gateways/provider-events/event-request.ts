@@ -1,12 +1,12 @@
 import { isRecord } from '../../domain/text/json.ts'
 
-/** A request of a provider, with the exact bytes of its body, which its signature covers. */
+/** A request from a provider. `body` is exactly what was sent, because the signature covers it. */
 export interface EventRequest {
   headers: Headers
   body: string
 }
 
-/** The object of the body; null for anything else. */
+/** Returns null for a body that is not a JSON object. */
 export function parseEvent(body: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(body)
@@ -16,10 +16,10 @@ export function parseEvent(body: string): Record<string, unknown> | null {
   }
 }
 
-/** Milliseconds UTC of a time as providers write it. */
+/** Parses a time as providers write it. Returns milliseconds UTC. */
 export function parseEventTime(value: unknown): number | null {
   if (typeof value !== 'string') return null
-  // `2026-11-22 23:41:12.126+00`: older events write a blank, and hours alone.
+  // Older events have a space and an offset in hours: `2026-11-22 23:41:12.126+00`.
   const at = Date.parse(value.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'))
   return Number.isNaN(at) ? null : at
 }

@@ -19,10 +19,9 @@ const readers = {
 
 export type EventProvider = keyof typeof readers
 
-/** Providers that report deliveries and bounces. */
 export const isEventProvider = (name: string): name is EventProvider => Object.hasOwn(readers, name)
 
-/** The events of one request of a provider; null for an invalid signature, or without a configured secret. */
+/** Returns null for an invalid signature, and when no secret is configured. */
 export const readProviderEvents = (
   config: ProviderSecrets,
   provider: EventProvider,

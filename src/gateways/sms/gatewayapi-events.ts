@@ -1,13 +1,13 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { sha256, toHex, utf8 } from '../../domain/text/encoding.ts'
 import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
-import { readShortText } from '../provider-api/post-json.ts'
+import { readShortText } from '../provider-api/call-api.ts'
 import { type EventRequest, parseEventTime, parseEvent } from '../provider-events/event-request.ts'
 
-/** GatewayAPI's documentation has both spellings. */
+/** GatewayAPI's documentation uses both names. */
 const statusEvents = ['message.status.sms', 'messaging.status.sms']
 
-const types = new Map<string, ProviderEvent['type']>(
+const eventTypes = new Map<string, ProviderEvent['type']>(
   Object.entries({
     accepted: 'accepted',
     scheduled: 'accepted',
@@ -39,7 +39,7 @@ async function isSignedBy(secret: string, header: string, body: string): Promise
   return crypto.subtle.verify('HMAC', key, mac, utf8(body))
 }
 
-/** The events that GatewayAPI reports: none for other kinds, null for an invalid signature. */
+/** Reads the events of a request from GatewayAPI. Returns null for an invalid signature. */
 export async function readGatewayApiEvents(
   secret: string,
   { headers, body }: EventRequest,
@@ -50,7 +50,7 @@ export async function readGatewayApiEvents(
   const event = envelope && isRecord(envelope['event']) ? envelope['event'] : null
   if (!envelope || !event || !statusEvents.includes(readShortText(envelope['event_type']))) return []
   const status = readShortText(event['status']).toLowerCase()
-  const type = types.get(status)
+  const type = eventTypes.get(status)
   if (!type) return []
   const recipient = event['recipient']
   const digits = typeof recipient === 'number' || typeof recipient === 'string' ? String(recipient) : ''

@@ -8,38 +8,38 @@ import {
   describeMissingAnswer,
   readShortText,
   type ProviderOptions,
-} from '../provider-api/post-json.ts'
+} from '../provider-api/call-api.ts'
 import { SharedTimeLimits } from '../time-limit/shared-time-limits.ts'
 import type { OutboundSms, SmsGateway } from './sms.ts'
 
 const standardBase = 'https://messaging.gatewayapi.eu'
 /**
- * As many calls, one after another, as are over before the lease of a campaign's chunk is, however slow they are. Not at
- * once: a consumer has four chunks, and the platform opens six connections for it. A call that had to wait for one would
- * time out before it was made, and the result would be unknown.
+ * A batch makes two calls one after another, which end before the lease of a chunk even when they are slow. They are not
+ * made at once: a consumer sends four chunks over six connections, and a call that waits for a connection would time out
+ * with an unknown result.
  */
-const callsABatch = 2
+const callsPerBatch = 2
 
 function classifyStatus(status: number): SendFailure {
   if (status === 429) return 'rate_limited'
   if (status === 503) return 'transient'
-  // No key makes the call repeatable, and what broke on their side may have gone out before it broke.
+  // There is no idempotency key, and the SMS may have been sent before the error.
   if (status >= 500 || status === 408) return 'unknown'
-  // A fault of the account, such as its token or balance: every message would get this answer.
+  // The account has a fault, such as a wrong token or no balance, so every message would get this answer.
   return [400, 413, 422].includes(status) ? 'permanent' : 'configuration'
 }
 
 function readResult(answer: ProviderAnswer, now: number): SendResult {
   if (!answer.came) return describeMissingAnswer(answer.code)
-  const said = isRecord(answer.body) ? answer.body : {}
+  const body = isRecord(answer.body) ? answer.body : {}
   if (answer.status >= 200 && answer.status < 300) {
-    const providerId = readShortText(said['msg_id'])
+    const providerId = readShortText(body['msg_id'])
     return providerId
       ? { ok: true, providerId }
-      : createFailure('unknown', 'unreadable_answer', 'The answer does not say what became of it.')
+      : createFailure('unknown', 'unreadable_answer', 'The answer does not say whether the message was sent.')
   }
-  const code = readShortText(said['code']) || readShortText(said['error_code']) || `http_${answer.status}`
-  const detail = readShortText(said['message']) || readShortText(said['detail']) || readShortText(said['error'])
+  const code = readShortText(body['code']) || readShortText(body['error_code']) || `http_${answer.status}`
+  const detail = readShortText(body['message']) || readShortText(body['detail']) || readShortText(body['error'])
   return createFailure(classifyStatus(answer.status), code, detail, retryAfterMs(answer.header('retry-after'), now))
 }
 
@@ -50,7 +50,7 @@ const toWire = ({ from, to, body, reference }: OutboundSms) => ({
   reference,
 })
 
-/** Makes the call of a message. The calls of a gateway share time limits, and all that is the same for each. */
+/** Creates a function that makes the call of one message. All calls share their time limits. */
 function createCaller({ apiBase, apiKey, timeoutMs = 12_000 }: ProviderOptions) {
   const url = `${apiBase || standardBase}/mobile/single`
   const headers = { 'content-type': 'application/json', authorization: `Token ${apiKey}`, accept: 'application/json' }
@@ -61,14 +61,14 @@ function createCaller({ apiBase, apiKey, timeoutMs = 12_000 }: ProviderOptions) 
 }
 
 /**
- * GatewayAPI's mobile messages, one call a recipient: each has its own answer, id and reference, and one bad number
- * fails alone, where the bulk call of the older API refuses all. It has no keys that make a call repeatable.
+ * Creates a gateway to GatewayAPI, with one call for each recipient: each has its own id and reference, and one bad number
+ * fails alone, whereas the bulk call of the older API refuses all. GatewayAPI has no idempotency keys.
  */
 export function createGatewayApi(options: ProviderOptions): SmsGateway {
   const call = createCaller(options)
   return {
     name: 'gatewayapi',
-    batch: callsABatch,
+    batch: callsPerBatch,
     deduplicates: false,
     reportsDelivery: true,
     send: (messages) =>
@@ -79,7 +79,7 @@ export function createGatewayApi(options: ProviderOptions): SmsGateway {
         for (const message of acceptable) {
           const result = readResult(await call(message), options.now())
           results.push(result)
-          // The others would get the same answer, so no more calls are made: these messages were not sent.
+          // The other messages would get the same answer, so they are not sent.
           if (!result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration'))
             return acceptable.map((_, index) => results[index] ?? result)
         }

@@ -3,17 +3,17 @@ import { timeIsOver } from './time-limit.ts'
 interface SharedLimit {
   signal: AbortSignal
   begunAt: number
-  /** Works under way. */
+  /** How many calls use the limit now. */
   users: number
   end: () => void
 }
 
-/** Works that begin within this time share a limit. */
+/** Calls that begin within this time share a limit. */
 const sharedMs = 50
 
 /**
- * Time limits for many works of one invocation. Works that begin at about the same time share a signal and a timer, which
- * take a tenth of a post otherwise. The signal aborts up to 50 ms late and never early.
+ * Time limits for many calls of one invocation. Calls that begin at about the same time share a signal and a timer, which
+ * would otherwise cost a tenth of a webhook post. The signal aborts up to 50 ms late and never early.
  */
 export class SharedTimeLimits {
   readonly #newest = new Map<number, SharedLimit>()

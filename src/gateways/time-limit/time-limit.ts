@@ -1,8 +1,8 @@
 export const timeIsOver = (): DOMException => new DOMException('The time is over.', 'TimeoutError')
 
 /**
- * Hands out a signal that aborts with a `TimeoutError` after so many milliseconds. Unlike that of
- * `AbortSignal.timeout` its timer ends with the work: an invocation may have 10,000, and each would keep its request.
+ * Runs `work` with a signal that aborts with a `TimeoutError` after `timeoutMs`. The timer ends with the work. That of
+ * `AbortSignal.timeout` would keep the request in memory, and an invocation may make 10,000 requests.
  */
 export async function withTimeLimit<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()

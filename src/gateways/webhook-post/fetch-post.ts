@@ -1,5 +1,5 @@
 import { plainText } from '../../domain/text/plain-text.ts'
-import { readContentLength } from '../answers/announced-bytes.ts'
+import { readContentLength } from '../provider-api/call-api.ts'
 import { SharedTimeLimits } from '../time-limit/shared-time-limits.ts'
 import { isTimeout } from '../time-limit/time-limit.ts'
 import { faultOf, platformFaultOf } from './network-faults.ts'

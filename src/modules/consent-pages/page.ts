@@ -5,31 +5,30 @@ import { bcp47, type Language, languages } from '../../domain/languages.ts'
 import { isDeadAddress } from '../../domain/messaging/suppressions.ts'
 import { languageNames, pageWords, type PageStatus } from './words.ts'
 
-/** A page as language, title and content. The routes add the frame. */
+/** The language, title and content of a page. The routes add the frame. */
 export interface LinkPage {
   language: string
   title: string
   content: ReturnType<typeof html>
 }
 
-/** A consent as the person sees it. */
+/** A consent as the page shows it to the person. */
 export interface PageConsent {
   id: string
   /** Null for a consent of the whole organisation. */
   edition_name: string | null
-  /** The version of the shown wording. */
   wording_version: number
   title: string
   text: string
   link_url: string
-  /** The language that title and text are in. */
+  /** The language of title and text. */
   language: Language
   status: PageStatus
   /** When the answer got this status. */
   since: number | null
   until: number | null
-  /** Whether the person can change it here. */
-  is_open: boolean
+  /** Whether the person can change the answer on the page. */
+  is_changeable: boolean
 }
 
 export interface Preferences {
@@ -47,7 +46,7 @@ const zone = 'UTC'
 
 const buildTitleId = (index: number): string => `consent-${index}`
 
-/** A consent as the page showed it, in a field of the form: `<id> <version of the wording> <1 where it was given>`. */
+/** Formats a field of the form that says what the page showed: `<id> <version of the wording> <1 when given, else 0>`. */
 const formatShownValue = ({ id, wording_version, status }: PageConsent): string =>
   `${id} ${wording_version} ${status === 'given' ? 1 : 0}`
 
@@ -58,9 +57,9 @@ export function parseShownValue(value: string): { id: string; wording_version: n
 
 function describeStatus({ status, since, until }: PageConsent, language: Language): string {
   const words = pageWords[language]
-  const day = (at: number | null) => dateText(at, language, zone, 'day')
-  const ends = status === 'given' && until !== null ? ` ${words.until(day(until))}` : ''
-  return words.status[status](day(since)) + ends
+  const formatDay = (at: number | null) => dateText(at, language, zone, 'day')
+  const validity = status === 'given' && until !== null ? ` ${words.until(formatDay(until))}` : ''
+  return words.status[status](formatDay(since)) + validity
 }
 
 const renderLines = (text: string) =>
@@ -73,31 +72,31 @@ const renderLines = (text: string) =>
 const maxOpenLength = 600
 
 function renderWording(
-  { text, link_url, language: own }: Pick<PageConsent, 'text' | 'link_url' | 'language'>,
+  { text, link_url, language: textLanguage }: Pick<PageConsent, 'text' | 'link_url' | 'language'>,
   language: Language,
 ) {
   const words = pageWords[language]
   const link = isSafeAddress(link_url)
     ? html`<p><a href="${link_url}" rel="noopener noreferrer nofollow">${words.more}</a></p>`
     : ''
-  const whole = html`<div lang="${bcp47(own)}">${renderLines(text)}</div>`
-  const folded = html`<details>
+  const fullText = html`<div lang="${bcp47(textLanguage)}">${renderLines(text)}</div>`
+  const collapsedText = html`<details>
     <summary>${words.wording}</summary>
-    ${whole}
+    ${fullText}
   </details>`
-  return html`${text.length > maxOpenLength ? folded : whole}${link}`
+  return html`${text.length > maxOpenLength ? collapsedText : fullText}${link}`
 }
 
 function renderConsent(consent: PageConsent, index: number, language: Language) {
   const words = pageWords[language]
-  const own = bcp47(consent.language)
-  const stands = html`<small class="soft" id="${buildTitleId(index)}-state"
+  const consentLanguage = bcp47(consent.language)
+  const state = html`<small class="soft" id="${buildTitleId(index)}-state"
     >${consent.edition_name === null ? '' : `${consent.edition_name}. `}${describeStatus(consent, language)}</small
   >`
-  if (!consent.is_open)
+  if (!consent.is_changeable)
     return html`<section class="card" aria-labelledby="${buildTitleId(index)}">
-      <h2 id="${buildTitleId(index)}" lang="${own}">${consent.title}</h2>
-      <p>${stands}</p>
+      <h2 id="${buildTitleId(index)}" lang="${consentLanguage}">${consent.title}</h2>
+      <p>${state}</p>
       <p class="soft"><small>${words.fixed}</small></p>
       ${renderWording(consent, language)}
     </section>`
@@ -110,10 +109,10 @@ function renderConsent(consent: PageConsent, index: number, language: Language) 
         value="${consent.id}"
         aria-describedby="${buildTitleId(index)}-state"
         ${checked}
-      /><strong lang="${own}">${consent.title}</strong></label
+      /><strong lang="${consentLanguage}">${consent.title}</strong></label
     >
     <input type="hidden" name="shown" value="${formatShownValue(consent)}" />
-    <p>${stands}</p>
+    <p>${state}</p>
     ${renderWording(consent, language)}
   </section>`
 }
@@ -139,12 +138,12 @@ function renderOutcomeNotice(outcome: FormOutcome | undefined, language: Languag
   return html`<p class="notice" role="${outcome === 'stale' ? 'alert' : 'status'}">${pageWords[language][outcome]}</p>`
 }
 
-/** All consents that a person has given or can give, in one form. */
+/** Renders a form with all consents that the person has given or can give. */
 export function renderPreferencesPage(preferences: Preferences, outcome?: FormOutcome): LinkPage {
   const { language, organization_name, address, consents } = preferences
   const words = pageWords[language]
   const cards = consents.map((consent, index) => renderConsent(consent, index, language))
-  const save = consents.some(({ is_open }) => is_open) ? html`<button>${words.save}</button>` : ''
+  const save = consents.some(({ is_changeable }) => is_changeable) ? html`<button>${words.save}</button>` : ''
   const content = html`<h1>${words.title}</h1>
     ${renderOutcomeNotice(outcome, language)}
     <p>${words.intro(organization_name, address)}</p>
@@ -164,7 +163,7 @@ export interface Confirmation {
   preferences: string
 }
 
-/** One answer that the person has yet to confirm. */
+/** Renders the page on which the person confirms one answer. */
 export function renderConfirmationPage({
   language,
   organization_name,
@@ -189,10 +188,10 @@ export function renderConfirmationPage({
   return { language: bcp47(language), title: words.confirmTitle, content }
 }
 
-/** The same page for every invalid link. */
+/** Renders the page of every invalid link. */
 export const renderInvalidLinkPage = (): LinkPage => ({
   language: 'en',
   title: 'Not found',
   content: html`<h1>Not found</h1>
-    <p>This link is not complete, it is too old, or it was never made.</p>`,
+    <p>This link is incomplete or has expired, or it never existed.</p>`,
 })

@@ -1,25 +1,29 @@
 import { Hono } from 'hono'
 import { readBody } from '../../http/requests/body.ts'
+import { type Language, languageOf, languages } from '../../domain/languages.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { formPage, formPolicy } from '../../http/pages/form-page.ts'
 import { linkHeaders } from '../../http/middleware/link-headers.ts'
 import { clientPrefix, limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
-import { languageIn } from './language.ts'
 import { confirmAnswer, loadConfirmation } from './confirmation.ts'
 import { renderConfirmationPage, type LinkPage, renderPreferencesPage, renderInvalidLinkPage } from './page.ts'
 import { findLinkedPerson, loadPreferences, savePreferences, type SentForm } from './preferences.ts'
-import type { Visit } from './record.ts'
+import type { Visit } from './commit-answers.ts'
 
 type PageJob = Parameters<typeof findLinkedPerson>[0]
 type Status = 200 | 404 | 409
 
-/** Room for the boxes of all consents that a page shows. */
+/** A page has many consents, and its form has a checkbox for each. */
 const maxFormBytes = 65_536
 const maxAgentLength = 200
 
 async function respond(c: AppContext, page: LinkPage, status: Status = 200): Promise<Response> {
   return c.html(formPage(page), status, { 'content-security-policy': await formPolicy() })
 }
+
+/** The language that the link asks for. Null when it asks for none, or for one without texts. */
+const readLanguage = (c: AppContext): Language | null =>
+  languages.find((language) => language === c.req.query('language')) ?? null
 
 const readVisit = (c: AppContext): Visit => {
   const ip_prefix = clientPrefix(c)
@@ -31,35 +35,34 @@ const readVisit = (c: AppContext): Visit => {
 }
 
 async function readForm(c: AppContext): Promise<SentForm> {
-  const body = new URLSearchParams(new TextDecoder().decode(await readBody(c, maxFormBytes)))
-  return { shown: body.getAll('shown'), given: body.getAll('given') }
+  const form = new URLSearchParams(new TextDecoder().decode(await readBody(c, maxFormBytes)))
+  return { shown: form.getAll('shown'), given: form.getAll('given') }
 }
 
-/** Pages on which people see and answer consents, by links that only they were sent. */
+/** The pages on which people read and answer their consents. Their links are sent to the person alone. */
 export function consentPages(open: (c: AppContext) => PageJob): Hono<AppEnv> {
   const routes = new Hono<AppEnv>({ strict: false })
 
   routes.use('/consents/*', linkHeaders(), limitLinks())
 
-  // Programs look at every link, so looking changes nothing.
+  // Virus scanners open every link of a message, so GET changes nothing.
   routes.get('/consents/confirm/:token', async (c) => {
-    const found = await loadConfirmation(open(c), c.req.param('token'), languageIn(c.req.query('language')))
-    return found ? respond(c, renderConfirmationPage(found)) : respond(c, renderInvalidLinkPage(), 404)
+    const confirmation = await loadConfirmation(open(c), c.req.param('token'), readLanguage(c))
+    return confirmation ? respond(c, renderConfirmationPage(confirmation)) : respond(c, renderInvalidLinkPage(), 404)
   })
 
   routes.post('/consents/confirm/:token', async (c) => {
     const token = c.req.param('token')
     await limitConfirmations(c, token)
-    const asked = languageIn(c.req.query('language'))
-    const found = await confirmAnswer(open(c), token, { asked, visit: readVisit(c) })
-    return found ? respond(c, renderConfirmationPage(found)) : respond(c, renderInvalidLinkPage(), 404)
+    const confirmation = await confirmAnswer(open(c), token, { language: readLanguage(c), visit: readVisit(c) })
+    return confirmation ? respond(c, renderConfirmationPage(confirmation)) : respond(c, renderInvalidLinkPage(), 404)
   })
 
   routes.get('/consents/:token', async (c) => {
     const job = open(c)
     const person = await findLinkedPerson(job, c.req.param('token'))
     if (!person) return respond(c, renderInvalidLinkPage(), 404)
-    const language = languageIn(c.req.query('language'), person.locale)
+    const language = readLanguage(c) ?? languageOf(person.locale) ?? 'en'
     return respond(c, renderPreferencesPage(await loadPreferences(job, person, language)))
   })
 
@@ -69,7 +72,7 @@ export function consentPages(open: (c: AppContext) => PageJob): Hono<AppEnv> {
     const job = open(c)
     const person = await findLinkedPerson(job, token)
     if (!person) return respond(c, renderInvalidLinkPage(), 404)
-    const language = languageIn(c.req.query('language'), person.locale)
+    const language = readLanguage(c) ?? languageOf(person.locale) ?? 'en'
     const outcome = await savePreferences(job, { person, language, form: await readForm(c), visit: readVisit(c) })
     const page = renderPreferencesPage(await loadPreferences(job, person, language), outcome)
     return respond(c, page, outcome === 'stale' ? 409 : 200)

@@ -1,27 +1,53 @@
 import { Hono } from 'hono'
+import { toIso } from '../../domain/time/instants.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { pageLinks, pageRequest } from '../../http/requests/list-query.ts'
 import { publicAddress } from '../../http/public-address.ts'
 import { renderListPage, renderMessagePage, mailboxPolicy } from './page.ts'
-import { presentCaptured, presentCapturedMessage } from './present.ts'
-import { parseChannel, findCaptured, listCaptured, type MailboxReader } from './queries.ts'
+import {
+  type CapturedItem,
+  type CapturedRow,
+  findCaptured,
+  listCaptured,
+  type MailboxReader,
+  parseChannel,
+} from './queries.ts'
 
-const sizes = { usual: 50, most: 500 }
+const presentItem = (row: Omit<CapturedItem, 'text_start'>) => ({
+  id: row.id,
+  channel: row.channel,
+  reference: row.reference,
+  from: row.sender,
+  to: row.recipient,
+  subject: row.subject,
+  created: toIso(row.created_at),
+})
+
+const presentMessage = (row: CapturedRow) => ({
+  ...presentItem(row),
+  reply_to: row.reply_to,
+  html: row.html,
+  text: row.body,
+  headers: row.headers,
+})
+
+const defaultPageSize = 50
+const maxPageSize = 500
 
 const parsePositiveInt = (text: string | undefined): number | null =>
   text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : null
 
-async function list(c: AppContext, reader: MailboxReader) {
+async function loadPage(c: AppContext, reader: MailboxReader) {
   const url = publicAddress(c.env.PUBLIC_URL.replace(/(?<!\/)\/+$/, ''), c.req.url)
   const { channel, to = '', page, page_size, cursor } = c.req.query()
   const filter = { channel: parseChannel(channel), to: to.slice(0, 254) }
-  const size = Math.min(parsePositiveInt(page_size) ?? sizes.usual, sizes.most)
-  const asked = pageRequest({ page: parsePositiveInt(page) ?? 1, page_size: size, cursor }, url)
-  const found = await listCaptured(reader, filter, asked)
-  return { found, filter, links: pageLinks(found, url) }
+  const size = Math.min(parsePositiveInt(page_size) ?? defaultPageSize, maxPageSize)
+  const request = pageRequest({ page: parsePositiveInt(page) ?? 1, page_size: size, cursor }, url)
+  const messages = await listCaptured(reader, filter, request)
+  return { messages, filter, links: pageLinks(messages, url) }
 }
 
-/** `/dev/outbox`: the messages that the capture gateways keep, as pages and as JSON. */
+/** `/dev/outbox` shows the messages that the capture gateways stored, as pages and as JSON. */
 export function devMailbox(open: (c: AppContext) => MailboxReader): Hono<AppEnv> {
   const pages = new Hono<AppEnv>({ strict: false })
   pages.use('/dev/outbox*', async (c, next) => {
@@ -30,17 +56,17 @@ export function devMailbox(open: (c: AppContext) => MailboxReader): Hono<AppEnv>
     c.header('content-security-policy', mailboxPolicy)
   })
   pages.get('/dev/outbox', async (c) => {
-    const { found, filter, links } = await list(c, open(c))
-    return c.html(renderListPage(found, links, filter))
+    const { messages, filter, links } = await loadPage(c, open(c))
+    return c.html(renderListPage(messages, links, filter))
   })
   pages.get('/dev/outbox.json', async (c) => {
-    const { found, links } = await list(c, open(c))
-    return c.json({ count: found.count, ...links, results: found.rows.map(presentCaptured) })
+    const { messages, links } = await loadPage(c, open(c))
+    return c.json({ count: messages.count, ...links, results: messages.rows.map(presentItem) })
   })
   pages.get('/dev/outbox/:id', async (c) => {
-    const [id, isJson] = [c.req.param('id').replace(/\.json$/, ''), c.req.param('id').endsWith('.json')]
-    const row = await findCaptured(open(c), id)
-    return isJson ? c.json(presentCapturedMessage(row)) : c.html(renderMessagePage(row))
+    const id = c.req.param('id')
+    const row = await findCaptured(open(c), id.replace(/\.json$/, ''))
+    return id.endsWith('.json') ? c.json(presentMessage(row)) : c.html(renderMessagePage(row))
   })
   return pages
 }

@@ -3,16 +3,16 @@ import type { JobCtx } from '../../context.ts'
 import { capturedMessages } from '../../db/schema/messaging/dev-mailbox.ts'
 import { select } from '../../db/select.ts'
 import { insertAll, remove } from '../../db/write.ts'
-import type { CaptureStore } from '../../gateways/capture/capture-store.ts'
+import type { CaptureStore } from '../../gateways/capture/capture.ts'
 
 const maxStoredMessages = 2000
 
 const { position, id, reference, recipient } = capturedMessages
 const storedFields = { position, id, reference, recipient }
 
-/** The capture gateways store messages here; `/dev/outbox` shows them. */
+/** Creates the store of the capture gateways, which `/dev/outbox` shows. */
 export const createCaptureStore = (ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>): CaptureStore => ({
-  async keep(key, messages) {
+  async store(key, messages) {
     const [first] = messages
     if (!first) return []
     const rows = messages.map(({ from, to, replyTo, ...message }, index) => ({
@@ -26,13 +26,13 @@ export const createCaptureStore = (ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>): C
       created_at: ctx.now(),
     }))
     const inserts = insertAll(capturedMessages, rows).map((insert) => sql`${insert} on conflict do nothing`)
-    const ofThisCall = select(storedFields)
+    const selectCall = select(storedFields)
       .from(capturedMessages)
       .where(and(eq(capturedMessages.channel, first.channel), eq(capturedMessages.call_key, key)))
-    const { stored = [] } = await ctx.db.batchNamed({ ...Object.fromEntries(inserts.entries()), stored: ofThisCall })
-    const found = new Map(stored.map((row) => [row.position, row]))
+    const { stored = [] } = await ctx.db.batchNamed({ ...Object.fromEntries(inserts.entries()), stored: selectCall })
+    const rowsByPosition = new Map(stored.map((row) => [row.position, row]))
     return messages.map((message, index) => {
-      const row = found.get(index)
+      const row = rowsByPosition.get(index)
       return row && row.reference === message.reference && row.recipient === message.to ? row.id : null
     })
   },

@@ -3,10 +3,9 @@ import { readBody } from '../../http/requests/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { linkHeaders } from '../../http/middleware/link-headers.ts'
 import { limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
-import { unsubscribePagePolicy, renderSubscriptionPage, renderInvalidLinkPage } from './unsubscribe-page.ts'
+import { renderSubscriptionPage, renderUnknownLinkPage, unsubscribePagePolicy } from './unsubscribe-page.ts'
 import { parseProvider, receiveEvents } from './provider-events.ts'
-import { type Subscriber, loadSubscription } from './subscription.ts'
-import { resubscribe, unsubscribeAndCount } from './unsubscribe.ts'
+import { loadSubscription, resubscribe, type Subscriber, unsubscribeAndCount } from './subscription.ts'
 import { findSubscriber, followLink, openPixel, type LinkVisit } from './visits.ts'
 
 type RouteJob = Parameters<typeof followLink>[0]
@@ -29,51 +28,51 @@ const subscriptionLinks = [
   ['/t/s', 'resubscribe'],
 ] as const
 
-const renderSubscription = async (job: RouteJob, subscriber: Subscriber, isBack = false): Promise<string> =>
-  renderSubscriptionPage(subscriber, await loadSubscription(job, subscriber), isBack)
+const renderSubscription = async (job: RouteJob, subscriber: Subscriber, isResubscribed = false): Promise<string> =>
+  renderSubscriptionPage(subscriber, await loadSubscription(job, subscriber), isResubscribed)
 
-/** Routes without a token of the API: the links of messages, and the events that providers post. */
+/** Routes that need no access token: the links of messages, and the events that providers post. */
 export function messageEvents(open: (c: AppContext) => RouteJob): Hono<AppEnv> {
   const routes = new Hono<AppEnv>({ strict: false })
 
   routes.use('/t/*', linkHeaders(), limitLinks())
 
   routes.get('/t/c/:token', async (c) => {
-    const followed = await followLink(open(c), c.req.param('token'), readVisit(c))
-    if (!followed) return respondHtml(c, renderInvalidLinkPage(), 404)
-    c.executionCtx.waitUntil(followed.note())
-    return c.redirect(followed.result, 302)
+    const visit = await followLink(open(c), c.req.param('token'), readVisit(c))
+    if (!visit) return respondHtml(c, renderUnknownLinkPage(), 404)
+    c.executionCtx.waitUntil(visit.record())
+    return c.redirect(visit.result, 302)
   })
 
   routes.get('/t/o/:token', async (c) => {
-    const opened = await openPixel(open(c), c.req.param('token'), readVisit(c))
-    if (!opened) return respondHtml(c, renderInvalidLinkPage(), 404)
-    c.executionCtx.waitUntil(opened.note())
+    const visit = await openPixel(open(c), c.req.param('token'), readVisit(c))
+    if (!visit) return respondHtml(c, renderUnknownLinkPage(), 404)
+    c.executionCtx.waitUntil(visit.record())
     return c.body(pixel, 200, { 'content-type': 'image/gif' })
   })
 
-  // Programs fetch every link of a message, so GET changes nothing.
+  // Virus scanners open every link of a message, so GET changes nothing.
   for (const [path, kind] of subscriptionLinks) {
     routes.get(`${path}/:token`, async (c) => {
       const job = open(c)
       const subscriber = await findSubscriber(job, kind, c.req.param('token'))
       return subscriber
         ? respondHtml(c, await renderSubscription(job, subscriber))
-        : respondHtml(c, renderInvalidLinkPage(), 404)
+        : respondHtml(c, renderUnknownLinkPage(), 404)
     })
 
     routes.post(`${path}/:token`, async (c) => {
       await limitConfirmations(c, c.req.param('token'))
       const job = open(c)
       const subscriber = await findSubscriber(job, kind, c.req.param('token'))
-      if (!subscriber) return respondHtml(c, renderInvalidLinkPage(), 404)
+      if (!subscriber) return respondHtml(c, renderUnknownLinkPage(), 404)
       await (kind === 'unsubscribe' ? unsubscribeAndCount : resubscribe)(job, subscriber)
       return respondHtml(c, await renderSubscription(job, subscriber, kind === 'resubscribe'))
     })
   }
 
-  // Not limited by address: other customers of the provider can make it post here, from the same addresses as our own
-  // events. A forged request costs the check of a signature and no query.
+  // This route has no rate limit by address: anybody can make the provider post here, from the same addresses as our own
+  // events. A forged request costs one check of a signature and no query.
   routes.post('/provider-events/:provider', async (c) => {
     const provider = parseProvider(c.req.param('provider'))
     const body = new TextDecoder().decode(await readBody(c, maxEventBytes))

@@ -4,7 +4,7 @@ import { capturedDnsRecords } from '../../db/schema/messaging/sender-domains.ts'
 import { select } from '../../db/select.ts'
 import { insertAll, remove } from '../../db/write.ts'
 import { notFound } from '../../domain/errors.ts'
-import type { CapturedRecords } from '../../gateways/dns/captured.ts'
+import type { CapturedRecords } from '../../gateways/dns/dns.ts'
 
 export type RecordsCtx = Pick<JobCtx, 'db' | 'config'>
 
@@ -12,17 +12,16 @@ const normalizeName = (name: string): string => name.toLowerCase().replace(/\.$/
 
 const isAt = (name: string) => eq(capturedDnsRecords.name, normalizeName(name))
 
-/** The records that the capture gateway of DNS answers. */
+/** Reads the records of the captured DNS from the database. */
 export const createCapturedRecords = ({ db }: Pick<JobCtx, 'db'>): CapturedRecords => ({
   textsAt: async (name) => {
     const { value } = capturedDnsRecords
-    const found = select({ value }).from(capturedDnsRecords).where(isAt(name)).orderBy(asc(value))
-    const rows = await db.all(found)
+    const rows = await db.all(select({ value }).from(capturedDnsRecords).where(isAt(name)).orderBy(asc(value)))
     return rows.map((row) => row.value)
   },
 })
 
-/** A caller who sets a record proves a domain by it: only where no mail is real. */
+/** Whoever sets a record can verify any domain, so this works only where no e-mail is real. */
 function refuseInProduction({ config }: RecordsCtx): void {
   if (!['development', 'test'].includes(config.environment)) throw notFound()
 }
@@ -32,7 +31,7 @@ export async function readCapturedRecords(ctx: RecordsCtx, name: string): Promis
   return createCapturedRecords(ctx).textsAt(name)
 }
 
-/** Replaces the texts at a name. */
+/** Replaces the texts of a name. */
 export async function setCapturedRecords(
   ctx: RecordsCtx,
   name: string,

@@ -1,2 +1,2 @@
 export { createCapturedRecords } from './captured-records.ts'
-export { isVerifiedSender } from './verified.ts'
+export { isVerifiedSender } from './queries.ts'

@@ -1,4 +1,4 @@
-export { selectAddress, countSoftBounce, suppress, takeBackUnsubscription } from './change.ts'
+export { countSoftBounce, selectAddress, suppress, suppressRecipients, takeBackUnsubscription } from './change.ts'
 export {
   hashSuppressions,
   hasSuppressionHashes,
@@ -11,4 +11,3 @@ export {
   selectSuppressionReason,
   findSuppressionReason,
 } from './queries.ts'
-export { suppressRecipients } from './suppress-recipients.ts'

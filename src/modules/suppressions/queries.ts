@@ -8,7 +8,7 @@ import {
   type SuppressionReason,
 } from '../../domain/messaging/suppressions.ts'
 
-/** The reason why marketing to the address is suppressed; null when it is not. */
+/** Finds why an address is suppressed. Returns null when it is not. */
 export async function findSuppressionReason(
   { db }: Pick<JobCtx, 'db'>,
   { organization_id, channel, address }: SuppressedAddress,
@@ -27,7 +27,7 @@ export async function findSuppressionReason(
   return row?.reason ?? null
 }
 
-/** The reasons of dead addresses, for `in`. */
+/** The reasons of dead addresses, as a list for `in`. */
 export const deadReasons = sql.raw(deadAddressReasons.map((reason) => `'${reason}'`).join(', '))
 
 interface AddressColumns {
@@ -36,7 +36,7 @@ interface AddressColumns {
   address: SQL
 }
 
-/** The reason of an address in other rows, as SQL; null when it is not suppressed. */
+/** Selects why an address is suppressed, or null. */
 export const selectSuppressionReason = ({ organization_id, channel, address }: AddressColumns): SQL =>
   sql`(select suppressions.reason from suppressions where suppressions.organization_id = ${organization_id}
     and suppressions.channel = ${channel} and suppressions.address = ${address})`
@@ -48,8 +48,8 @@ interface MessageKind {
 }
 
 /**
- * Why a message of the kind may not go to the address, as an exclusion reason: `bounced`, `unsubscribed` or null. It looks
- * each address up by the table's key, for few people.
+ * Selects why a message of this kind may not go to an address: `bounced`, `unsubscribed` or null. It looks up each
+ * address, which suits queries for few people.
  */
 export const selectSuppressionExclusion = (kind: MessageKind, address: SQL): SQL => {
   const other = kind.communication_type === 'marketing' ? sql`else 'unsubscribed'` : sql``
@@ -57,7 +57,7 @@ export const selectSuppressionExclusion = (kind: MessageKind, address: SQL): SQL
     where organization_id = ${kind.organization_id} and channel = ${kind.communication_channel} and address = ${address})`
 }
 
-/** The same by lists instead of a look-up for each person. For very many people it takes a third of the time. */
+/** Selects the same as `selectSuppressionExclusion`. For very many people it takes a third of the time. */
 export const selectBulkSuppressionExclusion = (kind: MessageKind, address: SQL): SQL => {
   const isListed = (condition: SQL) => sql`${address} in (select address from suppressions
     where organization_id = ${kind.organization_id} and channel = ${kind.communication_channel} and ${condition})`

@@ -8,7 +8,7 @@ import { toIso } from '../../domain/time/instants.ts'
 import { type WalletChange, getWalletEventKind } from '../../domain/wallet/wallet.ts'
 import type { Announcement } from '../webhooks/index.ts'
 
-/** A pass with the owner of its purchase, as the edition knows the person: what events say. */
+/** The fields that events about a pass contain: the pass, and its owner as the edition knows them. */
 export const passEventFields = {
   ...getTableColumns(walletPasses),
   user_id: purchases.user_id,
@@ -20,7 +20,7 @@ export type PassWithOwner = RowOf<typeof passEventFields>
 export const passEventJoins: SQL = sql`join ${purchases} on ${purchases.id} = ${walletPasses.purchase_id}
   join ${users} on ${users.id} = ${purchases.user_id}`
 
-/** The event of a change; none for what is not announced. */
+/** Builds the event of a change. Some changes have none. */
 export function buildPassAnnouncements(pass: PassWithOwner, change: WalletChange | null, now: number): Announcement[] {
   const kind = change && getWalletEventKind(pass.provider, change)
   if (!kind) return []

@@ -24,7 +24,7 @@ interface ContentRow extends Omit<
   design: Readonly<Record<string, unknown>> | null
 }
 
-/** The design of the product, before the one of its edition. */
+/** A design of the product is used before one of its edition. */
 const fields = {
   name_translations: products.name_translations,
   design: fromJson<Readonly<Record<string, unknown>>>(sql`(select design from pass_designs
@@ -36,12 +36,12 @@ const fields = {
 const user = sql`users`
 const edition = sql`purchases.edition_id`
 
-/** What a pass shows now. The holder has the name that this edition was given. */
+/** Loads what a pass shows now. The holder's name is the one that the edition knows. */
 export async function loadPassContent(
   job: Pick<JobCtx, 'db'>,
   pass: Pick<PassRow, 'id' | 'serial_number' | 'status' | 'purchase_id'>,
 ): Promise<PassContent> {
-  const found = sql<ContentRow>`select purchases.status as purchase_status,
+  const statement = sql<ContentRow>`select purchases.status as purchase_status,
       purchases.id as purchase_id, purchases.vendor_code,
       organizations.name as organization_name, editions.id as edition_id, editions.full_name as edition_name,
       editions.start_at, editions.end_at, editions.timezone, editions.default_language,
@@ -56,8 +56,8 @@ export async function loadPassContent(
       left join variants on variants.id = purchases.variant_id
       left join locations on locations.id = purchases.location_id
     where purchases.id = ${pass.purchase_id}`
-  const row = await job.db.first(answering(fields, found))
-  if (!row) throw new Error(`There is no purchase of pass ${pass.id}.`)
+  const row = await job.db.first(answering(fields, statement))
+  if (!row) throw new Error(`The purchase of pass ${pass.id} is missing.`)
   return {
     id: pass.id,
     serial_number: pass.serial_number,

@@ -1,6 +1,5 @@
-export { createCapturedKeys } from './google/captured-keys.ts'
+export { createCapturedKeys } from './google-callback.ts'
 export { WalletPassSummary } from './contract.ts'
-export { eraseWallet } from './erase.ts'
-export { markPassesChanged } from './pass-changed.ts'
+export { eraseWallet, markPassesChanged } from './pass-changed.ts'
 export { presentWalletPassSummary } from './present.ts'
 export { selectWalletPasses } from './queries.ts'

@@ -31,13 +31,15 @@ function checkPurchase(ctx: Ctx, purchase: PurchaseForPass): void {
   const { status, is_wallet_enabled, has_pass_design } = purchase
   if (purchase.is_archived) throw editionArchived()
   if (status !== 'active')
-    throw unavailable('purchase_not_active', 'Only an active purchase becomes a pass.', { current_status: status })
+    throw unavailable('purchase_not_active', 'Only an active purchase can have a wallet pass.', {
+      current_status: status,
+    })
   if (!is_wallet_enabled)
-    throw unavailable('product_not_for_wallet', 'The product of this purchase is not for the wallet.')
+    throw unavailable('product_not_for_wallet', 'The product of this purchase has no wallet passes.')
   if (!has_pass_design) throw unavailable('no_pass_design', 'The edition has no pass design for this product.')
   // With an empty key anyone could forge the tokens of passes.
   if (ctx.config.linkSigningKey === '')
-    throw unavailable('not_configured', 'The service has no key to sign links with.')
+    throw unavailable('not_configured', 'LINK_SIGNING_KEY is not set, so this service cannot issue passes.')
 }
 
 function chooseProvider(ctx: Ctx, platform: WalletPlatform): WalletProvider {
@@ -46,7 +48,7 @@ function chooseProvider(ctx: Ctx, platform: WalletPlatform): WalletProvider {
   throw invalid(fieldError(['platform'], 'platform_not_offered', 'This service issues no passes for this platform.'))
 }
 
-/** The link of a pass; `capture` keeps the pass with it. */
+/** Creates the link that adds a pass to a wallet. */
 async function createAddUrl(ctx: Ctx, row: PassRow): Promise<string> {
   const content = await loadPassContent(ctx, row)
   if (row.platform === 'google') return ctx.passes.addUrl({ platform: 'google', content })
@@ -93,7 +95,7 @@ const insertPass = (row: PassRow): Statement => sql`insert into wallet_passes (i
     ${row.serial_number}, ${row.token_hash}, ${row.status}, ${nextChangeNumber}, ${row.changed_at}, ${row.created_at},
     ${row.modified_at})`
 
-/** The active pass of a purchase on a platform: the one that is there, or a new one. */
+/** Returns the active pass of a purchase on a platform, and issues one when there is none. */
 export async function issuePass(
   ctx: Ctx,
   purchase: PurchaseForPass,
@@ -101,10 +103,10 @@ export async function issuePass(
 ): Promise<IssuedPass> {
   chooseProvider(ctx, platform)
   checkPurchase(ctx, purchase)
-  const [known] = await ctx.db.all(selectActivePass(purchase.id, platform))
-  const row = known ?? (await buildPass(ctx, purchase, platform))
+  const [existing] = await ctx.db.all(selectActivePass(purchase.id, platform))
+  const row = existing ?? (await buildPass(ctx, purchase, platform))
   const issued = { row, add_url: await createAddUrl(ctx, row) }
-  if (known) return commit(ctx, issued, [])
+  if (existing) return commit(ctx, issued, [])
   return commit(
     ctx,
     issued,
@@ -114,7 +116,7 @@ export async function issuePass(
       insertPass(row),
       changedOne(),
     ],
-    // Another request has just made it.
-    { 'wallet_passes.purchase_id, wallet_passes.platform': () => new LostRace('the pass was made meanwhile') },
+    // Another request issued the pass meanwhile.
+    { 'wallet_passes.purchase_id, wallet_passes.platform': () => new LostRace('the pass was issued meanwhile') },
   )
 }

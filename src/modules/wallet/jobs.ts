@@ -8,31 +8,31 @@ import { computeNextUpdateAt, updateLeaseMs } from '../../domain/wallet/wallet.t
 import { type PassWithOwner, passEventFields, passEventJoins } from './announce-change.ts'
 import { loadPassContent } from './content.ts'
 import type { PassRow } from './queries.ts'
-import { unregisterPhone } from './apple/unregister.ts'
+import { unregisterPhone } from './apple/registrations.ts'
 
-const passesARound = 20
-const roundsASweep = 10
-/** The platform opens six connections for an invocation; one is left for the database. */
+const passesPerBatch = 20
+const batchesPerSweep = 10
+/** The platform allows an invocation six connections, of which the database needs one. */
 const passesAtOnce = 5
-const phonesARound = 25
-const callbacksASweep = 1000
+const phonesPerUpdate = 25
+const callbacksPerSweep = 1000
 
 interface PhoneToPush {
   device_id: string
   push_token: string
 }
 
-/** Claims what is due, the longest due first. No other consumer gets it before the lease ends. */
+/** Claims the passes that are longest due. No other consumer gets them before the lease ends. */
 const claimDuePasses = (job: JobCtx): Promise<PassRow[]> => {
   const now = job.now()
   return job.db.all(sql<PassRow>`update wallet_passes set lease_until = ${now + updateLeaseMs},
       update_attempts = update_attempts + 1
     where id in (select id from wallet_passes indexed by wallet_passes_due
-      where update_due_at <= ${now} and coalesce(lease_until, 0) <= ${now} order by update_due_at limit ${passesARound})
+      where update_due_at <= ${now} and coalesce(lease_until, 0) <= ${now} order by update_due_at limit ${passesPerBatch})
     returning *`)
 }
 
-/** The result of an update. A change that was made meanwhile stays due. */
+/** Stores the result of an update. A pass that changed meanwhile stays due. */
 const recordUpdate = (job: JobCtx, pass: PassRow, dueAt: number | null, error: string | null): Promise<unknown> =>
   job.db.all(sql`update wallet_passes set lease_until = null,
       update_due_at = iif(change_number = ${pass.change_number}, ${dueAt}, update_due_at),
@@ -51,7 +51,7 @@ async function updateGoogle(job: JobCtx, pass: PassRow): Promise<boolean> {
   return result.kind === 'permanent'
 }
 
-/** A phone that its platform no longer knows is unregistered, as if it had asked for it. */
+/** Unregisters a phone that Apple no longer knows, as if the phone had asked for it. */
 const unregisterGonePhone = (job: JobCtx, passId: string, phone: PhoneToPush): Promise<void> =>
   decideAgain(async () => {
     const pass = await job.db.first(sql<PassWithOwner & { push_token: string | null }>`
@@ -75,7 +75,7 @@ const recordPush = (job: JobCtx, pass: PassRow, phone: PhoneToPush): Promise<unk
     ),
   )
 
-/** Pushes to some phones of the pass, each noted as soon as its push is sent; the rest stays due. */
+/** Pushes to the next phones of a pass. The pass stays due while it has more phones. */
 async function pushApple(job: JobCtx, pass: PassRow): Promise<boolean> {
   const { pass_id, device_id, push_token, notified_number } = walletRegistrations
   const phones = await job.db.all(
@@ -83,7 +83,7 @@ async function pushApple(job: JobCtx, pass: PassRow): Promise<boolean> {
       .from(walletRegistrations)
       .where(and(eq(pass_id, pass.id), lt(notified_number, pass.change_number)))
       .orderBy(asc(notified_number), asc(device_id))
-      .limit(phonesARound),
+      .limit(phonesPerUpdate),
   )
   for (const phone of phones) {
     const result = await job.passes.pushApple({
@@ -101,40 +101,40 @@ async function pushApple(job: JobCtx, pass: PassRow): Promise<boolean> {
     }
     await (result === 'gone' ? unregisterGonePhone(job, pass.id, phone) : recordPush(job, pass, phone))
   }
-  await recordUpdate(job, pass, phones.length === phonesARound ? job.now() : null, null)
+  await recordUpdate(job, pass, phones.length === phonesPerUpdate ? job.now() : null, null)
   return true
 }
 
 const updatePass = (job: JobCtx, pass: PassRow): Promise<boolean> =>
   pass.platform === 'google' ? updateGoogle(job, pass) : pushApple(job, pass)
 
-/** False when something kept a pass from being updated: the platform is left alone until the next sweep. */
-async function updateAll(job: JobCtx, passes: PassRow[]): Promise<boolean> {
-  let goesWell = true
-  const faults: unknown[] = []
+/** Returns false when an update failed. The platform is then left alone until the next sweep. */
+async function updatePasses(job: JobCtx, passes: PassRow[]): Promise<boolean> {
+  let allUpdated = true
+  const errors: unknown[] = []
   const worker = async () => {
     for (let pass = passes.shift(); pass; pass = passes.shift())
       try {
-        goesWell = (await updatePass(job, pass)) && goesWell
+        allUpdated = (await updatePass(job, pass)) && allUpdated
       } catch (error) {
-        // Our own fault: the lease keeps the pass for a later try.
-        faults.push(error)
+        // The error is our own. The pass is tried again when its lease ends.
+        errors.push(error)
       }
   }
   await Promise.all(Array.from({ length: passesAtOnce }, worker))
-  if (faults.length) throw new Error('passes could not be updated', { cause: faults[0] })
-  return goesWell
+  if (errors.length) throw new Error('passes could not be updated', { cause: errors[0] })
+  return allUpdated
 }
 
-/** Notifies the platforms of passes that changed. A crash loses nothing: the lease runs out, and the call is made again. */
+/** Tells the platforms about changed passes. A crash loses nothing, because the passes are due again after the lease. */
 export async function sweepPassUpdates(job: JobCtx): Promise<void> {
-  for (let round = 0; round < roundsASweep; round++) {
+  for (let batch = 0; batch < batchesPerSweep; batch++) {
     const passes = await claimDuePasses(job)
-    if (passes.length === 0 || !(await updateAll(job, passes))) return
+    if (passes.length === 0 || !(await updatePasses(job, passes))) return
   }
 }
 
-/** Deletes nonces of expired callbacks, which are refused without them. */
+/** Deletes the nonces of expired callbacks, which are refused anyway. */
 export const sweepCallbacks = ({ db, now }: JobCtx): Promise<unknown> =>
   db.all(sql`delete from wallet_callbacks where nonce_hash in
-    (select nonce_hash from wallet_callbacks where expires_at <= ${now()} limit ${callbacksASweep})`)
+    (select nonce_hash from wallet_callbacks where expires_at <= ${now()} limit ${callbacksPerSweep})`)

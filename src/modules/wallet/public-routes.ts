@@ -5,10 +5,10 @@ import { logLine } from '../../http/log.ts'
 import { limitPhoneLogs, limitWallet } from '../../http/middleware/rate-limit.ts'
 import { parseBody } from '../../http/requests/validation.ts'
 import { listChangedSerials, parseDeviceId, checkPassType, loadDownload } from './apple/apple-service.ts'
-import { setCapturedKeys } from './google/captured-keys.ts'
+import { setCapturedKeys } from './google-callback.ts'
 import { CapturedGoogleKeys } from './contract.ts'
-import { receiveGoogleCallback } from './google/google-callback.ts'
-import { readPhoneLog } from './apple/phone-log.ts'
+import { receiveGoogleCallback } from './google-callback.ts'
+import { readPhoneLog } from './apple/phone-requests.ts'
 import {
   handleUnregistration,
   loadNewerPackage,
@@ -33,17 +33,17 @@ const readPhoneRequest = (c: AppContext): PhoneRequest & { device: string } => (
   authorization: c.req.header('authorization'),
 })
 
-/** The JSON body of a phone, with any content type. */
+/** Phones send JSON with any content type. */
 const readPhoneJson = async (c: AppContext): Promise<Record<string, unknown>> =>
   parseJson(await readBody(c, maxPhoneBytes), new Headers({ 'content-type': 'application/json' }))
 
-const readText = async (c: AppContext, most: number): Promise<string> =>
-  new TextDecoder().decode(await readBody(c, most))
+const readText = async (c: AppContext, maxBytes: number): Promise<string> =>
+  new TextDecoder().decode(await readBody(c, maxBytes))
 
 const respondPackage = (c: AppContext, bytes: Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
   c.body(bytes, 200, { 'content-type': passMediaType, ...headers })
 
-/** The web service that phones of Apple talk to, as its documentation says. */
+/** The web service of Apple's wallet: https://developer.apple.com/documentation/walletpasses */
 function mountAppleService(routes: Hono<AppEnv>, open: (c: AppContext) => WalletJob): void {
   routes.post(registration, async (c) => {
     const isNew = await handleRegistration(open(c), readPhoneRequest(c), () => readPhoneJson(c))
@@ -68,8 +68,8 @@ function mountAppleService(routes: Hono<AppEnv>, open: (c: AppContext) => Wallet
 
   routes.get('/wallet/apple/v1/passes/:passType/:serial', async (c) => {
     const request = { ...readPhoneRequest(c), modifiedSince: c.req.header('if-modified-since') }
-    const latest = await loadNewerPackage(open(c), request)
-    return latest ? respondPackage(c, latest.bytes, { 'last-modified': latest.modified }) : c.body(null, 304)
+    const newer = await loadNewerPackage(open(c), request)
+    return newer ? respondPackage(c, newer.bytes, { 'last-modified': newer.modified }) : c.body(null, 304)
   })
 
   routes.post('/wallet/apple/v1/log', async (c) => {
@@ -80,7 +80,7 @@ function mountAppleService(routes: Hono<AppEnv>, open: (c: AppContext) => Wallet
   })
 }
 
-/** The routes for phones and the platforms of wallets, without a token of the API. */
+/** Routes for phones and wallet platforms, which need no access token. */
 export function wallet(open: (c: AppContext) => WalletJob): Hono<AppEnv> {
   const routes = new Hono<AppEnv>({ strict: false })
 
@@ -99,13 +99,14 @@ export function wallet(open: (c: AppContext) => WalletJob): Hono<AppEnv> {
     return respondPackage(c, bytes, { 'content-disposition': 'attachment; filename="pass.pkpass"' })
   })
 
-  // Not limited by address: Google calls from few addresses. A forged call costs only the check of its signature.
+  // This route has no rate limit by address, because Google calls from few addresses. A forged call costs one signature
+  // check.
   routes.post('/wallet/google/callback', async (c) => {
     await receiveGoogleCallback(open(c), await readText(c, maxCallbackBytes))
     return c.body(null, 200)
   })
 
-  // The keys by which `capture` verifies callbacks, in development and tests.
+  // In development and tests `capture` verifies callbacks with these keys.
   routes.put('/dev/wallet/google-keys', async (c) => {
     const body = parseJson(await readBody(c), c.req.raw.headers)
     const keys = await setCapturedKeys(open(c), () =>

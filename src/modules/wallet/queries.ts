@@ -23,7 +23,7 @@ const columns = getTableColumns(walletPasses)
 
 const maxListedPasses = 20
 
-/** The newest passes of a purchase, as a field of a query. */
+/** Selects the newest passes of a purchase, as one field of a query. */
 export const selectWalletPasses = (purchaseId: SQL) =>
   fromJson<PassSummaryRow[]>(sql`(select json_group_array(json_object('id', id,
       'provider', provider, 'platform', platform, 'serial_number', serial_number, 'status', status,
@@ -45,7 +45,7 @@ const purchaseFields = {
 
 export type PurchaseForPass = RowOf<typeof purchaseFields>
 
-/** A purchase that the caller may see, and what decides whether it can become a pass. */
+/** Finds a purchase together with everything that decides whether it can have a pass. */
 export async function findPurchaseForPass(ctx: Ctx, id: string): Promise<PurchaseForPass & { tenant: Tenant }> {
   const visibility = visibilityByEdition(sql`${purchases.edition_id}`)
   const row = await ctx.db.first(
@@ -92,7 +92,7 @@ export const listPasses = (
 
 const active: WalletPassStatus = 'active'
 
-/** The status is written out for the partial index of active passes. */
+/** The status is a literal, because SQLite does not use a partial index for a bound value. */
 export const selectActivePass = (purchaseId: string, platform: WalletPlatform) =>
   select(columns)
     .from(walletPasses)

@@ -10,7 +10,7 @@ import type { PassRow } from './queries.ts'
 
 const target = 'voided'
 
-/** Makes a pass void, and announces the change to the phones that have it. */
+/** Voids a pass. A job then tells the phones that have it. */
 export async function voidPass(ctx: Ctx, pass: PassRow): Promise<null> {
   if (!walletPassLifecycle.allows(pass.status, target)) return commit(ctx, null, [])
   const now = ctx.now()

@@ -13,36 +13,35 @@ import type { PageStatus } from './words.ts'
 /** Legal bases on which the person may change the answer. */
 const changeableBases: readonly string[] = ['consent', 'legitimate_interest']
 
-/** Title, text and link, all in the language of the text where they have it. */
+/** Chooses the language by the text. Title and link fall back to another language when they lack it. */
 export function chooseWording(
   row: { title: TranslatedDict; text: TranslatedDict; link_url: TranslatedDict; name: string },
-  asked: Language,
+  personLanguage: Language,
   defaultLanguage: Language,
 ): Pick<PageConsent, 'title' | 'text' | 'link_url' | 'language'> {
-  const language = chooseLanguage(row.text, asked, defaultLanguage)
-  const inLanguage = (texts: TranslatedDict): string =>
-    texts[language] ?? texts[listLanguages(texts)[0] ?? language] ?? ''
+  const language = chooseLanguage(row.text, personLanguage, defaultLanguage)
+  const getText = (texts: TranslatedDict): string => texts[language] ?? texts[listLanguages(texts)[0] ?? language] ?? ''
   return {
     language,
-    title: inLanguage(row.title) || row.name,
+    title: getText(row.title) || row.name,
     text: row.text[language] ?? '',
-    link_url: inLanguage(row.link_url),
+    link_url: getText(row.link_url),
   }
 }
 
-/** A request to confirm that expired counts as skipped. */
+/** A request that was not confirmed in time counts as skipped. */
 function getPageStatus(latest: LatestAnswer | null, isCurrent: boolean, now: number): PageStatus {
   const state = getAnswerState(latest, now)
   if (latest?.status === 'pending' && state !== 'pending') return 'skipped'
   return state === 'given' && !isCurrent ? 'outdated' : state
 }
 
-/** Null for an inactive consent that is not given: the person can do nothing with it. */
+/** Returns null for an inactive consent that is not given, because the person can do nothing with it. */
 export function toPageConsent(answer: PersonAnswer, language: Language, now: number): PageConsent | null {
   const { definition, edition, before } = answer
   const status = getPageStatus(before, isCurrentAnswer(before, definition, now), now)
-  const isOver = !definition.is_active || edition?.is_archived
-  if (isOver && status !== 'given') return null
+  const isClosed = !definition.is_active || edition?.is_archived
+  if (isClosed && status !== 'given') return null
   return {
     ...chooseWording(definition, language, edition?.default_language ?? 'en'),
     id: definition.id,
@@ -51,6 +50,6 @@ export function toPageConsent(answer: PersonAnswer, language: Language, now: num
     status,
     since: status === 'none' ? null : (before?.occurred_at ?? null),
     until: before?.expires_at ?? null,
-    is_open: changeableBases.includes(definition.legal_basis),
+    is_changeable: changeableBases.includes(definition.legal_basis),
   }
 }

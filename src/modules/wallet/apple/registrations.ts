@@ -3,7 +3,7 @@ import type { JobCtx } from '../../../context.ts'
 import { changedOne } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { walletPasses, walletRegistrations } from '../../../db/schema/wallet.ts'
-import { insert, update } from '../../../db/write.ts'
+import { insert, remove, update } from '../../../db/write.ts'
 import { LostRace } from '../../../domain/errors.ts'
 import { maxRegistrations } from '../../../domain/wallet/wallet.ts'
 import { buildPassAnnouncements } from '../announce-change.ts'
@@ -15,11 +15,11 @@ interface RegisteredPhone {
   push_token: string
 }
 
-/** The registration of a phone for a pass. */
-export const isRegistration = (pass: { id: string }, device: string) =>
+/** Holds for the registration of a phone for a pass. */
+const isRegistration = (pass: { id: string }, device: string) =>
   and(eq(walletRegistrations.pass_id, pass.id), eq(walletRegistrations.device_id, device))
 
-/** A pass has room for one more phone: the one that registered first goes where it has none. */
+/** Removes the phone that registered first when a pass has the maximum number of phones. */
 function makeRoom(pass: RegisteredPass): Statement[] {
   if (pass.registrations_count < maxRegistrations) return []
   return [
@@ -36,8 +36,8 @@ function makeRoom(pass: RegisteredPass): Statement[] {
 }
 
 /**
- * Records that a phone has the pass. The counter is in the same transaction, so that phones need not be counted: the
- * first one is `added`, and of two that are first at once one decides again. Answers whether the phone is new.
+ * Registers a phone for a pass and returns whether the phone is new. The first phone announces that the pass was added.
+ * When two phones are first at the same time, one commit fails and is decided again.
  */
 export async function registerPhone(job: JobCtx, pass: RegisteredPass, phone: RegisteredPhone): Promise<boolean> {
   const now = job.now()
@@ -76,4 +76,27 @@ export async function registerPhone(job: JobCtx, pass: RegisteredPass, phone: Re
     },
   )
   return true
+}
+
+/** Unregisters a phone that no longer wants updates of a pass. The last phone announces that the pass was removed. */
+export async function unregisterPhone(job: JobCtx, pass: RegisteredPass, device: string): Promise<void> {
+  if (pass.push_token === null) return
+  const now = job.now()
+  const isLast = pass.registrations_count === 1
+  const removed = isLast ? { removed_at: now, modified_at: now } : {}
+  const count = walletPasses.registrations_count
+  await commitAnnounced(
+    job,
+    [
+      remove(walletRegistrations, isRegistration(pass, device)),
+      changedOne(),
+      update(
+        walletPasses,
+        { ...removed, registrations_count: sql`${count} - 1` },
+        and(eq(walletPasses.id, pass.id), isLast ? eq(count, 1) : gt(count, 1)),
+      ),
+      changedOne(),
+    ],
+    buildPassAnnouncements(pass, isLast ? 'removed' : null, now),
+  )
 }

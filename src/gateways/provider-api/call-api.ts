@@ -1,8 +1,7 @@
 import { createFailure, type SendResult } from '../../domain/messaging/messaging.ts'
-import { readContentLength } from '../answers/announced-bytes.ts'
 import { isTimeout, withTimeLimit } from '../time-limit/time-limit.ts'
 
-/** The provider's answer, or a failure without a whole answer: the provider may still have received the call. */
+/** The provider's answer. `came: false` means that no complete answer came, though the provider may have got the call. */
 export type ProviderAnswer =
   | { came: true; status: number; header: (name: string) => string | null; body: unknown }
   | { came: false; code: 'timeout' | 'network_error' | 'unreadable_answer' | 'impossible_call' }
@@ -25,23 +24,32 @@ function parseJsonOrNull(text: string): unknown {
   }
 }
 
-/** Most answers are shorter, and so read at one go: each read of a stream takes longer than the parsing. */
-const partBytes = 1024
+/**
+ * Reads the length of a body from its header. Returns null without the header, and for a compressed body: the header
+ * gives its compressed length, and a few kilobytes can unpack to any length.
+ */
+export function readContentLength({ headers }: Response): number | null {
+  const length = headers.get('content-length')
+  return length === null || headers.has('content-encoding') ? null : Number(length)
+}
 
-/** The body as JSON; null for another body, or one that is longer than any known answer. */
+/** Most answers are shorter than this, so one read suffices. A read takes longer than the parsing. */
+const readBytes = 1024
+
+/** Reads the body as JSON. Returns null for any other body, and for one that is longer than every known answer. */
 async function readCapped(response: Response): Promise<unknown> {
-  const announced = readContentLength(response)
-  // Without a reader of a stream, which takes longer than all else of an answer.
-  if (announced !== null && announced <= maxBytes) return parseJsonOrNull(await response.text())
+  const contentLength = readContentLength(response)
+  // A stream reader takes longer than everything else, so it is used only when the length is unknown.
+  if (contentLength !== null && contentLength <= maxBytes) return parseJsonOrNull(await response.text())
   const reader = response.body?.getReader({ mode: 'byob' })
   if (!reader) return null
   const decoder = new TextDecoder()
   let text = ''
   let hasMore = true
   for (let size = 0; hasMore;) {
-    const { value } = await reader.readAtLeast(partBytes, new Uint8Array(partBytes))
+    const { value } = await reader.readAtLeast(readBytes, new Uint8Array(readBytes))
     const length = value?.byteLength ?? 0
-    hasMore = length === partBytes
+    hasMore = length === readBytes
     size += length
     if (size > maxBytes) {
       await reader.cancel()
@@ -52,21 +60,21 @@ async function readCapped(response: Response): Promise<unknown> {
   return parseJsonOrNull(text)
 }
 
-/** Whether the call can be made: the address or the key of the configuration may be invalid. */
+/** Whether the call can be made. The configured address or key may be invalid. */
 function isPossible(url: string, headers: Readonly<Record<string, string>>): boolean {
   const isAscii = Object.values(headers).every((value) => /^[\t\x20-\x7e]*$/.test(value.trim()))
   return isAscii && /^\s*https?:/i.test(url) && URL.canParse(url)
 }
 
-/** Without a whole answer it is unknown whether the message was sent, unless no call was made. */
+/** Without a complete answer it is unknown whether the message was sent, unless no call was made. */
 export const describeMissingAnswer = (code: (ProviderAnswer & { came: false })['code']): SendResult =>
   code === 'impossible_call'
-    ? createFailure('configuration', code, 'The address of the API, or its key, is none.')
-    : createFailure('unknown', code, 'No answer came.')
+    ? createFailure('configuration', code, 'The address or the key of the API is invalid.')
+    : createFailure('unknown', code, 'The provider did not answer.')
 
 /**
- * One call of an API; the timeout covers the answer's body too, and redirects are answers. A gateway of many calls shares
- * its time limits.
+ * Makes one call of an API. The timeout covers the body of the answer, and redirects are not followed. A gateway that
+ * makes many calls passes shared time limits as `limited`.
  */
 export async function callApi(
   url: string,
@@ -85,9 +93,9 @@ export async function callApi(
     return await limited(timeoutMs, async (signal): Promise<ProviderAnswer> => {
       const response = await fetch(url, { ...init, redirect: 'manual', headers, signal })
       const { status } = response
-      const read = await readCapped(response)
-      if (response.ok && read === null) return { came: false, code: 'unreadable_answer' }
-      return { came: true, status, header: (name) => response.headers.get(name), body: read }
+      const body = await readCapped(response)
+      if (response.ok && body === null) return { came: false, code: 'unreadable_answer' }
+      return { came: true, status, header: (name) => response.headers.get(name), body }
     })
   } catch (error) {
     return { came: false, code: isTimeout(error) ? 'timeout' : 'network_error' }
@@ -112,5 +120,5 @@ export const getJson = (
   timeoutMs: number,
 ): Promise<ProviderAnswer> => callApi(url, { method: 'GET', headers }, timeoutMs)
 
-/** A text of an answer or event, short enough to be kept; empty when there is none. */
+/** Reads a text of an answer or event, shortened so that it can be stored. Anything else is empty. */
 export const readShortText = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 500) : '')
