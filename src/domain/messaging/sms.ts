@@ -8,7 +8,7 @@ import { type FieldError, fieldError } from '../errors.ts'
 import { type Language, languages, type TranslatedDict } from '../languages.ts'
 import { type SmsSize, measureSms } from './sms-parts.ts'
 
-/** The text before the unsubscribe link, short because each part costs money. */
+/** The text before the unsubscribe link. It is short, because each part of an SMS costs money. */
 const unsubscribeWords: Record<Language, string> = {
   en: 'Stop',
   da: 'Afmeld',
@@ -18,26 +18,26 @@ const unsubscribeWords: Record<Language, string> = {
 }
 
 const link = /https?:\/\/[^\s<>"'{}]+/g
-const afterLink = /(?<![.,;:!?)\]])[.,;:!?)\]]+$/
+const punctuationAfterLink = /(?<![.,;:!?)\]])[.,;:!?)\]]+$/
 
 const endsWithLink = (text: string): boolean => /https?:\/\//.test(text.split(/\s/).at(-1) ?? '')
 
-/** The text with tracked links, and with an unsubscribe link at the end of a marketing message. */
+/** Replaces links by tracked ones, and adds an unsubscribe link to a marketing message. */
 export function buildTrackableSms(body: string, language: Language, isMarketing = true): Template {
   const links: string[] = []
-  const count = (text: string) =>
-    text.replaceAll(link, (found) => {
-      const tail = afterLink.exec(found)?.[0] ?? ''
-      const url = found.slice(0, found.length - tail.length)
-      const known = links.indexOf(url)
-      const index = known < 0 ? links.push(url) - 1 : known
+  const replaceLinks = (text: string) =>
+    text.replaceAll(link, (match) => {
+      const tail = punctuationAfterLink.exec(match)?.[0] ?? ''
+      const url = match.slice(0, match.length - tail.length)
+      const existing = links.indexOf(url)
+      const index = existing < 0 ? links.push(url) - 1 : existing
       return `{{ tracking.links[${index}] }}${tail}`
     })
   const pieces = piecesOf(body)
   const text = pieces
     // A link that continues with Liquid is different for each recipient.
     .map(({ isLiquid, text: piece }, index) =>
-      isLiquid || (pieces[index + 1]?.isLiquid && endsWithLink(piece)) ? piece : count(piece),
+      isLiquid || (pieces[index + 1]?.isLiquid && endsWithLink(piece)) ? piece : replaceLinks(piece),
     )
     .join('')
   const end =
@@ -45,14 +45,14 @@ export function buildTrackableSms(body: string, language: Language, isMarketing 
   return { subject: '', html: '', text: text.trimEnd() + end, links }
 }
 
-/** Sample links, about as long as those that replace them. */
+/** Sample links, about as long as real ones. */
 const sampleLink = `https://events.example.com/t/c/${'x'.repeat(46)}`
 const samplePreferences = `https://events.example.com/consents/${'x'.repeat(58)}`
 
-/** By language; texts of white space alone have none. */
+/** The size of each text by language. A blank text has none. */
 export type SmsSizes = Partial<Record<Language, SmsSize>>
 
-/** The size of a text with sample values and links, or the fault that prevents sending. */
+/** Measures a text with sample values and links, or finds the fault that prevents sending. */
 function measureText(body: string, language: Language): SmsSize | FieldError {
   const checked = check(body, sampleContext(), { most: maxRenderedSmsLength })
   if (!checked.ok) {
@@ -75,7 +75,7 @@ function measureText(body: string, language: Language): SmsSize | FieldError {
   }
 }
 
-/** The sizes of all texts, or all their faults. */
+/** Measures all texts and collects their faults. */
 export function measureTexts(bodies: TranslatedDict): { sizes: SmsSizes; faults: FieldError[] } {
   const sizes: SmsSizes = {}
   const faults: FieldError[] = []
@@ -91,18 +91,18 @@ export function measureTexts(bodies: TranslatedDict): { sizes: SmsSizes; faults:
 
 const maxSenderLength = 11
 
-/** The part of a name that telephones show: plain letters and digits; null when no letter is left. */
+/** Reduces a name to what phones show as sender: plain letters and digits. Returns null when no letter is left. */
 export function toSmsSender(name: string): string | null {
-  const plain = [...name.normalize('NFC')].map((letter) => {
+  const plainLetters = [...name.normalize('NFC')].map((letter) => {
     const folded = fold(letter)
     return letter === letter.toLowerCase() ? folded : folded.slice(0, 1).toUpperCase() + folded.slice(1)
   })
-  const sender = plain
+  const sender = plainLetters
     .join('')
     .replaceAll(/[^A-Za-z0-9 ]/g, '')
     .trim()
     .slice(0, maxSenderLength)
     .trim()
-  // Digits alone would be read as a number.
+  // Phones would show digits alone as a phone number.
   return /[A-Za-z]/.test(sender) ? sender : null
 }

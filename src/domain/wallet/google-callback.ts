@@ -1,13 +1,13 @@
 import { fromBase64, utf8 } from '../text/encoding.ts'
 
-/** A public key of Google's, as base64 of its SPKI. */
+/** A public key of Google. `key_value` is its SPKI in base64. */
 export interface RootKey {
   key_value: string
   /** Milliseconds UTC. */
   expires_at: number
 }
 
-/** The name that signs callbacks, and its root keys. */
+/** A sender of callbacks and its root keys. */
 export interface CallbackSender {
   name: string
   keys: readonly RootKey[]
@@ -44,7 +44,7 @@ function parseFields(text: string): CallbackFields | null {
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
-/** The parts of a callback's body; null for a body of another form. */
+/** Parses the body of a callback. Returns null for any other body. */
 export function parseCallback(body: string): SignedCallback | null {
   const { signature, intermediateSigningKey, protocolVersion, signedMessage } = parseFields(body) ?? {}
   if (protocolVersion !== callbackProtocol || !isText(signature) || !isText(signedMessage)) return null
@@ -53,7 +53,7 @@ export function parseCallback(body: string): SignedCallback | null {
   return signatures.every(isText) ? { signature, signedKey, keySignatures: signatures, signedMessage } : null
 }
 
-/** The signed bytes: each text with its length before it, as four bytes, the lowest first. */
+/** Builds the signed bytes: each text follows its length, which is four bytes in little-endian order. */
 export function buildSignedBytes(...texts: readonly string[]): Uint8Array<ArrayBuffer> {
   const parts = texts.map(utf8)
   const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + 4 + length, 0))
@@ -68,7 +68,7 @@ export function buildSignedBytes(...texts: readonly string[]): Uint8Array<ArrayB
 
 const numberBytes = 32
 
-/** The two integers of a DER signature, 32 bytes each, as WebCrypto needs them; null for anything else. */
+/** Converts a DER signature to the two 32-byte integers that WebCrypto needs. Returns null for anything else. */
 export function toRawSignature(der: Uint8Array): Uint8Array<ArrayBuffer> | null {
   const raw = new Uint8Array(2 * numberBytes)
   if (der[0] !== 0x30 || der[1] !== der.length - 2 || der.length > 72) return null
@@ -94,7 +94,7 @@ async function isSignedBy(keyValue: string, signature: string, bytes: Uint8Array
     const key = await crypto.subtle.importKey('spki', fromBase64(keyValue), curve, false, ['verify'])
     return await crypto.subtle.verify({ name: 'ECDSA', hash: 'SHA-256' }, key, raw, bytes)
   } catch {
-    // Neither base64 nor a key of this curve.
+    // The texts are not base64, or the key belongs to another curve.
     return false
   }
 }
@@ -116,8 +116,8 @@ function parseMessage(text: string): GoogleCallback | null {
 }
 
 /**
- * What a callback says, when one of the senders has signed it for this issuer and neither it nor its key has expired;
- * otherwise null. ECv2SigningOnly: a root key signs an intermediate one, and that one the message.
+ * Verifies that one of the senders has signed a callback for this issuer, and that neither it nor its key has expired.
+ * Returns null otherwise. In the protocol ECv2SigningOnly a root key signs an intermediate key, which signs the message.
  */
 export async function verifyCallback(
   callback: SignedCallback,

@@ -1,7 +1,7 @@
 import type { Language } from '../languages.ts'
 import type { PassState } from './wallet.ts'
 
-/** The content of a pass, and its identifiers. */
+/** Everything that a pass shows, and its ids. */
 export interface PassContent {
   id: string
   serial_number: string
@@ -23,7 +23,7 @@ export interface PassContent {
   design: PassDesign
 }
 
-/** The design of a pass. Colours are `#rrggbb`; null means that of the platform. */
+/** The design of a pass. Colours are `#rrggbb`, or null for the platform's default. */
 export interface PassDesign {
   background_color: string | null
   foreground_color: string | null
@@ -44,7 +44,7 @@ const readColor = (value: unknown): string | null =>
 const readUrl = (value: unknown): string | null =>
   typeof value === 'string' && value.startsWith('https://') && URL.canParse(value) ? value : null
 
-/** Reads a design as it is stored; what does not fit is left out. */
+/** Reads a stored design. Invalid values are left out. */
 export function readPassDesign(design: Readonly<Record<string, unknown>>): PassDesign {
   return {
     background_color: readColor(design['background_color']),

@@ -11,9 +11,9 @@ export interface AppleIdentity {
 const formatRgb = (color: string): string =>
   `rgb(${[1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16)).join(', ')})`
 
-const formatColors = (given: Record<string, string | null>) =>
+const formatColors = (colors: Record<string, string | null>) =>
   Object.fromEntries(
-    Object.entries(given).flatMap(([name, color]) => (color === null ? [] : [[name, formatRgb(color)]])),
+    Object.entries(colors).flatMap(([name, color]) => (color === null ? [] : [[name, formatRgb(color)]])),
   )
 
 /** ISO 8601 without milliseconds, as Apple writes it. */

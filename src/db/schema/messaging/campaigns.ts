@@ -51,7 +51,7 @@ export const campaignContents = sqliteTable(
     subject: text().notNull(),
     html: text().notNull(),
     text: text().notNull(),
-    /** For each link of the template, its position among the campaign's links. */
+    /** The position of each link of the template in `campaign_links`. */
     links: text({ mode: 'json' }).$type<readonly number[]>().notNull(),
     context: text({ mode: 'json' }).$type<ContentContext>().notNull(),
     created_at: integer().notNull(),
