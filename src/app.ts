@@ -5,18 +5,16 @@ import { openJob } from './entry/job.ts'
 import { openRequest } from './entry/request.ts'
 import { docsPage, docsScript } from './http/pages/docs.ts'
 import type { AppContext, AppEnv, Bindings } from './http/env.ts'
-import { accessLog } from './http/middleware/access-log.ts'
-import { crossOrigin } from './http/middleware/cors.ts'
+import { accessLog, requestId } from './http/middleware/access-log.ts'
+import { crossOrigin, filesHost } from './http/middleware/cors.ts'
 import { limitFailedSignIns } from './http/middleware/failed-sign-ins.ts'
-import { filesHost } from './http/middleware/files-host.ts'
 import { rateLimit } from './http/middleware/rate-limit.ts'
-import { requestId } from './http/middleware/request-id.ts'
 import { logError } from './http/log.ts'
 import { openApiDocument } from './http/openapi.ts'
-import { reference } from './http/reference.ts'
-import { answerOf } from './http/refusal.ts'
-import type { Router } from './http/operations/router.ts'
-import { fixedPaths, unrouted } from './http/operations/unrouted.ts'
+import { reference } from './http/pages/reference.ts'
+import { answerError } from './http/problem.ts'
+import type { Router } from './http/operations/mount.ts'
+import { createMethodCheck, refuseUnrouted } from './http/operations/unrouted.ts'
 import { auditLog } from './modules/audit-log/routes.ts'
 import { auth } from './modules/auth/routes.ts'
 import { campaigns } from './modules/campaigns/routes.ts'
@@ -73,7 +71,7 @@ export const operations = routers.flatMap((router) => router.operations)
 let document: string | undefined
 
 const refuse = (c: AppContext, error: unknown): Response => {
-  const { status, headers, body } = answerOf(c, error)
+  const { status, headers, body } = answerError(c, error)
   return new Response(body, { status, headers: { ...headers, 'cache-control': 'no-store' } })
 }
 
@@ -126,13 +124,13 @@ app.use('/v1/*', async (c, next) => {
       c.executionCtx.waitUntil(work().catch((error: unknown) => logError(c.var.requestId, error)))
 })
 app.use('/v1/*', rateLimit())
-let checkMethod: ReturnType<typeof fixedPaths> | undefined
+let checkMethod: ReturnType<typeof createMethodCheck> | undefined
 app.use('/v1/*', async (c, next) => {
-  checkMethod ??= fixedPaths(app.routes)
+  checkMethod ??= createMethodCheck(app.routes)
   checkMethod(c.req.method, c.req.path)
   await next()
 })
 for (const { hono } of routers) app.route('/', hono)
 
-app.notFound((c) => refuse(c, unrouted(app.routes, c.req.path)))
+app.notFound((c) => refuse(c, refuseUnrouted(app.routes, c.req.path)))
 app.onError((error, c) => refuse(c, error))

@@ -1,14 +1,13 @@
 import type { Config, JobCtx } from '../context.ts'
 import { createEmailCapture, createSmsCapture } from '../gateways/capture/capture.ts'
-import { createDnsCapture } from '../gateways/dns/dns.ts'
-import type { DnsGateway } from '../gateways/dns/dns.ts'
+import { createDnsCapture, type DnsGateway } from '../gateways/dns/dns.ts'
 import { createDnsOverHttps } from '../gateways/dns/https.ts'
 import { createCloudflareGateway } from '../gateways/email/cloudflare.ts'
 import type { EmailGateway } from '../gateways/email/email.ts'
 import { createResendGateway } from '../gateways/email/resend.ts'
-import { httpScanner } from '../gateways/file-scan/http.ts'
+import { httpScanner } from '../gateways/file-scan/file-scan.ts'
 import { r2Files } from '../gateways/files/r2.ts'
-import { imagesBinding } from '../gateways/images/binding.ts'
+import { imagesBinding } from '../gateways/images/images.ts'
 import { createPassCapture } from '../gateways/passes/capture.ts'
 import { createLivePasses } from '../gateways/passes/live.ts'
 import type { PassesGateway } from '../gateways/passes/passes.ts'
@@ -19,7 +18,8 @@ import type { Bindings } from '../http/env.ts'
 import { createCaptureStore } from '../modules/dev-mailbox/index.ts'
 import { createCapturedRecords } from '../modules/sender-domains/index.ts'
 import { createCapturedKeys } from '../modules/wallet/index.ts'
-import type { ProviderName } from './config.ts'
+import { type ProviderName, readConfig } from './config.ts'
+import { logError } from '../http/log.ts'
 
 type GatewayCtx = Pick<JobCtx, 'db' | 'config' | 'now' | 'newId'>
 type GatewayBindings = Pick<Bindings, 'EMAIL' | 'APPLE_PUSH' | 'FILES' | 'IMAGES'>
@@ -68,12 +68,12 @@ const chosen = (config: ProviderConfig) => ({
 })
 
 /** Throws for unknown providers. */
-export const checkProviders = (config: ProviderConfig): unknown => chosen(config)
+const checkProviders = (config: ProviderConfig): unknown => chosen(config)
 
 type Gateways = Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes' | 'payments' | 'files' | 'images' | 'scanner'>
 
 /** The gateways of the providers that the configuration names. */
-export function gatewaysOf(env: GatewayBindings, parts: GatewayCtx): Gateways {
+export function createGateways(env: GatewayBindings, parts: GatewayCtx): Gateways {
   const { email, sms, dns, passes } = chosen(parts.config)
   const { environment, payments, files } = parts.config
   return {
@@ -85,5 +85,15 @@ export function gatewaysOf(env: GatewayBindings, parts: GatewayCtx): Gateways {
     files: r2Files(env.FILES),
     images: env.IMAGES ? imagesBinding(env.IMAGES) : null,
     scanner: files.scan ? httpScanner(files.scan) : null,
+  }
+}
+
+/** Refuses to start with wrong settings, which would otherwise show only when a message is sent. */
+export function checkStart(env: Bindings): void {
+  try {
+    checkProviders(readConfig(env))
+  } catch (error) {
+    logError('start', error)
+    throw error
   }
 }

@@ -1,14 +1,16 @@
-import type { JobCtx } from '../context.ts'
+import type { JobCtx, JobQueue, QueueMessages, QueueName } from '../context.ts'
 import { Database } from '../db/database.ts'
 import { type IdKind, newId } from '../domain/ids.ts'
 import { newMeter } from '../domain/meter.ts'
 import { FetchPost } from '../gateways/webhook-post/fetch-post.ts'
 import type { Bindings } from '../http/env.ts'
 import { readConfig } from './config.ts'
-import { jobQueueOf } from './job-queue.ts'
-import { gatewaysOf } from './gateways.ts'
+import { createGateways } from './gateways.ts'
 import { random } from './random.ts'
-import { sendersOf, webhookSendersOf } from './senders.ts'
+import type { CampaignSenders } from '../domain/campaigns/sender.ts'
+import type { WebhookSenders } from '../domain/webhooks/webhook-sender.ts'
+import { waitUntil } from 'cloudflare:workers'
+import { logError } from '../http/log.ts'
 
 /**
  * The context of queue messages, sweeps and paths without a token: the primary database, and a clock that advances
@@ -24,10 +26,48 @@ export function openJob(env: Bindings, meter = newMeter()): JobCtx {
   }
   return {
     ...parts,
-    jobQueue: jobQueueOf(env),
-    senders: sendersOf(env),
-    webhookSenders: webhookSendersOf(env),
+    jobQueue: createJobQueue(env),
+    senders: createCampaignSenders(env),
+    webhookSenders: createWebhookSenders(env),
     webhookPost: new FetchPost(),
-    ...gatewaysOf(env, parts),
+    ...createGateways(env, parts),
   }
 }
+
+const messagesPerCall = 100
+const maxDelaySeconds = 43_200
+
+const bindings = {
+  webhooks: 'WEBHOOKS',
+  'webhooks-slow': 'WEBHOOKS_SLOW',
+  segments: 'SEGMENTS',
+  emails: 'EMAILS',
+  refunds: 'REFUNDS',
+  campaigns: 'CAMPAIGNS',
+  'campaign-events': 'CAMPAIGN_EVENTS',
+  imports: 'IMPORTS',
+} as const satisfies Record<QueueName, keyof Bindings>
+
+/** The queues of the platform. */
+export const createJobQueue = (env: Bindings): JobQueue => ({
+  async enqueue<Name extends QueueName>(name: Name, messages: readonly QueueMessages[Name][], delaySeconds = 0) {
+    const queue: Queue<QueueMessages[Name]> = env[bindings[name]]
+    const delay = { delaySeconds: Math.min(Math.max(0, Math.ceil(delaySeconds)), maxDelaySeconds) }
+    for (let start = 0; start < messages.length; start += messagesPerCall)
+      await queue.sendBatch(messages.slice(start, start + messagesPerCall).map((body) => ({ body, ...delay })))
+  },
+})
+
+/** The objects of campaigns, by the ids of the campaigns. */
+export const createCampaignSenders = (env: Bindings): CampaignSenders => ({
+  of: (campaignId) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(campaignId)),
+})
+
+/** The objects that post to webhook endpoints. They store nothing, and end with their last post. */
+export const createWebhookSenders = (env: Bindings): WebhookSenders => ({
+  create: () => env.WEBHOOK_SENDER.get(env.WEBHOOK_SENDER.newUniqueId()),
+})
+
+/** Continues work after its handler has returned. A fault is logged; a sweep finds the unfinished rows. */
+export const continueInBackground = (name: string, work: Promise<unknown>): void =>
+  waitUntil(work.catch((error: unknown) => logError(name, error)))

@@ -1,7 +1,7 @@
 import type { Ctx } from '../context.ts'
 import { Database } from '../db/database.ts'
 import { IdempotencyStore } from '../db/idempotency.ts'
-import { idFactory } from '../domain/ids.ts'
+import { createIdFactory } from '../domain/ids.ts'
 import { oidcProvider } from '../gateways/identity/oidc.ts'
 import { FetchPost } from '../gateways/webhook-post/fetch-post.ts'
 import type { AppContext } from '../http/env.ts'
@@ -9,11 +9,9 @@ import { logError } from '../http/log.ts'
 import { auditStatement, recordRefusedToken } from '../modules/audit-log/index.ts'
 import { authenticate, type RefusedUse } from '../modules/auth/index.ts'
 import { readConfig } from './config.ts'
-import { openJob } from './job.ts'
-import { jobQueueOf } from './job-queue.ts'
-import { gatewaysOf } from './gateways.ts'
+import { openJob, createJobQueue, createCampaignSenders, createWebhookSenders } from './job.ts'
+import { createGateways } from './gateways.ts'
 import { random, randomBytes } from './random.ts'
-import { sendersOf, webhookSendersOf } from './senders.ts'
 
 const bookmarkPattern = /^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/
 
@@ -27,7 +25,7 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
   const primary = new Database(c.env.DB.withSession('first-primary'), meter)
   const now = Date.now()
   const identity = config.oidc && oidcProvider(config.oidc)
-  const newId = idFactory(now, random, config.cell)
+  const newId = createIdFactory(now, random, config.cell)
   const recordRefused = (use: RefusedUse) =>
     recordRefusedToken(primary, { ...use, request_id: requestId, at: now, newId }).catch((error: unknown) =>
       logError(requestId, error),
@@ -46,11 +44,11 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
     idempotency: new IdempotencyStore(primary),
     settle: async () => [],
     recordAudit: (entry) => auditStatement({ caller, requestId, now, id: newId('audit_entry') }, entry),
-    jobQueue: jobQueueOf(c.env),
-    senders: sendersOf(c.env),
-    webhookSenders: webhookSendersOf(c.env),
+    jobQueue: createJobQueue(c.env),
+    senders: createCampaignSenders(c.env),
+    webhookSenders: createWebhookSenders(c.env),
     webhookPost: new FetchPost(),
-    ...gatewaysOf(c.env, { db: primary, config, now: () => now, newId }),
+    ...createGateways(c.env, { db: primary, config, now: () => now, newId }),
     afterCommit: (work) => c.var.afterCommit.push(work),
     afterAnswer: () => openJob(c.env),
   }

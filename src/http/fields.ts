@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { utf8 } from '../domain/text/encoding.ts'
 import { languages, type TranslatedDict } from '../domain/languages.ts'
 import { maxSegmentNameLength } from '../domain/segments.ts'
-import { maxSlugLength, slugPattern } from '../domain/text/slug.ts'
+import { maxSlugLength, slugPattern } from '../domain/text/text.ts'
 import { isTimeZone } from '../domain/time/time-zones.ts'
 import { maxEmailLength, maxPersonNameLength, maxPhoneLength } from '../domain/accounts/users.ts'
 

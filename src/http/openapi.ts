@@ -4,7 +4,7 @@ import { complete } from './document/complete.ts'
 import { eventGroups, groups } from './document/groups.ts'
 import type { AppEnv } from './env.ts'
 import { tags } from './operations/operation.ts'
-import type { Router } from './operations/router.ts'
+import type { Router } from './operations/mount.ts'
 
 const description = `Organisations that run events manage their editions, orders and customers here.
 

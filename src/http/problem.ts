@@ -1,5 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { AppError, type ErrorCode, errorStatus, type FieldError } from '../domain/errors.ts'
+import type { AppContext } from './env.ts'
+import { logError } from './log.ts'
 
 const titles: Record<number, string> = {
   400: 'Invalid request',
@@ -24,7 +26,10 @@ export const FieldProblem = z
   .object({
     code: z.string().openapi({ example: 'max_length' }),
     detail: z.string().openapi({ example: 'At most 200 characters.' }),
-    attr: z.string().nullable().openapi({ description: 'Name of the field or parameter.', example: 'name' }),
+    attr: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Name of the field or parameter; null when the error is about none.', example: 'name' }),
     pointer: z
       .string()
       .nullable()
@@ -68,13 +73,13 @@ export interface HttpAnswer {
 }
 
 /** The path of the page about a code. */
-export const pageOfCode = (code: string): string => `/docs/errors/${code}`
+export const buildErrorPath = (code: string): string => `/docs/errors/${code}`
 
 /**
  * The problem document of an error; `type` is the address of the page about its code. `not_found` carries neither path
  * nor request id, so that a hidden resource and a missing one answer with the same bytes.
  */
-export function problem(error: AppError, request: { path: string; requestId: string; type: string }): HttpAnswer {
+export function buildProblem(error: AppError, request: { path: string; requestId: string; type: string }): HttpAnswer {
   const status = errorStatus[error.code]
   const document: ProblemDocument = {
     type: request.type,
@@ -88,4 +93,31 @@ export function problem(error: AppError, request: { path: string; requestId: str
   }
   const headers = { 'content-type': 'application/problem+json', ...error.headers }
   return { status, headers, body: JSON.stringify(document) }
+}
+
+/**
+ * The address by which clients reach the requested path. It begins with PUBLIC_URL where that is set, because a request
+ * can name any host.
+ */
+export function buildPublicUrl(publicUrl: string, requested: string): URL {
+  const url = new URL(requested)
+  return URL.canParse(publicUrl) ? new URL(publicUrl.replace(/(?<!\/)\/+$/, '') + url.pathname + url.search) : url
+}
+
+/** The address of another path of the service, for the client that requested `requested`. */
+export const buildAddress = (publicUrl: string, requested: string, path: string): string =>
+  buildPublicUrl(publicUrl, new URL(path, requested).href).href
+
+/** The answer to any failure. An unexpected error is logged whole and answered without details. */
+export function answerError(c: AppContext, error: unknown): HttpAnswer {
+  const answer = (refusal: AppError) => {
+    const type = buildAddress(c.env.PUBLIC_URL, c.req.url, buildErrorPath(refusal.code))
+    return buildProblem(refusal, { path: c.req.path, requestId: c.var.requestId, type })
+  }
+  if (error instanceof AppError) {
+    if (error.cause !== undefined) logError(c.var.requestId, error.cause)
+    return answer(error)
+  }
+  logError(c.var.requestId, error)
+  return answer(new AppError('internal_error', 'Something went wrong on our side.'))
 }

@@ -1,4 +1,4 @@
-import { insertEditionCustomers } from '../../src/db/edition-customers.ts'
+import { insertEditionCustomers } from '../../src/db/customers.ts'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 

@@ -75,7 +75,7 @@ describe.each(byId(withBody))('%s', (_, operation) => {
         [
           {
             code: 'unknown_field',
-            detail: `No such field; did you mean \`${name}\`?`,
+            detail: `This field does not exist. Did you mean \`${name}\`?`,
             attr: misspelt(name),
             pointer: `#/${misspelt(name)}`,
           },
@@ -285,7 +285,7 @@ describe('an order of an import', () => {
         {
           code: 'unknown_field',
           pointer: '#/orders/0/items/0/unit_prize',
-          detail: 'No such field; did you mean `unit_price`?',
+          detail: 'This field does not exist. Did you mean `unit_price`?',
         },
       ],
     })

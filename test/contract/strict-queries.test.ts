@@ -46,9 +46,11 @@ describe.each(byId(implemented))('%s', (_, operation) => {
     const { ask, before } = await asking(operation)
     for (const name of ['zzzzzz', 'constructor', '__proto__'])
       for (const value of ['1', ''])
-        expect(refusal(await ask(`${name}=${value}`))).toEqual(refused(name, 'unknown_parameter', 'No such parameter.'))
+        expect(refusal(await ask(`${name}=${value}`))).toEqual(
+          refused(name, 'unknown_parameter', 'This parameter does not exist.'),
+        )
     for (const name of parametersOf(operation).filter(({ length }) => length > 3)) {
-      const detail = `No such parameter; did you mean \`${name}\`?`
+      const detail = `This parameter does not exist. Did you mean \`${name}\`?`
       expect(refusal(await ask(`${misspelt(name)}=1`))).toEqual(refused(misspelt(name), 'unknown_parameter', detail))
     }
     expect(await changesSoFar()).toEqual(before)

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { insert, update } from '../../src/db/write.ts'
 import { editions } from '../../src/db/schema/editions.ts'
 import { suppressions } from '../../src/db/schema/consents.ts'
-import { languageOf, languages } from '../../src/domain/languages.ts'
+import { parseLanguage, languages } from '../../src/domain/languages.ts'
 import { refundEmailStatements } from '../../src/modules/transactional-emails/index.ts'
 import { changesBy } from '../../src/modules/refund-payments/outcome.ts'
 import { commitAnnounced } from '../../src/modules/webhooks/index.ts'
@@ -66,7 +66,7 @@ describe('the confirmation of a refund', () => {
       pl: '1234,50 DKK',
     }
     for (const locale of [...languages, 'sv-SE']) {
-      const language = languageOf(locale) ?? 'en'
+      const language = parseLanguage(locale) ?? 'en'
       const sale = await seedSale()
       await speak(sale, locale)
       await pay(sale, { requested_minor: 123_450, approved_minor: 123_450 })

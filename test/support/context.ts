@@ -6,15 +6,14 @@ import { IdempotencyStore } from '../../src/db/idempotency.ts'
 import { type Caller, superuser } from '../../src/domain/accounts/access.ts'
 import { type IdKind, newId as mintId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
-import { retentionDays } from '../../src/domain/retention.ts'
-import { dayMs } from '../../src/domain/time/instants.ts'
+import { retentionDays, dayMs } from '../../src/domain/time/instants.ts'
 import { standardSchedule } from '../../src/domain/webhooks/webhooks.ts'
 import { createEmailCapture, createSmsCapture } from '../../src/gateways/capture/capture.ts'
 import { createDnsCapture } from '../../src/gateways/dns/dns.ts'
 import { r2Files } from '../../src/gateways/files/r2.ts'
 import { createPassCapture } from '../../src/gateways/passes/capture.ts'
 import { paymentGateways } from '../../src/gateways/payments/gateways.ts'
-import { sendersOf, webhookSendersOf } from '../../src/entry/senders.ts'
+import { createCampaignSenders, createWebhookSenders } from '../../src/entry/job.ts'
 import { createCaptureStore } from '../../src/modules/dev-mailbox/index.ts'
 import { createCapturedRecords } from '../../src/modules/sender-domains/index.ts'
 import { createCapturedKeys } from '../../src/modules/wallet/index.ts'
@@ -86,8 +85,8 @@ export function contextAt(now: number, caller: Partial<Caller> = {}): Ctx {
     recordAudit: () => sql`select 1`,
     afterCommit: () => undefined,
     jobQueue: { enqueue: async () => undefined },
-    senders: sendersOf(env),
-    webhookSenders: webhookSendersOf(env),
+    senders: createCampaignSenders(env),
+    webhookSenders: createWebhookSenders(env),
     webhookPost: { post: () => Promise.reject(new Error('verbs post nothing')) },
     ...capturing({ db, now: () => now, newId }),
   }

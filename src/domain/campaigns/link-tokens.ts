@@ -3,7 +3,7 @@ import {
   idFromBytes,
   idToBytes,
   numberFromBytes,
-  mostBytesOfNumber,
+  maxNumberBytes,
   numberToBytes,
   openToken,
   signStart,
@@ -35,7 +35,7 @@ export function createLinkMinter(secret: string, campaignId: string): MintLink {
   const id = idToBytes(idPrefixes.campaign, campaignId)
   if (!id) throw new Error(`${campaignId} is not a campaign id`)
   // A campaign needs millions of tokens, so they all use the same buffer.
-  const bytes = new Uint8Array(id.length + 1 + 2 * mostBytesOfNumber + signer.macBytes)
+  const bytes = new Uint8Array(id.length + 1 + 2 * maxNumberBytes + signer.macBytes)
   bytes.set(id)
   return ({ kind, n, link }) => {
     let length = id.length

@@ -1,5 +1,5 @@
 import { dayMs } from '../time/instants.ts'
-import { instantOfWallClock, offsetText, wallClockAt } from '../time/time-zones.ts'
+import { findInstant, formatOffset, readWallClock } from '../time/time-zones.ts'
 
 /** A scheduled campaign that could not start within this time fails instead. */
 export const lateAfterMs = 6 * 3_600_000
@@ -27,7 +27,7 @@ export function parseSchedule(text: string, timeZone: string, now: number): numb
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day || hour > 23 || minute > 59 || second > 59)
     return 'invalid_date'
   const offset = match[7]
-  const at = offset === undefined ? instantOfWallClock(timeZone, wall) : wall - parseOffsetMs(offset)
+  const at = offset === undefined ? findInstant(timeZone, wall) : wall - parseOffsetMs(offset)
   if (at === null) return 'nonexistent_local_time'
   if (Number.isNaN(at)) return 'invalid_date'
   if (at <= now) return 'scheduled_at_in_past'
@@ -43,6 +43,6 @@ function parseOffsetMs(text: string): number {
 
 /** Formats an instant in local time with the offset: `2026-06-01T10:00:00+02:00`. */
 export function formatInZone(at: number, timeZone: string): string {
-  const { offset } = wallClockAt(timeZone, at)
-  return new Date(at + offset).toISOString().slice(0, 19) + offsetText(offset)
+  const { offset } = readWallClock(timeZone, at)
+  return new Date(at + offset).toISOString().slice(0, 19) + formatOffset(offset)
 }

@@ -5,7 +5,7 @@ import {
   areEqual,
   idFromBytes,
   idToBytes,
-  macOf,
+  computeMac,
   numberFromBytes,
   numberToBytes,
   openToken,
@@ -32,7 +32,7 @@ export interface LinkAddress extends ChannelAddress {
 }
 
 const computeTag = (secret: string, { organization_id, channel, address }: LinkAddress): Uint8Array =>
-  macOf(secret, tagger, utf8(`${organization_id}\0${channel}\0${address}`))
+  computeMac(secret, tagger, utf8(`${organization_id}\0${channel}\0${address}`))
 
 /** Finds the address that a link was sent to. */
 export function findTaggedAddress<Address extends LinkAddress>(

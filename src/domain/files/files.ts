@@ -33,12 +33,13 @@ export const unusedImportKeptMs = 30 * dayMs
 /** A file whose request is still under way has no row yet. */
 export const unclaimedAfterMs = 6 * 3_600_000
 
-export const partsOf = (size: number): number => Math.ceil(size / partBytes)
+export const countParts = (size: number): number => Math.ceil(size / partBytes)
 
 /** Bytes of a part, from number 1. */
-export const partSize = (size: number, number: number): number => Math.min(partBytes, size - (number - 1) * partBytes)
+export const getPartSize = (size: number, number: number): number =>
+  Math.min(partBytes, size - (number - 1) * partBytes)
 
-export const purposeOf = (mimeType: string): FilePurpose => {
+export const inferPurpose = (mimeType: string): FilePurpose => {
   if (isImageType(mimeType)) return 'image'
   return isTableType(mimeType) ? 'import' : 'attachment'
 }

@@ -1,4 +1,4 @@
-import { fold, searchText } from '../text/fold.ts'
+import { fold, buildSearchText } from '../text/fold.ts'
 import { lifecycle } from '../lifecycle.ts'
 import { formatMoney } from '../money.ts'
 
@@ -143,4 +143,4 @@ export const numberKey = (orderNumber: string | null): string | null =>
 export const buildOrderText = (
   { order_number, id, external_id }: { order_number: string | null; id: string; external_id: string | null },
   transactionIds: readonly string[],
-): string => searchText(order_number, id, external_id, ...transactionIds)
+): string => buildSearchText(order_number, id, external_id, ...transactionIds)

@@ -1,4 +1,4 @@
-import { isIdOf } from '../ids.ts'
+import { isId } from '../ids.ts'
 import { dayMs } from '../time/instants.ts'
 
 const minuteMs = 60_000
@@ -26,7 +26,7 @@ const keyPattern = /^(rfr_[0-9A-Za-z]{26,28}):[1-9]\d{0,8}$/
 /** The request of a key; null for a key from elsewhere. */
 export function refundOfKey(key: string | null): string | null {
   const id = keyPattern.exec(key ?? '')?.[1] ?? ''
-  return isIdOf('refund_request', id) ? id : null
+  return isId('refund_request', id) ? id : null
 }
 
 export interface RefundProgress {

@@ -2,7 +2,7 @@ import { isRecord } from '../../domain/text/json.ts'
 import { toAsciiAddress, type Mailbox } from '../../domain/messaging/mailbox.ts'
 import { createFailure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { findEmailFault, sendAcceptable } from '../acceptable/acceptable.ts'
-import { readShortText } from '../provider-api/call-api.ts'
+import { readText } from '../provider-api/call-api.ts'
 import type { EmailGateway, OutboundEmail } from './email.ts'
 
 const minuteMs = 60_000
@@ -17,7 +17,7 @@ const failureKinds: readonly [pattern: RegExp, kind: SendFailure, retryAfterMs: 
 ]
 
 function toFailure(error: unknown): SendResult {
-  const name = isRecord(error) ? readShortText(error['code']) : ''
+  const name = isRecord(error) ? readText(error['code']) : ''
   const detail = error instanceof Error ? error.message.slice(0, 500) : ''
   const [, kind, wait] = failureKinds.find(([pattern]) => pattern.test(name)) ?? [null, 'unknown' as const, null]
   return createFailure(kind, name.toLowerCase() || 'gateway_fault', detail, wait)

@@ -1,6 +1,6 @@
 import { isRecord } from '../../domain/text/json.ts'
 import type { DnsRecord } from '../../domain/messaging/sender-domains.ts'
-import { type ProviderAnswer, getJson, postJson, readShortText } from '../provider-api/call-api.ts'
+import { type ProviderAnswer, getJson, postJson, readText } from '../provider-api/call-api.ts'
 import type { ProviderDomain, ProviderDomains } from './email.ts'
 
 interface ResendApi {
@@ -19,13 +19,9 @@ const purposes: Record<string, DnsRecord['purpose']> = { SPF: 'spf', DKIM: 'dkim
 
 function readRecord(value: unknown): DnsRecord | null {
   if (!isRecord(value)) return null
-  const [type, name, content] = [
-    readShortText(value['type']),
-    readShortText(value['name']),
-    readShortText(value['value']),
-  ]
+  const [type, name, content] = [readText(value['type']), readText(value['name']), readText(value['value'])]
   if (!type || !name || !content) return null
-  const label = readShortText(value['record'])
+  const label = readText(value['record'])
   const { priority } = value
   return {
     purpose: (Object.hasOwn(purposes, label) ? purposes[label] : undefined) ?? 'other',
@@ -50,9 +46,9 @@ async function findId(api: ResendApi, domain: string): Promise<string | null> {
     const data: unknown = isSuccess(answer) ? answer.body['data'] : null
     if (!isSuccess(answer) || !Array.isArray(data)) return null
     const rows = data.filter(isRecord)
-    const match = rows.find((row) => readShortText(row['name']).toLowerCase() === domain)
-    if (match) return readShortText(match['id']) || null
-    after = readShortText(rows.at(-1)?.['id'])
+    const match = rows.find((row) => readText(row['name']).toLowerCase() === domain)
+    if (match) return readText(match['id']) || null
+    after = readText(rows.at(-1)?.['id'])
     if (answer.body['has_more'] !== true || !after) return null
   }
   return null
@@ -60,14 +56,14 @@ async function findId(api: ResendApi, domain: string): Promise<string | null> {
 
 async function registerDomain(api: ResendApi, domain: string): Promise<string | null> {
   const answer = await postJson(`${api.base}/domains`, buildHeaders(api), { name: domain }, timeoutMs)
-  if (isSuccess(answer)) return readShortText(answer.body['id']) || null
+  if (isSuccess(answer)) return readText(answer.body['id']) || null
   // The account already has the domain, or the answer was lost. In both cases the list has the domain.
   return findId(api, domain)
 }
 
 async function readDomain(api: ResendApi, id: string, domain: string): Promise<ProviderDomain | null> {
   const answer = await getJson(`${api.base}/domains/${encodeURIComponent(id)}`, buildHeaders(api), timeoutMs)
-  if (!isSuccess(answer) || readShortText(answer.body['name']).toLowerCase() !== domain) return null
+  if (!isSuccess(answer) || readText(answer.body['name']).toLowerCase() !== domain) return null
   const { status, records } = answer.body
   const recordList: unknown[] = Array.isArray(records) ? records : []
   return {

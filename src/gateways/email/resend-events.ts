@@ -1,7 +1,7 @@
 import { isRecord } from '../../domain/text/json.ts'
 import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
 import { isSigned } from '../../domain/webhooks/webhook-signature.ts'
-import { readShortText } from '../provider-api/call-api.ts'
+import { readText } from '../provider-api/call-api.ts'
 import { type EventRequest, parseEventTime, parseEvent } from '../provider-events/event-request.ts'
 
 const eventTypes = new Map<string, ProviderEvent['type']>(
@@ -23,22 +23,21 @@ const isBlock = (subType: string, message: string): boolean =>
   /rejected|content|attachment|toolarge/i.test(subType) || /\b5\.7\.\d+\b/.test(message)
 
 function classifyBounce(bounce: Record<string, unknown>): ProviderEvent['bounce'] {
-  if (isBlock(readShortText(bounce['subType']), readShortText(bounce['message']))) return 'block'
-  return /^permanent$/i.test(readShortText(bounce['type'])) ? 'hard' : 'soft'
+  if (isBlock(readText(bounce['subType']), readText(bounce['message']))) return 'block'
+  return /^permanent$/i.test(readText(bounce['type'])) ? 'hard' : 'soft'
 }
 
 /** Resend returns tags as an object, and for older accounts as the list that was sent. */
 function readReference(tags: unknown): string | null {
   const tag = Array.isArray(tags) ? tags.find((item) => isRecord(item) && item['name'] === 'reference') : null
   const value = isRecord(tag) ? tag['value'] : isRecord(tags) ? tags['reference'] : null
-  return readShortText(value) || null
+  return readText(value) || null
 }
 
 function readDetail(data: Record<string, unknown>): string {
   for (const name of ['bounce', 'failed', 'suppressed', 'complaint']) {
     const part = data[name]
-    if (isRecord(part))
-      return readShortText(part['message']) || readShortText(part['reason']) || readShortText(part['subType'])
+    if (isRecord(part)) return readText(part['message']) || readText(part['reason']) || readText(part['subType'])
   }
   return ''
 }
@@ -53,7 +52,7 @@ export async function readResendEvents(
   const signed = { id, timestamp: headers.get('svix-timestamp') ?? '', signature: headers.get('svix-signature') ?? '' }
   if (!(await isSigned(secret, signed, body, now))) return null
   const event = parseEvent(body)
-  const type = event && eventTypes.get(readShortText(event['type']))
+  const type = event && eventTypes.get(readText(event['type']))
   const data = event && isRecord(event['data']) ? event['data'] : null
   if (!event || !type || !data) return []
   const click = isRecord(data['click']) ? data['click'] : {}
@@ -63,8 +62,8 @@ export async function readResendEvents(
       id,
       type,
       reference: readReference(data['tags']),
-      providerId: readShortText(data['email_id']) || null,
-      address: readShortText(to) || null,
+      providerId: readText(data['email_id']) || null,
+      address: readText(to) || null,
       at: parseEventTime(click['timestamp']) ?? parseEventTime(event['created_at']) ?? now,
       bounce: type === 'bounced' ? classifyBounce(isRecord(data['bounce']) ? data['bounce'] : {}) : null,
       url: type === 'clicked' && typeof click['link'] === 'string' ? click['link'] : null,

@@ -8,7 +8,7 @@ import {
   callApi,
   type ProviderAnswer,
   describeMissingAnswer,
-  readShortText,
+  readText,
   type ProviderOptions,
 } from '../provider-api/call-api.ts'
 import type { EmailGateway, OutboundEmail } from './email.ts'
@@ -74,11 +74,11 @@ function readRetryAfter({ header }: ProviderAnswer & { came: true }, code: strin
 function toFailure(answer: ProviderAnswer, now: number): SendResult {
   if (!answer.came) return describeMissingAnswer(answer.code)
   const body = isRecord(answer.body) ? answer.body : {}
-  const code = readShortText(body['name']) || `http_${answer.status}`
+  const code = readText(body['name']) || `http_${answer.status}`
   return createFailure(
     classifyFailure(answer.status, code),
     code,
-    readShortText(body['message']),
+    readText(body['message']),
     readRetryAfter(answer, code, now),
   )
 }
@@ -88,12 +88,10 @@ function readResults(body: unknown, count: number): SendResult[] {
   const { data, errors } = isRecord(body) ? body : {}
   const refused = new Map(
     (Array.isArray(errors) ? errors : []).map((error: unknown) =>
-      isRecord(error) ? [error['index'], readShortText(error['message'])] : [null, ''],
+      isRecord(error) ? [error['index'], readText(error['message'])] : [null, ''],
     ),
   )
-  const ids = (Array.isArray(data) ? data : []).map((entry: unknown) =>
-    isRecord(entry) ? readShortText(entry['id']) : '',
-  )
+  const ids = (Array.isArray(data) ? data : []).map((entry: unknown) => (isRecord(entry) ? readText(entry['id']) : ''))
   const isIndex = (index: unknown) => Number.isInteger(index) && Number(index) >= 0 && Number(index) < count
   const isComplete =
     ids.length + refused.size === count && !ids.includes('') && [...refused.keys()].every((index) => isIndex(index))

@@ -1,4 +1,5 @@
-import type { ScanAnswer } from '../../domain/files/scans.ts'
+import { type ScanAnswer, parseScanAnswer } from '../../domain/files/scans.ts'
+import { postJson } from '../provider-api/call-api.ts'
 
 export interface ScanRequest {
   file_id: string
@@ -15,3 +16,13 @@ export interface FileScanner {
   /** Null when the answer comes later, or was not understood. */
   scan: (request: ScanRequest) => Promise<ScanAnswer | null>
 }
+
+const timeoutMs = 30_000
+
+/** A scanner behind an address of its own, that reads the file by itself. */
+export const httpScanner = ({ url, key }: { url: string; key: string }): FileScanner => ({
+  async scan(request) {
+    const answer = await postJson(url, key ? { authorization: `Bearer ${key}` } : {}, request, timeoutMs)
+    return answer.came && answer.status === 200 ? parseScanAnswer(answer.body) : null
+  },
+})

@@ -1,4 +1,4 @@
-import { bcp47 } from '../../domain/languages.ts'
+import { toBcp47 } from '../../domain/languages.ts'
 import { buildGoogleClassId, buildGoogleObjectId, type PassState } from '../../domain/wallet/wallet.ts'
 import { type PassContent, formatTicketName } from '../../domain/wallet/wallet-pass.ts'
 
@@ -21,7 +21,7 @@ const formatInstant = (at: number): string => new Date(at).toISOString()
 
 /** Builds the class of an edition. Google keeps the first version that it gets. */
 export function buildGoogleClass(content: PassContent, { issuerId, callbackUrl }: GoogleIdentity) {
-  const language = bcp47(content.language)
+  const language = toBcp47(content.language)
   const { start_at, end_at, design } = content
   const dates = {
     ...(start_at === null ? {} : { start: formatInstant(start_at) }),
@@ -41,7 +41,7 @@ export function buildGoogleClass(content: PassContent, { issuerId, callbackUrl }
 
 /** Builds the fields that change with the purchase. */
 export function buildGoogleUpdate(content: PassContent) {
-  const language = bcp47(content.language)
+  const language = toBcp47(content.language)
   return {
     state: states[content.state],
     ticketHolderName: content.holder_name,

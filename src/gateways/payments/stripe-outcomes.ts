@@ -1,7 +1,7 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { currencies, type Currency } from '../../domain/money.ts'
 import type { ProviderAnswer } from '../provider-api/call-api.ts'
-import { readShortText } from '../provider-api/call-api.ts'
+import { readText } from '../provider-api/call-api.ts'
 import type { ProviderRefund, RefundFailureCode, RefundOutcome } from './payments.ts'
 
 /** Stripe's codes as reasons of the service. */
@@ -63,10 +63,10 @@ const accountNotReady: FailureEntry = ['account_not_ready', true]
 
 function failureOf(status: number, error: Record<string, unknown>): FailureEntry {
   if (status === 401 || status === 403) return accountNotReady
-  const known = errorCodes.get(readShortText(error['code']))
+  const known = errorCodes.get(readText(error['code']))
   if (known) return known
   // More than is left of a payment has no code of its own.
-  if (error['param'] === 'amount' && /greater than/i.test(readShortText(error['message'])))
+  if (error['param'] === 'amount' && /greater than/i.test(readText(error['message'])))
     return ['amount_too_large', false]
   if (status === 402) return ['declined', true]
   return status === 404 ? ['payment_not_found', false] : ['invalid_request', false]
@@ -100,7 +100,7 @@ export function refusalOf(answer: ProviderAnswer): RefundOutcome {
   // The key belongs to a call with other parameters, whose result the answer does not contain.
   if (error['type'] === 'idempotency_error') return unknownOutcome('The key stands for another call.')
   const [code, isRetryable] = failureOf(answer.status, error)
-  const said = ownMessages[code] ?? readShortText(error['message'])
+  const said = ownMessages[code] ?? readText(error['message'])
   return failed(null, [code, isRetryable], withoutKeys(said) || `Stripe answered ${answer.status}.`)
 }
 
@@ -114,7 +114,7 @@ function outcomeOf(reference: string, refund: Record<string, unknown>): RefundOu
     case 'canceled':
       return failed(reference, ['provider_error', true], 'The refund was cancelled at Stripe.')
     case 'failed': {
-      const reason = readShortText(refund['failure_reason'])
+      const reason = readText(refund['failure_reason'])
       return failed(reference, failureReasons.get(reason) ?? ['provider_error', true], `Stripe: ${reason || 'failed'}.`)
     }
     default:
@@ -123,7 +123,7 @@ function outcomeOf(reference: string, refund: Record<string, unknown>): RefundOu
 }
 
 /** Names of objects come alone, or as the objects where they are expanded. */
-const nameOf = (value: unknown): string => readShortText(isRecord(value) ? value['id'] : value)
+const nameOf = (value: unknown): string => readText(isRecord(value) ? value['id'] : value)
 
 const isCurrency = (value: string): value is Currency => (currencies as readonly string[]).includes(value)
 
@@ -131,9 +131,9 @@ const isCurrency = (value: string): value is Currency => (currencies as readonly
 export function readRefund(value: unknown): ProviderRefund | null {
   if (!isRecord(value) || value['object'] !== 'refund') return null
   const [reference, amount, currency] = [
-    readShortText(value['id']),
+    readText(value['id']),
     value['amount'],
-    readShortText(value['currency']).toLowerCase(),
+    readText(value['currency']).toLowerCase(),
   ]
   if (!/^(re|pyr)_/.test(reference) || !Number.isSafeInteger(amount) || !isCurrency(currency)) return null
   const metadata = isRecord(value['metadata']) ? value['metadata'] : {}
@@ -142,7 +142,7 @@ export function readRefund(value: unknown): ProviderRefund | null {
     payments: [nameOf(value['payment_intent']), nameOf(value['charge'])].filter((name) => name !== ''),
     amount_minor: Number(amount),
     currency,
-    key: readShortText(metadata['refund_key']) || null,
+    key: readText(metadata['refund_key']) || null,
     outcome: outcomeOf(reference, value),
   }
 }

@@ -1,7 +1,7 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { RefundReason } from '../../domain/refunds/refunds.ts'
-import { type ProviderAnswer, callApi, readShortText } from '../provider-api/call-api.ts'
+import { type ProviderAnswer, callApi, readText } from '../provider-api/call-api.ts'
 import {
   type MerchantAccountAccess,
   type PaymentEvent,
@@ -102,7 +102,7 @@ async function references(api: StripeApi, payment: string): Promise<readonly str
     throw new PaymentProviderUnavailable('Stripe does not say which payment this is.')
   if (!isOk(answer)) return [payment]
   if (!isRecord(answer.body)) throw new PaymentProviderUnavailable('Stripe answered something else than a payment.')
-  const other = readShortText(answer.body['charge' in field ? 'payment_intent' : 'latest_charge'])
+  const other = readText(answer.body['charge' in field ? 'payment_intent' : 'latest_charge'])
   return other ? [payment, other] : [payment]
 }
 
@@ -162,7 +162,7 @@ function readEvent(body: Uint8Array): PaymentEvent | null {
     return null
   }
   if (!isRecord(event) || !isRecord(event['data'])) return null
-  const [id, type] = [readShortText(event['id']), readShortText(event['type'])]
+  const [id, type] = [readText(event['id']), readText(event['type'])]
   const refunded = readRefund(event['data']['object'])
   // `charge.refunded` names no refund, and another event names it.
   if (!id || !refundEvents.has(type) || !refunded) return null
@@ -171,7 +171,7 @@ function readEvent(body: Uint8Array): PaymentEvent | null {
     type,
     provider_reference: refunded.provider_reference,
     payment: refunded.payments[0] ?? '',
-    provider_account: readShortText(event['account']) || null,
+    provider_account: readText(event['account']) || null,
   }
 }
 

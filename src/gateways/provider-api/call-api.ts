@@ -121,4 +121,4 @@ export const getJson = (
 ): Promise<ProviderAnswer> => callApi(url, { method: 'GET', headers }, timeoutMs)
 
 /** Reads a text of an answer or event, shortened so that it can be stored. Anything else is empty. */
-export const readShortText = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 500) : '')
+export const readText = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 500) : '')

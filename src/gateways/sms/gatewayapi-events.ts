@@ -1,7 +1,7 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { sha256, toHex, utf8 } from '../../domain/text/encoding.ts'
 import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
-import { readShortText } from '../provider-api/call-api.ts'
+import { readText } from '../provider-api/call-api.ts'
 import { type EventRequest, parseEventTime, parseEvent } from '../provider-events/event-request.ts'
 
 /** GatewayAPI's documentation uses both names. */
@@ -48,20 +48,19 @@ export async function readGatewayApiEvents(
   if (!(await isSignedBy(secret, headers.get('signature') ?? '', body))) return null
   const envelope = parseEvent(body)
   const event = envelope && isRecord(envelope['event']) ? envelope['event'] : null
-  if (!envelope || !event || !statusEvents.includes(readShortText(envelope['event_type']))) return []
-  const status = readShortText(event['status']).toLowerCase()
+  if (!envelope || !event || !statusEvents.includes(readText(envelope['event_type']))) return []
+  const status = readText(event['status']).toLowerCase()
   const type = eventTypes.get(status)
   if (!type) return []
   const recipient = event['recipient']
   const digits = typeof recipient === 'number' || typeof recipient === 'string' ? String(recipient) : ''
-  const detail =
-    readShortText(event['error']) || readShortText(event['error_message']) || readShortText(event['reason'])
+  const detail = readText(event['error']) || readText(event['error_message']) || readText(event['reason'])
   return [
     {
-      id: readShortText(envelope['event_id']) || toHex(await sha256(body)),
+      id: readText(envelope['event_id']) || toHex(await sha256(body)),
       type,
-      reference: readShortText(event['reference']) || null,
-      providerId: readShortText(event['msg_id']) || null,
+      reference: readText(event['reference']) || null,
+      providerId: readText(event['msg_id']) || null,
       address: /^\+?\d{5,15}$/.test(digits) ? `+${digits.replace('+', '')}` : null,
       at:
         parseEventTime(event['status_at']) ??

@@ -6,10 +6,10 @@ import {
   callApi,
   type ProviderAnswer,
   describeMissingAnswer,
-  readShortText,
+  readText,
   type ProviderOptions,
 } from '../provider-api/call-api.ts'
-import { SharedTimeLimits } from '../time-limit/shared-time-limits.ts'
+import { SharedTimeLimits } from '../time-limit/time-limit.ts'
 import type { OutboundSms, SmsGateway } from './sms.ts'
 
 const standardBase = 'https://messaging.gatewayapi.eu'
@@ -33,13 +33,13 @@ function readResult(answer: ProviderAnswer, now: number): SendResult {
   if (!answer.came) return describeMissingAnswer(answer.code)
   const body = isRecord(answer.body) ? answer.body : {}
   if (answer.status >= 200 && answer.status < 300) {
-    const providerId = readShortText(body['msg_id'])
+    const providerId = readText(body['msg_id'])
     return providerId
       ? { ok: true, providerId }
       : createFailure('unknown', 'unreadable_answer', 'The answer does not say whether the message was sent.')
   }
-  const code = readShortText(body['code']) || readShortText(body['error_code']) || `http_${answer.status}`
-  const detail = readShortText(body['message']) || readShortText(body['detail']) || readShortText(body['error'])
+  const code = readText(body['code']) || readText(body['error_code']) || `http_${answer.status}`
+  const detail = readText(body['message']) || readText(body['detail']) || readText(body['error'])
   return createFailure(classifyStatus(answer.status), code, detail, retryAfterMs(answer.header('retry-after'), now))
 }
 

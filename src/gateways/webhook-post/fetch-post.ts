@@ -1,7 +1,6 @@
-import { plainText } from '../../domain/text/plain-text.ts'
+import { toPlainText } from '../../domain/text/text.ts'
 import { readContentLength } from '../provider-api/call-api.ts'
-import { SharedTimeLimits } from '../time-limit/shared-time-limits.ts'
-import { isTimeout } from '../time-limit/time-limit.ts'
+import { SharedTimeLimits, isTimeout } from '../time-limit/time-limit.ts'
 import { faultOf, platformFaultOf } from './network-faults.ts'
 import type { PostRequest, PostResult, WebhookPost } from './webhook-post.ts'
 
@@ -60,7 +59,7 @@ export class FetchPost implements WebhookPost {
         })
         hasAnswer = true
         const { status } = response
-        const text = plainText(await beginningOf(response), maxTextBytes)
+        const text = toPlainText(await beginningOf(response), maxTextBytes)
         const error = errorOf(status, text)
         return done({ status, error, retryAfter: error === null ? null : response.headers.get('retry-after'), text })
       })

@@ -2,6 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 import { type Meter, newMeter } from '../../domain/meter.ts'
 import type { AppEnv } from '../env.ts'
 import { logLine } from '../log.ts'
+import { newId } from '../../domain/ids.ts'
 
 const costOf = (meter: Meter): string =>
   `db;desc="${Object.entries(meter)
@@ -28,4 +29,14 @@ export const accessLog = (): MiddlewareHandler<AppEnv> => async (c, next) => {
     ...meter,
     token_id: c.var.ctx?.caller.credential.id ?? c.var.ctx?.caller.credential.kind ?? null,
   })
+}
+
+/** The caller's own X-Request-Id when it is a plain one, else a new one; on every response. */
+export const requestId = (): MiddlewareHandler<AppEnv> => async (c, next) => {
+  const given = c.req.header('x-request-id')
+  const isPlain = given !== undefined && /^[\w.-]{1,64}$/.test(given)
+  const id = isPlain ? given : newId('request', Date.now(), Math.random, c.env.CELL)
+  c.set('requestId', id)
+  await next()
+  c.res.headers.set('x-request-id', id)
 }

@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
 import type { AppEnv } from '../env.ts'
+import { notFound } from '../../domain/errors.ts'
 
 const exposed = [
   'ETag',
@@ -44,4 +45,24 @@ export function crossOrigin(): MiddlewareHandler<AppEnv> {
     await next()
     c.res.headers.append('vary', 'Origin')
   }
+}
+
+const hostOf = (url: string): string => new URL(url).host.replace(/\.(?=:|$)/, '')
+
+/**
+ * Where FILES_URL is set, its host serves files and nothing else, and the others lead there: a page that hides in a file
+ * finds no API beside it.
+ */
+export const filesHost = (): MiddlewareHandler<AppEnv> => async (c, next) => {
+  const filesUrl = c.env.FILES_URL
+  if (!filesUrl) return next()
+  const isFile = c.req.path.startsWith('/files/')
+  if (hostOf(c.req.url) === hostOf(filesUrl)) {
+    if (!isFile) throw notFound()
+    return next()
+  }
+  if (!isFile || !['GET', 'HEAD'].includes(c.req.method)) return next()
+  const { pathname, search } = new URL(c.req.url)
+  c.header('cache-control', 'no-store')
+  return c.redirect(new URL(filesUrl).origin + pathname + search, 308)
 }

@@ -1,7 +1,7 @@
 import { sha256OfShort, toHex } from '../../domain/text/encoding.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { AppContext } from '../env.ts'
-import { clientNetwork, limitOf, policyOf, tooMany } from './rate-limit.ts'
+import { clientNetwork, readLimit, formatPolicy, tooMany } from './rate-limit.ts'
 
 /** The same as `limit` in wrangler.toml. */
 const failuresPerNetwork = 30
@@ -37,7 +37,7 @@ const accepted = new ExpiringSet()
 const refusal = (waitMs: number): AppError =>
   tooMany(
     'Too many failed sign-ins from this address.',
-    policyOf('sign-in', failuresPerNetwork),
+    formatPolicy('sign-in', failuresPerNetwork),
     Math.ceil(waitMs / 1000),
   )
 
@@ -56,7 +56,7 @@ async function countFailure(c: AppContext, network: string): Promise<void> {
 export async function limitFailedSignIns<Result>(c: AppContext, signIn: () => Promise<Result>): Promise<Result> {
   const credential = c.req.header('authorization')
   const network = clientNetwork(c)
-  if (credential === undefined || network === null || limitOf(c) === 0) return signIn()
+  if (credential === undefined || network === null || readLimit(c) === 0) return signIn()
   const digest = toHex(sha256OfShort(credential))
   const left = blocked.left(network)
   if (left > 0 && accepted.left(digest) === 0) throw refusal(left)

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../context.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
-import { changesBetween, type AuditEntry, type Presented } from '../../domain/audit.ts'
-import { kindOfId } from '../../domain/ids.ts'
+import { listChanges, type AuditEntry, type Representation } from '../../domain/audit.ts'
+import { findIdKind } from '../../domain/ids.ts'
 import type { Operation } from './operation.ts'
 
 /** The facts of a write for its audit entry, as far as they are known when it commits. */
@@ -11,21 +11,21 @@ export interface AuditedWrite {
   tenant: Tenant | null | undefined
   target: { organization_id: string; edition_id?: string | null | undefined } | undefined
   /** The resource as it was, and as it is now; null where it is not there. */
-  before: Presented | null
-  after: Presented | null
+  before: Representation | null
+  after: Representation | null
 }
 
 const textIn = (value: unknown, name: string): string | null => {
-  const found = typeof value === 'object' && value !== null ? (value as Presented)[name] : undefined
+  const found = typeof value === 'object' && value !== null ? (value as Representation)[name] : undefined
   return typeof found === 'string' && found !== '' ? found : null
 }
 
 /** The id of a parent, which representations show as `organization_id` or as `organization: {id}`. */
-const parentIn = (value: Presented | null, name: 'organization' | 'edition'): string | null =>
+const parentIn = (value: Representation | null, name: 'organization' | 'edition'): string | null =>
   textIn(value, `${name}_id`) ?? textIn(value?.[name], 'id')
 
 function organizationOf({ loaded, tenant, target, before, after }: AuditedWrite): string | null {
-  const own = [textIn(after, 'id'), textIn(before, 'id')].find((id) => id !== null && kindOfId(id) === 'organization')
+  const own = [textIn(after, 'id'), textIn(before, 'id')].find((id) => id !== null && findIdKind(id) === 'organization')
   return (
     own ??
     parentIn(after, 'organization') ??
@@ -37,7 +37,7 @@ function organizationOf({ loaded, tenant, target, before, after }: AuditedWrite)
 }
 
 function editionOf({ loaded, tenant, target, before, after }: AuditedWrite): string | null {
-  const own = [textIn(after, 'id'), textIn(before, 'id')].find((id) => id !== null && kindOfId(id) === 'edition')
+  const own = [textIn(after, 'id'), textIn(before, 'id')].find((id) => id !== null && findIdKind(id) === 'edition')
   const only = tenant && tenant.editions !== 'any' && tenant.editions.length === 1 ? tenant.editions[0] : undefined
   return (
     own ??
@@ -51,8 +51,12 @@ function editionOf({ loaded, tenant, target, before, after }: AuditedWrite): str
 }
 
 /** The statement that records the write; none for an update that changes nothing. */
-export function auditing(ctx: Ctx, operation: Operation, write: AuditedWrite): ReturnType<Ctx['recordAudit']>[] {
-  const changes = changesBetween(write.before, write.after)
+export function buildAuditStatements(
+  ctx: Ctx,
+  operation: Operation,
+  write: AuditedWrite,
+): ReturnType<Ctx['recordAudit']>[] {
+  const changes = listChanges(write.before, write.after)
   if (operation.method === 'patch' && changes.length === 0) return []
   const isNew = operation.status === 201
   const resource_id = isNew ? textIn(write.after, 'id') : (textIn(write.loaded, 'id') ?? textIn(write.after, 'id'))
@@ -60,7 +64,7 @@ export function auditing(ctx: Ctx, operation: Operation, write: AuditedWrite): R
     action: operation.id,
     organization_id: organizationOf(write),
     edition_id: editionOf(write),
-    resource_type: resource_id && kindOfId(resource_id),
+    resource_type: resource_id && findIdKind(resource_id),
     resource_id,
     changes,
   }

@@ -1,21 +1,17 @@
-import type { z } from '@hono/zod-openapi'
+import { type z, OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import type { Presented } from '../../domain/audit.ts'
+import type { Representation } from '../../domain/audit.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
-import { auditing } from './audit.ts'
-import type { AppContext } from '../env.ts'
-import { acting, judge, judgeLoaded, type Located } from './judge.ts'
-import { type FiltersOf, filtersOf, pageLinks, pageRequest } from '../requests/list-query.ts'
+import { buildAuditStatements } from './audit.ts'
+import type { AppContext, AppEnv } from '../env.ts'
+import { restrictToRoles, checkPermission, checkPermissionOn, type Located } from './permission.ts'
+import { type ListFilters, pickFilters, buildPageLinks, readPageRequest } from '../requests/list-query.ts'
 import { logError } from '../log.ts'
 import type { Operation } from './operation.ts'
-import { type Handling, jsonType, OperationRun, unkept } from './operation-run.ts'
-import { matchesWeakly } from './precondition.ts'
-import type { HttpAnswer } from '../problem.ts'
-import { publicAddress } from '../public-address.ts'
+import { type Handling, jsonType, OperationRun, unkept, matchesWeakly } from './operation-run.ts'
+import { type HttpAnswer, buildPublicUrl, answerError } from '../problem.ts'
 import { parseQuery } from '../requests/query.ts'
-import { answerOf } from '../refusal.ts'
-import type { Router } from './router.ts'
-import { streamOf } from '../requests/stream.ts'
+import { utf8 } from '../../domain/text/encoding.ts'
 
 /** An operation whose `handle` answers one resource, or nothing. */
 export function mount<
@@ -48,7 +44,7 @@ export function mountList<
     load?: (ctx: Ctx, params: z.output<P>) => Promise<Loaded>
     list: (
       ctx: Ctx,
-      input: { query: z.output<Q>; filters: FiltersOf<Q>; page: PageRequest; loaded: Loaded },
+      input: { query: z.output<Q>; filters: ListFilters<Q>; page: PageRequest; loaded: Loaded },
     ) => Promise<Page<Row>>
     present: (row: Row, ctx: Ctx) => unknown
     /** The fields of the answer beside its rows. */
@@ -57,22 +53,22 @@ export function mountList<
 ): void {
   register(router, operation, async (c, ctx) => {
     const loaded = (await handling.load?.(ctx, operation.params.parse(c.req.param()))) as Loaded
-    judgeLoaded(ctx, operation, loaded)
-    const url = publicAddress(ctx.config.publicUrl, c.req.url)
+    checkPermissionOn(ctx, operation, loaded)
+    const url = buildPublicUrl(ctx.config.publicUrl, c.req.url)
     const query = parseQuery(c, operation.query)
-    const asked = pageRequest(query as { page: number }, url)
-    const page = await handling.list(acting(ctx, operation), {
+    const asked = readPageRequest(query as { page: number }, url)
+    const page = await handling.list(restrictToRoles(ctx, operation), {
       query,
-      filters: filtersOf<Q>(query),
+      filters: pickFilters<Q>(query),
       page: asked,
       loaded,
     })
-    const { next, previous } = pageLinks(page, url)
+    const { next, previous } = buildPageLinks(page, url)
     const results = await Promise.all(page.rows.map((row) => handling.present(row, ctx)))
     const links = [next && `<${next}>; rel="next"`, previous && `<${previous}>; rel="prev"`].filter(
       (link) => link !== null,
     )
-    const beside = await handling.beside?.(acting(ctx, operation), loaded)
+    const beside = await handling.beside?.(restrictToRoles(ctx, operation), loaded)
     const body = JSON.stringify({ count: page.count, next, previous, results, ...beside })
     return { status: 200, headers: links.length ? { ...jsonType, link: links.join(', ') } : jsonType, body }
   })
@@ -100,24 +96,33 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
 ): void {
   register(router, operation, async (c, ctx) => {
     const loaded = await handling.load(ctx, operation.params.parse(c.req.param()))
-    judgeLoaded(ctx, operation, loaded)
+    checkPermissionOn(ctx, operation, loaded)
     // The download is recorded under the resource that the path names.
     const settle: Ctx['settle'] = async (asked) => {
-      const write = { loaded, tenant: loaded.tenant, target: undefined, before: null, after: asked as Presented | null }
-      return auditing(ctx, operation, write)
+      const write = {
+        loaded,
+        tenant: loaded.tenant,
+        target: undefined,
+        before: null,
+        after: asked as Representation | null,
+      }
+      return buildAuditStatements(ctx, operation, write)
     }
     const {
       name,
       open,
       headers: own,
-    } = await handling.handle({ ...acting(ctx, operation), settle }, { query: parseQuery(c, operation.query), loaded })
+    } = await handling.handle(
+      { ...restrictToRoles(ctx, operation), settle },
+      { query: parseQuery(c, operation.query), loaded },
+    )
     const headers = {
       'content-type': `${operation.file?.type ?? 'application/octet-stream'}; charset=utf-8`,
       ...(name === null ? {} : { 'content-disposition': `attachment; filename="${name}"` }),
       ...own,
     }
     if (c.req.method === 'HEAD') return { status: 200, headers, body: '' }
-    return { status: 200, headers, body: streamOf(await open(), (error) => logError(ctx.requestId, error)) }
+    return { status: 200, headers, body: streamChunks(await open(), (error) => logError(ctx.requestId, error)) }
   })
 }
 
@@ -132,10 +137,10 @@ function register(router: Router, operation: Operation, run: (c: AppContext, ctx
     c.set('operationId', operation.id)
     let answer: AnyAnswer
     try {
-      judge(ctx, operation)
+      checkPermission(ctx, operation)
       answer = await run(c, ctx)
     } catch (error) {
-      answer = answerOf(c, error)
+      answer = answerError(c, error)
     }
     return respond(c, answer)
   })
@@ -153,4 +158,49 @@ function respond(c: AppContext, answer: AnyAnswer): Response {
   const known = isKept ? c.req.header('if-none-match') : undefined
   if (etag && known !== undefined && matchesWeakly(known, etag)) return new Response(null, { status: 304, headers })
   return new Response(answer.status === 204 ? null : answer.body, { status: answer.status, headers })
+}
+
+export interface Router {
+  hono: OpenAPIHono<AppEnv>
+  operations: Operation[]
+  /** Webhook requests of the service, by the name in their `path`. */
+  webhooks: RouteConfig[]
+}
+
+/** The router of a slice. Clients may end a path with a slash. */
+export const createRouter = (): Router => ({
+  hono: new OpenAPIHono<AppEnv>({ strict: false }),
+  operations: [],
+  webhooks: [],
+})
+
+/**
+ * A body that is made while it is read: a chunk is asked for when the one before has gone out, so that memory stays the
+ * same however long it gets. `onError` gets the failure; the reader sees the body break off.
+ */
+export const streamChunks = (
+  chunks: AsyncIterator<string | Uint8Array, unknown>,
+  onError: (error: unknown) => void,
+): ReadableStream<Uint8Array> => {
+  let isCancelled = false
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        try {
+          const { value, done } = await chunks.next()
+          if (isCancelled) return
+          if (done) controller.close()
+          else controller.enqueue(typeof value === 'string' ? utf8(value) : value)
+        } catch (error) {
+          onError(error)
+          controller.error(error)
+        }
+      },
+      async cancel() {
+        isCancelled = true
+        await chunks.return?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )
 }

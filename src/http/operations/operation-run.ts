@@ -1,20 +1,19 @@
 import { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import type { Presented } from '../../domain/audit.ts'
+import type { Representation } from '../../domain/audit.ts'
 import { AppError, LostRace } from '../../domain/errors.ts'
 import type { ReceivedFile } from '../../domain/files/files.ts'
-import { auditing } from './audit.ts'
+import { buildAuditStatements } from './audit.ts'
 import { type BodySource, type FileHandling, jsonSource, streamedSource } from '../requests/body-source.ts'
 import type { AppContext } from '../env.ts'
 import * as idempotency from './idempotency.ts'
-import { acting, judgeLoaded, judgeTarget, type Located } from './judge.ts'
+import { restrictToRoles, checkPermissionOn, checkTarget, type Located } from './permission.ts'
 import { changesOne, type Operation } from './operation.ts'
-import { checkPreconditions, etagOf } from './precondition.ts'
-import type { HttpAnswer } from '../problem.ts'
+import { type HttpAnswer, answerError } from '../problem.ts'
 import { parseQuery } from '../requests/query.ts'
-import { answerOf } from '../refusal.ts'
 import { type AnsweredFields, answeredBeside } from '../requests/unknown-fields.ts'
 import { parseBody } from '../requests/validation.ts'
+import { sha256, toBase64Url } from '../../domain/text/encoding.ts'
 
 interface VerbInput<P, Q, B, Loaded> {
   params: P
@@ -128,8 +127,8 @@ export class OperationRun<
       try {
         return await this.#succeed(ctx, await this.#decide(c, ctx, read))
       } catch (error) {
-        if (!(error instanceof LostRace)) return answerOf(c, error)
-        if (tries === maxTries) return answerOf(c, tooManyRaces())
+        if (!(error instanceof LostRace)) return answerError(c, error)
+        if (tries === maxTries) return answerError(c, tooManyRaces())
       }
     }
   }
@@ -139,10 +138,10 @@ export class OperationRun<
     const operation = this.#operation
     const params = operation.params.parse(c.req.param())
     const loaded = (await load?.(ctx, params)) as Loaded
-    judgeLoaded(ctx, operation, loaded)
+    checkPermissionOn(ctx, operation, loaded)
     const now = loaded && this.#current ? () => this.#current?.(loaded, ctx) : undefined
     if (loaded && changesOne(operation))
-      await checkPreconditions(c.req.raw.headers, now ? () => etagOf(JSON.stringify(now())) : null)
+      await checkPreconditions(c.req.raw.headers, now ? () => computeEtag(JSON.stringify(now())) : null)
     const query = parseQuery(c, operation.query)
     this.#answered ??= answeredBeside(this.#operations, operation)
     const { fields, received } = await read({ params, loaded })
@@ -151,10 +150,10 @@ export class OperationRun<
       answered: this.#answered,
       current: operation.method === 'patch' ? now : undefined,
     }) as z.output<B>
-    if (target) judgeTarget(ctx, operation, target(body))
+    if (target) checkTarget(ctx, operation, target(body))
     // Only operations with a streamed body look for a file.
     const input = { params, query, body, loaded, received: received as ReceivedFile }
-    const verbCtx = acting(ctx, operation)
+    const verbCtx = restrictToRoles(ctx, operation)
     return handle(operation.scope === 'read' ? verbCtx : this.#recording(verbCtx, loaded, body), input)
   }
 
@@ -170,10 +169,10 @@ export class OperationRun<
         loaded,
         tenant: loaded?.tenant,
         target: target?.(body),
-        before: isComparable ? ((this.#current?.(loaded, ctx) ?? null) as Presented | null) : null,
-        after: (present?.(result as Result, ctx) ?? null) as Presented | null,
+        before: isComparable ? ((this.#current?.(loaded, ctx) ?? null) as Representation | null) : null,
+        after: (present?.(result as Result, ctx) ?? null) as Representation | null,
       }
-      return [...auditing(ctx, this.#operation, write), ...answer]
+      return [...buildAuditStatements(ctx, this.#operation, write), ...answer]
     }
     return { ...ctx, settle }
   }
@@ -186,11 +185,35 @@ export class OperationRun<
     const signed = sign ? await sign(value, result, ctx) : value
     const headers = {
       ...jsonType,
-      etag: await etagOf(JSON.stringify(value)),
+      etag: await computeEtag(JSON.stringify(value)),
       ...(signed === value ? {} : { 'cache-control': unkept }),
       ...(location ? { location: ctx.config.publicUrl + location(value) } : {}),
       ...(maxAge ? { 'cache-control': `private, max-age=${maxAge}`, vary: 'authorization' } : {}),
     }
     return { status, headers, body: JSON.stringify(signed) }
   }
+}
+
+const computeEtag = async (body: string): Promise<string> => `"${toBase64Url((await sha256(body)).slice(0, 16))}"`
+
+const tagsOf = (header: string): string[] => header.split(',').map((tag) => tag.trim())
+
+/** RFC 9110, 8.8.3.2: `W/"a"` and `"a"` are the same state. For `If-None-Match`. */
+export const matchesWeakly = (header: string, etag: string): boolean =>
+  header.trim() === '*' || tagsOf(header).some((tag) => tag.replace(/^W\//, '') === etag)
+
+/** A weak tag does not guarantee equal bytes, so it never matches. For `If-Match`. */
+const matchesStrongly = (header: string, etag: string): boolean =>
+  header.trim() === '*' || tagsOf(header).includes(etag)
+
+/** Whether an existing resource may be changed; `etag` computes the ETag of its state, if it has one. */
+async function checkPreconditions(headers: Headers, etag: (() => Promise<string>) | null): Promise<void> {
+  const [ifMatch, ifNoneMatch] = [headers.get('if-match'), headers.get('if-none-match')]
+  if (ifNoneMatch?.trim() === '*') throw new AppError('precondition_failed', 'The resource exists.')
+  if (!etag || (ifMatch === null && ifNoneMatch === null)) return
+  const tag = await etag()
+  if (ifMatch !== null && !matchesStrongly(ifMatch, tag))
+    throw new AppError('precondition_failed', 'The resource has changed since that ETag.')
+  if (ifNoneMatch !== null && matchesWeakly(ifNoneMatch, tag))
+    throw new AppError('precondition_failed', 'The resource is still as that ETag says.')
 }

@@ -30,13 +30,13 @@ function notAllowed(routes: readonly Route[]): AppError {
 }
 
 /** The refusal without a route: 405 with `Allow` if the path has other methods, otherwise 404. */
-export function unrouted(routes: readonly Route[], path: string): AppError {
+export function refuseUnrouted(routes: readonly Route[], path: string): AppError {
   const found = routesAt(routes, path)
   return found.length ? notAllowed(found) : notFound()
 }
 
 /** The methods of each fixed path that a placeholder also matches, such as `/v1/editions/_meta` and `{id}`. */
-export function fixedPaths(routes: readonly Route[]): (method: string, path: string) => void {
+export function createMethodCheck(routes: readonly Route[]): (method: string, path: string) => void {
   const fixed = Map.groupBy(
     routes.filter((route) => route.method !== 'ALL' && isFixed(route)),
     ({ path }) => path,

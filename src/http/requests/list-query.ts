@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi'
-import { fromBase64, toBase64Url, utf8 } from '../../domain/text/encoding.ts'
+import { fromBase64, toBase64Url, utf8, crc32 } from '../../domain/text/encoding.ts'
 import { Count, Instant } from '../fields.ts'
 import { isStorable } from '../../domain/text/text.ts'
-import { crc32 } from '../../domain/text/crc32.ts'
 import type { KeyValue, OrderBy, Page, PageRequest } from '../../domain/page.ts'
 
 export const defaultPageSize = 100
@@ -114,15 +113,15 @@ export function listQuery<const Names extends readonly [string, ...string[]], Fi
 type PageName = 'page' | 'page_size' | 'cursor'
 
 /** What a list is asked for, by its query: its filters and its ordering. */
-export type AskedOf<Query extends z.ZodType> = Omit<z.output<Query>, PageName>
+export type ListRequest<Query extends z.ZodType> = Omit<z.output<Query>, PageName>
 
-export type FiltersOf<Query extends z.ZodType> = Omit<AskedOf<Query>, 'ordering'>
+export type ListFilters<Query extends z.ZodType> = Omit<ListRequest<Query>, 'ordering'>
 
 /** The filters that a request has, without its ordering and its page. */
-export function filtersOf<Query extends z.ZodType>(query: z.output<Query>): FiltersOf<Query> {
+export function pickFilters<Query extends z.ZodType>(query: z.output<Query>): ListFilters<Query> {
   const asked = query as Record<PageName | 'ordering', unknown>
   const { ordering: _ordering, page: _page, page_size: _size, cursor: _cursor, ...filters } = asked
-  return filters as FiltersOf<Query>
+  return filters as ListFilters<Query>
 }
 
 interface PageQuery {
@@ -165,14 +164,14 @@ const isCursorContent = (content: unknown): content is CursorContent => {
   return typeof binding === 'number' && Array.isArray(after) && after.every(isKey)
 }
 
-export function pageRequest(query: PageQuery, url: URL): PageRequest {
+export function readPageRequest(query: PageQuery, url: URL): PageRequest {
   const cursor = query.cursor === undefined ? null : readCursor(query.cursor)
   const after = cursor?.for === bindingOf(url, query.page) ? cursor.after : null
   return { page: query.page, size: query.page_size ?? defaultPageSize, after }
 }
 
 /** Absolute addresses of the neighbouring pages with every other parameter kept; `previous` of page 2 has no `page`. */
-export function pageLinks(page: Page<unknown>, url: URL): { next: string | null; previous: string | null } {
+export function buildPageLinks(page: Page<unknown>, url: URL): { next: string | null; previous: string | null } {
   const link = (change: (parameters: URLSearchParams) => void) => {
     const target = new URL(url)
     target.searchParams.delete('cursor')
@@ -199,7 +198,7 @@ export function pageLinks(page: Page<unknown>, url: URL): { next: string | null;
 }
 
 /** A page of a list; `maxItems` if its size is fixed. */
-export const envelope = <Item extends z.ZodType>(item: Item, maxItems = maxPageSize) =>
+export const ListPage = <Item extends z.ZodType>(item: Item, maxItems = maxPageSize) =>
   z.object({
     count: Count.openapi({ description: 'Items in the whole list, exact.', example: 1 }),
     next: z.string().nullable().openapi({ description: 'Address of the next page; null on the last.' }),

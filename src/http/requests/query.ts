@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
-import { AppError, type FieldError, invalid, parameterError, unknownParameter } from '../../domain/errors.ts'
-import { idPrefixOf } from '../../domain/ids.ts'
-import { nearestName } from '../../domain/text/nearest.ts'
+import { AppError, type FieldError, invalid, parameterError, unknownParameterError } from '../../domain/errors.ts'
+import { findIdPrefix } from '../../domain/ids.ts'
+import { findNearestName } from '../../domain/text/nearest.ts'
 import type { AppContext } from '../env.ts'
 import { describe } from './validation.ts'
 
@@ -22,14 +22,14 @@ const ignoredBy = (names: readonly string[]): readonly string[] =>
 
 /** `edition_id` names an edition: an id of another kind would find nothing, or everything, without a word. */
 function wrongId(name: string, value: string): FieldError[] {
-  const prefix = idPrefixOf(name)
+  const prefix = findIdPrefix(name)
   return prefix === null || value.startsWith(`${prefix}_`)
     ? []
     : [parameterError(name, 'invalid_id', `An id that begins with \`${prefix}_\`.`)]
 }
 
 function faultsOf(name: string, values: readonly string[], names: readonly string[]): FieldError[] {
-  if (!names.includes(name)) return [unknownParameter(name, nearestName(name, names))]
+  if (!names.includes(name)) return [unknownParameterError(name, findNearestName(name, names))]
   if (values.length > 1 && !repeatable.has(name))
     return [parameterError(name, 'repeated', `Given ${values.length} times; expected once.`)]
   return values.filter(Boolean).flatMap((value) => wrongId(name, value))

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import { fieldError, type FieldError, unknownField } from '../../domain/errors.ts'
-import { nearestName } from '../../domain/text/nearest.ts'
+import { fieldError, type FieldError, unknownFieldError } from '../../domain/errors.ts'
+import { findNearestName } from '../../domain/text/nearest.ts'
 import type { Operation } from '../operations/operation.ts'
 
 type AnySchema = z.core.$ZodType
@@ -88,7 +88,7 @@ function fieldsOf(object: Readonly<Record<string, unknown>>, place: BodyValue, s
       errors.push(
         fieldError(path, 'unknown_field', 'A new resource does not take this field. Set it afterwards with PATCH.'),
       )
-    else if (!answers.length) errors.push(unknownField(path, nearestName(name, shapes.flatMap(Object.keys))))
+    else if (!answers.length) errors.push(unknownFieldError(path, findNearestName(name, shapes.flatMap(Object.keys))))
     if (errors.length >= maxListed) break
   }
   return { inside, errors }

@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import { AppError, type FieldError, fieldError, invalid } from '../../domain/errors.ts'
-import { sameJson } from '../../domain/text/json.ts'
+import { isSameJson } from '../../domain/text/json.ts'
 import { type AnsweredFields, unknownFields } from './unknown-fields.ts'
 
 type Issue = z.core.$ZodIssue
@@ -91,7 +91,7 @@ function withoutUnchanged(
     Object.hasOwn(input, name) &&
     answer !== undefined &&
     Object.hasOwn(answer, name) &&
-    sameJson(JSON.stringify(input[name]), JSON.stringify(answer[name]) ?? 'null')
+    isSameJson(JSON.stringify(input[name]), JSON.stringify(answer[name]) ?? 'null')
   const names = new Set(error.issues.map((issue) => issue.path[0]).filter(isUnchanged))
   return names.size ? Object.fromEntries(Object.entries(input).filter(([name]) => !names.has(name))) : null
 }

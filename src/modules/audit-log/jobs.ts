@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { findSweepPosition, sweepPositionStatement } from '../../db/sweeps/sweep-positions.ts'
+import { findSweepPosition, storeSweepPosition } from '../../db/sweeps.ts'
 import { firstIdAt } from '../../domain/ids.ts'
 
 const sweepName = 'audit-log'
@@ -46,5 +46,5 @@ export async function sweepAuditLog(job: SweepCtx): Promise<void> {
   const found = await nextOrganizations(job, from, organizationsASweep + 1)
   const next = found[organizationsASweep] ?? ''
   if (!(await deleteOld(job, found.slice(0, organizationsASweep))) || next === from) return
-  await job.db.batch([sweepPositionStatement(sweepName, { after: next, begun_at: job.now() })])
+  await job.db.batch([storeSweepPosition(sweepName, { after: next, begun_at: job.now() })])
 }

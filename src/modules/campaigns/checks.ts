@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { stillHolds } from '../../db/commit.ts'
+import { abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { mayAt, organizationRoles, type Tenant } from '../../domain/accounts/access.ts'
+import { mayAt, pickOrganizationRoles, type Tenant } from '../../domain/accounts/access.ts'
 import { campaignLifecycle, type CampaignStatus, isEditable } from '../../domain/campaigns/lifecycle.ts'
 import { findReadinessFaults } from '../../domain/campaigns/readiness.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -45,7 +45,7 @@ export function checkSegmentRole(ctx: Ctx, campaign: CampaignSegment): void {
     isOfOrganization
       ? 'The segment of this campaign belongs to the whole organisation, so you need a role in the organisation.'
       : 'The segment of this campaign belongs to another edition, so you need a role there or in the organisation.',
-    { extra: { required_roles: isOfOrganization ? organizationRoles(writers) : writers } },
+    { extra: { required_roles: isOfOrganization ? pickOrganizationRoles(writers) : writers } },
   )
 }
 
@@ -66,7 +66,7 @@ export const guardSegment = (ctx: Ctx, campaign: CampaignSegment): Statement[] =
   const { organization_id, segment_id, segment_edition_id } = campaign
   if (mayAt(ctx.caller, writers, { organization_id, editions: [] })) return []
   return [
-    stillHolds(sql`exists (select 1 from segments where id = ${segment_id} and edition_id is ${segment_edition_id})`),
+    abortUnless(sql`exists (select 1 from segments where id = ${segment_id} and edition_id is ${segment_edition_id})`),
   ]
 }
 
@@ -74,6 +74,6 @@ export const guardSegment = (ctx: Ctx, campaign: CampaignSegment): Statement[] =
 export const guardMessage = ({ message_id, message_version }: CampaignRow): Statement[] => {
   if (message_id === null) return []
   return [
-    stillHolds(sql`exists (select 1 from email_messages where id = ${message_id} and version = ${message_version})`),
+    abortUnless(sql`exists (select 1 from email_messages where id = ${message_id} and version = ${message_version})`),
   ]
 }

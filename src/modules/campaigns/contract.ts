@@ -21,9 +21,9 @@ import {
 } from '../../http/fields.ts'
 import { type RoleCode, roleCodes } from '../../domain/accounts/access.ts'
 import {
-  type AskedOf,
-  envelope,
-  type FiltersOf,
+  type ListRequest,
+  ListPage,
+  type ListFilters,
   IdFilter,
   listQuery,
   TextFilter,
@@ -223,7 +223,7 @@ const listCampaignsQuery = listQuery({
     search: TextFilter.optional().openapi({ description: 'Finds campaigns whose name contains this text.' }),
   },
 })
-export type CampaignFilters = FiltersOf<typeof listCampaignsQuery>
+export type CampaignFilters = ListFilters<typeof listCampaignsQuery>
 export type CampaignOrdering = z.output<typeof listCampaignsQuery>['ordering']
 
 export const listCampaigns = operation({
@@ -236,7 +236,7 @@ export const listCampaigns = operation({
     'Lists the newest campaigns first. When sorted by `scheduled_at` or `-scheduled_at`, campaigns without a schedule come last.',
   roles: readers,
   query: listCampaignsQuery,
-  response: envelope(Campaign),
+  response: ListPage(Campaign),
 })
 
 export const createCampaign = operation({
@@ -367,7 +367,7 @@ const listRecipientsQuery = listQuery({
     engagement: EngagementFilter.optional(),
   },
 })
-export type RecipientQuery = AskedOf<typeof listRecipientsQuery>
+export type RecipientQuery = ListRequest<typeof listRecipientsQuery>
 
 export const listCampaignRecipients = operation({
   id: 'listCampaignRecipients',
@@ -380,7 +380,7 @@ export const listCampaignRecipients = operation({
   roles: writers,
   params: IdParams('cmp'),
   query: listRecipientsQuery,
-  response: envelope(CampaignRecipient),
+  response: ListPage(CampaignRecipient),
 })
 
 export const retryFailedCampaignRecipients = operation({

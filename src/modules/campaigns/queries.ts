@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, isNull, or, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { containsFolded } from '../../db/contains.ts'
+import { containsFolded } from '../../db/search.ts'
 import { buildOrderBy, buildPage, maxIndexedOffset, paginate } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
@@ -8,8 +8,8 @@ import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
 import { segments } from '../../db/schema/messaging/segments.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { type RowOf, select } from '../../db/select.ts'
-import { inList, seesOrganization, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
-import { customersSeenBy } from '../../db/customer-visibility.ts'
+import { inList, seesOrganization, buildVisibility, isVisibleTo, isVisibleIn } from '../../db/visibility.ts'
+import { viewCustomers } from '../../db/customers.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import type { RecipientRow } from '../../domain/campaigns/sender.ts'
 import type { RecipientPerson } from '../../domain/campaigns/sending-policy.ts'
@@ -33,8 +33,8 @@ const listColumns = { ...columns, ...segmentSummaryFields, edition_timezone: edi
 
 export type CampaignListRow = RowOf<typeof listColumns>
 
-const campaignVisibility = visibilityOf(sql`${campaigns.organization_id}`, sql`${campaigns.edition_id}`)
-const segmentVisibility = visibilityOf(sql`${segments.organization_id}`, sql`${segments.edition_id}`)
+const campaignVisibility = buildVisibility(sql`${campaigns.organization_id}`, sql`${campaigns.edition_id}`)
+const segmentVisibility = buildVisibility(sql`${segments.organization_id}`, sql`${segments.edition_id}`)
 
 export function listCampaigns(
   ctx: Ctx,
@@ -47,7 +47,7 @@ export function listCampaigns(
     from: sql`${campaigns}`,
     id: sql`${columns.seq}`,
     where: [
-      visibleIn(ctx.caller, campaignVisibility, filters),
+      isVisibleIn(ctx.caller, campaignVisibility, filters),
       ...(organization_id ? [eq(columns.organization_id, organization_id)] : []),
       ...(edition_id ? [eq(columns.edition_id, edition_id)] : []),
       ...(channel ? [eq(columns.channel, channel)] : []),
@@ -69,7 +69,7 @@ export function listCampaigns(
 
 export async function findCampaign(ctx: Ctx, id: string): Promise<LoadedCampaign> {
   const row = await ctx.db.first(
-    selectCampaigns().where(and(eq(columns.id, id), visible(ctx.caller, campaignVisibility))),
+    selectCampaigns().where(and(eq(columns.id, id), isVisibleTo(ctx.caller, campaignVisibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
@@ -92,7 +92,7 @@ export async function loadReferences(ctx: Ctx, ids: ReferencedIds): Promise<Read
     eq(segments.organization_id, organizations.id),
     or(isNull(segments.edition_id), eq(segments.edition_id, ids.edition_id)),
     isNull(segments.deleted_at),
-    visible(ctx.caller, segmentVisibility),
+    isVisibleTo(ctx.caller, segmentVisibility),
   )
   const row = await ctx.db.first(
     select({ edition: editions.id, ...readinessFields })
@@ -109,9 +109,9 @@ export async function loadReferences(ctx: Ctx, ids: ReferencedIds): Promise<Read
     ...(ids.email_message_id !== null && row.message_id === null ? doesNotExist('email_message_id').errors : []),
   ]
   if (missing.length) throw invalid(...missing)
-  const { edition: _edition, ...columns } = row
+  const { edition: _edition, ...references } = row
   // Nothing is missing, so no column of the edition or the segment is null.
-  return columns as ReadinessColumns
+  return references as ReadinessColumns
 }
 
 export interface CampaignCounters extends Counters {
@@ -139,7 +139,7 @@ async function replaceContacts(
   rows: readonly RecipientRow[],
 ): Promise<RecipientRow[]> {
   if (seesOrganization(ctx.caller, campaign.organization_id) || rows.length === 0) return [...rows]
-  const customers = customersSeenBy(ctx.caller)
+  const customers = viewCustomers(ctx.caller)
   const ids = rows.map(({ user_id }) => user_id)
   const people = await ctx.db.all(sql<RecipientPerson>`select users.id,
       ${customers.columns(['email', 'phone_number', 'first_name', 'last_name'])}

@@ -1,5 +1,5 @@
 import { mount, mountList } from '../../http/operations/mount.ts'
-import { createRouter } from '../../http/operations/router.ts'
+import { createRouter } from '../../http/operations/mount.ts'
 import { findAuthorizedCampaign } from './checks.ts'
 import * as contract from './contract.ts'
 import { createCampaign } from './create.ts'

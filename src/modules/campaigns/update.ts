@@ -1,9 +1,9 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
-import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
+import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import { isEditable } from '../../domain/campaigns/lifecycle.ts'
-import { searchText } from '../../domain/text/fold.ts'
+import { buildSearchText } from '../../domain/text/fold.ts'
 import { openEditions } from '../editions/index.ts'
 import type { UpdateCampaignInput } from './contract.ts'
 import { buildSmsColumns } from './create.ts'
@@ -20,7 +20,7 @@ function buildChanges(campaign: CampaignRow, input: UpdateCampaignInput): Campai
   const { name, segment_id, channel, email_message_id, sms_body } = input
   const newChannel = channel !== undefined && channel !== campaign.channel ? channel : null
   return {
-    ...(name === undefined ? {} : { name, search: searchText(name) }),
+    ...(name === undefined ? {} : { name, search: buildSearchText(name) }),
     ...(segment_id === undefined ? {} : { segment_id }),
     ...(newChannel === 'sms' ? { email_message_id: null } : {}),
     ...(newChannel === 'email' ? buildSmsColumns({}) : {}),
@@ -40,7 +40,7 @@ export async function updateCampaign(
   // Sizes follow from the texts, so they are a change of their own only when they were never measured.
   const { sms_sizes, ...changesWithoutSizes } = changes
   const isFirstMeasured = campaign.sms_sizes === null && !isEmpty(sms_sizes ?? {})
-  if (isEmpty(changesIn<CampaignRow>(campaign, isFirstMeasured ? changes : changesWithoutSizes)))
+  if (isEmpty(pickChanges<CampaignRow>(campaign, isFirstMeasured ? changes : changesWithoutSizes)))
     return commit(ctx, campaign, openEditions(campaign.edition_id))
   const updated = { ...campaign, ...changes, modified_at: ctx.now(), version: campaign.version + 1 }
   const hasNewReferences =

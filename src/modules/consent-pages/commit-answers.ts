@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { changesBetween } from '../../domain/audit.ts'
-import { stillHolds } from '../../db/commit.ts'
+import { listChanges } from '../../domain/audit.ts'
+import { abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { auditStatement } from '../audit-log/index.ts'
 import {
@@ -66,7 +66,7 @@ function buildAuditEntries(
         edition_id: definition.edition_id,
         resource_type: 'user',
         resource_id: person.id,
-        changes: changesBetween(
+        changes: listChanges(
           { [`consents.${definition.key}`]: before?.status ?? 'none' },
           { [`consents.${definition.key}`]: records.at(-1)?.status ?? null },
         ),
@@ -77,10 +77,10 @@ function buildAuditEntries(
 
 /** Builds guards that abort the commit when the person was erased or an edition archived meanwhile. */
 const buildGuards = (person: LinkedPerson, decided: readonly DecidedAnswer[]): Statement[] => [
-  stillHolds(sql`exists (select 1 from users where id = ${person.id} and erased_at is null)`),
+  abortUnless(sql`exists (select 1 from users where id = ${person.id} and erased_at is null)`),
   ...decided.flatMap(({ definition, records }) =>
     definition.edition_id !== null && records.at(-1)?.status === 'given'
-      ? [stillHolds(sql`exists (select 1 from editions where id = ${definition.edition_id} and is_archived = 0)`)]
+      ? [abortUnless(sql`exists (select 1 from editions where id = ${definition.edition_id} and is_archived = 0)`)]
       : [],
   ),
 ]

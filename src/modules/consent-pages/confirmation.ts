@@ -1,4 +1,4 @@
-import { decideAgain } from '../../db/commit.ts'
+import { retryLostRaces } from '../../db/commit.ts'
 import type { JobCtx } from '../../context.ts'
 import { mintPreferencesToken, readConfirmationToken } from '../../domain/consents/consent-tokens.ts'
 import { getAnswerState } from '../../domain/consents/consents.ts'
@@ -75,7 +75,7 @@ export async function confirmAnswer(
   token: string,
   { language, visit }: { language: Language | null; visit: Visit },
 ): Promise<Confirmation | null> {
-  await decideAgain(async () => {
+  await retryLostRaces(async () => {
     const confirmable = await findConfirmableAnswer(job, token)
     if (!confirmable || confirmable.is_confirmed) return
     const { person, answer } = confirmable

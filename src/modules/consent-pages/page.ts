@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { dateText } from '../../domain/email/messages/dates.ts'
 import { isSafeAddress } from '../../domain/email/blocks/urls.ts'
-import { bcp47, type Language, languages } from '../../domain/languages.ts'
+import { toBcp47, type Language, languages } from '../../domain/languages.ts'
 import { isDeadAddress } from '../../domain/messaging/suppressions.ts'
 import { languageNames, pageWords, type PageStatus } from './words.ts'
 
@@ -79,7 +79,7 @@ function renderWording(
   const link = isSafeAddress(link_url)
     ? html`<p><a href="${link_url}" rel="noopener noreferrer nofollow">${words.more}</a></p>`
     : ''
-  const fullText = html`<div lang="${bcp47(textLanguage)}">${renderLines(text)}</div>`
+  const fullText = html`<div lang="${toBcp47(textLanguage)}">${renderLines(text)}</div>`
   const collapsedText = html`<details>
     <summary>${words.wording}</summary>
     ${fullText}
@@ -89,7 +89,7 @@ function renderWording(
 
 function renderConsent(consent: PageConsent, index: number, language: Language) {
   const words = pageWords[language]
-  const consentLanguage = bcp47(consent.language)
+  const consentLanguage = toBcp47(consent.language)
   const state = html`<small class="soft" id="${buildTitleId(index)}-state"
     >${consent.edition_name === null ? '' : `${consent.edition_name}. `}${describeStatus(consent, language)}</small
   >`
@@ -121,8 +121,8 @@ const renderLanguageLinks = (language: Language) =>
   html`<nav class="languages" aria-label="${pageWords[language].languages}">
     ${languages.map((one) =>
       one === language
-        ? html`<span aria-current="true" lang="${bcp47(one)}">${languageNames[one]}</span>`
-        : html`<a href="?language=${one}" lang="${bcp47(one)}" hreflang="${bcp47(one)}">${languageNames[one]}</a>`,
+        ? html`<span aria-current="true" lang="${toBcp47(one)}">${languageNames[one]}</span>`
+        : html`<a href="?language=${one}" lang="${toBcp47(one)}" hreflang="${toBcp47(one)}">${languageNames[one]}</a>`,
     )}
   </nav>`
 
@@ -151,7 +151,7 @@ export function renderPreferencesPage(preferences: Preferences, outcome?: FormOu
     ${consents.length ? html`<form method="post">${cards}${save}</form>` : html`<p>${words.nothing}</p>`}
     <p class="soft"><small>${words.stays}</small></p>
     ${renderLanguageLinks(language)}`
-  return { language: bcp47(language), title: words.title, content }
+  return { language: toBcp47(language), title: words.title, content }
 }
 
 export interface Confirmation {
@@ -179,13 +179,13 @@ export function renderConfirmationPage({
         : html`<p>${words.confirmIntro(organization_name)}</p>`
     }
     <section class="card">
-      <h2 lang="${bcp47(consent.language)}">${consent.title}</h2>
+      <h2 lang="${toBcp47(consent.language)}">${consent.title}</h2>
       ${renderWording(consent, language)}
     </section>
     ${is_confirmed ? '' : html`<form method="post"><button name="confirm" value="1">${words.confirm}</button></form>`}
     <p><a href="${preferences}">${words.all}</a></p>
     ${renderLanguageLinks(language)}`
-  return { language: bcp47(language), title: words.confirmTitle, content }
+  return { language: toBcp47(language), title: words.confirmTitle, content }
 }
 
 /** Renders the page of every invalid link. */

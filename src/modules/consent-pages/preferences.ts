@@ -1,4 +1,4 @@
-import { decideAgain } from '../../db/commit.ts'
+import { retryLostRaces } from '../../db/commit.ts'
 import type { JobCtx } from '../../context.ts'
 import { readPreferencesToken } from '../../domain/consents/consent-tokens.ts'
 import type { Language } from '../../domain/languages.ts'
@@ -96,4 +96,4 @@ async function trySave(job: JobCtx, { person, language, form, visit }: Preferenc
 
 /** Saves all changes of the form, or none of them. Submitting the same form again changes nothing. */
 export const savePreferences = (job: JobCtx, request: PreferencesRequest): Promise<FormOutcome> =>
-  decideAgain(() => trySave(job, request))
+  retryLostRaces(() => trySave(job, request))

@@ -1,14 +1,13 @@
 import { Hono } from 'hono'
 import { readBody } from '../../http/requests/body.ts'
-import { type Language, languageOf, languages } from '../../domain/languages.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
-import { formPage, formPolicy } from '../../http/pages/form-page.ts'
-import { linkHeaders } from '../../http/middleware/link-headers.ts'
+import { formPage, formPolicy, linkHeaders } from '../../http/pages/html-page.ts'
 import { clientPrefix, limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
 import { confirmAnswer, loadConfirmation } from './confirmation.ts'
 import { renderConfirmationPage, type LinkPage, renderPreferencesPage, renderInvalidLinkPage } from './page.ts'
 import { findLinkedPerson, loadPreferences, savePreferences, type SentForm } from './preferences.ts'
 import type { Visit } from './commit-answers.ts'
+import { choosePageLanguage, parsePageLanguage } from './words.ts'
 
 type PageJob = Parameters<typeof findLinkedPerson>[0]
 type Status = 200 | 404 | 409
@@ -20,10 +19,6 @@ const maxAgentLength = 200
 async function respond(c: AppContext, page: LinkPage, status: Status = 200): Promise<Response> {
   return c.html(formPage(page), status, { 'content-security-policy': await formPolicy() })
 }
-
-/** The language that the link asks for. Null when it asks for none, or for one without texts. */
-const readLanguage = (c: AppContext): Language | null =>
-  languages.find((language) => language === c.req.query('language')) ?? null
 
 const readVisit = (c: AppContext): Visit => {
   const ip_prefix = clientPrefix(c)
@@ -47,14 +42,21 @@ export function consentPages(open: (c: AppContext) => PageJob): Hono<AppEnv> {
 
   // Virus scanners open every link of a message, so GET changes nothing.
   routes.get('/consents/confirm/:token', async (c) => {
-    const confirmation = await loadConfirmation(open(c), c.req.param('token'), readLanguage(c))
+    const confirmation = await loadConfirmation(
+      open(c),
+      c.req.param('token'),
+      parsePageLanguage(c.req.query('language')),
+    )
     return confirmation ? respond(c, renderConfirmationPage(confirmation)) : respond(c, renderInvalidLinkPage(), 404)
   })
 
   routes.post('/consents/confirm/:token', async (c) => {
     const token = c.req.param('token')
     await limitConfirmations(c, token)
-    const confirmation = await confirmAnswer(open(c), token, { language: readLanguage(c), visit: readVisit(c) })
+    const confirmation = await confirmAnswer(open(c), token, {
+      language: parsePageLanguage(c.req.query('language')),
+      visit: readVisit(c),
+    })
     return confirmation ? respond(c, renderConfirmationPage(confirmation)) : respond(c, renderInvalidLinkPage(), 404)
   })
 
@@ -62,7 +64,7 @@ export function consentPages(open: (c: AppContext) => PageJob): Hono<AppEnv> {
     const job = open(c)
     const person = await findLinkedPerson(job, c.req.param('token'))
     if (!person) return respond(c, renderInvalidLinkPage(), 404)
-    const language = readLanguage(c) ?? languageOf(person.locale) ?? 'en'
+    const language = choosePageLanguage(c.req.query('language'), person.locale)
     return respond(c, renderPreferencesPage(await loadPreferences(job, person, language)))
   })
 
@@ -72,7 +74,7 @@ export function consentPages(open: (c: AppContext) => PageJob): Hono<AppEnv> {
     const job = open(c)
     const person = await findLinkedPerson(job, token)
     if (!person) return respond(c, renderInvalidLinkPage(), 404)
-    const language = readLanguage(c) ?? languageOf(person.locale) ?? 'en'
+    const language = choosePageLanguage(c.req.query('language'), person.locale)
     const outcome = await savePreferences(job, { person, language, form: await readForm(c), visit: readVisit(c) })
     const page = renderPreferencesPage(await loadPreferences(job, person, language), outcome)
     return respond(c, page, outcome === 'stale' ? 409 : 200)

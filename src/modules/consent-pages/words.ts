@@ -1,4 +1,4 @@
-import type { Language } from '../../domain/languages.ts'
+import { type Language, languages, parseLanguage } from '../../domain/languages.ts'
 
 /** The status of an answer on the page. `outdated`: given to an earlier wording that no longer counts. */
 export type PageStatus = 'none' | 'pending' | 'given' | 'outdated' | 'skipped' | 'withdrawn' | 'expired'
@@ -213,3 +213,11 @@ export const languageNames: Readonly<Record<Language, string>> = {
   nl: 'Nederlands',
   pl: 'Polski',
 }
+
+/** Returns null when a link asks for no language, or for one that has no texts. */
+export const parsePageLanguage = (text: string | undefined): Language | null =>
+  languages.find((language) => language === text) ?? null
+
+/** Chooses the language that the link asks for, else the person's, else English. */
+export const choosePageLanguage = (text: string | undefined, locale: string): Language =>
+  parsePageLanguage(text) ?? parseLanguage(locale) ?? 'en'

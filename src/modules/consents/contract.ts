@@ -26,8 +26,8 @@ import {
 } from '../../http/fields.ts'
 import {
   BooleanFilter,
-  envelope,
-  type FiltersOf,
+  ListPage,
+  type ListFilters,
   IdFilter,
   listQuery,
   TextFilter,
@@ -75,12 +75,9 @@ const Position = z.int().min(0).max(1_000_000).openapi({ description: 'Consents 
 const ExpiresAfterDays = z.int().min(1).max(maxExpiresAfterDays)
 const Type = z.enum(consentTypes)
 const LegalBasis = z.enum(legalBases)
-const ReconsentOnChange = z
-  .boolean()
-  .openapi({
-    description:
-      'Whether a change of the wording makes earlier answers invalid, so that people have to be asked again.',
-  })
+const ReconsentOnChange = z.boolean().openapi({
+  description: 'Whether a change of the wording makes earlier answers invalid, so that people have to be asked again.',
+})
 
 const Stats = z
   .object({ given: z.int(), skipped: z.int(), withdrawn: z.int(), expired: z.int() })
@@ -210,10 +207,10 @@ export const listConsents = operation({
       search: TextFilter.optional().openapi({ description: 'Finds consents whose key or name contains this text.' }),
     },
   }),
-  response: envelope(Consent),
+  response: ListPage(Consent),
 })
 
-export type ConsentFilters = FiltersOf<typeof listConsents.query>
+export type ConsentFilters = ListFilters<typeof listConsents.query>
 
 export const createConsent = operation({
   id: 'createConsent',

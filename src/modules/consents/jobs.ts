@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { contactSeenInEdition } from '../../db/customer-visibility.ts'
+import { buildContactColumn } from '../../db/customers.ts'
 import { hasStatus } from '../../db/consents.ts'
 import { getStateAfterRequest } from '../../domain/consents/consents.ts'
 import { LostRace } from '../../domain/errors.ts'
@@ -27,7 +27,7 @@ interface DueRow extends RecordRow {
 /** Lists consents that have ended. The status is a literal, because SQLite does not use a partial index for a bound value. */
 const listDueConsents = ({ db, now }: JobCtx, limit: number): Promise<DueRow[]> =>
   db.all(
-    sql<DueRow>`select r.*, consents.key, ${contactSeenInEdition(sql`users`, 'email', sql`r.edition_id`)} as email
+    sql<DueRow>`select r.*, consents.key, ${buildContactColumn(sql`users`, 'email', sql`r.edition_id`)} as email
       from (select user_id, consent_id, number from consent_records
         where is_latest = 1 and ${hasStatus(sql`consent_records`, 'given')}
           and expires_at is not null and expires_at <= ${now()}
@@ -73,7 +73,7 @@ export async function sweepConsents(job: JobCtx, batchSize = consentsPerBatch): 
 export async function sweepLapsed(job: JobCtx): Promise<number> {
   const now = job.now()
   const rows = await job.db.all(sql<DueRow>`select r.*, consents.key,
-      ${contactSeenInEdition(sql`users`, 'email', sql`r.edition_id`)} as email
+      ${buildContactColumn(sql`users`, 'email', sql`r.edition_id`)} as email
     from (select user_id, consent_id, number from consent_records indexed by consent_records_waiting
         where is_latest = 1 and ${hasStatus(sql`consent_records`, 'pending')} and expires_at <= ${now}
         order by expires_at limit ${requestsPerSweep}) due

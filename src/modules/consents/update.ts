@@ -1,11 +1,11 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { consents, consentVersions } from '../../db/schema/consents.ts'
-import { changesIn, insert, isEmpty, updateVersion } from '../../db/write.ts'
+import { pickChanges, insert, isEmpty, updateVersion } from '../../db/write.ts'
 import { hashWording } from '../../domain/consents/consent-records.ts'
 import { wordingFields } from '../../domain/consents/consents.ts'
 import { invalid } from '../../domain/errors.ts'
-import { searchText } from '../../domain/text/fold.ts'
+import { buildSearchText } from '../../domain/text/fold.ts'
 import { openEditions } from '../editions/index.ts'
 import type { UpdateConsentInput } from './contract.ts'
 import { buildVersionRow, findTextFaults } from './create.ts'
@@ -14,7 +14,7 @@ import type { ConsentRow, DefinitionRow } from './queries.ts'
 function buildRequestedColumns(input: UpdateConsentInput, key: string): Partial<DefinitionRow> {
   const entries = Object.entries(input).filter(([, value]) => value !== undefined)
   const columns = Object.fromEntries(entries) as Partial<DefinitionRow>
-  return input.name === undefined ? columns : { ...columns, search: searchText(key, input.name) }
+  return input.name === undefined ? columns : { ...columns, search: buildSearchText(key, input.name) }
 }
 
 /** A change of the wording makes a new version. Earlier versions stay. */
@@ -28,7 +28,7 @@ async function buildVersionChanges(row: ConsentRow, changes: Partial<DefinitionR
 export async function updateConsent(ctx: Ctx, row: ConsentRow, input: UpdateConsentInput): Promise<ConsentRow> {
   const faults = input.text === undefined ? [] : findTextFaults(input.text, row.default_language)
   if (faults.length) throw invalid(...faults)
-  const requested = changesIn<DefinitionRow>(row, buildRequestedColumns(input, row.key))
+  const requested = pickChanges<DefinitionRow>(row, buildRequestedColumns(input, row.key))
   if (isEmpty(requested)) return commit(ctx, row, openEditions(row.edition_id))
   const changes = { ...requested, ...(await buildVersionChanges(row, requested)), modified_at: ctx.now() }
   const updated = { ...row, ...changes, version: row.version + 1 }

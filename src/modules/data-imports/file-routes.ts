@@ -1,5 +1,4 @@
-import { mount, mountList } from '../../http/operations/mount.ts'
-import type { Router } from '../../http/operations/router.ts'
+import { mount, mountList, type Router } from '../../http/operations/mount.ts'
 import { cancelDataImport } from './cancel.ts'
 import { createDataImport } from './create.ts'
 import * as contract from './import-contract.ts'

@@ -1,5 +1,4 @@
-import { mount, mountFile, mountList } from '../../http/operations/mount.ts'
-import type { Router } from '../../http/operations/router.ts'
+import { mount, mountFile, mountList, type Router } from '../../http/operations/mount.ts'
 import { startDataImport as startContract } from './import-contract.ts'
 import { presentDataImport } from './present-import.ts'
 import { findImport } from './queries.ts'

@@ -1,35 +1,10 @@
 import { Hono } from 'hono'
-import { toIso } from '../../domain/time/instants.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
-import { pageLinks, pageRequest } from '../../http/requests/list-query.ts'
-import { publicAddress } from '../../http/public-address.ts'
+import { buildPageLinks, readPageRequest } from '../../http/requests/list-query.ts'
+import { buildPublicUrl } from '../../http/problem.ts'
 import { renderListPage, renderMessagePage, mailboxPolicy } from './page.ts'
-import {
-  type CapturedItem,
-  type CapturedRow,
-  findCaptured,
-  listCaptured,
-  type MailboxReader,
-  parseChannel,
-} from './queries.ts'
-
-const presentItem = (row: Omit<CapturedItem, 'text_start'>) => ({
-  id: row.id,
-  channel: row.channel,
-  reference: row.reference,
-  from: row.sender,
-  to: row.recipient,
-  subject: row.subject,
-  created: toIso(row.created_at),
-})
-
-const presentMessage = (row: CapturedRow) => ({
-  ...presentItem(row),
-  reply_to: row.reply_to,
-  html: row.html,
-  text: row.body,
-  headers: row.headers,
-})
+import { presentItem, presentMessage } from './present.ts'
+import { findCaptured, listCaptured, type MailboxReader, parseChannel } from './queries.ts'
 
 const defaultPageSize = 50
 const maxPageSize = 500
@@ -38,13 +13,13 @@ const parsePositiveInt = (text: string | undefined): number | null =>
   text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : null
 
 async function loadPage(c: AppContext, reader: MailboxReader) {
-  const url = publicAddress(c.env.PUBLIC_URL.replace(/(?<!\/)\/+$/, ''), c.req.url)
+  const url = buildPublicUrl(c.env.PUBLIC_URL.replace(/(?<!\/)\/+$/, ''), c.req.url)
   const { channel, to = '', page, page_size, cursor } = c.req.query()
   const filter = { channel: parseChannel(channel), to: to.slice(0, 254) }
   const size = Math.min(parsePositiveInt(page_size) ?? defaultPageSize, maxPageSize)
-  const request = pageRequest({ page: parsePositiveInt(page) ?? 1, page_size: size, cursor }, url)
+  const request = readPageRequest({ page: parsePositiveInt(page) ?? 1, page_size: size, cursor }, url)
   const messages = await listCaptured(reader, filter, request)
-  return { messages, filter, links: pageLinks(messages, url) }
+  return { messages, filter, links: buildPageLinks(messages, url) }
 }
 
 /** `/dev/outbox` shows the messages that the capture gateways stored, as pages and as JSON. */

@@ -14,8 +14,8 @@ import { fileTypes } from '../../domain/files/types.ts'
 import { Id, IdParams, Image, JsonObject, orNull, RequiredText, Timestamp, Translated } from '../../http/fields.ts'
 import {
   BooleanFilter,
-  envelope,
-  type FiltersOf,
+  ListPage,
+  type ListFilters,
   IdFilter,
   listQuery,
   TextFilter,
@@ -107,7 +107,7 @@ const listFilesQuery = listQuery({
   },
 })
 
-export type FileFilters = FiltersOf<typeof listFilesQuery>
+export type FileFilters = ListFilters<typeof listFilesQuery>
 export type FileOrdering = z.output<typeof listFilesQuery>['ordering']
 
 export const listFiles = operation({
@@ -119,7 +119,7 @@ export const listFiles = operation({
   description: 'Newest first.',
   roles: roleCodes,
   query: listFilesQuery,
-  response: envelope(File),
+  response: ListPage(File),
 })
 
 const IdInQuery = (prefix: string, description: string) =>

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { orRefuse } from '../../db/commit.ts'
+import { holdsOrRefuses } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { toHex } from '../../domain/text/encoding.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -62,7 +62,7 @@ const holdAll = (guards: readonly Statement[]): SQL =>
  * Takes the bytes for the organisation unless it has the same ones; bytes that were lost come back with all their files.
  * Guards are asked in the same statement, which saves one each.
  */
-export const keepContent = (content: StoredContent, now: number, guards: readonly Statement[] = []): Statement =>
+export const storeContent = (content: StoredContent, now: number, guards: readonly Statement[] = []): Statement =>
   sql`insert into stored_objects (storage_key, organization_id, checksum_sha256, size, created_at)
     select ${content.storage_key}, ${content.organization_id}, ${content.checksum_sha256}, ${content.size}, ${now}
     where ${holdAll(guards)}
@@ -82,7 +82,7 @@ export const countBytes = (organizationId: string, bytes: number, condition: SQL
   sql`insert into organization_storage (organization_id, used_bytes)
     select ${organizationId}, ${bytes} where ${condition}
     on conflict (organization_id) do update set used_bytes = used_bytes + excluded.used_bytes
-      where ${orRefuse(withinLimit, 'storage_full')}`
+      where ${holdsOrRefuses(withinLimit, 'storage_full')}`
 
 export const countNewContent = ({ organization_id, size, storage_key }: StoredContent): Statement =>
   countBytes(organization_id, size, isNew(storage_key))

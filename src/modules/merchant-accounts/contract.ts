@@ -10,7 +10,7 @@ import {
 } from '../../domain/refunds/merchant-accounts.ts'
 import { currencies } from '../../domain/money.ts'
 import { Id, IdParams, RequiredText, Timestamp } from '../../http/fields.ts'
-import { BooleanFilter, envelope, type FiltersOf, IdFilter, listQuery } from '../../http/requests/list-query.ts'
+import { BooleanFilter, ListPage, type ListFilters, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 const Type = z.enum(paymentServices)
@@ -116,7 +116,7 @@ const listMerchantAccountsQuery = listQuery({
   filters: { organization_id: IdFilter.optional(), type: Type.optional(), is_active: BooleanFilter.optional() },
 })
 
-export type MerchantAccountFilters = FiltersOf<typeof listMerchantAccountsQuery>
+export type MerchantAccountFilters = ListFilters<typeof listMerchantAccountsQuery>
 export type MerchantAccountOrdering = z.output<typeof listMerchantAccountsQuery>['ordering']
 
 export const listMerchantAccounts = operation({
@@ -128,7 +128,7 @@ export const listMerchantAccounts = operation({
   description: 'Newest first. Keys and secrets are in no answer.',
   roles: readers,
   query: listMerchantAccountsQuery,
-  response: envelope(MerchantAccount),
+  response: ListPage(MerchantAccount),
 })
 
 export const createMerchantAccount = operation({

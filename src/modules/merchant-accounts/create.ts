@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { commit, stillHolds } from '../../db/commit.ts'
+import { commit, abortUnless } from '../../db/commit.ts'
 import { merchantAccounts } from '../../db/schema/editions.ts'
 import { insert } from '../../db/write.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -45,7 +45,7 @@ export async function createMerchantAccount(ctx: Ctx, input: CreateMerchantAccou
     modified_at: now,
   }
   return commit(ctx, row, [
-    stillHolds(sql`(${countOf(organization_id)}) < ${maxMerchantAccounts}`),
+    abortUnless(sql`(${countOf(organization_id)}) < ${maxMerchantAccounts}`),
     insert(merchantAccounts, row),
   ])
 }

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { changedOne, commit } from '../../db/commit.ts'
+import { requireOneChange, commit } from '../../db/commit.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { MerchantAccountRow } from './queries.ts'
 
@@ -39,6 +39,6 @@ export async function deleteMerchantAccount(ctx: Ctx, { id, version }: MerchantA
   return commit(ctx, null, [
     sql`delete from merchant_accounts where id = ${id} and version = ${version}
       and not exists (select 1 from editions where merchant_account_id = ${id})`,
-    changedOne(),
+    requireOneChange(),
   ])
 }

@@ -5,7 +5,7 @@ import { merchantAccounts } from '../../db/schema/editions.ts'
 import { select } from '../../db/select.ts'
 import { inList } from '../../db/visibility.ts'
 import { update } from '../../db/write.ts'
-import { fingerprintOf } from '../../domain/accounts/secret-seal.ts'
+import { fingerprintSecret } from '../../domain/accounts/secret-seal.ts'
 import type { MerchantAccountRow } from './queries.ts'
 import { openSecrets, sealSecrets } from './secrets.ts'
 
@@ -33,7 +33,7 @@ async function resealed(job: JobCtx, row: MerchantAccountRow): Promise<Statement
 export async function resealMerchantAccounts(job: JobCtx): Promise<number> {
   const [, ...previous] = job.config.payments.secrets
   if (previous.length === 0) return 0
-  const fingerprints = await Promise.all(previous.map(fingerprintOf))
+  const fingerprints = await Promise.all(previous.map(fingerprintSecret))
   const { sealed_with } = merchantAccounts
   const rows = await job.db.all(
     select(getTableColumns(merchantAccounts))

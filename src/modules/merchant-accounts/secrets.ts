@@ -1,6 +1,6 @@
 import type { Ctx, JobCtx } from '../../context.ts'
 import { AppError } from '../../domain/errors.ts'
-import { fingerprintOf, openSecret, sealSecret } from '../../domain/accounts/secret-seal.ts'
+import { fingerprintSecret, openSecret, sealSecret } from '../../domain/accounts/secret-seal.ts'
 import type { MerchantAccountRow } from './queries.ts'
 
 /** The columns with what is sealed. */
@@ -43,7 +43,7 @@ export async function sealSecrets(
   return {
     sealed_api_key: await seal('api_key'),
     sealed_webhook_secret: await seal('webhook_secret'),
-    sealed_with: await fingerprintOf(current),
+    sealed_with: await fingerprintSecret(current),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { merchantAccounts } from '../../db/schema/editions.ts'
-import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
+import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import type { UpdateMerchantAccountInput } from './contract.ts'
 import type { MerchantAccountRow } from './queries.ts'
 import { checkFields } from './rules.ts'
@@ -20,7 +20,7 @@ export async function updateMerchantAccount(
   input: UpdateMerchantAccountInput,
 ): Promise<MerchantAccountRow> {
   checkFields(row.type, input, ctx.config.environment)
-  const columns = changesIn<MerchantAccountRow>(row, requestedColumns(input))
+  const columns = pickChanges<MerchantAccountRow>(row, requestedColumns(input))
   const asked = { ...columns, ...(await changedSecrets(ctx, row, input)) }
   if (isEmpty(asked)) return commit(ctx, row, [])
   const changes = { ...asked, modified_at: ctx.now() }

@@ -1,5 +1,5 @@
 import { escapeHtml } from '../../domain/email/escape.ts'
-import { bcp47, type Language, languages } from '../../domain/languages.ts'
+import { toBcp47, type Language, languages } from '../../domain/languages.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 import { isDeadAddress } from '../../domain/messaging/suppressions.ts'
 import type { Subscriber, Subscription } from './subscription.ts'
@@ -29,7 +29,7 @@ interface PageWords {
   allConsents: string
 }
 
-const words: Record<Language, PageWords> = {
+const wordsByLanguage: Record<Language, PageWords> = {
   en: {
     title: 'Unsubscribe',
     channels: { email: 'by e-mail', sms: 'by SMS' },
@@ -124,7 +124,7 @@ const words: Record<Language, PageWords> = {
 
 function choosePageWords(language: string): [Language, PageWords] {
   const pageLanguage = languages.find((candidate) => candidate === language) ?? 'en'
-  return [pageLanguage, words[pageLanguage]]
+  return [pageLanguage, wordsByLanguage[pageLanguage]]
 }
 
 /** The content security policy of the page: it loads nothing, and its form posts to this service only. */
@@ -176,7 +176,7 @@ export function renderSubscriptionPage(
     preferences === null
       ? ''
       : `<p class="small"><a href="../../consents/${preferences}">${escapeHtml(words.allConsents)}</a></p>`
-  return renderPage(bcp47(language), words.title, parts.join('') + consentsLink)
+  return renderPage(toBcp47(language), words.title, parts.join('') + consentsLink)
 }
 
 export const renderUnknownLinkPage = (): string =>

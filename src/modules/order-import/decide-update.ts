@@ -2,7 +2,7 @@ import { paymentAfter, takenBack } from '../../domain/data-imports/imported-amou
 import { isPaid, paymentStatusOf, wasCaptured } from '../../domain/orders/orders.ts'
 import { openStatuses, orderMovesFrom } from '../../domain/orders/purchases.ts'
 import { type ExistingUnit, reconcile, type Reconciled, unitsOf } from '../../domain/orders/reconcile-purchases.ts'
-import { changesIn } from '../../db/write.ts'
+import { pickChanges } from '../../db/write.ts'
 import {
   orderColumns,
   type OrderDecision,
@@ -50,7 +50,7 @@ function paymentWrites(placement: Placement, row: TransactionRow, after: ReturnT
   const { service_fee_minor, handling_fee_minor } = totals
   const provider = order.payment && takenBack(row) === 0 ? providerColumns(order.payment) : {}
   const fees = after.follows ? { service_fee_minor, handling_fee_minor } : {}
-  return [{ write: 'payment', payment: row, changes: changesIn(row, { ...after.payment, ...fees, ...provider }) }]
+  return [{ write: 'payment', payment: row, changes: pickChanges(row, { ...after.payment, ...fees, ...provider }) }]
 }
 
 /** Purchases that are somebody else's now: those of the former customer follow the order, others follow their item. */

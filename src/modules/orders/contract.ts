@@ -30,8 +30,8 @@ import {
   Timestamp,
 } from '../../http/fields.ts'
 import {
-  envelope,
-  type FiltersOf,
+  ListPage,
+  type ListFilters,
   IdFilter,
   InstantFilter,
   listQuery,
@@ -205,10 +205,10 @@ export const listOrders = operation({
       created_before: InstantFilter.optional(),
     },
   }),
-  response: envelope(OrderListItem),
+  response: ListPage(OrderListItem),
 })
 
-export type OrderFilters = FiltersOf<typeof listOrders.query>
+export type OrderFilters = ListFilters<typeof listOrders.query>
 
 export const getOrder = operation({
   id: 'getOrder',

@@ -1,14 +1,14 @@
 import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Ctx } from '../../context.ts'
-import { orderRest, purchaseRest } from '../../db/refunds.ts'
+import { buildOrderRemainder, buildPurchaseRemainder } from '../../db/refunds.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { orders, purchases, transactions } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
-import { answering, fromJson, orNull, type RowOf, select, selection } from '../../db/select.ts'
-import { type CustomerView, customerFields, customersSeenBy, madeOfView } from '../../db/customer-visibility.ts'
-import { visible } from '../../db/visibility.ts'
+import { decodeAs, fromJson, makeNullable, type RowOf, select, buildSelectList } from '../../db/select.ts'
+import { type CustomerView, buildContactFields, viewCustomers } from '../../db/customers.ts'
+import { isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
@@ -26,31 +26,31 @@ import { orderVisibility } from './scope.ts'
 
 const jsonObject = (column: SQL) => fromJson<Record<string, unknown>>(column)
 
-const headFields = madeOfView((view) => ({
+const headFields = (view: CustomerView) => ({
   ...orderFields(view),
   ...organizationSummaryFields,
   completed_transaction_id: orders.completed_transaction_id,
   metadata: orders.metadata,
   cart: orders.cart,
   user_id: orders.user_id,
-  ...customerFields(view, ['phone_number']),
+  ...buildContactFields(view, ['phone_number']),
   user_created_at: sql<number>`${view.column('created_at')}`,
   user_last_seen_at: sql<number | null>`${view.column('last_seen_at')}`,
   user_metadata: jsonObject(view.column('metadata')),
-}))
+})
 
 type OrderHeadRow = RowOf<ReturnType<typeof headFields>>
 
 function headOf(ctx: Ctx, id: string) {
-  const view = customersSeenBy(ctx.caller)
+  const view = viewCustomers(ctx.caller)
   const fields = headFields(view)
-  return answering(
+  return decodeAs(
     fields,
-    sql<OrderHeadRow>`select ${selection(fields)} from ${orders}
+    sql<OrderHeadRow>`select ${buildSelectList(fields)} from ${orders}
       join ${editions} on ${editions.id} = ${orders.edition_id}
       join ${organizations} on ${organizations.id} = ${orders.organization_id}
       join ${users} on ${users.id} = ${orders.user_id} ${view.join}
-      where ${orders.id} = ${id} and ${visible(ctx.caller, orderVisibility)}`,
+      where ${orders.id} = ${id} and ${isVisibleTo(ctx.caller, orderVisibility)}`,
   )
 }
 
@@ -59,9 +59,9 @@ const itemFields = { ...cartLineFields, ...boughtFieldsOf(cartLineColumns) }
 export type ShownCartItemRow = RowOf<typeof itemFields>
 
 const itemsOf = (orderId: string) =>
-  answering(
+  decodeAs(
     itemFields,
-    sql<ShownCartItemRow>`select ${selection(itemFields)} from ${orders} join ${cartLines}
+    sql<ShownCartItemRow>`select ${buildSelectList(itemFields)} from ${orders} join ${cartLines}
       ${boughtJoins(cartLineColumns)} where ${orders.id} = ${orderId} order by line.key`,
   )
 
@@ -71,19 +71,19 @@ const holders = alias(users, 'holders')
 /** The columns of the holder are null where that is the customer of the order. */
 const heldFields = (view: CustomerView) => ({
   ...purchaseFields,
-  rest_minor: sql<number>`${purchaseRest(sql`${purchases}`, sql`payment`)}`,
-  user_id: orNull(holders.id),
-  ...customerFields(view, ['first_name', 'last_name', 'email']),
+  rest_minor: sql<number>`${buildPurchaseRemainder(sql`${purchases}`, sql`payment`)}`,
+  user_id: makeNullable(holders.id),
+  ...buildContactFields(view, ['first_name', 'last_name', 'email']),
 })
 
 type HeldPurchaseRow = RowOf<ReturnType<typeof heldFields>>
 
 function purchasesOf(ctx: Ctx, orderId: string) {
-  const view = customersSeenBy(ctx.caller, sql`holders`)
+  const view = viewCustomers(ctx.caller, sql`holders`)
   const fields = heldFields(view)
-  return answering(
+  return decodeAs(
     fields,
-    sql<HeldPurchaseRow>`select ${selection(fields)} from ${purchases}
+    sql<HeldPurchaseRow>`select ${buildSelectList(fields)} from ${purchases}
       ${boughtJoins(purchases)}
       left join ${transactions} as ${payment} on ${payment.order_id} = ${purchases.order_id} and ${eq(payment.type, 'payment')}
       left join ${users} as ${holders} on ${holders.id} =
@@ -95,7 +95,7 @@ function purchasesOf(ctx: Ctx, orderId: string) {
 const transactionFields = (orderId: string) => ({
   ...getTableColumns(transactions),
   rest_minor: sql<number>`iif(${eq(transactions.type, 'payment')},
-    ${orderRest(sql`${orderId}`, sql`${transactions}`)}, 0)`,
+    ${buildOrderRemainder(sql`${orderId}`, sql`${transactions}`)}, 0)`,
 })
 
 export type ShownTransactionRow = RowOf<ReturnType<typeof transactionFields>>

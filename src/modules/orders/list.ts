@@ -1,8 +1,8 @@
 import { eq, gte, lte, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { type CustomerView, customerFields, customersSeenBy, madeOfView } from '../../db/customer-visibility.ts'
+import { type CustomerView, buildContactFields, viewCustomers } from '../../db/customers.ts'
 import {
-  addCreated,
+  addCreatedKey,
   buildOrderBy,
   joinConditions,
   maxIndexedOffset,
@@ -32,15 +32,15 @@ export const orderFields = (view: CustomerView) => ({
   currency: orders.currency,
   created_at: orders.created_at,
   modified_at: orders.modified_at,
-  ...customerFields(view, ['first_name', 'last_name', 'email']),
+  ...buildContactFields(view, ['first_name', 'last_name', 'email']),
   ...editionSummaryFields,
 })
 
-const listFields = madeOfView((view) => ({
+const listFields = (view: CustomerView) => ({
   ...orderFields(view),
   items_count: orders.items_count,
   has_payment: orders.has_payment,
-}))
+})
 
 export type ShownOrderRow = RowOf<ReturnType<typeof orderFields>>
 export type OrderListRow = RowOf<ReturnType<typeof listFields>>
@@ -68,7 +68,7 @@ export async function listOrders(
     throw invalid(
       parameterError(null, 'required_filter', 'Give at least one of edition_id, organization_id, customer_id.'),
     )
-  const view = customersSeenBy(ctx.caller)
+  const view = viewCustomers(ctx.caller)
   const listed = chooseListedOrders(ctx.caller, filters)
   const textFilters = readTextFilters(view, filters)
   const candidates = isOfFew(filters) ? null : await findCandidates(ctx, listed, textFilters)
@@ -82,7 +82,7 @@ export async function listOrders(
       ...buildConditions(filters),
       ...textFilters.map((one) => one.condition),
     ],
-    orderBy: buildOrderBy(addCreated(ordering), '-created', sortColumns),
+    orderBy: buildOrderBy(addCreatedKey(ordering), '-created', sortColumns),
     id: sql`${orders.seq}`,
     columns: listFields(view),
     joins: sql`

@@ -4,7 +4,7 @@ import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { toMajor } from '../../domain/money.ts'
 import { cartOf } from '../../domain/orders/carts.ts'
 import { summaryLines } from '../../domain/orders/orders.ts'
-import { fullName } from '../../domain/accounts/users.ts'
+import { formatFullName } from '../../domain/accounts/users.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import { presentBought, presentPurchase } from '../purchases/index.ts'
@@ -30,7 +30,7 @@ const presentShared = (row: ShownOrderRow) => ({
 
 export const presentOrderListItem = (row: OrderListRow): z.input<typeof OrderListItem> => ({
   ...presentShared(row),
-  customer_name: fullName(row),
+  customer_name: formatFullName(row),
   customer_email: row.email,
   items_count: row.items_count,
   has_payment: row.has_payment,
@@ -92,7 +92,7 @@ export function presentOrder(order: LoadedOrder, ctx: Ctx): Detail {
     cart: presentCart(order, ctx),
     customer: {
       api_id: head.user_id,
-      full_name: fullName(head),
+      full_name: formatFullName(head),
       email: head.email,
       phone_number: head.phone_number,
       date_joined: toIso(head.user_created_at),

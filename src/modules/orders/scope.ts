@@ -3,18 +3,18 @@ import { orders } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import type { SearchScope } from '../../db/search.ts'
 import {
-  actingReach,
+  getActingReach,
   inList,
-  organizationsReached,
+  listReachedOrganizations,
   seesOrganization,
-  visibilityOf,
-  visible,
-  visibleIn,
+  buildVisibility,
+  isVisibleTo,
+  isVisibleIn,
 } from '../../db/visibility.ts'
-import { type Caller, reachOf } from '../../domain/accounts/access.ts'
+import { type Caller, getReach } from '../../domain/accounts/access.ts'
 import type { OrderFilters } from './contract.ts'
 
-export const orderVisibility = visibilityOf(sql`${orders.organization_id}`, sql`${orders.edition_id}`)
+export const orderVisibility = buildVisibility(sql`${orders.organization_id}`, sql`${orders.edition_id}`)
 
 /** The orders of a list that the caller sees, before its other filters. */
 export interface ListedOrders {
@@ -36,15 +36,15 @@ const inEditions = (ids: readonly string[]): SQL =>
   ids.length === 1 ? eq(orders.edition_id, ids[0] ?? '') : inList(sql`${orders.edition_id}`, ids)
 
 function listOwnEditions(caller: Caller, organizationId: string | undefined): string[] {
-  const reach = reachOf(caller)
+  const reach = getReach(caller)
   const grants = reach.all ? [] : reach.editions.filter((grant) => grant.organization_id === organizationId)
   return [...new Set(grants.flatMap(({ edition_id }) => edition_id ?? []))]
 }
 
 function listEdition(caller: Caller, editionId: string, organizationId: string | undefined): ListedOrders {
-  const reach = reachOf(caller)
+  const reach = getReach(caller)
   const grant = reach.all ? undefined : reach.editions.find(({ edition_id }) => edition_id === editionId)
-  const isVisible = sql`${visibleIn(caller, orderVisibility, { edition_id: editionId })}
+  const isVisible = sql`${isVisibleIn(caller, orderVisibility, { edition_id: editionId })}
     and exists (select 1 from editions where id = ${editionId}
       and ${organizationId === undefined ? sql`1` : sql`organization_id = ${organizationId}`})`
   return {
@@ -85,8 +85,8 @@ function listOrganization(caller: Caller, organizationId: string): ListedOrders 
 }
 
 function listReached(caller: Caller): ListedOrders {
-  const shared = { where: visible(caller, orderVisibility), editionIds: null }
-  const reach = actingReach(caller)
+  const shared = { where: isVisibleTo(caller, orderVisibility), editionIds: null }
+  const reach = getActingReach(caller)
   if (reach.all)
     return {
       ...shared,
@@ -96,7 +96,7 @@ function listReached(caller: Caller): ListedOrders {
       customerMarks: null,
       customerEditionIds: [],
     }
-  const organizations = organizationsReached(caller) ?? []
+  const organizations = listReachedOrganizations(caller) ?? []
   return {
     ...shared,
     isVisible: organizations.length > 0 ? sql`1` : sql`0`,

@@ -1,11 +1,17 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { containsDigits, containsFolded, containsFoldedOrDigits, foldedOrDigits } from '../../db/contains.ts'
-import { buildAddressText, buildContactText, type CustomerView, inEditions } from '../../db/customer-visibility.ts'
+import {
+  containsDigits,
+  containsFolded,
+  containsFoldedOrDigits,
+  listSearchForms,
+  buildMatch,
+  findCandidates,
+} from '../../db/search.ts'
+import { buildAddressText, buildContactText, type CustomerView, inEditions } from '../../db/customers.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
-import { buildMatch, findCandidates } from '../../db/search.ts'
-import { fold, phoneDigits } from '../../domain/text/fold.ts'
+import { fold, listPhoneDigits } from '../../domain/text/fold.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
 import type { OrderFilters } from './contract.ts'
 import type { ListedOrders } from './scope.ts'
@@ -52,14 +58,14 @@ export function readTextFilters(view: CustomerView, filters: OrderFilters): Text
     })
   if (customer_phone)
     textFilters.push({
-      texts: phoneDigits(customer_phone),
+      texts: listPhoneDigits(customer_phone),
       isInOrder: false,
       isInCustomer: true,
       condition: buildCustomerCondition(view, containsDigits(view.column('phone_digits'), customer_phone)),
     })
   if (search)
     textFilters.push({
-      texts: foldedOrDigits(search),
+      texts: listSearchForms(search),
       isInOrder: true,
       isInCustomer: true,
       condition: containsText(view, search),

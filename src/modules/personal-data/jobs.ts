@@ -1,11 +1,11 @@
 import { and, eq, getTableColumns, gt, isNull, lte, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { changedOne } from '../../db/commit.ts'
+import { requireOneChange } from '../../db/commit.ts'
 import { isLostRace } from '../../db/failures.ts'
-import { mergeCustomerIndexes } from '../../db/merge-customer-indexes.ts'
+import { mergeCustomerIndexes } from '../../db/customers.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
 import { erasures } from '../../db/schema/personal-data.ts'
-import { answering, select } from '../../db/select.ts'
+import { decodeAs, select } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
 import { firstIdAt } from '../../domain/ids.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
@@ -24,7 +24,7 @@ const erasuresASweep = 5
 /** Takes an erasure that is due, for as long as a run may take; undefined when another run has it. */
 const claim = ({ db, now }: JobCtx, id: string): Promise<ErasureRow | undefined> =>
   db.first(
-    answering(
+    decodeAs(
       getTableColumns(erasures),
       sql<ErasureRow>`update erasures set next_step_at = ${now() + againMs}
         where id = ${id} and next_step_at <= ${now()} returning *`,
@@ -47,7 +47,7 @@ async function move(job: JobCtx, erasure: ErasureRow, progress: Progress, dueInM
     isNull(erasures.completed_at),
   )
   const changes = { ...progress, next_step_at: next.next_step_at }
-  await job.db.batch([update(erasures, changes, sql`${isThere}`), changedOne()])
+  await job.db.batch([update(erasures, changes, sql`${isThere}`), requireOneChange()])
   return next
 }
 

@@ -1,5 +1,4 @@
-import { mount, mountFile } from '../../http/operations/mount.ts'
-import { createRouter } from '../../http/operations/router.ts'
+import { mount, mountFile, createRouter } from '../../http/operations/mount.ts'
 import * as contract from './contract.ts'
 import { eraseUser } from './erase.ts'
 import { exportUser } from './export.ts'

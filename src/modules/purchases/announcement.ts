@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import { products, variants } from '../../db/schema/sales/catalog.ts'
 import { orders, purchases } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
-import { orNull, type RowOf, selection } from '../../db/select.ts'
-import { contactSeenInEdition } from '../../db/customer-visibility.ts'
+import { makeNullable, type RowOf, buildSelectList } from '../../db/select.ts'
+import { buildContactColumn } from '../../db/customers.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import type { Announcement } from '../webhooks/index.ts'
@@ -19,18 +19,18 @@ export const announcedFields = {
   product_id: purchases.product_id,
   product_name: products.name,
   variant_id: purchases.variant_id,
-  variant_name: orNull(variants.name),
+  variant_name: makeNullable(variants.name),
   order_id: purchases.order_id,
   order_number: orders.order_number,
   user_id: purchases.user_id,
   /** The address of the customer as endpoints of the edition may see it. */
-  user_email: sql<string | null>`${contactSeenInEdition(sql`${users}`, 'email', sql`${purchases.edition_id}`)}`,
+  user_email: sql<string | null>`${buildContactColumn(sql`${users}`, 'email', sql`${purchases.edition_id}`)}`,
 }
 
 export type AnnouncedPurchase = RowOf<typeof announcedFields>
 
 /** The same for a query in SQL. */
-export const announcedColumns = selection(announcedFields)
+export const announcedColumns = buildSelectList(announcedFields)
 
 export const announcedJoins = sql`join ${orders} on ${orders.id} = ${purchases.order_id}
   join ${users} on ${users.id} = ${purchases.user_id}

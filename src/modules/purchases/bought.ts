@@ -3,8 +3,8 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { locations, products, variants } from '../../db/schema/sales/catalog.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
-import { type Fields, fromJson, orNull, type RowOf } from '../../db/select.ts'
-import { imageAddresses } from '../../domain/files/addresses.ts'
+import { type Fields, fromJson, makeNullable, type RowOf } from '../../db/select.ts'
+import { buildImageAddresses } from '../../domain/files/addresses.ts'
 import { toMajor } from '../../domain/money.ts'
 import type { BoughtOption } from '../../domain/orders/purchases.ts'
 import type { boughtFields, Location } from './contract.ts'
@@ -55,11 +55,11 @@ export const boughtFieldsOf = <Options extends Fields[string]>(columns: BoughtCo
   product_name: products.name,
   product_is_draft: products.is_draft,
   product_images: imagesOfProduct,
-  variant_id: orNull(variants.id),
-  variant_name: orNull(variants.name),
-  location_id: orNull(locations.id),
-  location_name: orNull(locations.name),
-  location_is_draft: orNull(locations.is_draft),
+  variant_id: makeNullable(variants.id),
+  variant_name: makeNullable(variants.name),
+  location_id: makeNullable(locations.id),
+  location_name: makeNullable(locations.name),
+  location_is_draft: makeNullable(locations.is_draft),
   options: columns.options,
 })
 
@@ -82,7 +82,7 @@ export const presentLocation = (row: LocatedRow): z.input<typeof Location> | nul
     : { api_id: row.location_id, name: row.location_name ?? '', is_draft: row.location_is_draft ?? false }
 
 export const presentImages = (images: readonly ProductImage[], { config }: Pick<Ctx, 'config'>) =>
-  images.map((file) => imageAddresses(config.files.url, file))
+  images.map((file) => buildImageAddresses(config.files.url, file))
 
 type Bought = z.input<z.ZodObject<typeof boughtFields>>
 

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { changedExactly } from '../../db/commit.ts'
+import { requireChanges } from '../../db/commit.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
-import { type RowOf, selection } from '../../db/select.ts'
+import { type RowOf, buildSelectList } from '../../db/select.ts'
 import { inList, inWords } from '../../db/visibility.ts'
 import { update } from '../../db/write.ts'
 import { LostRace } from '../../domain/errors.ts'
@@ -22,7 +22,7 @@ type DuePurchase = RowOf<typeof dueFields>
 /** The status is written out for the partial index of what is due. */
 const findDue = (job: JobCtx, now: number, limit: number): Promise<DuePurchase[]> =>
   job.db.all(
-    sql<DuePurchase>`select ${selection(dueFields)}
+    sql<DuePurchase>`select ${buildSelectList(dueFields)}
       from (select id from purchases where ${inWords(sql`status`, purchaseLifecycle.sourcesOf('expired'))} and valid_until is not null and valid_until <= ${now}
         order by valid_until limit ${limit}) as due
       join ${purchases} on ${purchases.id} = due.id ${announcedJoins}`,
@@ -42,7 +42,7 @@ async function expire(job: JobCtx, due: readonly DuePurchase[], now: number): Pr
       sql`${inList(sql`id`, ids)} and ${inList(sql`status`, purchaseLifecycle.sourcesOf(status))}
         and valid_until <= ${now}`,
     ),
-    changedExactly(ids.length),
+    requireChanges(ids.length),
     markPassesChanged(ids, now),
   ]
   await commitAnnounced(job, statements, events)

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { roleCodes } from '../../domain/accounts/access.ts'
 import { purchaseStatuses } from '../../domain/orders/purchases.ts'
 import { Id } from '../../http/fields.ts'
-import { envelope, type FiltersOf, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import { ListPage, type ListFilters, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 import { Purchase } from './contract.ts'
 
@@ -33,7 +33,7 @@ export const listPurchases = operation({
       }),
     },
   }),
-  response: envelope(PurchaseListItem),
+  response: ListPage(PurchaseListItem),
 })
 
-export type PurchaseFilters = FiltersOf<typeof listPurchases.query>
+export type PurchaseFilters = ListFilters<typeof listPurchases.query>

@@ -1,9 +1,9 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { customersSeenBy } from '../../db/customer-visibility.ts'
+import { viewCustomers } from '../../db/customers.ts'
 import { buildOrderBy, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
-import { visibleIn } from '../../db/visibility.ts'
+import { isVisibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
 import { numberKey } from '../../domain/orders/orders.ts'
 import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
@@ -21,12 +21,12 @@ export async function listPurchases(
 ): Promise<Page<PurchaseListRow>> {
   const { edition_id, vendor_code, search, status } = filters
   if (!edition_id) throw invalid(parameterError('edition_id', 'required_filter', 'Give edition_id.'))
-  const view = customersSeenBy(ctx.caller)
+  const view = viewCustomers(ctx.caller)
   return paginate(ctx.db, page, {
     from: chooseSource(edition_id, filters),
     where: [
       eq(purchases.edition_id, edition_id),
-      visibleIn(ctx.caller, purchaseVisibility, filters),
+      isVisibleIn(ctx.caller, purchaseVisibility, filters),
       ...(vendor_code ? [sql`${purchases.vendor_code} = ${vendor_code} collate nocase`] : []),
       ...(status ? [eq(purchases.status, status)] : []),
     ],

@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { toMajor } from '../../domain/money.ts'
 import { availableUses } from '../../domain/orders/purchases.ts'
-import { fullName } from '../../domain/accounts/users.ts'
+import { formatFullName } from '../../domain/accounts/users.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import { presentWalletPassSummary } from '../wallet/index.ts'
@@ -20,7 +20,7 @@ export const presentPurchase = (row: ShownPurchaseRow, ctx: Ctx): z.input<typeof
   vendor_code: row.vendor_code,
   status: row.status,
   ...presentBought(row, ctx),
-  user: { api_id: row.user_id, full_name: fullName(row), email: row.email },
+  user: { api_id: row.user_id, full_name: formatFullName(row), email: row.email },
   price_paid: toMajor(row.price_minor),
   deposit_paid: toMajor(row.deposit_minor),
   handling_fee_paid: toMajor(row.handling_fee_minor),

@@ -1,14 +1,14 @@
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { purchaseRest } from '../../db/refunds.ts'
+import { buildPurchaseRemainder } from '../../db/refunds.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { orders, purchases, purchaseUses, transactions } from '../../db/schema/sales/orders.ts'
 import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 import { users } from '../../db/schema/users.ts'
-import { answering, fromJson, orNull, type RowOf, selection } from '../../db/select.ts'
-import { type CustomerView, customerFields, customersSeenBy, madeOfView } from '../../db/customer-visibility.ts'
-import { visibilityByEdition, visible } from '../../db/visibility.ts'
+import { decodeAs, fromJson, makeNullable, type RowOf, buildSelectList } from '../../db/select.ts'
+import { type CustomerView, buildContactFields, viewCustomers } from '../../db/customers.ts'
+import { buildVisibilityByEdition, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { editionSummaryFields } from '../editions/index.ts'
@@ -35,15 +35,15 @@ export const purchaseFields = {
 }
 
 /** A purchase with its holder and its order, over `shownJoins`. */
-export const shownFields = madeOfView((view) => ({
+export const shownFields = (view: CustomerView) => ({
   ...purchaseFields,
   user_id: purchases.user_id,
-  ...customerFields(view, ['first_name', 'last_name', 'email']),
+  ...buildContactFields(view, ['first_name', 'last_name', 'email']),
   order_id: purchases.order_id,
   order_number: orders.order_number,
   /** The most that can be paid back, without fees. */
-  rest_minor: sql<number>`${purchaseRest(sql`${purchases}`, sql`${transactions}`)}`,
-}))
+  rest_minor: sql<number>`${buildPurchaseRemainder(sql`${purchases}`, sql`${transactions}`)}`,
+})
 
 export const shownJoins = (view: CustomerView): SQL => sql`join ${orders} on ${orders.id} = ${purchases.order_id}
   join ${users} on ${users.id} = ${purchases.user_id} ${view.join}
@@ -54,7 +54,7 @@ export const shownJoins = (view: CustomerView): SQL => sql`join ${orders} on ${o
 export type ShownPurchaseRow = Omit<PurchaseListRow, 'order_id' | 'order_number'>
 export type PurchaseListRow = RowOf<ReturnType<typeof shownFields>>
 
-export const purchaseVisibility = visibilityByEdition(sql`${purchases.edition_id}`)
+export const purchaseVisibility = buildVisibilityByEdition(sql`${purchases.edition_id}`)
 
 /** More are counted, and not shown. */
 const shownUses = 50
@@ -79,34 +79,34 @@ const refundsOf = (purchaseId: SQL) =>
       where refund_items.purchase_id = ${purchaseId}
       order by refund_items.refund_request_id desc limit ${shownRefunds}))`)
 
-const detailFields = madeOfView((view) => ({
+const detailFields = (view: CustomerView) => ({
   ...shownFields(view),
   ...editionSummaryFields,
   ...organizationSummaryFields,
   order_type: orders.type,
   order_status: orders.status,
   currency: orders.currency,
-  transaction_id: orNull(transactions.id),
+  transaction_id: makeNullable(transactions.id),
   refunded_minor: purchases.refunded_minor,
   reserved_minor: purchases.reserved_minor,
   metadata: purchases.metadata,
   wallet_passes: selectWalletPasses(sql`${purchases.id}`),
   refund_requests: refundsOf(sql`${purchases.id}`),
-}))
+})
 
 type DetailFields = RowOf<ReturnType<typeof detailFields>>
 
 export type PurchaseDetailRow = DetailFields & { tenant: Tenant; uses: PurchaseUseRow[] }
 
 export async function findPurchase(ctx: Ctx, id: string): Promise<PurchaseDetailRow> {
-  const view = customersSeenBy(ctx.caller)
+  const view = viewCustomers(ctx.caller)
   const fields = detailFields(view)
-  const found = answering(
+  const found = decodeAs(
     fields,
-    sql<DetailFields>`select ${selection(fields)} from ${purchases} ${shownJoins(view)}
+    sql<DetailFields>`select ${buildSelectList(fields)} from ${purchases} ${shownJoins(view)}
       join ${editions} on ${editions.id} = ${purchases.edition_id}
       join ${organizations} on ${organizations.id} = ${editions.organization_id}
-      where ${and(eq(purchases.id, id), visible(ctx.caller, purchaseVisibility))}
+      where ${and(eq(purchases.id, id), isVisibleTo(ctx.caller, purchaseVisibility))}
       limit 1`,
   )
   const [[row], uses] = await ctx.db.batch([found, usesOf(id)])

@@ -5,7 +5,7 @@ import { heldStatuses } from '../../domain/orders/purchases.ts'
 import { leftOutReasons, refundBatchStatuses } from '../../domain/refunds/refund-batches.ts'
 import { refundReasons } from '../../domain/refunds/refunds.ts'
 import { Count, Id, IdParams, Instant, Timestamp } from '../../http/fields.ts'
-import { type AskedOf, envelope, listQuery } from '../../http/requests/list-query.ts'
+import { type ListRequest, ListPage, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 const maxMessageLength = 2000
@@ -155,10 +155,10 @@ export const listRefundBatches = operation({
   roles: roleCodes,
   params: IdParams('edt'),
   query: listQuery({ ordering: ['created', 'modified'], filters: { status: z.enum(refundBatchStatuses).optional() } }),
-  response: envelope(RefundBatch),
+  response: ListPage(RefundBatch),
 })
 
-export type BatchQuery = AskedOf<typeof listRefundBatches.query>
+export type BatchQuery = ListRequest<typeof listRefundBatches.query>
 
 export const getRefundBatch = operation({
   id: 'getRefundBatch',

@@ -1,8 +1,8 @@
 import { getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx, WorkRefundBatchMessage } from '../../context.ts'
-import { decideAgain } from '../../db/commit.ts'
+import { retryLostRaces } from '../../db/commit.ts'
 import { refundBatches } from '../../db/schema/sales/refund-batches.ts'
-import { answering } from '../../db/select.ts'
+import { decodeAs } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
 import { countNext, writeCounted } from './count.ts'
 import { enqueueBatches } from './enqueue.ts'
@@ -26,7 +26,7 @@ export const isWorkRefundBatchMessage = (body: unknown): body is WorkRefundBatch
 const claim = ({ db, now }: JobCtx, id: string): Promise<BatchRow | undefined> => {
   const at = now()
   return db.first(
-    answering(
+    decodeAs(
       getTableColumns(refundBatches),
       sql<BatchRow>`update refund_batches set lease_until = ${at + leaseMs}
         where id = ${id} and due_at <= ${at} and coalesce(lease_until, 0) <= ${at} returning *`,
@@ -45,7 +45,7 @@ const clear = ({ db }: JobCtx, { id, version }: BatchRow): Promise<unknown> =>
 
 /** Takes one step of a batch. False when the batch is not due or another consumer has it. */
 const work = (job: JobCtx, { id, lease_until }: BatchRow): Promise<boolean> =>
-  decideAgain(async () => {
+  retryLostRaces(async () => {
     const batch = await loadBatch(job, id)
     if (!batch || batch.due_at === null || batch.lease_until !== lease_until) return false
     if (batch.status === 'counting') await writeCounted(job, batch, await countNext(job, batch))

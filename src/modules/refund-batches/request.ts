@@ -3,7 +3,7 @@ import type { Statement } from '../../db/database.ts'
 import { refundBatches } from '../../db/schema/sales/refund-batches.ts'
 import { updateVersion } from '../../db/write.ts'
 import { superuser } from '../../domain/accounts/access.ts'
-import { changesBetween, systemActor } from '../../domain/audit.ts'
+import { listChanges, systemActor } from '../../domain/audit.ts'
 import {
   addPlan,
   type BatchSums,
@@ -150,7 +150,7 @@ function endArchived(job: JobCtx, batch: BatchRow): Promise<void> {
     edition_id: batch.edition_id,
     resource_type: 'refund_batch',
     resource_id: batch.id,
-    changes: changesBetween({ status: batch.status }, { status: changes.status }),
+    changes: listChanges({ status: batch.status }, { status: changes.status }),
   }
   const actor = { id: systemActor, credential: { id: null } }
   return commitAnnounced(

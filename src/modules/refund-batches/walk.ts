@@ -2,9 +2,9 @@ import type { Currency } from '../../domain/money.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import { eq, gt, gte, lte, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { paymentRest, purchaseShare } from '../../db/refunds.ts'
+import { buildPaymentRemainder, buildPurchaseShare } from '../../db/refunds.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
-import { answering, fromFlag, type Query, selection } from '../../db/select.ts'
+import { decodeAs, fromFlag, type Query, buildSelectList } from '../../db/select.ts'
 import type { BatchFilter, BatchOrder, BatchTerms } from '../../domain/refunds/refund-batches.ts'
 import type { BatchRow } from './queries.ts'
 
@@ -90,15 +90,15 @@ const flagsOf = (batch: BatchRow) => ({
 })
 
 const walkStatement = (batch: BatchRow, count: number): Query<WalkRow> =>
-  answering(
+  decodeAs(
     flagsOf(batch),
     sql<WalkRow>`with walked as (${walkedOrders(batch, count)})
     select walked.*, editions.merchant_account_id as edition_account_id, transactions.merchant_account_id,
       transactions.provider_reference, transactions.status as payment_status,
-      ${paymentRest(sql`transactions`)} as payment_rest, transactions.reserved_minor as payment_reserved,
+      ${buildPaymentRemainder(sql`transactions`)} as payment_rest, transactions.reserved_minor as payment_reserved,
       purchases.id as purchase_id, purchases.status as purchase_status,
-      ${selection(flagsOf(batch))},
-      ${purchaseShare(sql`purchases`, sql`${Number(batch.include_fees)}`)} as share_minor, purchases.reserved_minor
+      ${buildSelectList(flagsOf(batch))},
+      ${buildPurchaseShare(sql`purchases`, sql`${Number(batch.include_fees)}`)} as share_minor, purchases.reserved_minor
     from walked join editions on editions.id = walked.edition_id
     left join transactions on transactions.order_id = walked.id and transactions.type = 'payment'
     left join purchases on purchases.order_id = walked.id

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
-import { stillHolds } from '../../db/commit.ts'
+import { abortUnless } from '../../db/commit.ts'
 import type { TransactionStatus } from '../../domain/orders/orders.ts'
 import { amountOf, type RefundedPurchase } from './refund.ts'
 import type { RefundRow } from '../../db/schema/sales/refunds.ts'
@@ -55,7 +55,7 @@ export function purchasesAreAsRead(purchases: readonly RefundedPurchase[]): Stat
   if (purchases.length === 0) return []
   const read = JSON.stringify(purchases.map(({ id, status }) => [id, status]))
   return [
-    stillHolds(sql`(select count(*) from json_each(${read}) as known
+    abortUnless(sql`(select count(*) from json_each(${read}) as known
       cross join purchases on purchases.id = known.value ->> 0 and purchases.status = known.value ->> 1)
       = ${purchases.length}`),
   ]

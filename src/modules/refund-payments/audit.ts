@@ -1,6 +1,6 @@
 import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
-import { changesBetween, type Presented, systemActor } from '../../domain/audit.ts'
+import { listChanges, type Representation, systemActor } from '../../domain/audit.ts'
 import { auditStatement } from '../audit-log/index.ts'
 import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 
@@ -11,7 +11,7 @@ export const auditRefund = (
   job: Pick<JobCtx, 'now' | 'newId'>,
   action: Action,
   refund: RefundRow,
-  change: { before: Presented | null; after: Presented },
+  change: { before: Representation | null; after: Representation },
 ): Statement =>
   auditStatement(
     {
@@ -26,6 +26,6 @@ export const auditRefund = (
       edition_id: refund.edition_id,
       resource_type: 'refund_request',
       resource_id: refund.id,
-      changes: changesBetween(change.before, change.after),
+      changes: listChanges(change.before, change.after),
     },
   )

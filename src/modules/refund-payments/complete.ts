@@ -1,8 +1,8 @@
 import { eq, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { changedOne } from '../../db/commit.ts'
+import { requireOneChange } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { addToOrderText } from '../../db/order-text.ts'
+import { addToOrderText } from '../../db/search.ts'
 import { transactions } from '../../db/schema/sales/orders.ts'
 import { refundItems, refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
 import { insert, update } from '../../db/write.ts'
@@ -101,7 +101,7 @@ const markCompleted = (refund: RefundRow, reference: string | null, now: number)
     sql`id = ${refund.id} and version = ${refund.version}
       and ${inList(sql`status`, refundLifecycle.sourcesOf(status))}`,
   ),
-  changedOne(),
+  requireOneChange(),
 ]
 
 /**

@@ -1,6 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { stillHolds } from '../../db/commit.ts'
+import { abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { refundItems, refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
 import { inList } from '../../db/visibility.ts'
@@ -92,7 +92,7 @@ const forgetStatus = ({ id }: RefundRow, purchaseIds: readonly string[]): Statem
 function moveCancellations(refund: RefundRow, others: readonly OtherCancellation[]): Statement[] {
   const pairs = JSON.stringify(others.map(({ refund_request_id, purchase_id }) => [refund_request_id, purchase_id]))
   return [
-    stillHolds(sql`(select count(*) from (${otherCancellations(refund.id)})) = ${others.length}`),
+    abortUnless(sql`(select count(*) from (${otherCancellations(refund.id)})) = ${others.length}`),
     ...(others.length
       ? [
           sql`update refund_items set status_before = (select own.status_before from refund_items as own

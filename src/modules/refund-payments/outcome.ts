@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { changedOne } from '../../db/commit.ts'
+import { requireOneChange } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
 import { updateVersion } from '../../db/write.ts'
@@ -56,7 +56,7 @@ function wait(job: JobCtx, refund: RefundRow, reference: string | null): RefundC
           provider_reference = ${provider_reference}, modified_at = iif(${raise}, ${now}, modified_at),
           version = version + ${raise}
         where id = ${refund.id} and version = ${refund.version} and ${eq(refundRequests.status, 'processing')}`,
-      changedOne(),
+      requireOneChange(),
     ],
     announcements: [],
   }

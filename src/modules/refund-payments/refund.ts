@@ -2,7 +2,7 @@ import { eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
 import { refundItems, refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
-import { type RowOf, select, selection } from '../../db/select.ts'
+import { type RowOf, select, buildSelectList } from '../../db/select.ts'
 import { toMajor } from '../../domain/money.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import type { RefundStatus } from '../../domain/refunds/refunds.ts'
@@ -26,7 +26,7 @@ export const loadRefund = ({ db }: RefundCtx, id: string): Promise<RefundRow | u
 
 export const purchasesOf = ({ db }: RefundCtx, refundId: string): Promise<RefundedPurchase[]> =>
   db.all(
-    sql<RefundedPurchase>`select ${selection(refundedFields)}
+    sql<RefundedPurchase>`select ${buildSelectList(refundedFields)}
       from ${refundItems} cross join ${purchases} on ${purchases.id} = ${refundItems.purchase_id} ${announcedJoins}
       where ${refundItems.refund_request_id} = ${refundId} order by ${purchases.id}`,
   )

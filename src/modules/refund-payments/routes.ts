@@ -1,5 +1,4 @@
-import { mount } from '../../http/operations/mount.ts'
-import { createRouter } from '../../http/operations/router.ts'
+import { mount, createRouter } from '../../http/operations/mount.ts'
 import * as contract from './contract.ts'
 import { presentSettlement } from './present.ts'
 import { findRefund, settleRefund } from './provider/settle.ts'

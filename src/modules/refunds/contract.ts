@@ -4,8 +4,8 @@ import { currencies, maxAmountMinor, toMajor, toMinor } from '../../domain/money
 import { refundReasons, refundSources, refundStatuses } from '../../domain/refunds/refunds.ts'
 import { Id, IdParams, JsonObject, RequiredText } from '../../http/fields.ts'
 import {
-  envelope,
-  type FiltersOf,
+  ListPage,
+  type ListFilters,
   IdFilter,
   InstantFilter,
   listQuery,
@@ -142,10 +142,10 @@ export const listRefundRequests = operation({
       created_before: InstantFilter.optional(),
     },
   }),
-  response: envelope(RefundRequest),
+  response: ListPage(RefundRequest),
 })
 
-export type RefundFilters = FiltersOf<typeof listRefundRequests.query>
+export type RefundFilters = ListFilters<typeof listRefundRequests.query>
 
 export const getRefundRequest = operation({
   id: 'getRefundRequest',

@@ -1,11 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../context.ts'
-import { changedOne, commit, decideAgain } from '../../db/commit.ts'
+import { requireOneChange, commit, retryLostRaces } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
 import { insertWhere } from '../../db/write.ts'
-import { actingAs, type Caller, mayAt, type RoleCode, roleCodes } from '../../domain/accounts/access.ts'
+import { actAs, type Caller, mayAt, type RoleCode, roleCodes } from '../../domain/accounts/access.ts'
 import { doesNotExist, editionArchived, fieldError, invalid, notFound, permissionDenied } from '../../domain/errors.ts'
 import { isHeld } from '../../domain/orders/purchases.ts'
 import { requestedAmount } from '../../domain/refunds/refund-amounts.ts'
@@ -125,7 +125,7 @@ export function creation(reservation: Reservation): Statement[] {
     ...reserveStatements(reservation, refund.requested_minor),
     insertWhere(refundRequests, refund, sql`changes() = 1 and ${isOpen(refund.edition_id)}`),
     // A request without items has no statement after it that checks this.
-    ...(items.length ? [itemStatement(refund.id, items)] : [changedOne()]),
+    ...(items.length ? [itemStatement(refund.id, items)] : [requireOneChange()]),
   ]
 }
 
@@ -175,7 +175,7 @@ async function create(ctx: Ctx, asked: RequestedRefund): Promise<RefundDetailRow
 
 /** A request for a purchase that the path names, and that the caller may change. */
 export const createPurchaseRefund = (ctx: Ctx, id: string, input: CreateInput): Promise<RefundDetailRow> =>
-  decideAgain(async () => {
+  retryLostRaces(async () => {
     const target = { kind: 'purchase', id } as const
     const subject = await findSubject(ctx, target, input.include_fees ?? false)
     if (!subject) throw notFound()
@@ -198,8 +198,8 @@ function targetOf(input: CreateForTargetInput): RefundTarget & { field: string }
 export function createRefund(ctx: Ctx, input: CreateForTargetInput): Promise<RefundDetailRow> {
   const target = targetOf(input)
   // The body names where the operation acts, so a caller who may only read there is told which role it takes.
-  const reader = { ...ctx, caller: actingAs(ctx.caller, roleCodes) }
-  return decideAgain(async () => {
+  const reader = { ...ctx, caller: actAs(ctx.caller, roleCodes) }
+  return retryLostRaces(async () => {
     const subject = await findSubject(reader, target, input.include_fees ?? false)
     if (!subject) throw doesNotExist(target.field)
     if (!mayAt(ctx.caller, roles, subject.tenant)) throw permissionDenied(roles)

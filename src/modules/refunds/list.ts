@@ -1,11 +1,10 @@
 import { eq, gte, lte, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { foldedOrDigits } from '../../db/contains.ts'
-import { type CustomerView, customersSeenBy } from '../../db/customer-visibility.ts'
-import { addCreated, buildOrderBy, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
+import { listSearchForms, maxNewest } from '../../db/search.ts'
+import { type CustomerView, viewCustomers } from '../../db/customers.ts'
+import { addCreatedKey, buildOrderBy, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
 import { refundRequests } from '../../db/schema/sales/refunds.ts'
-import { maxNewest } from '../../db/search.ts'
-import { actingReach, inList, inOnlyOrganization, visibilityOf, visible } from '../../db/visibility.ts'
+import { getActingReach, inList, addOnlyOrganization, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { Caller } from '../../domain/accounts/access.ts'
 import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
@@ -29,8 +28,8 @@ export async function listRefunds(
   ordering: RefundOrdering,
   requested: RefundFilters,
 ): Promise<Page<RefundDetailRow>> {
-  const filters = inOnlyOrganization(ctx.caller, requested)
-  const view = customersSeenBy(ctx.caller)
+  const filters = addOnlyOrganization(ctx.caller, requested)
+  const view = viewCustomers(ctx.caller)
   const listed = chooseListedOrders(ctx.caller, filters)
   const scope = buildScope(ctx.caller, listed, filters)
   const found = filters.search && !isOfFew(filters) ? await findByText(ctx, listed, scope, filters.search) : null
@@ -43,7 +42,7 @@ export async function listRefunds(
       isWalked ? scope.where : buildFilterScope(ctx.caller, listed, filters),
       ...buildConditions(view, filters),
     ],
-    orderBy: buildOrderBy(addCreated<keyof typeof sortColumns>(ordering), '-created', sortColumns),
+    orderBy: buildOrderBy(addCreatedKey<keyof typeof sortColumns>(ordering), '-created', sortColumns),
     id: sql`${refundRequests.id}`,
     columns: refundFields(view),
     joins: sql`join ${refundRequests} on ${refundRequests.id} = page.id
@@ -110,7 +109,7 @@ const inEditions = (column: SQL, ids: readonly string[]): SQL =>
 
 /** The requests of organizations and those of editions are two ranges: no editions of these organizations are among them. */
 function selectReached(caller: Caller): SQL {
-  const reach = actingReach(caller)
+  const reach = getActingReach(caller)
   if (reach.all) return ofOrganizations
   const columns = sql`id, created_at, status, reason, source, modified_at, requested_minor, order_id`
   const editionIds = [...new Set(reach.editions.flatMap(({ edition_id }) => edition_id ?? []))]
@@ -128,12 +127,12 @@ const chooseKeys = ({ order_id, customer_id }: RefundFilters): SQL =>
 
 // The plus keeps SQLite from looking requests up by what they share with many others.
 const [editionId, organizationId] = [sql`+${refundRequests.edition_id}`, sql`+${refundRequests.organization_id}`]
-const visibility = visibilityOf(organizationId, editionId)
+const visibility = buildVisibility(organizationId, editionId)
 
 /** The scope as a condition on requests that are looked up otherwise. */
 function buildFilterScope(caller: Caller, { editionIds, isVisible }: ListedOrders, filters: RefundFilters): SQL {
   if (editionIds) return sql`${inEditions(editionId, editionIds)} and ${isVisible}`
-  return filters.organization_id ? sql`${organizationId} = ${filters.organization_id}` : visible(caller, visibility)
+  return filters.organization_id ? sql`${organizationId} = ${filters.organization_id}` : isVisibleTo(caller, visibility)
 }
 
 /** Requests that a text names as a whole. */
@@ -142,7 +141,7 @@ const findNamed = (text: string): SQL => sql`select id from refund_requests wher
 
 /** The condition on requests that may contain a text; null where the list is walked, because too many orders do. */
 async function findByText(ctx: Ctx, listed: ListedOrders, scope: RefundScope, text: string): Promise<SQL | null> {
-  const texts = foldedOrDigits(text)
+  const texts = listSearchForms(text)
   if (!texts.every(isIndexed))
     return sql`${refundRequests.id} in (select id from ${scope.from} where ${scope.where}
       order by ${refundRequests.created_at} desc, ${refundRequests.id} desc limit ${maxNewest})`

@@ -4,7 +4,7 @@ import { mayAt, type RoleCode } from '../../domain/accounts/access.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { toMajor } from '../../domain/money.ts'
 import { refundLifecycle } from '../../domain/refunds/refunds.ts'
-import { fullName } from '../../domain/accounts/users.ts'
+import { formatFullName } from '../../domain/accounts/users.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import { presentImages } from '../purchases/index.ts'
@@ -68,7 +68,7 @@ export const presentRefund = (row: RefundDetailRow, ctx: Ctx): RequestWire => ({
   order: { id: row.order_id, order_number: row.order_number },
   purchase: presentPurchase(row, ctx),
   transaction_id: row.transaction_id,
-  customer: { api_id: row.customer_id, full_name: fullName(row), email: row.email },
+  customer: { api_id: row.customer_id, full_name: formatFullName(row), email: row.email },
   ...presentAmounts(row),
   reason: row.reason,
   comment: row.comment,

@@ -6,9 +6,9 @@ import { products, variants } from '../../db/schema/sales/catalog.ts'
 import { orders, purchases } from '../../db/schema/sales/orders.ts'
 import { refundItems, refundRequests } from '../../db/schema/sales/refunds.ts'
 import { users } from '../../db/schema/users.ts'
-import { answering, orNull, type RowOf, select, selection } from '../../db/select.ts'
-import { type CustomerView, customerFields, customersSeenBy, madeOfView } from '../../db/customer-visibility.ts'
-import { visibilityOf, visible } from '../../db/visibility.ts'
+import { decodeAs, makeNullable, type RowOf, select, buildSelectList } from '../../db/select.ts'
+import { type CustomerView, buildContactFields, viewCustomers } from '../../db/customers.ts'
+import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Share } from '../../domain/refunds/refund-shares.ts'
@@ -16,25 +16,25 @@ import { editionSummaryFields } from '../editions/index.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
 import { imagesOfProduct } from '../purchases/index.ts'
 
-const refundVisibility = visibilityOf(sql`${refundRequests.organization_id}`, sql`${refundRequests.edition_id}`)
+const refundVisibility = buildVisibility(sql`${refundRequests.organization_id}`, sql`${refundRequests.edition_id}`)
 
-export const refundFields = madeOfView((view) => ({
+export const refundFields = (view: CustomerView) => ({
   ...editionSummaryFields,
   ...organizationSummaryFields,
   ...getTableColumns(refundRequests),
   order_number: orders.order_number,
   /** Who has the order now. */
   customer_id: orders.user_id,
-  ...customerFields(view, ['first_name', 'last_name', 'email']),
+  ...buildContactFields(view, ['first_name', 'last_name', 'email']),
   // Of its purchase, which a refund of a whole order or payment does not have.
   vendor_code: purchases.vendor_code,
-  product_id: orNull(purchases.product_id),
-  product_name: orNull(products.name),
-  product_is_draft: orNull(products.is_draft),
+  product_id: makeNullable(purchases.product_id),
+  product_name: makeNullable(products.name),
+  product_is_draft: makeNullable(products.is_draft),
   product_images: imagesOfProduct,
   variant_id: purchases.variant_id,
-  variant_name: orNull(variants.name),
-}))
+  variant_name: makeNullable(variants.name),
+})
 
 export const joinedEditions = sql`join ${editions} on ${editions.id} = ${refundRequests.edition_id}`
 
@@ -46,11 +46,11 @@ export const joins = (view: CustomerView): SQL => sql`join ${orders} on ${orders
   left join ${products} on ${products.id} = ${purchases.product_id}
   left join ${variants} on ${variants.id} = ${purchases.variant_id}`
 
-const loadedFields = madeOfView((view) => ({
+const loadedFields = (view: CustomerView) => ({
   ...refundFields(view),
   is_archived: editions.is_archived,
   refund_policy: organizations.refund_policy,
-}))
+})
 
 type LoadedFields = RowOf<ReturnType<typeof loadedFields>>
 
@@ -58,12 +58,12 @@ export type RefundDetailRow = RowOf<ReturnType<typeof refundFields>>
 export type LoadedRefund = LoadedFields & { tenant: Tenant }
 
 export async function findRefund(ctx: Ctx, id: string): Promise<LoadedRefund> {
-  const view = customersSeenBy(ctx.caller)
+  const view = viewCustomers(ctx.caller)
   const fields = loadedFields(view)
-  const found = sql<LoadedFields>`select ${selection(fields)} from ${refundRequests} ${joins(view)} ${joinedEditions}
+  const found = sql<LoadedFields>`select ${buildSelectList(fields)} from ${refundRequests} ${joins(view)} ${joinedEditions}
     ${joinedOrganizations}
-    where ${refundRequests.id} = ${id} and ${visible(ctx.caller, refundVisibility)}`
-  const row = await ctx.db.first(answering(fields, found))
+    where ${refundRequests.id} = ${id} and ${isVisibleTo(ctx.caller, refundVisibility)}`
+  const row = await ctx.db.first(decodeAs(fields, found))
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }

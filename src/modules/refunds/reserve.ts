@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { stillHolds } from '../../db/commit.ts'
+import { abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { paymentRest, purchaseShare, sharedRest } from '../../db/refunds.ts'
+import { buildPaymentRemainder, buildPurchaseShare, buildSharedRemainder } from '../../db/refunds.ts'
 import { transactions } from '../../db/schema/sales/orders.ts'
 import { heldStatuses } from '../../domain/orders/purchases.ts'
 import { inList } from '../../db/visibility.ts'
@@ -37,19 +37,19 @@ export function reserveStatements({ refund, shares, purchases }: Reservation, am
       where purchases.id = given.value ->> 0 and purchases.status = given.value ->> 3
         and ${inList(sql`purchases.status`, heldStatuses)}
         and purchases.refunded_minor + purchases.reserved_minor = given.value ->> 2
-        and ${purchaseShare(sql`purchases`, fees)} >= given.value ->> 1`,
+        and ${buildPurchaseShare(sql`purchases`, fees)} >= given.value ->> 1`,
     update(
       transactions,
       { reserved_minor: sql`${transactions.reserved_minor} + ${amount}` },
       sql`transactions.id = ${refund.transaction_id} and changes() = ${shares.items.length}
-        and ${paymentRest(sql`transactions`)} >= ${amount}`,
+        and ${buildPaymentRemainder(sql`transactions`)} >= ${amount}`,
     ),
   ]
 }
 
 /** Holds while the refunds of all orders that share a payment are together at most what was paid. */
 export const sharedPaymentCovers = (refund: RefundRow): Statement =>
-  stillHolds(sql`coalesce((select ${sharedRest(sql`transactions`, sql`${refund.edition_id}`)} from transactions
+  abortUnless(sql`coalesce((select ${buildSharedRemainder(sql`transactions`, sql`${refund.edition_id}`)} from transactions
     where transactions.id = ${refund.transaction_id}), 0) >= 0`)
 
 const itemColumns = sql.raw(

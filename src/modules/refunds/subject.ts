@@ -1,15 +1,20 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { orderRest, purchaseRest, purchaseShare, sharedRest } from '../../db/refunds.ts'
+import {
+  buildOrderRemainder,
+  buildPurchaseRemainder,
+  buildPurchaseShare,
+  buildSharedRemainder,
+} from '../../db/refunds.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { products } from '../../db/schema/sales/catalog.ts'
 import { orders, purchases, transactions } from '../../db/schema/sales/orders.ts'
 import { refundItems, refundRequests } from '../../db/schema/sales/refunds.ts'
 import { users } from '../../db/schema/users.ts'
-import { answering, orNull, type RowOf, select, selection } from '../../db/select.ts'
-import { type CustomerView, customerFields, customersSeenBy } from '../../db/customer-visibility.ts'
-import { inList, visible } from '../../db/visibility.ts'
+import { decodeAs, makeNullable, type RowOf, select, buildSelectList } from '../../db/select.ts'
+import { type CustomerView, buildContactFields, viewCustomers } from '../../db/customers.ts'
+import { inList, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type PriceParts, partsOf, type Remaining } from '../../domain/refunds/refund-shares.ts'
@@ -50,41 +55,41 @@ const headFields = (view: CustomerView, fees: SQL) => ({
   order_number: orders.order_number,
   user_id: orders.user_id,
   currency: orders.currency,
-  ...customerFields(view, ['first_name', 'last_name', 'email']),
+  ...buildContactFields(view, ['first_name', 'last_name', 'email']),
   ...editionSummaryFields,
   ...organizationSummaryFields,
   is_archived: editions.is_archived,
   refund_policy: organizations.refund_policy,
   /** The account of the edition. */
   edition_account_id: editions.merchant_account_id,
-  transaction_id: orNull(transactions.id),
-  transaction_status: orNull(transactions.status),
-  amount_minor: orNull(transactions.amount_minor),
-  refunded_minor: orNull(transactions.refunded_minor),
-  reserved_minor: orNull(transactions.reserved_minor),
-  service: orNull(transactions.service),
+  transaction_id: makeNullable(transactions.id),
+  transaction_status: makeNullable(transactions.status),
+  amount_minor: makeNullable(transactions.amount_minor),
+  refunded_minor: makeNullable(transactions.refunded_minor),
+  reserved_minor: makeNullable(transactions.reserved_minor),
+  service: makeNullable(transactions.service),
   provider_reference: transactions.provider_reference,
   merchant_account_id: transactions.merchant_account_id,
-  rest_minor: sql<number>`${orderRest(sql`${orders.id}`, payment, fees)}`,
+  rest_minor: sql<number>`${buildOrderRemainder(sql`${orders.id}`, payment, fees)}`,
   /** What all orders with its reference have left together. Null where no provider pays back. */
   shared_minor: sql<number | null>`iif(exists (select 1 from merchant_accounts
     where id = coalesce(${transactions.merchant_account_id}, ${editions.merchant_account_id}) and type <> 'manual'),
-    ${sharedRest(payment, sql`${orders.edition_id}`)}, null)`,
+    ${buildSharedRemainder(payment, sql`${orders.edition_id}`)}, null)`,
 })
 
 type HeadRow = RowOf<ReturnType<typeof headFields>>
 
 function headOf(ctx: SubjectCtx, target: RefundTarget, fees: SQL) {
-  const view = customersSeenBy(ctx.caller)
+  const view = viewCustomers(ctx.caller)
   const fields = headFields(view, fees)
-  return answering(
+  return decodeAs(
     fields,
-    sql<HeadRow>`select ${selection(fields)} from ${orders}
+    sql<HeadRow>`select ${buildSelectList(fields)} from ${orders}
       join ${users} on ${users.id} = ${orders.user_id} ${view.join}
       join ${editions} on ${editions.id} = ${orders.edition_id}
       join ${organizations} on ${organizations.id} = ${orders.organization_id}
       left join ${transactions} on ${transactions.order_id} = ${orders.id} and ${isPayment}
-      where ${orders.id} = ${orderOf(target)} and ${visible(ctx.caller, orderVisibility)}
+      where ${orders.id} = ${orderOf(target)} and ${isVisibleTo(ctx.caller, orderVisibility)}
       limit 1`,
   )
 }
@@ -102,8 +107,8 @@ const purchaseFieldsOf = (fees: SQL) => ({
   reserved_minor: purchases.reserved_minor,
   status_before: sql<null>`null`,
   /** The rest of the purchase by itself, and as much of it as the rest of the payment covers. */
-  share_minor: sql<number>`${purchaseShare(sql`${purchases}`, fees)}`,
-  rest_minor: sql<number>`${purchaseRest(sql`${purchases}`, payment, fees)}`,
+  share_minor: sql<number>`${buildPurchaseShare(sql`${purchases}`, fees)}`,
+  rest_minor: sql<number>`${buildPurchaseRemainder(sql`${purchases}`, payment, fees)}`,
   /** Paid back or reserved by requests, for each part. */
   price_taken: taken('price_minor'),
   deposit_taken: taken('deposit_minor'),
@@ -116,9 +121,9 @@ function purchasesOf(target: RefundTarget, fees: SQL) {
   const { kind, id } = target
   const isMeant = kind === 'purchase' ? eq(purchases.id, id) : sql`${purchases.order_id} = ${orderOf(target)}`
   const fields = purchaseFieldsOf(fees)
-  return answering(
+  return decodeAs(
     fields,
-    sql<SubjectPurchase>`select ${selection(fields)} from ${purchases} ${announcedJoins}
+    sql<SubjectPurchase>`select ${buildSelectList(fields)} from ${purchases} ${announcedJoins}
       left join ${transactions} on ${transactions.order_id} = ${purchases.order_id} and ${isPayment}
       where ${isMeant} order by ${purchases.id}`,
   )
@@ -207,7 +212,7 @@ export async function findPurchaseTenant(ctx: Ctx, id: string): Promise<{ purcha
     select({ organization_id: editions.organization_id, edition_id: editions.id })
       .from(purchases)
       .innerJoin(editions, eq(editions.id, purchases.edition_id))
-      .where(and(eq(purchases.id, id), visible(ctx.caller, purchaseVisibility))),
+      .where(and(eq(purchases.id, id), isVisibleTo(ctx.caller, purchaseVisibility))),
   )
   if (!row) throw notFound()
   return { purchase_id: id, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }

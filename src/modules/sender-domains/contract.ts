@@ -9,17 +9,15 @@ import {
   senderDomainVerifiers,
 } from '../../domain/messaging/sender-domains.ts'
 import { Id, IdParams, orNull, Timestamp } from '../../http/fields.ts'
-import { type AskedOf, envelope, listQuery } from '../../http/requests/list-query.ts'
+import { type ListRequest, ListPage, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 const DnsRecord = z
   .object({
-    purpose: z
-      .enum(recordPurposes)
-      .openapi({
-        description:
-          'What the record is for. `ownership` proves that the domain is yours; the e-mail provider needs the others.',
-      }),
+    purpose: z.enum(recordPurposes).openapi({
+      description:
+        'What the record is for. `ownership` proves that the domain is yours; the e-mail provider needs the others.',
+    }),
     type: z.string().openapi({ example: 'TXT' }),
     name: z.string().openapi({ example: '_event-commerce.nordlys.dk' }),
     value: z.string().openapi({ example: 'event-commerce-domain=6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e' }),
@@ -98,10 +96,10 @@ export const listSenderDomains = operation({
     ordering: ['created', 'domain'],
     filters: { status: z.enum(senderDomainStatuses).optional() },
   }),
-  response: envelope(SenderDomain),
+  response: ListPage(SenderDomain),
 })
 
-export type SenderDomainQuery = AskedOf<typeof listSenderDomains.query>
+export type SenderDomainQuery = ListRequest<typeof listSenderDomains.query>
 
 export const createSenderDomain = operation({
   id: 'createSenderDomain',

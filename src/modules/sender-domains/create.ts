@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { changedOne, commit } from '../../db/commit.ts'
+import { requireOneChange, commit } from '../../db/commit.ts'
 import { senderDomains } from '../../db/schema/messaging/sender-domains.ts'
 import { select } from '../../db/select.ts'
 import { insertWhere } from '../../db/write.ts'
@@ -44,7 +44,7 @@ export async function createSenderDomain(
     modified_at: now,
   }
   const isRoomLeft = sql`(select count(*) from ${senderDomains} where ${isOfOrganization}) < ${maxSenderDomains}`
-  return commit(ctx, row, [insertWhere(senderDomains, row, isRoomLeft), changedOne()], {
+  return commit(ctx, row, [insertWhere(senderDomains, row, isRoomLeft), requireOneChange()], {
     'sender_domains.organization_id, sender_domains.domain': domainExists,
   })
 }

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { mount, mountList } from '../../http/operations/mount.ts'
-import { createRouter } from '../../http/operations/router.ts'
+import { createRouter } from '../../http/operations/mount.ts'
 import { parseJson, readBody } from '../../http/requests/body.ts'
 import { parseBody } from '../../http/requests/validation.ts'
 import { readCapturedRecords, type RecordsCtx, setCapturedRecords } from './captured-records.ts'

@@ -3,8 +3,8 @@ import { maxEmailLength, maxPhoneLength, messageChannels, normalizeEmail } from 
 import { Id, IdParams, JsonObject, KnownEmail, KnownPhone, PersonName, Timestamp } from '../../http/fields.ts'
 import {
   defaultPageSize,
-  envelope,
-  type FiltersOf,
+  ListPage,
+  type ListFilters,
   IdFilter,
   listQuery,
   TextFilter,
@@ -75,10 +75,10 @@ export const listUsers = operation({
     },
     fixedSize: true,
   }),
-  response: envelope(User, defaultPageSize),
+  response: ListPage(User, defaultPageSize),
 })
 
-export type UserFilters = FiltersOf<typeof listUsers.query>
+export type UserFilters = ListFilters<typeof listUsers.query>
 
 export const getUser = operation({
   id: 'getUser',

@@ -1,11 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { containsFoldedOrDigits, foldedOrDigits } from '../../db/contains.ts'
-import { buildLatestRow, type CustomerView, customersSeenBy, inEditions } from '../../db/customer-visibility.ts'
+import { containsFoldedOrDigits, listSearchForms, buildMatch, findCandidates, maxNewest } from '../../db/search.ts'
+import { selectLatestSeq, type CustomerView, viewCustomers, inEditions } from '../../db/customers.ts'
 import { buildOrderBy, joinConditions, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
-import { buildMatch, findCandidates, maxNewest } from '../../db/search.ts'
 import { inList } from '../../db/visibility.ts'
-import { reachOf } from '../../domain/accounts/access.ts'
+import { getReach } from '../../domain/accounts/access.ts'
 import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
 import type { UserFilters } from './contract.ts'
@@ -97,7 +96,7 @@ function buildEditionRows(
     index: sql`indexed by edition_customers_by_joining`,
     scope: [
       ...editions,
-      ...(isOne ? [] : [sql`seen.seq = ${buildLatestRow(sql`seen.user_seq`, editionIds)}`]),
+      ...(isOne ? [] : [sql`seen.seq = ${selectLatestSeq(sql`seen.user_seq`, editionIds)}`]),
       ...(isOne || edition_id === undefined
         ? []
         : [
@@ -127,7 +126,7 @@ function buildEditionRows(
 /** The rows that a list reads: both kinds for a caller with roles of both, in different organisations. */
 function buildRows(ctx: Ctx, filters: UserFilters, ordering: CustomerOrdering, view: CustomerView): CustomerRows[] {
   const { organization_id, edition_id } = filters
-  const reach = reachOf(ctx.caller)
+  const reach = getReach(ctx.caller)
   if (reach.all) return [buildUserRows(organization_id ? [organization_id] : null, filters, ordering, view)]
   const isRequested = (id: string): boolean => organization_id === undefined || id === organization_id
   const editionIds = reach.editions.flatMap((grant) =>
@@ -153,7 +152,7 @@ interface Source {
 async function buildSources(ctx: Ctx, kinds: readonly CustomerRows[], search: string | undefined): Promise<Source[]> {
   if (!search)
     return kinds.map(({ table, index, scope }) => ({ from: sql`${table} ${index}`, where: scope, isWhole: true }))
-  const texts = foldedOrDigits(search)
+  const texts = listSearchForms(search)
   const contains = ({ row }: CustomerRows): SQL => containsFoldedOrDigits(sql`${row}.search_text`, search)
   if (!texts.every(isIndexed))
     return kinds.map((kind) => ({
@@ -201,7 +200,7 @@ export async function listUsers(
   ordering: CustomerOrdering,
   filters: UserFilters,
 ): Promise<Page<ShownUserRow>> {
-  const view = customersSeenBy(ctx.caller)
+  const view = viewCustomers(ctx.caller)
   const kinds = buildRows(ctx, filters, ordering, view)
   const sources = await buildSources(ctx, kinds, filters.search)
   const [[kind, other], [source]] = [kinds, sources]

@@ -2,16 +2,15 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import {
   type CustomerView,
-  customersSeenBy,
-  editionIdsSeenBy,
-  isEditionSeenBy,
-  madeOfView,
-  type ShownColumn,
-  shownColumns,
-} from '../../db/customer-visibility.ts'
+  viewCustomers,
+  selectVisibleEditionIds,
+  isEditionVisible,
+  type CustomerColumn,
+  customerColumns,
+} from '../../db/customers.ts'
 import { users } from '../../db/schema/users.ts'
-import { answering, type RowOf, selection } from '../../db/select.ts'
-import { visible } from '../../db/visibility.ts'
+import { decodeAs, type RowOf, buildSelectList } from '../../db/select.ts'
+import { isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { userVisibility } from './visibility.ts'
@@ -27,15 +26,15 @@ const ownColumns = {
 }
 
 /** A customer as the caller sees them. */
-export type ShownUserRow = Pick<WholeUserRow, keyof typeof ownColumns | ShownColumn>
+export type ShownUserRow = Pick<WholeUserRow, keyof typeof ownColumns | CustomerColumn>
 
 /** Columns of which a view may show other values. They are decoded as the customer's own. */
-export const userColumns = madeOfView((view: CustomerView) => ({
+export const userColumns = (view: CustomerView) => ({
   ...ownColumns,
-  ...(Object.fromEntries(shownColumns.map((name) => [name, view.column(name).mapWith(users[name])])) as {
-    [Name in ShownColumn]: SQL<WholeUserRow[Name]>
+  ...(Object.fromEntries(customerColumns.map((name) => [name, view.column(name).mapWith(users[name])])) as {
+    [Name in CustomerColumn]: SQL<WholeUserRow[Name]>
   }),
-}))
+})
 
 export interface LoadedUser extends ShownUserRow {
   tenant: Tenant
@@ -44,19 +43,19 @@ export interface LoadedUser extends ShownUserRow {
 }
 
 export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
-  const view = customersSeenBy(ctx.caller)
+  const view = viewCustomers(ctx.caller)
   const fields = {
     ...userColumns(view),
-    editions: editionIdsSeenBy(ctx.caller),
+    editions: selectVisibleEditionIds(ctx.caller),
     country_code: sql<string | null>`(select default_country_code from edition_customers
-      join editions on editions.id = edition_id where user_seq = users.seq and ${isEditionSeenBy(ctx.caller)}
+      join editions on editions.id = edition_id where user_seq = users.seq and ${isEditionVisible(ctx.caller)}
       order by edition_customers.seq desc limit 1)`,
   }
   const row = await ctx.db.first(
-    answering(
+    decodeAs(
       fields,
-      sql<RowOf<typeof fields>>`select ${selection(fields)} from users ${view.join}
-        where ${users.id} = ${id} and ${visible(ctx.caller, userVisibility)}`,
+      sql<RowOf<typeof fields>>`select ${buildSelectList(fields)} from users ${view.join}
+        where ${users.id} = ${id} and ${isVisibleTo(ctx.caller, userVisibility)}`,
     ),
   )
   if (!row) throw notFound()
@@ -70,9 +69,9 @@ export async function isShown(
   organizationId: string,
   contact: { column: 'email' | 'phone_number'; value: string | null },
 ): Promise<boolean> {
-  const view = customersSeenBy(ctx.caller)
+  const view = viewCustomers(ctx.caller)
   const shown = await ctx.db.first(sql`select 1 from users ${view.join}
     where users.organization_id = ${organizationId} and ${users[contact.column]} = ${contact.value}
-      and ${view.column(contact.column)} = ${contact.value} and ${visible(ctx.caller, userVisibility)}`)
+      and ${view.column(contact.column)} = ${contact.value} and ${isVisibleTo(ctx.caller, userVisibility)}`)
   return shown !== undefined
 }

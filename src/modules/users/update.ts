@@ -1,15 +1,15 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { changedOne, commit, refuseUnless, stillHolds } from '../../db/commit.ts'
+import { requireOneChange, commit, refuseUnless, abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { editionCustomers, users } from '../../db/schema/users.ts'
-import { changeableEditions, isSharedOutside } from '../../db/customer-visibility.ts'
+import { listChangeableEditions, isSharedOutside } from '../../db/customers.ts'
 import { seesOrganization } from '../../db/visibility.ts'
-import { answering, fromJson, type RowOf, selection } from '../../db/select.ts'
-import { changesIn, isEmpty, update, updateVersion } from '../../db/write.ts'
+import { decodeAs, fromJson, type RowOf, buildSelectList } from '../../db/select.ts'
+import { pickChanges, isEmpty, update, updateVersion } from '../../db/write.ts'
 import { AppError, fieldError, invalid, notFound, sharedCustomer } from '../../domain/errors.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
-import { normalizePhone, searchColumns, type Contact } from '../../domain/accounts/users.ts'
+import { normalizePhone, buildSearchColumns, type Contact } from '../../domain/accounts/users.ts'
 import { restoreSuppressions } from '../suppressions/index.ts'
 import type { UpdateUserInput } from './contract.ts'
 import { isShown, type LoadedUser } from './queries.ts'
@@ -70,9 +70,9 @@ const storedFields = {
 /** A customer as the organisation has them, and as the edition knows them that alone has them. */
 async function loadStored({ db }: Ctx, user: LoadedUser) {
   const row = await db.first(
-    answering(
+    decodeAs(
       storedFields,
-      sql<RowOf<typeof storedFields>>`select ${selection(storedFields)} from users where users.id = ${user.id}`,
+      sql<RowOf<typeof storedFields>>`select ${buildSelectList(storedFields)} from users where users.id = ${user.id}`,
     ),
   )
   if (!row) throw notFound()
@@ -105,14 +105,14 @@ type KnownRow = NonNullable<Awaited<ReturnType<typeof loadStored>>['known']>
 
 /** Changes what the only edition of a customer knows. */
 function changeInEdition(user: LoadedUser, { edition_id, contact }: KnownRow, after: Contact): Statement[] {
-  if (isEmpty(changesIn<Contact>(contact, after))) return []
+  if (isEmpty(pickChanges<Contact>(contact, after))) return []
   return [
     update(
       editionCustomers,
-      { ...after, ...searchColumns(after) },
+      { ...after, ...buildSearchColumns(after) },
       sql`edition_id = ${edition_id} and user_seq = ${user.seq} and search_text = ${contact.search_text}`,
     ),
-    changedOne(),
+    requireOneChange(),
   ]
 }
 
@@ -120,7 +120,7 @@ function changeInEdition(user: LoadedUser, { edition_id, contact }: KnownRow, af
 function requireOnlyEdition(user: LoadedUser, editionId: string, isOrganization: boolean): Statement {
   const isAlone = sql`not exists (select 1 from users where users.id = ${user.id}
     and ${isSharedOutside(sql`users`, [editionId])})`
-  return isOrganization ? stillHolds(isAlone) : refuseUnless(isAlone, 'shared_customer')
+  return isOrganization ? abortUnless(isAlone) : refuseUnless(isAlone, 'shared_customer')
 }
 
 /**
@@ -129,7 +129,7 @@ function requireOnlyEdition(user: LoadedUser, editionId: string, isOrganization:
  */
 export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserInput): Promise<LoadedUser> {
   if (user.erased_at !== null) throw new AppError('user_erased', 'This customer was erased.')
-  const editionIds = changeableEditions(ctx.caller, user.organization_id)
+  const editionIds = listChangeableEditions(ctx.caller, user.organization_id)
   const { own, known, msg_channel } = await loadStored(ctx, user)
   if (editionIds !== null && (!known || !editionIds.includes(known.edition_id))) throw sharedCustomer()
   const requested = parseChanges(user, input)
@@ -138,10 +138,10 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
   const seesOwn = seesOrganization(ctx.caller, user.organization_id)
   checkContacts(requested, seesOwn || !knownContact ? [contact] : [contact, knownContact])
   const inEdition = known && knownContact ? changeInEdition(user, known, knownContact) : []
-  if (isEmpty(changesIn<Contact>(own, contact)) && inEdition.length === 0) return commit(ctx, user, [])
+  if (isEmpty(pickChanges<Contact>(own, contact)) && inEdition.length === 0) return commit(ctx, user, [])
   const changes = {
     ...contact,
-    ...searchColumns(contact),
+    ...buildSearchColumns(contact),
     msg_channel: chooseChannel(msg_channel, contact),
     modified_at: ctx.now(),
   }

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { inEditions } from '../../db/customer-visibility.ts'
+import { inEditions } from '../../db/customers.ts'
 import { inList } from '../../db/visibility.ts'
 
 /** Customers are the organisation's; edition roles see those of their editions. */

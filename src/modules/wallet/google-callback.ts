@@ -1,8 +1,8 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { decideAgain } from '../../db/commit.ts'
+import { retryLostRaces } from '../../db/commit.ts'
 import { capturedWalletKeys, walletCallbacks, walletPasses } from '../../db/schema/wallet.ts'
-import { select, selection } from '../../db/select.ts'
+import { select, buildSelectList } from '../../db/select.ts'
 import { insert, insertAll, remove, updateVersion } from '../../db/write.ts'
 import { sha256, toHex } from '../../domain/text/encoding.ts'
 import { AppError, LostRace, notFound } from '../../domain/errors.ts'
@@ -51,7 +51,7 @@ async function findCalledPass(job: JobCtx, callback: GoogleCallback, nonceHash: 
   const serial = parseGoogleObjectId(issuerId, callback.object_id)
   if (serial === null) return null
   const pass = await job.db.first(
-    sql<CalledPass>`select ${selection(passEventFields)},
+    sql<CalledPass>`select ${buildSelectList(passEventFields)},
         exists (select 1 from wallet_callbacks where nonce_hash = ${nonceHash}) as is_processed
       from ${walletPasses} ${passEventJoins}
       where ${and(eq(walletPasses.serial_number, serial), eq(walletPasses.platform, 'google'))}`,
@@ -85,7 +85,7 @@ async function applyCallback(job: JobCtx, callback: GoogleCallback, nonceHash: s
 export async function receiveGoogleCallback(job: JobCtx, body: string): Promise<void> {
   const callback = await verifyBody(job, body)
   const nonceHash = toHex(await sha256(callback.nonce))
-  await decideAgain(() => applyCallback(job, callback, nonceHash))
+  await retryLostRaces(() => applyCallback(job, callback, nonceHash))
 }
 
 const { key_value, expires_at } = capturedWalletKeys

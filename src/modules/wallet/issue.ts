@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { changedOne, commit, stillHolds } from '../../db/commit.ts'
+import { requireOneChange, commit, abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { toHex } from '../../domain/text/encoding.ts'
 import { AppError, editionArchived, fieldError, invalid, LostRace } from '../../domain/errors.ts'
@@ -112,9 +112,9 @@ export async function issuePass(
     issued,
     [
       ...openEditions(purchase.edition_id),
-      stillHolds(sql`exists (select 1 from purchases where id = ${purchase.id} and status = ${purchase.status})`),
+      abortUnless(sql`exists (select 1 from purchases where id = ${purchase.id} and status = ${purchase.status})`),
       insertPass(row),
-      changedOne(),
+      requireOneChange(),
     ],
     // Another request issued the pass meanwhile.
     { 'wallet_passes.purchase_id, wallet_passes.platform': () => new LostRace('the pass was issued meanwhile') },

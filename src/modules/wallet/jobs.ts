@@ -1,8 +1,8 @@
 import { and, asc, eq, lt, sql } from 'drizzle-orm'
-import { decideAgain } from '../../db/commit.ts'
+import { retryLostRaces } from '../../db/commit.ts'
 import type { JobCtx } from '../../context.ts'
 import { walletPasses, walletRegistrations } from '../../db/schema/wallet.ts'
-import { select, selection } from '../../db/select.ts'
+import { select, buildSelectList } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
 import { computeNextUpdateAt, updateLeaseMs } from '../../domain/wallet/wallet.ts'
 import { type PassWithOwner, passEventFields, passEventJoins } from './announce-change.ts'
@@ -53,9 +53,9 @@ async function updateGoogle(job: JobCtx, pass: PassRow): Promise<boolean> {
 
 /** Unregisters a phone that Apple no longer knows, as if the phone had asked for it. */
 const unregisterGonePhone = (job: JobCtx, passId: string, phone: PhoneToPush): Promise<void> =>
-  decideAgain(async () => {
+  retryLostRaces(async () => {
     const pass = await job.db.first(sql<PassWithOwner & { push_token: string | null }>`
-      select ${selection(passEventFields)}, (select push_token from wallet_registrations
+      select ${buildSelectList(passEventFields)}, (select push_token from wallet_registrations
         where pass_id = ${walletPasses.id}
           and device_id = ${phone.device_id} and push_token = ${phone.push_token}) as push_token
       from ${walletPasses} ${passEventJoins} where ${walletPasses.id} = ${passId}`)

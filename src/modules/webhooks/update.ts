@@ -1,7 +1,7 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { webhookEndpoints } from '../../db/schema/messaging/webhooks.ts'
-import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
+import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import { checkMove, openEditions } from '../editions/index.ts'
 import { keepers, type UpdateWebhookInput } from './endpoint-contract.ts'
 import type { EndpointRow, LoadedEndpoint } from './queries.ts'
@@ -40,7 +40,8 @@ export async function updateEndpoint(
     ...activity(endpoint, is_active, now),
     ...(isFresh ? unknownHealth : {}),
   }
-  if (isEmpty(changesIn<EndpointRow>(endpoint, asked))) return commit(ctx, endpoint, openEditions(endpoint.edition_id))
+  if (isEmpty(pickChanges<EndpointRow>(endpoint, asked)))
+    return commit(ctx, endpoint, openEditions(endpoint.edition_id))
   const changes = { ...asked, modified_at: now }
   const updated = await commit(ctx, { ...endpoint, ...changes, version: endpoint.version + 1 }, [
     ...openEditions(endpoint.edition_id, edition_id),

@@ -1,6 +1,6 @@
 import type { EmailMessageType } from '../../messaging/email-messages.ts'
 import type { Language } from '../../languages.ts'
-import { moneyText } from '../../money.ts'
+import { formatLocalMoney } from '../../money.ts'
 import { dateText } from '../messages/dates.ts'
 import { maxListItems } from './liquid-bounds.ts'
 
@@ -178,7 +178,7 @@ const sampleZone = 'Europe/Copenhagen'
 
 function shownSample(sample: SampleValue, language: Language): string | number {
   if (typeof sample !== 'object') return sample
-  if ('minor' in sample) return moneyText(sample.minor, 'dkk', language)
+  if ('minor' in sample) return formatLocalMoney(sample.minor, 'dkk', language)
   return dateText(sample.at, language, sampleZone, sample.style)
 }
 

@@ -6,8 +6,8 @@ import { segments } from '../../../db/schema/messaging/segments.ts'
 import { type RowOf, select } from '../../../db/select.ts'
 import type { NewRecipient } from '../../../domain/campaigns/sender.ts'
 import type { ExcludedRecipient, RecipientPerson } from '../../../domain/campaigns/sending-policy.ts'
-import { languageOf } from '../../../domain/languages.ts'
-import { dialledPhone } from '../../../domain/accounts/users.ts'
+import { parseLanguage } from '../../../domain/languages.ts'
+import { parseStoredPhone } from '../../../domain/accounts/users.ts'
 import {
   addressOf,
   type Audience as SegmentAudience,
@@ -83,7 +83,7 @@ const findAddress = (
   person: { email: string | null; phone_number: string | null },
 ): string | null => {
   if (row.channel === 'email') return person.email
-  return person.phone_number === null ? null : dialledPhone(person.phone_number, row.edition_default_country_code)
+  return person.phone_number === null ? null : parseStoredPhone(person.phone_number, row.edition_default_country_code)
 }
 
 /** Lists the next members of the segment; those who are excluded have a reason. Returns null when they were deleted. */
@@ -98,7 +98,7 @@ export async function listMembers(
   const last = members.at(-1)
   const people = members.map((member): NewRecipient => {
     const address = findAddress(row, member)
-    const language = languageOf(member.locale)
+    const language = parseLanguage(member.locale)
     const person: RecipientPerson = {
       id: member.id,
       email: member.email,

@@ -12,7 +12,7 @@ import type { TemplateContext } from '../../../domain/email/liquid/variables.ts'
 import type { Language } from '../../../domain/languages.ts'
 import { toDisplayName } from '../../../domain/messaging/mailbox.ts'
 import type { SendResult } from '../../../domain/messaging/messaging.ts'
-import { fullName } from '../../../domain/accounts/users.ts'
+import { formatFullName } from '../../../domain/accounts/users.ts'
 import type { OutboundEmail } from '../../../gateways/email/email.ts'
 import type { OutboundSms } from '../../../gateways/sms/sms.ts'
 import type { CampaignContent, CampaignContents } from './content-snapshot.ts'
@@ -86,7 +86,7 @@ function buildTemplateContext(recipient: ChunkRecipient, { context }: CampaignCo
     customer: {
       first_name: person.first_name,
       last_name: person.last_name,
-      full_name: fullName(person) || (person.email ?? ''),
+      full_name: formatFullName(person) || (person.email ?? ''),
       email: person.email ?? '',
       phone_number: person.phone_number ?? '',
       language,
@@ -168,7 +168,7 @@ export function createEmailComposer(
       }),
       ...sharedHeaders.get(content),
     }
-    const to = { name: toDisplayName(fullName(person)), address }
+    const to = { name: toDisplayName(formatFullName(person)), address }
     const reference = formatReference(campaignId, n)
     return { from: context.from, to, replyTo: context.reply_to, ...texts, headers, reference }
   })

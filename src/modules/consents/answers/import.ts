@@ -98,7 +98,8 @@ function buildAnswerRequest(
   answerImport: AnswerImport,
   { definition, isGiven, imported }: Question,
 ): AnswerRequest & { wording: Version | null } {
-  const wording = definition.versions.find((version) => version.created_at <= imported.at) ?? definition.versions.at(-1)
+  const wording =
+    definition.versions.find((candidate) => candidate.created_at <= imported.at) ?? definition.versions.at(-1)
   const texts = wording?.text ?? definition.text
   const fallback = answerImport.edition.default_language
   return {

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { changedExactly, stillHolds } from '../../../db/commit.ts'
+import { requireChanges, abortUnless } from '../../../db/commit.ts'
 import type { Database, Statement } from '../../../db/database.ts'
 import { settledStatuses } from '../../../domain/consents/consents.ts'
 import type { RecordRow } from './records.ts'
@@ -85,10 +85,10 @@ export function takeBackAnswers(
   const newLatestKeys = JSON.stringify(removals.flatMap(({ before }) => (before ? [toKey(before)] : [])))
   const statChanges = JSON.stringify(computeStatChanges(removals))
   return [
-    stillHolds(sql`(select count(*) from consent_records where ${recordKey} in ${selectKeys(latestKeys)} and is_latest = 1)
+    abortUnless(sql`(select count(*) from consent_records where ${recordKey} in ${selectKeys(latestKeys)} and is_latest = 1)
       = ${removals.length}`),
     sql`delete from consent_records where ${recordKey} in ${selectKeys(removedKeys)}`,
-    changedExactly(removals.reduce((count, { removed }) => count + removed.length, 0)),
+    requireChanges(removals.reduce((count, { removed }) => count + removed.length, 0)),
     sql`update consent_records set is_latest = 1 where ${recordKey} in ${selectKeys(newLatestKeys)}`,
     sql`update consent_stats set records = records + (change.value ->> 1), given = given + (change.value ->> 2),
         skipped = skipped + (change.value ->> 3), withdrawn = withdrawn + (change.value ->> 4),

@@ -1,8 +1,8 @@
 import { and, eq, getTableColumns, isNull, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { JobCtx } from '../../../context.ts'
-import { decideAgain } from '../../../db/commit.ts'
-import { contactSeenInEdition } from '../../../db/customer-visibility.ts'
+import { retryLostRaces } from '../../../db/commit.ts'
+import { buildContactColumn } from '../../../db/customers.ts'
 import type { Statement } from '../../../db/database.ts'
 import { consentRecords, consents } from '../../../db/schema/consents.ts'
 import { users } from '../../../db/schema/users.ts'
@@ -50,7 +50,7 @@ const fields = {
   is_active: consents.is_active,
   is_required: consents.is_required,
   expires_after_days: consents.expires_after_days,
-  email: sql<string | null>`${contactSeenInEdition(sql`users`, 'email', sql`r.edition_id`)}`,
+  email: sql<string | null>`${buildContactColumn(sql`users`, 'email', sql`r.edition_id`)}`,
   previous_expires_at: sql<number | null>`(select before.expires_at from consent_records before
     where before.user_id = r.user_id and before.consent_id = r.consent_id and before.number = r.number - 1)`,
   ...getTableColumns(r),
@@ -146,7 +146,7 @@ async function commitChange(job: JobCtx, subscriber: CampaignSubscriber, change:
 
 /** Suppresses marketing to the address and withdraws the consents to it. A second call changes nothing. */
 export const unsubscribe = (job: JobCtx, subscriber: CampaignSubscriber): Promise<void> =>
-  decideAgain(async () => {
+  retryLostRaces(async () => {
     await commitChange(job, subscriber, {
       rows: await listGivenConsents(job, subscriber),
       createAnswer: () => ({ status: 'withdrawn', method: unsubscribeMethod, expires_at: null }),
@@ -163,7 +163,7 @@ export const unsubscribe = (job: JobCtx, subscriber: CampaignSubscriber): Promis
  * that bounced or complained stays suppressed. A second call changes nothing.
  */
 export const resubscribe = (job: JobCtx, subscriber: CampaignSubscriber): Promise<void> =>
-  decideAgain(async () => {
+  retryLostRaces(async () => {
     if ((await findSuppressionReason(job, subscriber)) !== 'unsubscribed') return
     await commitChange(job, subscriber, {
       rows: await listWithdrawnConsents(job, subscriber),

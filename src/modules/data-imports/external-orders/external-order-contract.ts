@@ -16,7 +16,7 @@ import {
 } from '../../../domain/orders/external-orders.ts'
 import { splitLine } from '../../../domain/data-imports/imported-amounts.ts'
 import { maxConsentKeyLength } from '../../../domain/consents/consents.ts'
-import { languageOf } from '../../../domain/languages.ts'
+import { parseLanguage } from '../../../domain/languages.ts'
 import { currencies, maxAmountMinor, toMajor, toMinor } from '../../../domain/money.ts'
 import { orderStatuses, transactionServices } from '../../../domain/orders/orders.ts'
 import { maxUses } from '../../../domain/orders/purchases.ts'
@@ -62,7 +62,7 @@ const Locale = z
   .string()
   .max(35)
   .transform((tag, context) => {
-    const language = languageOf(tag)
+    const language = parseLanguage(tag)
     if (language !== null) return language
     context.addIssue({ code: 'custom', params: { code: 'invalid_choice' }, message: 'One of en, da, se, nl, pl.' })
     return z.NEVER

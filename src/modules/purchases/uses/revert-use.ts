@@ -1,6 +1,6 @@
 import { and, eq, gte, isNull, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { changedOne, commit } from '../../../db/commit.ts'
+import { requireOneChange, commit } from '../../../db/commit.ts'
 import { purchases, purchaseUses } from '../../../db/schema/sales/orders.ts'
 import { update } from '../../../db/write.ts'
 import { checkRevertible } from '../../../domain/orders/purchases.ts'
@@ -22,7 +22,7 @@ export async function revertUse(ctx: Ctx, use: LoadedUse): Promise<LoadedUse> {
   const reverted: LoadedUse = { ...use, reverted_at: now, purchase: { ...purchase, status } }
   return commit(ctx, reverted, [
     update(purchaseUses, { reverted_at: now }, and(eq(purchaseUses.id, use.id), isNull(purchaseUses.reverted_at))),
-    changedOne(),
+    requireOneChange(),
     update(
       purchases,
       {
@@ -37,7 +37,7 @@ export async function revertUse(ctx: Ctx, use: LoadedUse): Promise<LoadedUse> {
         gte(purchases.uses_count, use.quantity),
       ),
     ),
-    changedOne(),
+    requireOneChange(),
     ...openEditions(purchase.edition_id),
     ...(status === purchase.status ? [] : [markPassesChanged([purchase.id], now)]),
     ...announce(ctx, purchaseAction(purchase, { action: 'use_reverted', status, occurredAt: now })),

@@ -2,8 +2,8 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { locations } from '../../../db/schema/sales/catalog.ts'
 import { purchases, purchaseUses } from '../../../db/schema/sales/orders.ts'
-import { answering, type RowOf, select, selection } from '../../../db/select.ts'
-import { visible } from '../../../db/visibility.ts'
+import { decodeAs, type RowOf, select, buildSelectList } from '../../../db/select.ts'
+import { isVisibleTo } from '../../../db/visibility.ts'
 import type { Tenant } from '../../../domain/accounts/access.ts'
 import { doesNotExist, notFound } from '../../../domain/errors.ts'
 import { announcedFields, announcedJoins } from '../announcement.ts'
@@ -26,10 +26,10 @@ type UsableRow = RowOf<typeof usableFields>
 export type UsablePurchase = UsableRow & { tenant: Tenant }
 
 const usablePurchase = (ctx: Ctx, id: string) =>
-  answering(
+  decodeAs(
     usableFields,
-    sql<UsableRow>`select ${selection(usableFields)} from ${purchases} ${announcedJoins}
-      where ${purchases.id} = ${id} and ${visible(ctx.caller, purchaseVisibility)}`,
+    sql<UsableRow>`select ${buildSelectList(usableFields)} from ${purchases} ${announcedJoins}
+      where ${purchases.id} = ${id} and ${isVisibleTo(ctx.caller, purchaseVisibility)}`,
   )
 
 const withTenant = (row: UsableRow): UsablePurchase => ({

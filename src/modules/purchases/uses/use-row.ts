@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { locations } from '../../../db/schema/sales/catalog.ts'
 import { purchaseUses } from '../../../db/schema/sales/orders.ts'
-import { orNull, type RowOf, select } from '../../../db/select.ts'
+import { makeNullable, type RowOf, select } from '../../../db/select.ts'
 
 const useFields = {
   id: purchaseUses.id,
@@ -10,8 +10,8 @@ const useFields = {
   used_at: purchaseUses.used_at,
   reverted_at: purchaseUses.reverted_at,
   created_at: purchaseUses.created_at,
-  location_name: orNull(locations.name),
-  location_is_draft: orNull(locations.is_draft),
+  location_name: makeNullable(locations.name),
+  location_is_draft: makeNullable(locations.is_draft),
 }
 
 /** A use with the place where it was. */

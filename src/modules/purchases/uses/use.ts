@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { changedOne, commit } from '../../../db/commit.ts'
+import { requireOneChange, commit } from '../../../db/commit.ts'
 import { purchases, purchaseUses } from '../../../db/schema/sales/orders.ts'
 import { inList } from '../../../db/visibility.ts'
 import { insert, update } from '../../../db/write.ts'
@@ -59,7 +59,7 @@ export async function usePurchase(ctx: Ctx, purchase: UsablePurchase, input: Use
   }
   return commit(ctx, use, [
     countUses(purchase, quantity, status, now),
-    changedOne(),
+    requireOneChange(),
     ...openEditions(purchase.edition_id),
     insert(purchaseUses, { ...row, purchase_id: purchase.id }),
     ...(status === purchase.status ? [] : [markPassesChanged([purchase.id], now)]),

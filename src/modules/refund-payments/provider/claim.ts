@@ -1,8 +1,8 @@
 import { getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { payingEdition } from '../../../db/refunds.ts'
+import { selectPayingEdition } from '../../../db/refunds.ts'
 import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
-import { answering } from '../../../db/select.ts'
+import { decodeAs } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import { update } from '../../../db/write.ts'
 import { nextCheck, refundLeaseMs } from '../../../domain/refunds/refund-payments.ts'
@@ -15,7 +15,7 @@ const target = 'processing'
 export const claimRefunds = (job: JobCtx, count: number): Promise<RefundRow[]> => {
   const now = job.now()
   return job.db.all(
-    answering(
+    decodeAs(
       columns,
       sql<RefundRow>`update refund_requests set lease_until = ${now + refundLeaseMs}
         where id in (select id from refund_requests indexed by refund_requests_due
@@ -39,14 +39,14 @@ export async function storeKey(
   const now = job.now()
   const stored = sql<RefundRow>`update refund_requests set status = ${target},
       attempts = attempts + 1, provider_key = id || ':' || (attempts + 1), provider_key_at = ${now},
-      is_payable = coalesce(edition_id = ${payingEdition(claim.organization_id, sql`${JSON.stringify(references)}`)}, 0),
+      is_payable = coalesce(edition_id = ${selectPayingEdition(claim.organization_id, sql`${JSON.stringify(references)}`)}, 0),
       provider_reference = null, failure_code = null, failure_message = null, checks = 0, needs_attention = 0,
       lease_until = ${now + refundLeaseMs}, modified_at = ${now}, version = version + 1
     where id = ${claim.id} and version = ${claim.version}
       and ${inList(sql`status`, refundLifecycle.sourcesOf(target))}
       and lease_until = ${claim.lease_until} and lease_until > ${now}
     returning *`
-  const row = await job.db.first(answering(columns, stored))
+  const row = await job.db.first(decodeAs(columns, stored))
   return row ?? null
 }
 

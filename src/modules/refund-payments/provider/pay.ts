@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { decideAgain } from '../../../db/commit.ts'
-import { payingEdition } from '../../../db/refunds.ts'
+import { retryLostRaces } from '../../../db/commit.ts'
+import { selectPayingEdition } from '../../../db/refunds.ts'
 import { transactions } from '../../../db/schema/sales/orders.ts'
 import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
 import { select } from '../../../db/select.ts'
@@ -94,7 +94,7 @@ async function outcomeOf(job: JobCtx, attempt: RefundAttempt): Promise<RefundOut
 
 /** Records the outcome of the attempt. A webhook may have recorded one before: then that one counts. */
 export async function recordOutcome(job: JobCtx, attempt: RefundRow, outcome: RefundOutcome): Promise<void> {
-  const hasEnded = await decideAgain(async () => {
+  const hasEnded = await retryLostRaces(async () => {
     const refund = await loadRefund(job, attempt.id)
     if (refund?.status !== attempt.status || refund.provider_key !== attempt.provider_key) return false
     const { statements, announcements } = await changesBy(job, refund, outcome)
@@ -115,7 +115,7 @@ async function loadPayment(
   { organization_id, edition_id, ...refund }: RefundRow,
 ): Promise<RefundedPayment> {
   const { provider_reference } = transactions
-  const paying = payingEdition(organization_id, sql`json_array(${provider_reference})`)
+  const paying = selectPayingEdition(organization_id, sql`json_array(${provider_reference})`)
   const paid = await job.db.first(
     select({ reference: provider_reference, edition_id: sql<string | null>`${paying}` })
       .from(transactions)

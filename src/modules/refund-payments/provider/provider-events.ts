@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { decideAgain } from '../../../db/commit.ts'
+import { retryLostRaces } from '../../../db/commit.ts'
 import { paymentEvents, refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
 import { select } from '../../../db/select.ts'
 import { insert } from '../../../db/write.ts'
@@ -147,5 +147,5 @@ export async function receivePaymentEvent(
     throw error instanceof PaymentProviderUnavailable ? unavailable(error) : error
   })
   if (!refund) return
-  if (await decideAgain(() => apply(job, account, event, refund))) await enqueueEmails(job).catch(() => undefined)
+  if (await retryLostRaces(() => apply(job, account, event, refund))) await enqueueEmails(job).catch(() => undefined)
 }

@@ -1,7 +1,7 @@
 import { and, asc, eq, isNotNull, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { stillHolds } from '../../../db/commit.ts'
-import { payingEdition } from '../../../db/refunds.ts'
+import { abortUnless } from '../../../db/commit.ts'
+import { selectPayingEdition } from '../../../db/refunds.ts'
 import { editions } from '../../../db/schema/editions.ts'
 import { orders, transactions } from '../../../db/schema/sales/orders.ts'
 import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
@@ -44,7 +44,7 @@ const loadPayment = ({ db }: JobCtx, account: MerchantAccount, refund: ProviderR
           eq(transactions.organization_id, account.organization_id),
           inList(sql`${transactions.provider_reference}`, refund.payments),
           isNotNull(transactions.reference_since),
-          sql`${orders.edition_id} = ${payingEdition(account.organization_id, sql`${JSON.stringify(refund.payments)}`)}`,
+          sql`${orders.edition_id} = ${selectPayingEdition(account.organization_id, sql`${JSON.stringify(refund.payments)}`)}`,
           sql`coalesce(${transactions.merchant_account_id}, ${editions.merchant_account_id}) = ${account.id}`,
         ),
       )
@@ -139,7 +139,7 @@ export async function providerRefundChanges(
   const after = { status: row.status, source: row.source, amount: toMajor(refund.amount_minor) }
   return {
     statements: [
-      stillHolds(
+      abortUnless(
         sql`(select refunded_minor from transactions where transactions.id = ${row.transaction_id}) = ${payment.refunded_minor}`,
       ),
       insert(refundRequests, row),

@@ -3,7 +3,7 @@ import type { Ctx } from '../../../context.ts'
 import { commit } from '../../../db/commit.ts'
 import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
 import { select } from '../../../db/select.ts'
-import { visibilityOf, visible } from '../../../db/visibility.ts'
+import { buildVisibility, isVisibleTo } from '../../../db/visibility.ts'
 import type { Tenant } from '../../../domain/accounts/access.ts'
 import { AppError, notFound } from '../../../domain/errors.ts'
 import { refundLifecycle } from '../../../domain/refunds/refunds.ts'
@@ -14,13 +14,13 @@ import { amountOf } from '../refund.ts'
 
 export type LocatedRefund = RefundRow & { tenant: Tenant }
 
-const refundVisibility = visibilityOf(sql`${refundRequests.organization_id}`, sql`${refundRequests.edition_id}`)
+const refundVisibility = buildVisibility(sql`${refundRequests.organization_id}`, sql`${refundRequests.edition_id}`)
 
 export async function findRefund(ctx: Ctx, id: string): Promise<LocatedRefund> {
   const row = await ctx.db.first(
     select(getTableColumns(refundRequests))
       .from(refundRequests)
-      .where(and(eq(refundRequests.id, id), visible(ctx.caller, refundVisibility))),
+      .where(and(eq(refundRequests.id, id), isVisibleTo(ctx.caller, refundVisibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }

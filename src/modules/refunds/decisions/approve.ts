@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { changedOne, commit, stillHolds } from '../../../db/commit.ts'
+import { requireOneChange, commit, abortUnless } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { refundItems, refundRequests } from '../../../db/schema/sales/refunds.ts'
 import { inList } from '../../../db/visibility.ts'
@@ -68,7 +68,7 @@ interface ApprovedAmounts {
  * difference.
  */
 const paymentCovers = (refund: LoadedRefund, amount: number): Statement =>
-  stillHolds(sql`exists (select 1 from transactions where transactions.id = ${refund.transaction_id}
+  abortUnless(sql`exists (select 1 from transactions where transactions.id = ${refund.transaction_id}
     and ${inList(sql`status`, capturedStatuses)}
     and (${amount} = 0 or amount_minor >= refunded_minor + reserved_minor))`)
 
@@ -132,7 +132,7 @@ async function amountsAgain(
   const shares = shareOut(amount, purchases.map(remaining))
   return {
     shares,
-    before: [...reserveStatements({ refund, shares, purchases }, amount), changedOne()],
+    before: [...reserveStatements({ refund, shares, purchases }, amount), requireOneChange()],
     after: [
       remove(refundItems, eq(refundItems.refund_request_id, refund.id)),
       ...insertAll(

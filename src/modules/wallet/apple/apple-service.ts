@@ -1,7 +1,7 @@
 import { and, asc, eq, getTableColumns, gt, isNotNull, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { walletPasses, walletRegistrations } from '../../../db/schema/wallet.ts'
-import { select, selection } from '../../../db/select.ts'
+import { select, buildSelectList } from '../../../db/select.ts'
 import { AppError, invalid, notFound, parameterError } from '../../../domain/errors.ts'
 import {
   areTextsEqual,
@@ -54,7 +54,7 @@ export async function authenticatePass(
   const [, token = ''] = authorizationPattern.exec(request.authorization ?? '') ?? []
   if (token === '' || !isSerialNumber(request.serial)) throw refused()
   const pass = await job.db.first(
-    sql<RegisteredPass>`select ${selection(passEventFields)}, (select push_token from wallet_registrations
+    sql<RegisteredPass>`select ${buildSelectList(passEventFields)}, (select push_token from wallet_registrations
         where pass_id = ${walletPasses.id} and device_id = ${request.device ?? ''}) as push_token
       from ${walletPasses} ${passEventJoins}
       where ${and(eq(walletPasses.serial_number, request.serial), eq(walletPasses.platform, 'apple'))}`,

@@ -1,4 +1,4 @@
-import { decideAgain } from '../../../db/commit.ts'
+import { retryLostRaces } from '../../../db/commit.ts'
 import type { JobCtx } from '../../../context.ts'
 import { fieldError, invalid } from '../../../domain/errors.ts'
 import { isRecord, readJson } from '../../../domain/text/json.ts'
@@ -31,7 +31,7 @@ export async function handleRegistration(
   const authenticate = async () => (await authenticatePass(job, { ...request, device })).pass
   let authenticated: RegisteredPass | null = await authenticate()
   const push_token = readPushToken(await readBody())
-  return decideAgain(async () => {
+  return retryLostRaces(async () => {
     const pass = authenticated ?? (await authenticate())
     authenticated = null
     return registerPhone(job, pass, { device, push_token })
@@ -41,7 +41,7 @@ export async function handleRegistration(
 export async function handleUnregistration(job: JobCtx, request: PhoneRequest & { device: string }): Promise<void> {
   checkPassType(job, request.passType)
   const device = parseDeviceId(request.device)
-  await decideAgain(async () => {
+  await retryLostRaces(async () => {
     const { pass } = await authenticatePass(job, { ...request, device })
     await unregisterPhone(job, pass, device)
   })

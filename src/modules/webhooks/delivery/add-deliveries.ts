@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { answering, type Query } from '../../../db/select.ts'
+import { decodeAs, type Query } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import type { DeliveryClaim, Lane } from '../../../domain/webhooks/webhook-sender.ts'
 import { deliveryLifecycle } from '../../../domain/webhooks/webhooks.ts'
@@ -51,5 +51,5 @@ export function addClaimed(job: JobCtx, deliveries: NewDeliveries, areChosen: SQ
     returning id, endpoint_id, event_id, attempts, status, step, manual, lease_until,
       iif(lease_until is null and next_retry_at <= ${now}, ${consumers}, null) as lane,
       ${ofClaim(claimedPayload)} as payload, ${ofClaim(sql`${claimFields.endpoint}`)} as endpoint`
-  return answering(claimFields, added)
+  return decodeAs(claimFields, added)
 }

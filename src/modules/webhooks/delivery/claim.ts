@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { answering, fromJson, type Query } from '../../../db/select.ts'
+import { decodeAs, fromJson, type Query } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import type { DeliveryClaim, ClaimedEndpoint } from '../../../domain/webhooks/webhook-sender.ts'
 import { maxInFlight } from '../../../domain/webhooks/webhooks.ts'
@@ -58,7 +58,7 @@ export const claimStatement = (job: JobCtx, areChosen: SQL): Query<DeliveryClaim
     returning id, endpoint_id, event_id, attempts, status, step, manual, lease_until,
       ${claimedPayload} as payload,
       ${endpoint} as endpoint`
-  return answering(claimFields, claimed)
+  return decodeAs(claimFields, claimed)
 }
 
 /** In the order of the events, which RETURNING does not keep. */

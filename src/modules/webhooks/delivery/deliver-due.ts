@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { followedBy } from '../../../db/commit.ts'
+import { addAfterCommit } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import type { DeliveryClaim } from '../../../domain/webhooks/webhook-sender.ts'
 import { type AddedDelivery, addClaimed, addDeliveries, isClaimed, type NewDeliveries } from './add-deliveries.ts'
@@ -42,9 +42,9 @@ export function addAndDeliver(job: JobCtx, deliveries: NewDeliveries, guards: re
   const { eventIds } = deliveries
   if (!afterAnswer || eventIds.length > maxEvents) {
     const enqueueDue = async () => enqueueLanes(job, await job.db.all(dueOfEvents(job, eventIds)))
-    return [followedBy(addDeliveries(job, deliveries), enqueueDue), ...guards]
+    return [addAfterCommit(addDeliveries(job, deliveries), enqueueDue), ...guards]
   }
-  const added = followedBy(addClaimed(job, deliveries, areFewAndQuick), async (all) => {
+  const added = addAfterCommit(addClaimed(job, deliveries, areFewAndQuick), async (all) => {
     const own = afterAnswer()
     const works = await Promise.allSettled([post(own, all.filter(isClaimed)), enqueueLeft(own, all)])
     for (const work of works) if (work.status === 'rejected') throw work.reason

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { webhookEndpoints } from '../../../db/schema/messaging/webhooks.ts'
-import { answering, type Query, type RowOf, select } from '../../../db/select.ts'
+import { decodeAs, type Query, type RowOf, select } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import type { Lane } from '../../../domain/webhooks/webhook-sender.ts'
 import { isLeased, isWaiting } from './open-deliveries.ts'
@@ -47,7 +47,7 @@ export const sweepDeliveries = async (job: JobCtx): Promise<number> =>
   enqueueLanes(
     job,
     await job.db.all(
-      answering(
+      decodeAs(
         dueFields,
         sql<Due>`select distinct endpoint_id, is_slow from (
             select endpoint_id from webhook_deliveries indexed by webhook_deliveries_due

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { changedExactly, commit } from '../../../db/commit.ts'
+import { requireChanges, commit } from '../../../db/commit.ts'
 import { webhookDeliveries } from '../../../db/schema/messaging/webhooks.ts'
 import { select } from '../../../db/select.ts'
 import { update } from '../../../db/write.ts'
@@ -50,7 +50,7 @@ export async function recoverDeliveries(
     lease_until: null,
     modified_at: now,
   }
-  const answer = await commit(ctx, { recovered }, [update(webhookDeliveries, changes, lost), changedExactly(recovered)])
+  const answer = await commit(ctx, { recovered }, [update(webhookDeliveries, changes, lost), requireChanges(recovered)])
   ctx.afterCommit(() => enqueueEndpoints(ctx, endpoint.is_slow ? 'slow' : 'fast', [endpoint.id], dueAt - now))
   return answer
 }

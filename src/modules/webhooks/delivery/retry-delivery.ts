@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { changedOne, commit } from '../../../db/commit.ts'
+import { requireOneChange, commit } from '../../../db/commit.ts'
 import { webhookDeliveries } from '../../../db/schema/messaging/webhooks.ts'
 import { update } from '../../../db/write.ts'
 import { AppError } from '../../../domain/errors.ts'
@@ -31,7 +31,7 @@ export async function retryDelivery(ctx: Ctx, delivery: LoadedDelivery): Promise
     and exists (select 1 from webhook_endpoints where id = ${endpoint_id} and is_active = 1)`
   const retried = await commit(ctx, { ...delivery, ...changes }, [
     update(webhookDeliveries, changes, isAsRead),
-    changedOne(),
+    requireOneChange(),
   ])
   ctx.afterCommit(() => enqueueEndpoints(ctx, endpoint.is_slow ? 'slow' : 'fast', [endpoint_id]))
   return retried

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { changedOne } from '../../../db/commit.ts'
+import { requireOneChange } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { webhookEvents } from '../../../db/schema/messaging/webhooks.ts'
 import { insert, insertAll } from '../../../db/write.ts'
@@ -94,6 +94,6 @@ export function announceTo(
     areRecipients: sql`webhook_endpoints.id = ${endpoint.id}`,
     id: sql`${delivery.id}`,
   }
-  const statements = [insert(webhookEvents, event), ...addAndDeliver(job, added, [changedOne()])]
+  const statements = [insert(webhookEvents, event), ...addAndDeliver(job, added, [requireOneChange()])]
   return { event, delivery, statements }
 }
