@@ -11,7 +11,7 @@ import { imagesBinding } from '../gateways/images/images.ts'
 import { createPassCapture } from '../gateways/passes/capture.ts'
 import { createLivePasses } from '../gateways/passes/live.ts'
 import type { PassesGateway } from '../gateways/passes/passes.ts'
-import { paymentGateways } from '../gateways/payments/gateways.ts'
+import { buildPaymentGateways } from '../gateways/payments/gateways.ts'
 import { createGatewayApi } from '../gateways/sms/gatewayapi.ts'
 import type { SmsGateway } from '../gateways/sms/sms.ts'
 import type { Bindings } from '../http/env.ts'
@@ -23,75 +23,76 @@ import { logError } from '../http/log.ts'
 
 type GatewayCtx = Pick<JobCtx, 'db' | 'config' | 'now' | 'newId'>
 type GatewayBindings = Pick<Bindings, 'EMAIL' | 'APPLE_PUSH' | 'FILES' | 'IMAGES'>
-type Maker<Gateway> = (parts: GatewayCtx, env: GatewayBindings) => Gateway
+type GatewayFactory<Gateway> = (parts: GatewayCtx, env: GatewayBindings) => Gateway
 
-const emailGateways: Record<ProviderName<'EMAIL_PROVIDER'>, Maker<EmailGateway>> = {
+const emailGateways: Record<ProviderName<'EMAIL_PROVIDER'>, GatewayFactory<EmailGateway>> = {
   capture: (parts) => createEmailCapture(createCaptureStore(parts)),
   resend: ({ config, now }) => createResendGateway({ ...config.email, now }),
   cloudflare: (_, env) => createCloudflareGateway(env.EMAIL),
 }
 
-const smsGateways: Record<ProviderName<'SMS_PROVIDER'>, Maker<SmsGateway>> = {
+const smsGateways: Record<ProviderName<'SMS_PROVIDER'>, GatewayFactory<SmsGateway>> = {
   capture: (parts) => createSmsCapture(createCaptureStore(parts)),
   gatewayapi: ({ config, now }) => createGatewayApi({ ...config.sms, now }),
 }
 
-const dnsGateways: Record<ProviderName<'DNS_PROVIDER'>, Maker<DnsGateway>> = {
+const dnsGateways: Record<ProviderName<'DNS_PROVIDER'>, GatewayFactory<DnsGateway>> = {
   capture: (parts) => createDnsCapture(createCapturedRecords(parts)),
   https: ({ config }) => createDnsOverHttps(config.dns),
 }
 
-const walletOptions = ({ config }: GatewayCtx) => ({
+const buildWalletOptions = ({ config }: GatewayCtx) => ({
   apple: { ...config.wallet.apple, webServiceUrl: `${config.publicUrl}/wallet/apple` },
   google: { ...config.wallet.google, callbackUrl: `${config.publicUrl}/wallet/google/callback` },
 })
 
-const passesGateways: Record<ProviderName<'WALLET_PROVIDER'>, Maker<PassesGateway>> = {
+const passesGateways: Record<ProviderName<'WALLET_PROVIDER'>, GatewayFactory<PassesGateway>> = {
   capture: (parts) =>
-    createPassCapture({ store: createCaptureStore(parts), keys: createCapturedKeys(parts), ...walletOptions(parts) }),
-  live: (parts, { APPLE_PUSH: push }) => createLivePasses({ ...walletOptions(parts), push, now: parts.now }),
+    createPassCapture({
+      store: createCaptureStore(parts),
+      keys: createCapturedKeys(parts),
+      ...buildWalletOptions(parts),
+    }),
+  live: (parts, { APPLE_PUSH: push }) => createLivePasses({ ...buildWalletOptions(parts), push, now: parts.now }),
 }
 
-function choose<Gateway>(variable: string, known: Record<string, Gateway>, name: string): Gateway {
-  const gateway = Object.hasOwn(known, name) ? known[name] : undefined
+function choose<Gateway>(variable: string, gateways: Record<string, Gateway>, name: string): Gateway {
+  const gateway = Object.hasOwn(gateways, name) ? gateways[name] : undefined
   if (gateway) return gateway
-  throw new Error(`${variable} is "${name}". It is one of ${Object.keys(known).join(', ')}.`)
+  throw new Error(`${variable} is "${name}". It must be one of ${Object.keys(gateways).join(', ')}.`)
 }
 
 type ProviderConfig = Pick<Config, 'email' | 'sms' | 'dns' | 'wallet'>
 
-const chosen = (config: ProviderConfig) => ({
+const chooseFactories = (config: ProviderConfig) => ({
   email: choose('EMAIL_PROVIDER', emailGateways, config.email.name),
   sms: choose('SMS_PROVIDER', smsGateways, config.sms.name),
   dns: choose('DNS_PROVIDER', dnsGateways, config.dns.name),
   passes: choose('WALLET_PROVIDER', passesGateways, config.wallet.name),
 })
 
-/** Throws for unknown providers. */
-const checkProviders = (config: ProviderConfig): unknown => chosen(config)
-
 type Gateways = Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes' | 'payments' | 'files' | 'images' | 'scanner'>
 
-/** The gateways of the providers that the configuration names. */
+/** Creates the gateways of the configured providers. */
 export function createGateways(env: GatewayBindings, parts: GatewayCtx): Gateways {
-  const { email, sms, dns, passes } = chosen(parts.config)
+  const { email, sms, dns, passes } = chooseFactories(parts.config)
   const { environment, payments, files } = parts.config
   return {
     email: email(parts, env),
     sms: sms(parts, env),
     dns: dns(parts, env),
     passes: passes(parts, env),
-    payments: paymentGateways({ environment, apiBase: payments.apiBase }),
+    payments: buildPaymentGateways({ environment, apiBase: payments.apiBase }),
     files: r2Files(env.FILES),
     images: env.IMAGES ? imagesBinding(env.IMAGES) : null,
     scanner: files.scan ? httpScanner(files.scan) : null,
   }
 }
 
-/** Refuses to start with wrong settings, which would otherwise show only when a message is sent. */
+/** Throws for an invalid configuration when the Worker starts, instead of when the first message is sent. */
 export function checkStart(env: Bindings): void {
   try {
-    checkProviders(readConfig(env))
+    chooseFactories(readConfig(env))
   } catch (error) {
     logError('start', error)
     throw error

@@ -9,12 +9,10 @@ import { createGateways } from './gateways.ts'
 import { random } from './random.ts'
 import type { CampaignSenders } from '../domain/campaigns/sender.ts'
 import type { WebhookSenders } from '../domain/webhooks/webhook-sender.ts'
-import { waitUntil } from 'cloudflare:workers'
-import { logError } from '../http/log.ts'
 
 /**
- * The context of queue messages, sweeps and paths without a token: the primary database, and a clock that advances
- * during the work.
+ * Creates the context of queue messages, sweeps and paths without an access token. It uses the primary database, and its
+ * clock advances during the work.
  */
 export function openJob(env: Bindings, meter = newMeter()): JobCtx {
   const config = readConfig(env)
@@ -48,7 +46,6 @@ const bindings = {
   imports: 'IMPORTS',
 } as const satisfies Record<QueueName, keyof Bindings>
 
-/** The queues of the platform. */
 export const createJobQueue = (env: Bindings): JobQueue => ({
   async enqueue<Name extends QueueName>(name: Name, messages: readonly QueueMessages[Name][], delaySeconds = 0) {
     const queue: Queue<QueueMessages[Name]> = env[bindings[name]]
@@ -58,16 +55,12 @@ export const createJobQueue = (env: Bindings): JobQueue => ({
   },
 })
 
-/** The objects of campaigns, by the ids of the campaigns. */
+/** The Durable Objects of campaigns, by campaign id. */
 export const createCampaignSenders = (env: Bindings): CampaignSenders => ({
   of: (campaignId) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(campaignId)),
 })
 
-/** The objects that post to webhook endpoints. They store nothing, and end with their last post. */
+/** Durable Objects that send webhook requests. They store nothing and end with their last request. */
 export const createWebhookSenders = (env: Bindings): WebhookSenders => ({
   create: () => env.WEBHOOK_SENDER.get(env.WEBHOOK_SENDER.newUniqueId()),
 })
-
-/** Continues work after its handler has returned. A fault is logged; a sweep finds the unfinished rows. */
-export const continueInBackground = (name: string, work: Promise<unknown>): void =>
-  waitUntil(work.catch((error: unknown) => logError(name, error)))

@@ -1,3 +1,4 @@
+import { waitUntil } from 'cloudflare:workers'
 import type {
   DeliverMessage,
   JobCtx,
@@ -16,9 +17,13 @@ import { calculateSegments, isCalculateMessage } from '../modules/segments/jobs.
 import { isEmailSendMessage, sendEmails } from '../modules/transactional-emails/jobs.ts'
 import { applyEvents, isEventsMessage } from '../modules/message-events/jobs.ts'
 import { deliver, isDeliverMessage, type Lane } from '../modules/webhooks/jobs.ts'
-import { continueInBackground, openJob } from './job.ts'
+import { openJob } from './job.ts'
 import { deadMessages } from '../db/schema/messaging/webhooks.ts'
 import { insertAll } from '../db/write.ts'
+
+/** Continues work after its handler has returned. A fault is logged; a sweep finds the unfinished rows. */
+export const continueInBackground = (name: string, work: Promise<unknown>): void =>
+  waitUntil(work.catch((error: unknown) => logError(name, error)))
 
 interface Consumer<Body> {
   isOwnMessage: (body: unknown) => body is Body

@@ -16,8 +16,8 @@ import { random, randomBytes } from './random.ts'
 const bookmarkPattern = /^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/
 
 /**
- * The context of a request, with its caller and database. Reads go to the nearest replica that has seen the client's
- * bookmark. Writes and the look-up of the caller go to the primary.
+ * Authenticates a request and creates its context. Reads go to the nearest replica that has the state of the client's
+ * bookmark. Writes and the authentication use the primary database.
  */
 export async function openRequest(c: AppContext): Promise<Ctx> {
   const config = readConfig(c.env)
@@ -35,7 +35,7 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
   if (touch) c.executionCtx.waitUntil(touch().catch((error: unknown) => logError(requestId, error)))
   return {
     caller,
-    db: isRead(c) ? new Database(c.env.DB.withSession(replica(c)), meter) : primary,
+    db: isRead(c) ? new Database(c.env.DB.withSession(chooseReplica(c)), meter) : primary,
     requestId,
     config,
     now: () => now,
@@ -56,7 +56,7 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
 
 const isRead = (c: AppContext): boolean => c.req.method === 'GET' || c.req.method === 'HEAD'
 
-function replica(c: AppContext): D1SessionBookmark {
+function chooseReplica(c: AppContext): D1SessionBookmark {
   const bookmark = c.req.header('x-d1-bookmark')
   return bookmark && bookmarkPattern.test(bookmark) ? bookmark : 'first-unconstrained'
 }

@@ -147,8 +147,8 @@ it.each(['0', '-1', '1.5', 'ninety', '36501'])('a number of days such as %j refu
 
 it('the configuration accepts valid marks and days, and has defaults', () => {
   const day = 86_400_000
-  const { cell, kept } = readConfig(env)
-  expect([cell, kept]).toEqual(['', { webhooks: 90 * day, auditLog: 400 * day }])
+  const { cell, retentionMs } = readConfig(env)
+  expect([cell, retentionMs]).toEqual(['', { webhooks: 90 * day, auditLog: 400 * day }])
   const set = readConfig({ ...env, CELL: 'a0', WEBHOOK_KEPT_DAYS: '30', AUDIT_KEPT_DAYS: '730' })
-  expect([set.cell, set.kept]).toEqual(['a0', { webhooks: 30 * day, auditLog: 730 * day }])
+  expect([set.cell, set.retentionMs]).toEqual(['a0', { webhooks: 30 * day, auditLog: 730 * day }])
 })

@@ -5,7 +5,7 @@ import { AppError, type ErrorCode, errorStatus } from '../../src/domain/errors.t
 import { codePage } from '../../src/http/pages/error-pages.ts'
 import { buildProblem } from '../../src/http/problem.ts'
 import { app } from '../../src/app.ts'
-import { refuseUnrouted } from '../../src/http/operations/unrouted.ts'
+import { createRouteError } from '../../src/http/operations/unrouted.ts'
 import { call, callWith, get, pathOfLink, post, publicUrl } from '../support/api.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
@@ -93,7 +93,7 @@ describe('/docs/errors', () => {
     })
     expect(body).toEqual(JSON.parse(answer.body))
     // The example is of a path that there is.
-    if (code !== 'not_found') expect(refuseUnrouted(app.routes, body.instance).code).toBe('method_not_allowed')
+    if (code !== 'not_found') expect(createRouteError(app.routes, body.instance).code).toBe('method_not_allowed')
     for (const error of body.errors) expect(fieldGuide).toHaveProperty(error.code)
   })
 

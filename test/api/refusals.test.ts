@@ -55,7 +55,7 @@ describe('a 403 names an alternative', () => {
     const reply = await patch(`/v1/editions/${world.a.editions[0].id}`, { name: 'x' }, made.body.token)
     expect(reply.body).toMatchObject({
       code: 'insufficient_scope',
-      detail: 'This token may not write. Use or make a token with the scope `write`.',
+      detail: 'This token does not have the scope `write`. Use a token that has it.',
     })
   })
 })

@@ -237,7 +237,7 @@ describe('a body that creates a resource', () => {
       [
         {
           code: 'unknown_field',
-          detail: 'A new resource does not take this field. Set it afterwards with PATCH.',
+          detail: 'This field cannot be set when the resource is created. Set it afterwards with PATCH.',
           attr: 'currency',
           pointer: '#/currency',
         },

@@ -63,7 +63,7 @@ describe.each(byId(implemented.filter((operation) => parametersOf(operation).len
     for (const name of parametersOf(operation).filter((one) => one !== 'ordering')) {
       const { [name]: value = 'x', ...others } = sample.query ?? {}
       const reply = await ask(`${name}=${value}&${name}=${value}`, others)
-      expect(refusal(reply)).toEqual(refused(name, 'repeated', 'Given 2 times; expected once.'))
+      expect(refusal(reply)).toEqual(refused(name, 'repeated', 'This parameter is sent 2 times. Send it once.'))
     }
     expect(await changesSoFar()).toEqual(before)
   })
@@ -93,7 +93,7 @@ describe.each(byId(withIds))('%s', (_, operation) => {
       const prefix = prefixes[name]
       for (const value of ['whk_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', 'x', prefix])
         expect(refusal(await ask(`${name}=${value}`, others))).toEqual(
-          refused(name, 'invalid_id', `An id that begins with \`${prefix}_\`.`),
+          refused(name, 'invalid_id', `Must be an id that begins with \`${prefix}_\`.`),
         )
     }
   })
@@ -108,11 +108,11 @@ describe.each(byId(lists))('%s', (_, operation) => {
         expect([operation.id, reply.status]).toEqual(['listUsers', 200])
         continue
       }
-      expect(refusal(reply)).toEqual(refused('page_size', 'invalid', 'A whole number from 1.'))
+      expect(refusal(reply)).toEqual(refused('page_size', 'invalid', 'Must be a whole number from 1.'))
     }
     for (const cursor of ['x', '%F0%9F%92%A9', btoa('{}'), btoa('{"for":1}'), btoa('{"for":1,"after":[true]}')])
       expect(refusal(await ask(`cursor=${cursor}`))).toEqual(
-        refused('cursor', 'invalid_cursor', 'Take the cursor from `next` as it stands there.'),
+        refused('cursor', 'invalid_cursor', 'Use the cursor from `next` unchanged.'),
       )
   })
 })

@@ -5,7 +5,7 @@ import { editions } from '../../src/db/schema/editions.ts'
 import { suppressions } from '../../src/db/schema/consents.ts'
 import { parseLanguage, languages } from '../../src/domain/languages.ts'
 import { refundEmailStatements } from '../../src/modules/transactional-emails/index.ts'
-import { changesBy } from '../../src/modules/refund-payments/outcome.ts'
+import { buildOutcomeChanges } from '../../src/modules/refund-payments/outcome.ts'
 import { commitAnnounced } from '../../src/modules/webhooks/index.ts'
 import { providerOf as emailProviderOf, receiptEngine } from '../support/receipts.ts'
 import {
@@ -132,7 +132,7 @@ describe('the confirmation of a refund', () => {
     const refund = await pay(sale)
     const { job } = refundEngine(providerOf())
     const failed = refusedFor('expired_card')
-    const { statements, announcements } = await changesBy(job, await refundRow(refund), failed)
+    const { statements, announcements } = await buildOutcomeChanges(job, await refundRow(refund), failed)
     await commitAnnounced(job, statements, announcements)
     await approveAgain(sale, refund, 1)
     await refundEngine(providerOf()).run()

@@ -12,7 +12,7 @@ import { createEmailCapture, createSmsCapture } from '../../src/gateways/capture
 import { createDnsCapture } from '../../src/gateways/dns/dns.ts'
 import { r2Files } from '../../src/gateways/files/r2.ts'
 import { createPassCapture } from '../../src/gateways/passes/capture.ts'
-import { paymentGateways } from '../../src/gateways/payments/gateways.ts'
+import { buildPaymentGateways } from '../../src/gateways/payments/gateways.ts'
 import { createCampaignSenders, createWebhookSenders } from '../../src/entry/job.ts'
 import { createCaptureStore } from '../../src/modules/dev-mailbox/index.ts'
 import { createCapturedRecords } from '../../src/modules/sender-domains/index.ts'
@@ -40,7 +40,7 @@ export const testConfig: Config = {
   payments: { apiBase: '', secrets: ['link-signing-key-of-the-tests'] },
   oidc: null,
   cell: '',
-  kept: { webhooks: retentionDays.webhooks * dayMs, auditLog: retentionDays.auditLog * dayMs },
+  retentionMs: { webhooks: retentionDays.webhooks * dayMs, auditLog: retentionDays.auditLog * dayMs },
   files: { url: 'https://api.example.test', scan: null },
   webhooks: { allowInsecure: false, ownHosts: [], schedule: standardSchedule },
 }
@@ -52,7 +52,7 @@ export function capturing(
   const store = createCaptureStore(parts)
   const { publicUrl, wallet } = testConfig
   return {
-    payments: paymentGateways({ environment: 'test', apiBase: testConfig.payments.apiBase }),
+    payments: buildPaymentGateways({ environment: 'test', apiBase: testConfig.payments.apiBase }),
     email: createEmailCapture(store),
     files: r2Files(env.FILES),
     sms: createSmsCapture(store),

@@ -11,7 +11,7 @@ import {
 } from '../../src/domain/consents/consent-tokens.ts'
 import { openFileToken, signFileToken } from '../../src/domain/files/expiring-tokens.ts'
 import { firstIdAt, createIdFactory, type IdKind, idPrefixes, newId } from '../../src/domain/ids.ts'
-import { refundOfKey } from '../../src/domain/refunds/refund-payments.ts'
+import { parseRefundKey } from '../../src/domain/refunds/refund-payments.ts'
 import { createDownloadToken, isSerialNumber, readDownloadToken } from '../../src/domain/wallet/wallet-tokens.ts'
 
 const kinds = Object.keys(idPrefixes) as IdKind[]
@@ -92,9 +92,9 @@ describe('the mark of an id', () => {
   it('is part of the keys by which providers identify a refund', () => {
     for (const given of ['', 'k7']) {
       const id = newId('refund_request', latest, Math.random, given)
-      expect(refundOfKey(`${id}:12`)).toBe(id)
+      expect(parseRefundKey(`${id}:12`)).toBe(id)
     }
-    expect(refundOfKey(`${newId('order', latest, Math.random)}:1`)).toBeNull()
+    expect(parseRefundKey(`${newId('order', latest, Math.random)}:1`)).toBeNull()
   })
 })
 

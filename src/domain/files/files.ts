@@ -55,7 +55,7 @@ export interface IncomingFile {
   body: ReadableStream<Uint8Array>
   /** The bytes that the request announces; null when it does not. */
   size: number | null
-  most: number
+  maxBytes: number
   name: string
   declared: string | null
   /** The client's SHA-256 of the bytes in hexadecimal; null when it sends none. */
@@ -76,10 +76,10 @@ export interface ReceivedFile {
   store_etag?: string
 }
 
-export function fileTooLarge(most: number): AppError {
-  const detail = `The file has more than ${most} bytes.`
+export function fileTooLarge(maxBytes: number): AppError {
+  const detail = `The file has more than ${maxBytes} bytes.`
   return new AppError('file_too_large', detail, {
-    errors: [fieldError(['file'], 'file_too_large', `At most ${most} bytes.`)],
-    extra: { max_bytes: most },
+    errors: [fieldError(['file'], 'file_too_large', `At most ${maxBytes} bytes.`)],
+    extra: { max_bytes: maxBytes },
   })
 }

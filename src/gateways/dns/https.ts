@@ -70,7 +70,7 @@ function readAnswer(name: string, body: unknown): TxtAnswer {
 
 /** Creates a gateway to a resolver that answers JSON over HTTPS, such as those of Cloudflare and Google. */
 export const createDnsOverHttps = (options: { apiBase: string; timeoutMs?: number }): DnsGateway => ({
-  async txt(name) {
+  async lookUpTxt(name) {
     const url = `${options.apiBase || standardBase}?${new URLSearchParams({ name, type: 'TXT' }).toString()}`
     const answer = await getJson(url, { accept: 'application/dns-json' }, options.timeoutMs ?? standardTimeoutMs)
     if (!answer.came) return { ok: false, code: answer.code === 'timeout' ? 'timeout' : 'failure' }

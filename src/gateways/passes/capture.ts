@@ -41,7 +41,7 @@ const buildMessage = (passId: string, to: string, subject: string, body: unknown
 export function createPassCapture({ store, keys, apple, google }: CaptureParts): PassesGateway {
   const storeMessage = (key: string, message: CapturedMessage) => store.store(key, [message])
   return {
-    addUrl: async (pass) => {
+    createAddUrl: async (pass) => {
       const { content } = pass
       const name = `${content.edition_name}: ${content.product_name}`
       if (pass.platform === 'apple') {
@@ -55,8 +55,8 @@ export function createPassCapture({ store, keys, apple, google }: CaptureParts):
       await storeMessage(`${content.id}:issued`, buildMessage(content.id, 'google', `Pass for ${name}`, payload))
       return buildSaveUrl(new UnsecuredJWT({ typ: 'savetowallet', payload }).setAudience('google').encode())
     },
-    applePackage: (pass) => buildApplePackage(pass, apple, null),
-    callbackSenders: async (): Promise<CallbackSender[]> => {
+    buildApplePackage: (pass) => buildApplePackage(pass, apple, null),
+    loadCallbackSenders: async (): Promise<CallbackSender[]> => {
       const rootKeys = await keys.keys()
       return googleSenderNames.map((name) => ({ name, keys: rootKeys }))
     },

@@ -39,7 +39,7 @@ function loadSigner({ certificate, privateKey, issuerCertificate }: LiveOptions[
 /** Creates the gateway to the real platforms, with the certificates and accounts of the operator. */
 export function createLivePasses({ apple, google, push, now }: LiveOptions): PassesGateway {
   return {
-    addUrl: async (pass) => {
+    createAddUrl: async (pass) => {
       if (pass.platform === 'apple') return pass.download_url
       const payload = {
         eventTicketClasses: [buildGoogleClass(pass.content, google)],
@@ -48,11 +48,11 @@ export function createLivePasses({ apple, google, push, now }: LiveOptions): Pas
       const claims = { typ: 'savetowallet', origins: [], payload }
       return buildSaveUrl(await signJwt(parseServiceAccount(google.serviceAccount), 'google', claims, { now: now() }))
     },
-    applePackage: async (pass) => {
+    buildApplePackage: async (pass) => {
       const signer = await loadSigner(apple)
       return buildApplePackage(pass, apple, (manifest) => signDetached(manifest, signer, now()))
     },
-    callbackSenders: (isFresh) => loadGoogleSenders(isFresh, now()),
+    loadCallbackSenders: (isFresh) => loadGoogleSenders(isFresh, now()),
     updateGoogle: async (content) => {
       const { id } = buildGoogleObject(content, google)
       const options = { apiBase: google.apiBase, now: now() }

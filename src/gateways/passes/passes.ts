@@ -31,11 +31,11 @@ export interface Push {
 
 export interface PassesGateway {
   /** Creates the link that adds the pass to the wallet of whoever opens it. */
-  addUrl: (pass: RequestedPass) => Promise<string>
+  createAddUrl: (pass: RequestedPass) => Promise<string>
   /** Builds a .pkpass file. */
-  applePackage: (pass: ApplePass) => Promise<Uint8Array<ArrayBuffer>>
+  buildApplePackage: (pass: ApplePass) => Promise<Uint8Array<ArrayBuffer>>
   /** Lists who may sign callbacks. `isFresh` reads the keys again instead of using cached ones. */
-  callbackSenders: (isFresh: boolean) => Promise<readonly CallbackSender[]>
+  loadCallbackSenders: (isFresh: boolean) => Promise<readonly CallbackSender[]>
   /** Updates Google's copy of a pass. Repeating it does no harm. Never throws. */
   updateGoogle: (content: PassContent, changeNumber: number) => Promise<UpdateResult>
   /** Makes a phone request the changes of a pass. Never throws. */

@@ -1,12 +1,12 @@
-const timeIsOver = (): DOMException => new DOMException('The time is over.', 'TimeoutError')
+const createTimeout = (): DOMException => new DOMException('The time is over.', 'TimeoutError')
 
 /**
- * Runs `work` with a signal that aborts with a `TimeoutError` after `timeoutMs`. The timer ends with the work. That of
- * `AbortSignal.timeout` would keep the request in memory, and an invocation may make 10,000 requests.
+ * Runs work with a signal that aborts with a `TimeoutError`. Unlike the timer of `AbortSignal.timeout`, this one ends with
+ * the work: an invocation can have 10,000 timers, and each would keep its request in memory.
  */
 export async function withTimeLimit<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
-  const timer = setTimeout(() => controller.abort(timeIsOver()), timeoutMs)
+  const timer = setTimeout(() => controller.abort(createTimeout()), timeoutMs)
   try {
     return await work(controller.signal)
   } finally {
@@ -19,17 +19,17 @@ export const isTimeout = (error: unknown): boolean => error instanceof Error && 
 interface SharedLimit {
   signal: AbortSignal
   begunAt: number
-  /** How many calls use the limit now. */
+  /** How many works are running. */
   users: number
   end: () => void
 }
 
-/** Calls that begin within this time share a limit. */
+/** Works that start within this time share a limit. */
 const sharedMs = 50
 
 /**
- * Time limits for many calls of one invocation. Calls that begin at about the same time share a signal and a timer, which
- * would otherwise cost a tenth of a webhook post. The signal aborts up to 50 ms late and never early.
+ * Time limits for many works of one invocation. Works that start at about the same time share a signal and a timer, which
+ * otherwise cost a tenth of the time of a webhook request. The signal aborts up to 50 ms late and never early.
  */
 export class SharedTimeLimits {
   readonly #newest = new Map<number, SharedLimit>()
@@ -52,7 +52,7 @@ export class SharedTimeLimits {
     const newest = this.#newest.get(timeoutMs)
     if (newest && now - newest.begunAt <= sharedMs) return newest
     const controller = new AbortController()
-    const timer = setTimeout(() => controller.abort(timeIsOver()), timeoutMs + sharedMs)
+    const timer = setTimeout(() => controller.abort(createTimeout()), timeoutMs + sharedMs)
     const shared = { signal: controller.signal, begunAt: now, users: 0, end: () => clearTimeout(timer) }
     this.#newest.set(timeoutMs, shared)
     return shared

@@ -4,12 +4,12 @@ import type { AppEnv } from '../env.ts'
 import { logLine } from '../log.ts'
 import { newId } from '../../domain/ids.ts'
 
-const costOf = (meter: Meter): string =>
+const formatCost = (meter: Meter): string =>
   `db;desc="${Object.entries(meter)
     .map(([name, value]) => `${name}=${value}`)
     .join(' ')}"`
 
-/** One line for each request. The path is left out, because it may contain personal data of a query. */
+/** Logs one line for each request. The path is left out, because its query can contain personal data. */
 export const accessLog = (): MiddlewareHandler<AppEnv> => async (c, next) => {
   const started = performance.now()
   const meter = newMeter()
@@ -17,8 +17,8 @@ export const accessLog = (): MiddlewareHandler<AppEnv> => async (c, next) => {
   await next()
   const duration = Math.round(performance.now() - started)
   c.res.headers.set('server-timing', `app;dur=${duration}`)
-  // For tests alone: the number of rows read would distinguish a hidden row from one that does not exist.
-  if (c.env.ENVIRONMENT === 'test') return c.res.headers.append('server-timing', costOf(meter))
+  // Only tests get the cost: the number of rows read would tell a hidden row from a missing one.
+  if (c.env.ENVIRONMENT === 'test') return c.res.headers.append('server-timing', formatCost(meter))
   logLine({
     level: c.res.status >= 500 ? 'error' : 'info',
     request_id: c.var.requestId,
@@ -31,11 +31,11 @@ export const accessLog = (): MiddlewareHandler<AppEnv> => async (c, next) => {
   })
 }
 
-/** The caller's own X-Request-Id when it is a plain one, else a new one; on every response. */
+/** Puts an X-Request-Id on every response: the client's if it is plain, or else a new one. */
 export const requestId = (): MiddlewareHandler<AppEnv> => async (c, next) => {
-  const given = c.req.header('x-request-id')
-  const isPlain = given !== undefined && /^[\w.-]{1,64}$/.test(given)
-  const id = isPlain ? given : newId('request', Date.now(), Math.random, c.env.CELL)
+  const clientId = c.req.header('x-request-id')
+  const isPlain = clientId !== undefined && /^[\w.-]{1,64}$/.test(clientId)
+  const id = isPlain ? clientId : newId('request', Date.now(), Math.random, c.env.CELL)
   c.set('requestId', id)
   await next()
   c.res.headers.set('x-request-id', id)

@@ -3,29 +3,29 @@ import { actAs, mayAnywhere, mayAt, type Tenant, listRolesAt } from '../../domai
 import { AppError, doesNotExist, permissionDenied } from '../../domain/errors.ts'
 import type { Operation } from './operation.ts'
 
-/** The resource of a path and its tenant; null when the look-up itself has checked the caller. */
+/** A loaded resource. `tenant` is null if loading it has checked the caller already. */
 export interface Located {
   tenant: Tenant | null
-  /** The alternative for a caller whose role is not enough. */
+  /** Tells a caller without the required role what else to do. */
   instead?: string | undefined
 }
 
 /**
- * The context of an operation once its path is judged: ids in its body and rows of its lists are looked up through its
- * own roles, so that another role of the caller elsewhere opens nothing.
+ * Limits the context to the roles of the operation. Ids in the body and rows of lists are then looked up only through these,
+ * so that another role of the caller in another tenant gives no access.
  */
 export const restrictToRoles = <Context extends Ctx>(ctx: Context, { roles }: Operation): Context => ({
   ...ctx,
   caller: actAs(ctx.caller, roles),
 })
 
-/** The caller's rights in any tenant. */
+/** Checks the token's scope, and that the caller has a required role in any tenant. */
 export function checkPermission(ctx: Ctx, operation: Operation): void {
   const { scope } = operation
   if (!ctx.caller.scopes.includes(scope))
     throw new AppError(
       'insufficient_scope',
-      `This token may not ${scope}. Use or make a token with the scope \`${scope}\`.`,
+      `This token does not have the scope \`${scope}\`. Use a token that has it.`,
       {
         extra: { required_scope: scope },
       },
@@ -33,11 +33,13 @@ export function checkPermission(ctx: Ctx, operation: Operation): void {
   if (!mayAnywhere(ctx.caller, operation.roles)) throw permissionDenied(operation.roles)
 }
 
+/** Checks that the caller has a required role where the loaded resource belongs. */
 export function checkPermissionOn(ctx: Ctx, operation: Operation, loaded: Located | undefined): void {
   if (loaded?.tenant && !mayAt(ctx.caller, operation.roles, loaded.tenant))
     throw permissionDenied(operation.roles, [], loaded.instead)
 }
 
+/** Checks that the caller has a required role in the organisation or edition that the body names. */
 export function checkTarget(
   ctx: Ctx,
   operation: Operation,

@@ -9,14 +9,14 @@ interface HtmlPage {
   /** BCP 47. */
   language: string
   title: string
-  /** The whole CSS: the policy contains its hash. */
+  /** All CSS of the page, whose hash is in the content security policy. */
   style: string
-  /** Additions to the head of the page. */
+  /** Extra elements of the head. */
   head?: Markup
   body: Markup
 }
 
-/** The frame of every page. It has no scripts and loads nothing. */
+/** A page without scripts that loads nothing. */
 export const htmlPage = ({ language, title, style, head, body }: HtmlPage): Markup =>
   html`<!doctype html>
     <html lang="${language}">
@@ -33,7 +33,7 @@ export const htmlPage = ({ language, title, style, head, body }: HtmlPage): Mark
       </body>
     </html>`
 
-/** A policy without scripts and loading: the page has this one style. */
+/** A content security policy that allows only this style. */
 async function contentPolicy(style: string, formAction: "'self'" | "'none'"): Promise<string> {
   return [
     "default-src 'none'",
@@ -45,7 +45,6 @@ async function contentPolicy(style: string, formAction: "'self'" | "'none'"): Pr
   ].join('; ')
 }
 
-/** Styles of pages for reading, in light and dark mode, on phones and wide screens. */
 export const pageStyle = `
 :root { color-scheme: light dark; --line: light-dark(#d9dde3, #3a404a); --soft: light-dark(#5b6470, #a5afbd);
   --card: light-dark(#fff, #1d2127); --link: light-dark(#0b57d0, #8ab4f8) }
@@ -78,10 +77,10 @@ pre { margin: .4rem 0; padding: .75rem 1rem; white-space: pre-wrap; background: 
 
 let pagePolicyText: Promise<string> | undefined
 
-/** Styles of pages without a form. */
+/** The content security policy of pages without a form. */
 export const pagePolicy = (): Promise<string> => (pagePolicyText ??= contentPolicy(pageStyle, "'none'"))
 
-/** Styles of pages with a form: one column, with buttons that are large enough for a thumb. */
+/** The style of pages with a form: one column, with buttons that are large enough for a thumb. */
 const formStyle = `${pageStyle}
 main { max-width: 38rem }
 h2 { overflow-wrap: anywhere; margin: 0 }
@@ -104,7 +103,7 @@ small { font-size: .9em }
 
 let formPolicyText: Promise<string> | undefined
 
-/** The form of the page can post to this service only. */
+/** The content security policy of pages with a form, which can post only to this service. */
 export const formPolicy = (): Promise<string> => (formPolicyText ??= contentPolicy(formStyle, "'self'"))
 
 interface FormPage {
@@ -123,7 +122,7 @@ export const formPage = ({ language, title, content }: FormPage): Markup =>
     body: html`<main>${content}</main>`,
   })
 
-/** For pages that links of messages open: not cached, not indexed, and the link is not sent to other pages. */
+/** Headers of pages behind links in messages: not cached, not indexed, and without referrer. */
 export const linkHeaders = (): MiddlewareHandler<AppEnv> => async (c, next) => {
   await next()
   c.header('cache-control', 'no-store')

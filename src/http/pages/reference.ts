@@ -15,15 +15,15 @@ interface StartLink {
 const name = 'Event Commerce Management Service'
 
 const entries = {
-  docs: { path: '/docs', label: 'Documentation of every operation' },
-  errors: { path: '/docs/errors', label: 'What each error means, and what to do' },
+  docs: { path: '/docs', label: 'The documentation of every operation' },
+  errors: { path: '/docs/errors', label: 'What each error means and how to fix it' },
   openapi: { path: '/openapi.json', label: 'The OpenAPI document' },
-  health: { path: '/healthz', label: 'Whether the service works' },
+  health: { path: '/healthz', label: 'The health of the service' },
 } as const satisfies Record<string, StartLink>
 
-const outbox = { path: '/dev/outbox', label: 'Messages that were kept instead of sent' } as const satisfies StartLink
+const outbox = { path: '/dev/outbox', label: 'Messages that were stored instead of sent' } as const satisfies StartLink
 
-/** Links to all documents, and to the dev mailbox if it exists. */
+/** Links to all documents, and to the dev mailbox if there is one. */
 export const startLinks = (hasOutbox: boolean): Record<string, StartLink> =>
   hasOutbox ? { ...entries, outbox } : entries
 
@@ -55,7 +55,7 @@ async function answerPage(c: Context<AppEnv>, page: Markup, headers: Record<stri
   })
 }
 
-/** `/` with links to all documents, and `/docs/errors` with the meaning of each error. */
+/** Serves `/` with links to all documents, and `/docs/errors` with the meaning of each error. */
 export function reference(isDevelopment: (c: AppContext) => boolean): Hono<AppEnv> {
   const pages = new Hono<AppEnv>({ strict: false })
   const addressFor = (c: AppContext) => (path: string) => buildAddress(c.env.PUBLIC_URL, c.req.url, path)

@@ -27,7 +27,7 @@ async function deleteOld({ db, now, config }: SweepCtx, organizations: readonly 
     const old = await db.all(sql<{ organization_id: string; id: string }>`select entry.organization_id, entry.id
       from json_each(${JSON.stringify(organizations)}) as organization
         cross join audit_log as entry on entry.organization_id = organization.value
-          and entry.id < ${firstIdAt('audit_entry', now() - config.kept.auditLog)}
+          and entry.id < ${firstIdAt('audit_entry', now() - config.retentionMs.auditLog)}
       limit ${entriesABatch}`)
     const areOld = sql`(organization_id, id) in (select value ->> 'organization_id', value ->> 'id'
       from json_each(${JSON.stringify(old)}))`

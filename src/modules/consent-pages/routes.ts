@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { readBody } from '../../http/requests/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { formPage, formPolicy, linkHeaders } from '../../http/pages/html-page.ts'
-import { clientPrefix, limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
+import { readNetworkPrefix, limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
 import { confirmAnswer, loadConfirmation } from './confirmation.ts'
 import { renderConfirmationPage, type LinkPage, renderPreferencesPage, renderInvalidLinkPage } from './page.ts'
 import { findLinkedPerson, loadPreferences, savePreferences, type SentForm } from './preferences.ts'
@@ -21,7 +21,7 @@ async function respond(c: AppContext, page: LinkPage, status: Status = 200): Pro
 }
 
 const readVisit = (c: AppContext): Visit => {
-  const ip_prefix = clientPrefix(c)
+  const ip_prefix = readNetworkPrefix(c)
   const agent = c.req.header('user-agent')
   return {
     request_id: c.var.requestId,

@@ -69,7 +69,7 @@ export function mountMappings(router: Router): void {
     load: (ctx, { id }) => findColumnView(ctx, id),
     list: (ctx, { query, page, loaded }) => listColumns(ctx, page, query, loaded),
     present: presentColumn,
-    beside: besideColumns,
+    extend: besideColumns,
   })
 
   mount(router, columns.updateColumnMappings, {

@@ -9,7 +9,7 @@ import {
   keptDays,
   quoteOptions,
 } from '../../domain/data-imports/data-imports.ts'
-import { duplicatePolicies, maxSourceLength } from '../../domain/orders/external-orders.ts'
+import { duplicatePolicies, maxExternalSourceLength } from '../../domain/orders/external-orders.ts'
 import { maxNameLength } from '../../domain/files/names.ts'
 import { groupings } from '../../domain/data-imports/mapping/index.ts'
 import { currencies } from '../../domain/money.ts'
@@ -29,7 +29,7 @@ import { operation } from '../../http/operations/operation.ts'
 import { ImportParams, keepers, tag } from './contract-parts.ts'
 
 const ImportName = RequiredText(255).openapi({ example: 'Orders of 2025' })
-const ExternalSource = RequiredText(maxSourceLength)
+const ExternalSource = RequiredText(maxExternalSourceLength)
 const sources = ['csv', 'api'] as const
 
 const optionFields = {

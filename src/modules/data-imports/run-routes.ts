@@ -16,7 +16,7 @@ export function mountRuns(router: Router): void {
     load: (ctx, { id }) => findImport(ctx, id),
     list: (ctx, { loaded, query, page }) => listPreview(ctx, loaded, page, query),
     present: presentPreviewOrder,
-    beside: previewTotals,
+    extend: previewTotals,
   })
 
   mount(router, startContract, {

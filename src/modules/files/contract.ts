@@ -151,7 +151,7 @@ refused. The same bytes are kept once for an organisation, however many files ha
   stream: {
     types: [...Object.keys(fileTypes), 'application/octet-stream'],
     form: { jsonFields: ['alt_text', 'metadata'], listFields: ['tags'] },
-    most: maxFileBytes,
+    maxBytes: maxFileBytes,
     maxReadMs: 300_000,
     description: `The file, in a form or by itself. Parts of a form come in any order. \`tags\` is a part for each tag, or one
 part that is a JSON array; \`alt_text\` and \`metadata\` are JSON.`,

@@ -17,22 +17,22 @@ import { TooFewBytes, TooManyBytes } from '../../gateways/files/files.ts'
 export const newStorageKey = (ctx: Ctx): string => `objects/${toHex(ctx.randomBytes(16))}`
 
 /** The refusal for an error of the store that is the client's fault; other errors as they are. */
-export function storeRefusal(error: unknown, most: number): unknown {
-  if (error instanceof TooManyBytes) return fileTooLarge(most)
+export function storeRefusal(error: unknown, maxBytes: number): unknown {
+  if (error instanceof TooManyBytes) return fileTooLarge(maxBytes)
   if (error instanceof TooFewBytes)
-    return new AppError('client_closed_request', 'The request ended before its body did.')
+    return new AppError('client_closed_request', 'The connection was closed before the whole body arrived.')
   return error
 }
 
 /** Stores the bytes of a request while they come in. No row refers to them before the commit. */
 export async function receiveFile(ctx: Ctx, file: IncomingFile): Promise<ReceivedFile> {
   const storage_key = newStorageKey(ctx)
-  const { body, size, most, name, declared } = file
+  const { body, size, maxBytes, name, declared } = file
   try {
-    const stored = await ctx.files.put(body, { key: storage_key, size, most, headBytes })
+    const stored = await ctx.files.put(body, { key: storage_key, size, maxBytes, headBytes })
     return { ...stored, storage_key, name, declared }
   } catch (error) {
-    throw storeRefusal(error, most)
+    throw storeRefusal(error, maxBytes)
   }
 }
 

@@ -13,7 +13,7 @@ export type MerchantAccountRow = typeof merchantAccounts.$inferSelect
 
 const columns = getTableColumns(merchantAccounts)
 
-/** Accounts are the organisation's: roles of an edition choose among them and read nothing else of them. */
+/** Merchant accounts belong to the organisation, so roles of an edition do not read them. */
 const accountVisibility = buildVisibility(sql`${columns.organization_id}`, sql`null`)
 
 export function listMerchantAccounts(

@@ -1,7 +1,7 @@
 import { parseLanguage } from '../../domain/languages.ts'
 import type { DuplicatePolicy, ExternalItem, ExternalOrder } from '../../domain/orders/external-orders.ts'
 import { countLongestList } from '../../domain/text/json.ts'
-import { type PurchaseStatus, purchaseStatusOf } from '../../domain/orders/purchases.ts'
+import { type PurchaseStatus, purchaseStatusByOrderStatus } from '../../domain/orders/purchases.ts'
 import type { ResolvedItem } from '../../domain/orders/reconcile-purchases.ts'
 import type { ImportedAnswers } from '../consents/index.ts'
 import type { ReceiptOrder } from '../transactional-emails/index.ts'
@@ -41,7 +41,7 @@ interface TakenOrder {
 }
 
 const statusOf = ({ status }: ExternalOrder, item: ExternalItem): PurchaseStatus =>
-  status === 'cancelled' ? status : (item.status ?? purchaseStatusOf[status])
+  status === 'cancelled' ? status : (item.status ?? purchaseStatusByOrderStatus[status])
 
 function resolvedItem(
   order: ExternalOrder,

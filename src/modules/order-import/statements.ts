@@ -11,8 +11,8 @@ import { buildReferenceChange, buildReferenceColumns, buildReferenceSince } from
 import { inList } from '../../db/visibility.ts'
 import { insertAll, insertWithLookups, isEmpty, update, updateVersion } from '../../db/write.ts'
 import { buildSearchColumns } from '../../domain/accounts/users.ts'
-import { openStatuses, orderMovesFrom } from '../../domain/orders/purchases.ts'
-import { cancelRefundsOf } from '../refunds/index.ts'
+import { openPurchaseStatuses, listStatusesMovedByOrder } from '../../domain/orders/purchases.ts'
+import { buildCancelStatements } from '../refunds/index.ts'
 import { markPassesChanged } from '../wallet/index.ts'
 import type { EditionValues } from './state.ts'
 import { type EditionCustomerChange, type RowChange, rowsOf, type Write } from './writes.ts'
@@ -106,7 +106,9 @@ function userStatements(
   return [update(users, { ...changes, version: user.version + 1 }, where), requireOneChange()]
 }
 
-/** New payments, which take their references. A query of the table that it writes makes an insert read each row twice. */
+/**
+ * New payments, which take their references. A query of the table that it writes makes an insert read each row twice.
+ */
 function insertPayments({ organization_id, now }: WriteScope, writes: readonly Write[]): Statement[] {
   const rows = rowsOf(writes, 'transactions')
   const [withReference, others] = [
@@ -150,7 +152,7 @@ function paymentStatements(
 const valueStatements = (column: 'valid_until' | 'user_id', values: readonly [string, unknown][], now: number) => [
   sql`update purchases set ${sql.raw(column)} = given.value ->> 1, modified_at = ${now}, version = version + 1
     from json_each(${JSON.stringify(values)}) as given where purchases.id = given.value ->> 0
-      ${column === 'valid_until' ? sql`and ${inList(sql`status`, openStatuses)}` : sql``}`,
+      ${column === 'valid_until' ? sql`and ${inList(sql`status`, openPurchaseStatuses)}` : sql``}`,
   requireChanges(values.length),
 ]
 
@@ -173,9 +175,9 @@ function changeStatements(change: RowChange, scope: WriteScope): Statement[] {
       const ids = change.purchases.map(({ id }) => id)
       return [
         sql`update purchases set status = ${status}, modified_at = ${now}, version = version + 1
-          where ${inList(sql`id`, ids)} and ${inList(sql`status`, orderMovesFrom(status))}`,
+          where ${inList(sql`id`, ids)} and ${inList(sql`status`, listStatusesMovedByOrder(status))}`,
         requireChanges(ids.length),
-        ...(status === 'cancelled' ? cancelRefundsOf(ids, now) : []),
+        ...(status === 'cancelled' ? buildCancelStatements(ids, now) : []),
       ]
     }
     case 'purchase-validity':

@@ -4,14 +4,14 @@ import { findOrder } from './detail.ts'
 import { listOrders } from './list.ts'
 import { presentOrder, presentOrderListItem } from './present.ts'
 
-export const orders = createRouter()
+export const orderRoutes = createRouter()
 
-mountList(orders, contract.listOrders, {
+mountList(orderRoutes, contract.listOrders, {
   list: (ctx, { query, filters, page }) => listOrders(ctx, page, query.ordering, filters),
   present: presentOrderListItem,
 })
 
-mount(orders, contract.getOrder, {
+mount(orderRoutes, contract.getOrder, {
   load: (ctx, { id }) => findOrder(ctx, id),
   handle: async (_, { loaded }) => loaded,
   present: presentOrder,

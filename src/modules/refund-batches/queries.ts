@@ -18,7 +18,6 @@ const batchColumns = getTableColumns(refundBatches)
 
 const batchFields = {
   ...batchColumns,
-  /** The numbers of its requests by status. */
   totals: fromJson<TotalRow[]>(sql`(select json_group_array(json_object('currency', currency, 'status', status,
       'needs_attention', json(iif(needs_attention, 'true', 'false')), 'requests', requests,
       'amount_minor', amount_minor))
@@ -44,7 +43,7 @@ export async function findBatch(ctx: Ctx, id: string): Promise<LoadedBatch> {
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
-/** A batch as it is now, for the job that works on it. */
+/** Loads the current row of a batch for its job. */
 export const loadBatch = ({ db }: Pick<JobCtx, 'db'>, id: string): Promise<BatchRow | undefined> =>
   db.first(select(batchColumns).from(refundBatches).where(eq(refundBatches.id, id)))
 
@@ -56,7 +55,7 @@ const editionFields = {
 
 export type EditionForBatch = RowOf<typeof editionFields>
 
-export async function findEdition(ctx: Ctx, id: string): Promise<EditionForBatch & { tenant: Tenant }> {
+export async function findEditionForBatch(ctx: Ctx, id: string): Promise<EditionForBatch & { tenant: Tenant }> {
   const row = await ctx.db.first(
     select(editionFields)
       .from(editions)

@@ -14,7 +14,7 @@ const isAt = (name: string) => eq(capturedDnsRecords.name, normalizeName(name))
 
 /** Reads the records of the captured DNS from the database. */
 export const createCapturedRecords = ({ db }: Pick<JobCtx, 'db'>): CapturedRecords => ({
-  textsAt: async (name) => {
+  findTexts: async (name) => {
     const { value } = capturedDnsRecords
     const rows = await db.all(select({ value }).from(capturedDnsRecords).where(isAt(name)).orderBy(asc(value)))
     return rows.map((row) => row.value)
@@ -28,7 +28,7 @@ function refuseInProduction({ config }: RecordsCtx): void {
 
 export async function readCapturedRecords(ctx: RecordsCtx, name: string): Promise<readonly string[]> {
   refuseInProduction(ctx)
-  return createCapturedRecords(ctx).textsAt(name)
+  return createCapturedRecords(ctx).findTexts(name)
 }
 
 /** Replaces the texts of a name. */

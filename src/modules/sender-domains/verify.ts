@@ -105,7 +105,7 @@ export async function verifySenderDomain(
       await releaseFromHolder(ctx, row, null),
     )
   }
-  const answer = await ctx.dns.txt(buildOwnershipRecord(row).name)
+  const answer = await ctx.dns.lookUpTxt(buildOwnershipRecord(row).name)
   const proof = checkOwnership(answer, row)
   if (proof !== 'verified') return commitCheck(ctx, row, buildChanges(row, proof, ctx.now()), [])
   const released = await releaseFromHolder(ctx, row, answer)

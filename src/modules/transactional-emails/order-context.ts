@@ -10,9 +10,15 @@ import type { TemplateContext } from '../../domain/email/liquid/variables.ts'
 import { maxListItems } from '../../domain/email/liquid/liquid-bounds.ts'
 import type { Language } from '../../domain/languages.ts'
 import { formatLocalMoney } from '../../domain/money.ts'
-import { cartOf } from '../../domain/orders/carts.ts'
+import { readCart } from '../../domain/orders/carts.ts'
 import { formatFullName } from '../../domain/accounts/users.ts'
-import { boughtFieldsOf, boughtJoins, cartLineColumns, cartLineFields, cartLines } from '../purchases/index.ts'
+import {
+  buildProductFields,
+  buildProductJoins,
+  cartLineColumns,
+  cartLineFields,
+  cartLines,
+} from '../purchases/index.ts'
 import { isVerifiedSender } from '../sender-domains/index.ts'
 
 /** An order with its customer, edition and organisation. */
@@ -43,7 +49,7 @@ const headFields = {
 type OrderHead = RowOf<typeof headFields>
 
 const { quantity, price_minor } = cartLineFields
-const itemFields = { quantity, price_minor, ...boughtFieldsOf(cartLineColumns) }
+const itemFields = { quantity, price_minor, ...buildProductFields(cartLineColumns) }
 
 type ItemRow = RowOf<typeof itemFields>
 
@@ -64,7 +70,8 @@ export async function loadOrder(db: Database, orderId: string): Promise<OrderAnd
       .where(eq(orders.id, orderId)),
     decodeAs(
       itemFields,
-      sql<ItemRow>`select ${buildSelectList(itemFields)} from ${orders} join ${cartLines} ${boughtJoins(cartLineColumns)}
+      sql<ItemRow>`select ${buildSelectList(itemFields)} from ${orders} join ${cartLines}
+        ${buildProductJoins(cartLineColumns)}
         where ${orders.id} = ${orderId} order by line.key limit ${maxListItems}`,
     ),
   ])
@@ -74,7 +81,7 @@ export async function loadOrder(db: Database, orderId: string): Promise<OrderAnd
 /** The variables of an order, in the words and formats of one language. */
 export function orderContext({ head, items, more }: OrderAndItems, language: Language): TemplateContext {
   const { currency, timezone } = head
-  const cart = cartOf(head)
+  const cart = readCart(head)
   const money = (minor: number) => formatLocalMoney(minor, currency, language)
   const some = (minor: number) => (minor === 0 ? '' : money(minor))
   return {

@@ -1,23 +1,30 @@
-import { type SQL, sql } from 'drizzle-orm'
-import type { Ctx } from '../../context.ts'
 import {
+  customerColumns,
+  inEditions,
+  isEditionVisible,
+  selectVisibleEditionIds,
+  type CustomerColumn,
   type CustomerView,
   viewCustomers,
-  selectVisibleEditionIds,
-  isEditionVisible,
-  type CustomerColumn,
-  customerColumns,
 } from '../../db/customers.ts'
+import { type SQL, sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
 import { users } from '../../db/schema/users.ts'
 import { decodeAs, type RowOf, buildSelectList } from '../../db/select.ts'
-import { isVisibleTo } from '../../db/visibility.ts'
+import { inList, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import { userVisibility } from './visibility.ts'
 
-type WholeUserRow = typeof users.$inferSelect
+/** Roles of an edition see the customers of their edition. */
+export const userVisibility = {
+  inOrganizations: (ids: readonly string[]) => inList(sql`users.organization_id`, ids),
+  inEditions: (ids: readonly string[]) =>
+    sql`exists (select 1 from edition_customers where user_seq = users.seq and ${inEditions(sql`edition_id`, ids)})`,
+}
 
-const ownColumns = {
+type StoredUserRow = typeof users.$inferSelect
+
+const commonColumns = {
   id: users.id,
   seq: users.seq,
   organization_id: users.organization_id,
@@ -26,26 +33,29 @@ const ownColumns = {
 }
 
 /** A customer as the caller sees them. */
-export type ShownUserRow = Pick<WholeUserRow, keyof typeof ownColumns | CustomerColumn>
+export type CustomerRow = Pick<StoredUserRow, keyof typeof commonColumns | CustomerColumn>
 
-/** Columns of which a view may show other values. They are decoded as the customer's own. */
-export const userColumns = (view: CustomerView) => ({
-  ...ownColumns,
+/**
+ * Builds the columns of a customer. A view may take values from `edition_customers`; they are decoded like those of
+ * `users`.
+ */
+export const buildUserFields = (view: CustomerView) => ({
+  ...commonColumns,
   ...(Object.fromEntries(customerColumns.map((name) => [name, view.column(name).mapWith(users[name])])) as {
-    [Name in CustomerColumn]: SQL<WholeUserRow[Name]>
+    [Name in CustomerColumn]: SQL<StoredUserRow[Name]>
   }),
 })
 
-export interface LoadedUser extends ShownUserRow {
+export interface LoadedUser extends CustomerRow {
   tenant: Tenant
-  /** Of the edition that the customer joined last among those that the caller sees, for numbers without a country. */
+  /** The country code of phone numbers without one, from the visible edition that the customer joined last. */
   country_code: string | null
 }
 
 export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
   const view = viewCustomers(ctx.caller)
   const fields = {
-    ...userColumns(view),
+    ...buildUserFields(view),
     editions: selectVisibleEditionIds(ctx.caller),
     country_code: sql<string | null>`(select default_country_code from edition_customers
       join editions on editions.id = edition_id where user_seq = users.seq and ${isEditionVisible(ctx.caller)}
@@ -64,14 +74,14 @@ export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
 }
 
 /** Whether the caller sees a customer of the organisation with this address or number. */
-export async function isShown(
+export async function seesContact(
   ctx: Ctx,
   organizationId: string,
   contact: { column: 'email' | 'phone_number'; value: string | null },
 ): Promise<boolean> {
   const view = viewCustomers(ctx.caller)
-  const shown = await ctx.db.first(sql`select 1 from users ${view.join}
+  const row = await ctx.db.first(sql`select 1 from users ${view.join}
     where users.organization_id = ${organizationId} and ${users[contact.column]} = ${contact.value}
       and ${view.column(contact.column)} = ${contact.value} and ${isVisibleTo(ctx.caller, userVisibility)}`)
-  return shown !== undefined
+  return row !== undefined
 }

@@ -21,7 +21,7 @@ const refused = () => new AppError('not_authenticated', 'The callback is not sig
 
 async function loadSenders(job: JobCtx, isFresh: boolean) {
   try {
-    return await job.passes.callbackSenders(isFresh)
+    return await job.passes.loadCallbackSenders(isFresh)
   } catch (cause) {
     const headers = { 'retry-after': '60' }
     throw new AppError('overloaded', 'The public keys of Google cannot be read. Try again in a minute.', {

@@ -51,10 +51,10 @@ function chooseProvider(ctx: Ctx, platform: WalletPlatform): WalletProvider {
 /** Creates the link that adds a pass to a wallet. */
 async function createAddUrl(ctx: Ctx, row: PassRow): Promise<string> {
   const content = await loadPassContent(ctx, row)
-  if (row.platform === 'google') return ctx.passes.addUrl({ platform: 'google', content })
+  if (row.platform === 'google') return ctx.passes.createAddUrl({ platform: 'google', content })
   const token = await createDownloadToken(ctx.config.linkSigningKey, row.serial_number)
   const download_url = `${ctx.config.publicUrl}/wallet/apple/passes/${token}`
-  return ctx.passes.addUrl({ platform: 'apple', content, download_url })
+  return ctx.passes.createAddUrl({ platform: 'apple', content, download_url })
 }
 
 async function buildPass(ctx: Ctx, purchase: PurchaseForPass, platform: WalletPlatform): Promise<PassRow> {

@@ -28,7 +28,10 @@ export const buildMembership = (
 export const buildBareMembership = (edition_id: string, user_id: string, created_at = seededAt) =>
   buildMembership(edition_id, { id: user_id, email: null, phone_number: null, locale: 'en' }, created_at)
 
-/** People of an organisation, each with an address and a number unless the columns say otherwise; in the edition too when one is named. */
+/**
+ * People of an organisation, each with an address and a number unless the columns say otherwise; in the edition too
+ * when one is named.
+ */
 export async function seedPeople(
   { organization, edition }: { organization: string; edition?: string },
   people: readonly Partial<UserRow>[],

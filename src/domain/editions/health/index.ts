@@ -1,7 +1,7 @@
 import { type Check, checks, severities, type Severity } from './checks.ts'
 import type { EditionFacts, FactSubject } from './facts.ts'
 
-export { type Check, checks, severities, type Severity }
+export { checks, severities, type Severity }
 export type { EditionFacts }
 
 export const healthStatuses = ['healthy', 'warning', 'critical'] as const

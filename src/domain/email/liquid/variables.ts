@@ -4,7 +4,10 @@ import { formatLocalMoney } from '../../money.ts'
 import { dateText } from '../messages/dates.ts'
 import { maxListItems } from './liquid-bounds.ts'
 
-/** The variables of templates. Their list, the sample values, the check for unknown names and the type of the values come from here. */
+/**
+ * The variables of templates. Their list, the sample values, the check for unknown names and the type of the values
+ * come from here.
+ */
 
 /** Amounts and times are shown in the formats of a language. */
 type SampleValue = string | number | { minor: number } | { at: number; style: 'day' | 'minute' }

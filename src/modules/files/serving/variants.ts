@@ -36,7 +36,7 @@ async function make(job: JobCtx, images: ImagesGateway, file: VariantSource, var
   const made = await images.toWebp(source.body, shapes[variant])
   const key = buildDerivedKey(file.storage_key, variant)
   const size = made.byteLength
-  await job.files.put(new Blob([made]).stream(), { key, size, most: size, headBytes: 0 })
+  await job.files.put(new Blob([made]).stream(), { key, size, maxBytes: size, headBytes: 0 })
   if (!(await isReferred(job, file))) await job.files.delete([key])
 }
 

@@ -92,7 +92,8 @@ export const buildPackage = async (
   job: JobCtx,
   pass: Pick<PassRow, 'id' | 'serial_number' | 'status' | 'purchase_id'>,
   token: string,
-): Promise<Uint8Array<ArrayBuffer>> => job.passes.applePackage({ content: await loadPassContent(job, pass), token })
+): Promise<Uint8Array<ArrayBuffer>> =>
+  job.passes.buildApplePackage({ content: await loadPassContent(job, pass), token })
 
 /** Builds the package of a download link. Throws 404 for a forged link and for a pass that is void or erased. */
 export async function loadDownload(job: JobCtx, link: string): Promise<Uint8Array<ArrayBuffer>> {

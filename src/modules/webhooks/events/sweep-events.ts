@@ -17,7 +17,7 @@ const openStatuses = deliveryLifecycle.sourcesOf('success')
  */
 export async function sweepEvents(job: Pick<JobCtx, 'db' | 'now' | 'config'>): Promise<void> {
   const { db, now, config } = job
-  const before = firstIdAt('webhook_event', now() - config.kept.webhooks)
+  const before = firstIdAt('webhook_event', now() - config.retentionMs.webhooks)
   const ended = (deliveries: SQL): SQL => sql`not ${inList(sql`${deliveries}.status`, openStatuses)}`
   for (let batch = 0; batch < batchesASweep; batch++) {
     const found = await db.all(sql<{ event_id: string; id: string | null }>`select old.id as event_id, deliveries.id

@@ -4,7 +4,7 @@ import { buildMembership } from '../customers.ts'
 import { sql } from 'drizzle-orm'
 import { freshId, next, type Place, seededAt, seededTimes, write } from '../rows.ts'
 import { buildSearchText } from '../../../../src/domain/text/fold.ts'
-import { numberKey } from '../../../../src/domain/orders/orders.ts'
+import { buildNumberKey } from '../../../../src/domain/orders/orders.ts'
 import { insert, insertAll, update } from '../../../../src/db/write.ts'
 import { products, locations } from '../../../../src/db/schema/sales/catalog.ts'
 import { users } from '../../../../src/db/schema/users.ts'
@@ -71,7 +71,7 @@ function tradeRows(place: Place, product: string, index: number) {
       items: [{ id: freshId('cart_item'), product_id: product, quantity: 1, price_minor: amount }],
     },
     number_folded: orderNumber ?? '',
-    number_key: numberKey(orderNumber),
+    number_key: buildNumberKey(orderNumber),
     search_text: buildSearchText(orderNumber, ids.order, ids.transaction),
     ...stamps,
   }
