@@ -64,14 +64,14 @@ describe('a campaign whose segment was deleted after it failed', () => {
     expect(await rowOf(campaign.id)).toEqual(before)
   })
 
-  it('fails at its start and calculates nothing', async () => {
+  it('fails when a run starts, and its segment is not calculated', async () => {
     const { campaign, segment } = await seedReady(crowd, { status: 'calculating', run: 1, heartbeat_at: Date.now() })
     await write(sql`update segments set deleted_at = 1 where id = ${segment.id}`)
     await objectOf(campaign.id).wake(campaign.id)
     for (let turn = 0; turn < 5; turn++) await alarm(campaign.id)
     expect(await rowOf(campaign.id)).toMatchObject({
       status: 'failed',
-      error_message: 'The segment is not there any more.',
+      error_message: 'The segment was deleted.',
     })
     expect(await db.first(sql`select status, epoch from segments where id = ${segment.id}`)).toEqual({
       status: 'draft',

@@ -53,7 +53,7 @@ describe('a person who opts out between the calculation and the sending', () => 
     expect((await capturedOf(id)).map(({ recipient }) => recipient).join(' ')).not.toContain(address)
   })
 
-  it('gets no message after withdrawing the consent by another way', async () => {
+  it('gets no message after withdrawing the consent', async () => {
     const id = await calculated(crowd)
     const [first] = crowd.people
     await write(sql`update consent_records set status = 'withdrawn' where user_id = ${first?.id ?? ''}`)
@@ -121,7 +121,7 @@ describe('a person who opts out between the calculation and the sending', () => 
 })
 
 describe('a link to unsubscribe', () => {
-  it('of another campaign or organisation, or with a forged token, is answered as unknown and changes nothing', async () => {
+  it('shows the page for unknown links and changes nothing when it is forged or of another campaign', async () => {
     const crowd = await seedCrowd(1)
     const { campaign } = await seedReady(crowd)
     await marketingTo(crowd, campaign.segment_id)
@@ -148,7 +148,7 @@ describe('a link to unsubscribe', () => {
 })
 
 describe('a hard bounce and a complaint of one address', () => {
-  it('keep the reason that weighs more, also when both are reported twice', async () => {
+  it('leave the hard bounce as the reason, in any order and when both are reported twice', async () => {
     const crowd = await seedCrowd(1)
     const { campaign } = await seedReady(crowd)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})

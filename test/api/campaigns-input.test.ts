@@ -78,21 +78,25 @@ describe('the time of a schedule', () => {
   })
 })
 
-describe('a campaign that is due', () => {
+describe('a scheduled campaign', () => {
   it.each([
     ['the edition was archived', sql`update editions set is_archived = 1`, 'The edition is archived.'],
-    ['the message lost its blocks', sql`update email_messages set blocks = '[]'`, 'The message has no block.'],
     [
-      'the segment is for SMS by now',
+      'all blocks of the message were deleted',
+      sql`update email_messages set blocks = '[]'`,
+      'The message has no blocks.',
+    ],
+    [
+      'the segment was changed to SMS',
       sql`update segments set communication_channel = 'sms'`,
-      'The segment is not for email.',
+      'The segment is not for email campaigns.',
     ],
     [
       'the segment cannot be calculated',
       sql`update segments set expression = 'user.'`,
       'The segment could not be calculated',
     ],
-  ])('fails with the reason when %s', async (_, change, message) => {
+  ])('fails at its time, and says why, when %s', async (_, change, message) => {
     const place = await seedCrowd(1)
     const { campaign } = await seedReady(place, { status: 'scheduled', scheduled_at: Date.now() - 1000 })
     await write(sql`${change} where organization_id = ${place.organization}`)
@@ -103,7 +107,7 @@ describe('a campaign that is due', () => {
 })
 
 describe('ids of a campaign', () => {
-  it('that belong to others or do not exist get the same answer and change nothing', async () => {
+  it('are answered alike when they belong to others and when they do not exist', async () => {
     const other = { organization: crowd.organization, edition: (await seedCrowd(0)).edition }
     const foreign = {
       segment_id: [(await seedSegment(stranger)).id, (await seedSegment(other)).id, 'seg_none'],

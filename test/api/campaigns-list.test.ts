@@ -107,7 +107,7 @@ describe('listCampaignRecipients', () => {
 })
 
 describe('a projection', () => {
-  it('of an earlier run or an earlier revision changes nothing', async () => {
+  it('changes nothing when it is of an earlier run or revision', async () => {
     const { campaign } = await seedReady(crowd, { status: 'sending', run: 2, revision: 10 })
     await ignoreStarts(campaign.id)
     const before = await rowOf(campaign.id)

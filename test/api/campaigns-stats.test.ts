@@ -60,7 +60,7 @@ describe('getCampaignStats', () => {
     },
   )
 
-  it('of a run that its campaign object has not started are zeros', async () => {
+  it('are zero until the campaign object starts the run', async () => {
     const { campaign } = await seedReady(await seedCrowd(1), { status: 'calculating', run: 1 })
     expect(await statsOf(campaign.id)).toEqual(nothing)
   })
@@ -76,7 +76,7 @@ describe('getCampaignStats', () => {
     expect([body.count, body.results.map(({ state }: { state: string }) => state)]).toEqual([2, ['sent', 'sent']])
   })
 
-  it('count each person once in each number, for any reports in any number', async () => {
+  it('count each person once, however often events are reported', async () => {
     const { id, crowd } = await started(5)
     const [a, b, c, d, e] = crowd.people.map(({ seq }) => seq)
     const dead = crowd.people[4]?.email

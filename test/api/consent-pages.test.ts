@@ -198,7 +198,7 @@ describe('what a person can do on the page', () => {
     expect(await recordsOf(scene.person)).toMatchObject([{ status: 'given' }, { status: 'withdrawn', is_latest: 1 }])
   })
 
-  it('does not include changing an answer that rests on a contract', async () => {
+  it('does not include changing an answer whose legal basis is a contract', async () => {
     const scene = await seedScene()
     const terms = await givenConsent(scene.organization, { type: 'terms', channels: [], legal_basis: 'contract' })
     await give(scene.person, terms.id)

@@ -16,27 +16,27 @@ const startRow = (campaignId: string, now: number) =>
     .bind(campaignId, now)
     .run()
 
-const stubOf = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))
+const getStub = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))
 
-/** A clock by which every shift is over as soon as it has begun. */
-function shortShift(): () => number {
+/** A clock that ends the time of a consumer after its first chunk. */
+function createShortClock(): () => number {
   let asked = 0
   return () => Date.now() + (asked++ === 0 ? 0 : 25_000)
 }
 
 describe('the object of a campaign', () => {
-  it('continues where it was when it is evicted in the middle', async () => {
+  it('continues without loss or repetition after it was evicted', async () => {
     const crowd = await seedCrowd(1000)
     const { campaign } = await seedReady(crowd)
     const { id } = campaign
     await post(`/v1/campaigns/${id}/send-now`, {})
-    for (let turn = 0; turn < 50 && (await stubOf(id).readSnapshot())?.status !== 'sending'; turn++) await alarm(id)
-    await consume(id, realJob({ now: shortShift() }))
-    const before = await stubOf(id).readSnapshot()
+    for (let turn = 0; turn < 50 && (await getStub(id).readSnapshot())?.status !== 'sending'; turn++) await alarm(id)
+    await consume(id, realJob({ now: createShortClock() }))
+    const before = await getStub(id).readSnapshot()
     expect(before?.sent).toBeGreaterThan(0)
     expect(before?.sent).toBeLessThan(1000)
-    await evictDurableObject(stubOf(id))
-    expect(await stubOf(id).readSnapshot()).toMatchObject({ sent: before?.sent, total: 1000, status: 'sending' })
+    await evictDurableObject(getStub(id))
+    expect(await getStub(id).readSnapshot()).toMatchObject({ sent: before?.sent, total: 1000, status: 'sending' })
     const row = await until(id, ['sent', 'failed'])
     expect(row).toMatchObject({ status: 'sent', sent_count: 1000, failed_count: 0 })
     const references = (await capturedOf(id)).map(({ reference }) => reference)
@@ -74,7 +74,7 @@ describe('the object of a campaign', () => {
 })
 
 describe('the start of a campaign', () => {
-  it('begins again when the members that it was reading were deleted, and loses no recipient', async () => {
+  it('loses no recipient when the segment is recalculated meanwhile', async () => {
     const crowd = await seedCrowd(3)
     const { campaign, segment } = await seedReady(crowd)
     await startRow(campaign.id, Date.now())
@@ -96,7 +96,7 @@ describe('the start of a campaign', () => {
 })
 
 /** A campaign with this many recipients, before any message is sent. */
-async function calculated(
+async function withCalculatedCampaign(
   people: number,
   deduplicates: boolean,
   work: (engine: Engine, crowd: Crowd, id: string) => Promise<void>,
@@ -112,8 +112,8 @@ async function calculated(
 }
 
 describe('events of messages', () => {
-  it('do not keep the object from its other work when they never stop', async () => {
-    await calculated(5, true, async (engine, crowd) => {
+  it('do not delay the projection when they never stop', async () => {
+    await withCalculatedCampaign(5, true, async (engine, crowd) => {
       await engine.consume(1)
       await engine.alarm()
       engine.now += 60_000
@@ -126,8 +126,8 @@ describe('events of messages', () => {
     })
   })
 
-  it('are counted, whenever they arrive', async () => {
-    await calculated(5, true, async (engine, crowd, id) => {
+  it('are counted even when they arrive while the alarm works', async () => {
+    await withCalculatedCampaign(5, true, async (engine, crowd, id) => {
       await engine.consume(1)
       await engine.alarm()
       expect((await rowOf(id)).status).toBe('sent')
@@ -146,8 +146,8 @@ describe('events of messages', () => {
     })
   })
 
-  it('of a message whose sending was not reported use the first event as the time of sending', async () => {
-    await calculated(1, true, async (engine, crowd) => {
+  it('set the time of sending when no consumer reported it', async () => {
+    await withCalculatedCampaign(1, true, async (engine, crowd) => {
       engine.provider.script = ['dies after']
       await engine.consume(1)
       const n = crowd.people[0]?.seq ?? 0
@@ -162,7 +162,7 @@ describe('events of messages', () => {
   })
 
   it('never count more unsubscribed people than recipients', async () => {
-    await calculated(4, true, async (engine, crowd) => {
+    await withCalculatedCampaign(4, true, async (engine, crowd) => {
       await engine.consume(1)
       const [first, second, third] = crowd.people.map(({ seq }) => seq)
       const at = engine.now + 60_000
@@ -177,14 +177,14 @@ describe('events of messages', () => {
 
 /** A campaign to 40 people whose calls end like this, one after another. */
 const play = (script: Conduct[], deduplicates: boolean, work: (engine: Engine, id: string) => Promise<void>) =>
-  calculated(40, deduplicates, async (engine, _, id) => {
+  withCalculatedCampaign(40, deduplicates, async (engine, _, id) => {
     engine.provider.script = [...script]
     await engine.consume(1)
     await work(engine, id)
   })
 
 describe('faults of the provider', () => {
-  it('in its configuration stop the campaign, and the rest can be retried', async () => {
+  it('in the configuration stop the campaign, which can be retried', async () => {
     await play(['ok', 'wrong key'], false, async (engine, id) => {
       await engine.alarm()
       const row = await rowOf(id)
@@ -195,7 +195,7 @@ describe('faults of the provider', () => {
     })
   })
 
-  it('in its rate delay the whole campaign as long as the provider asks', async () => {
+  it('of the rate limit pause the campaign as long as the provider asks', async () => {
     await play(['rate limited', 'rate limited', 'rate limited', 'rate limited'], true, async (engine) => {
       const calls = engine.provider.calls
       engine.now += 29_000
@@ -207,7 +207,7 @@ describe('faults of the provider', () => {
     })
   })
 
-  it('in its rate stop the calls of the chunk, and those who were not called for are called for once', async () => {
+  it('of the rate limit stop the calls of the chunk, whose other recipients get one message later', async () => {
     await play(['ok', 'rate limited'], false, async (engine, id) => {
       expect(engine.provider.calls).toBe(2)
       engine.now += 31_000
@@ -218,7 +218,7 @@ describe('faults of the provider', () => {
     })
   })
 
-  it('without an answer end as unknown, and are not sent again, when the provider does not deduplicate', async () => {
+  it('without an answer leave recipients as unknown, to whom nothing is sent again without deduplication', async () => {
     await play(['taken, and no answer'], false, async (engine, id) => {
       await engine.alarm()
       const { sent, failed } = (await engine.object.readSnapshot()) ?? { sent: 0, failed: 0 }
@@ -235,7 +235,7 @@ describe('faults of the provider', () => {
     })
   })
 
-  it('that are temporary are retried until all recipients are done', async () => {
+  it('that are temporary are retried until every recipient has one message', async () => {
     await play(
       ['refused until later', 'no answer', 'taken, and refused until later', 'dies after'],
       true,
@@ -255,7 +255,7 @@ describe('faults of the provider', () => {
 })
 
 describe('large messages', () => {
-  it('are sent in smaller calls, which are split in the same way when they are repeated', async () => {
+  it('are sent in smaller calls, which a retry repeats unchanged', async () => {
     const crowd = await seedCrowd(40)
     const { campaign, message } = await seedReady(crowd)
     const heavy = `{% for i in (1..50) %}{% for j in (1..50) %}${'x'.repeat(80)}{% endfor %}{% endfor %}`
@@ -283,13 +283,13 @@ describe('large messages', () => {
 })
 
 describe('cancelling in the middle', () => {
-  it('stops within the current chunk, and the numbers stay correct', async () => {
+  it('stops after the current chunk, with correct counts', async () => {
     const crowd = await seedCrowd(600)
     const { campaign } = await seedReady(crowd)
     const { id } = campaign
     await post(`/v1/campaigns/${id}/send-now`, {})
-    for (let turn = 0; turn < 50 && (await stubOf(id).readSnapshot())?.status !== 'sending'; turn++) await alarm(id)
-    await consume(id, realJob({ now: shortShift() }))
+    for (let turn = 0; turn < 50 && (await getStub(id).readSnapshot())?.status !== 'sending'; turn++) await alarm(id)
+    await consume(id, realJob({ now: createShortClock() }))
     const reply = await post(`/v1/campaigns/${id}/cancel`, {})
     expect([reply.status, reply.body.status]).toEqual([200, 'cancelled'])
     await consume(id)

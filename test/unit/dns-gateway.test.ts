@@ -97,8 +97,8 @@ describe('a resolver over HTTPS', () => {
       txt(5),
       txt(null),
       txt({}),
-      { ...lookUpTxt('"x"'), type: '16' },
-      { ...lookUpTxt('"x"'), name: 1 },
+      { ...txt('"x"'), type: '16' },
+      { ...txt('"x"'), name: 1 },
     ]
     expect(await texts(...odd, txt('"one"'))).toEqual(found('one'))
     answering({ Status: 0, Answer: { length: 5 } })

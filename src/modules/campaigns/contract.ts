@@ -30,8 +30,8 @@ import {
 } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
-export const Channel = z.enum(channels)
-export const Status = z.enum(campaignLifecycle.states)
+const Channel = z.enum(channels)
+const Status = z.enum(campaignLifecycle.states)
 const Count = z.int().min(0).max(2_147_483_647)
 
 const ScheduledAt = z.string().openapi({
@@ -128,7 +128,7 @@ const SmsBody = Translated(maxSmsBodyLength).openapi({
   example: { en: 'Hello {{ customer.first_name }}, doors open at 10: https://example.com' },
 })
 
-export const CreateCampaign = z.object({
+const CreateCampaign = z.object({
   organization_id: Id('org'),
   edition_id: Id('edt'),
   segment_id: Id('seg'),
@@ -138,7 +138,7 @@ export const CreateCampaign = z.object({
   sms_body: SmsBody.optional(),
 })
 
-export const UpdateCampaign = z.object({
+const UpdateCampaign = z.object({
   name: RequiredText(maxCampaignNameLength).optional(),
   segment_id: Id('seg').optional(),
   channel: Channel.optional().openapi({
@@ -148,7 +148,7 @@ export const UpdateCampaign = z.object({
   sms_body: SmsBody.optional(),
 })
 
-export const ScheduleCampaign = z.object({
+const ScheduleCampaign = z.object({
   scheduled_at: z.string().max(64).openapi({
     pattern: schedulePattern.source,
     description:
@@ -163,9 +163,9 @@ export type UpdateCampaignInput = z.output<typeof UpdateCampaign>
 const recipientStates = [...sendStates, 'cancelled'] as const
 const recipientReasons = [...skipReasons, ...failReasons] as const
 
-export const StateFilter = z.enum(recipientStates)
-export const ReasonFilter = z.enum(recipientReasons)
-export const EngagementFilter = z.enum(engagements).openapi({
+const StateFilter = z.enum(recipientStates)
+const ReasonFilter = z.enum(recipientReasons)
+const EngagementFilter = z.enum(engagements).openapi({
   description:
     'What happened to the message. `not_opened` and `not_clicked` list recipients whose message was sent and did not bounce. Opens and clicks by programs do not count.',
 })

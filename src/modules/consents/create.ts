@@ -11,7 +11,7 @@ import { openEditions } from '../editions/index.ts'
 import type { CreateConsentInput } from './contract.ts'
 import { type ConsentRow, type DefinitionRow, findConsentTenant, type TenantSummary } from './queries.ts'
 
-export const buildWordingColumns = async (wording: Wording) => ({
+const buildWordingColumns = async (wording: Wording) => ({
   ...wording,
   content_hash: await hashWording(wording),
 })
