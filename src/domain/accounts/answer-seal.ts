@@ -3,8 +3,8 @@ import { fromBase64, toBase64, utf8 } from '../text/encoding.ts'
 const ivLength = 12
 
 /**
- * Derives the key that encrypts one stored answer from the Worker's secret, the caller and the Idempotency-Key. The table
- * alone decrypts nothing, and neither does the table with the secret.
+ * Derives the key that encrypts one stored answer from the Worker's secret, the caller and the Idempotency-Key. The
+ * table alone decrypts nothing, and neither does the table with the secret.
  */
 export async function answerSeal(secret: string, callerId: string, rawKey: string): Promise<CryptoKey> {
   const material = await crypto.subtle.importKey('raw', utf8(secret), 'HKDF', false, ['deriveKey'])

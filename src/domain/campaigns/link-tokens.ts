@@ -11,9 +11,9 @@ import {
 } from '../accounts/signed-tokens.ts'
 
 /**
- * SMS carry these tokens, so they are as short as possible. A token holds the campaign's ULID (16 bytes, and 2 more when
- * the id ends with the mark of a cell), one byte for the kind, the numbers of recipient and link (1 to 8 bytes each), and
- * 8 bytes of HMAC-SHA256.
+ * SMS carry these tokens, so they are as short as possible. A token holds the campaign's ULID (16 bytes, and 2 more
+ * when the id ends with the mark of a cell), one byte for the kind, the numbers of recipient and link (1 to 8 bytes
+ * each), and 8 bytes of HMAC-SHA256.
  */
 export const linkKinds = ['click', 'open', 'unsubscribe', 'resubscribe'] as const
 export type LinkKind = (typeof linkKinds)[number]

@@ -2,7 +2,8 @@ import type { ProviderEvent } from '../messaging/messaging.ts'
 
 /**
  * Stamps are the times at which something happened to a message after it was sent. Events arrive in any order and any
- * number of times. A stamp keeps the earliest time and is never removed, so the same events always give the same numbers.
+ * number of times. A stamp keeps the earliest time and is never removed, so the same events always give the same
+ * numbers.
  */
 export const stampNames = [
   'delivered_at',
@@ -39,7 +40,9 @@ export interface RecipientEvent {
   is_visit?: boolean
 }
 
-/** An event implies earlier ones: a click implies an open, and an open, complaint or unsubscription implies a delivery. */
+/**
+ * An event implies earlier ones: a click implies an open, and an open, complaint or unsubscription implies a delivery.
+ */
 const stampsByEvent: Record<RecipientEvent['type'], readonly StampName[]> = {
   accepted: [],
   delivered: ['delivered_at'],
@@ -79,7 +82,9 @@ export function toRecipientEvent(n: number, event: ProviderEvent): RecipientEven
   }
 }
 
-/** Builds our id of a message, which the provider's events return. Every provider accepts letters, digits, `_` and `-`. */
+/**
+ * Builds our id of a message, which the provider's events return. Every provider accepts letters, digits, `_` and `-`.
+ */
 export const formatReference = (campaignId: string, n: number): string => `${campaignId}-${n}`
 
 export function parseReference(reference: string | null): { campaign_id: string; n: number } | null {

@@ -79,7 +79,9 @@ export interface RecipientsQuery extends RecipientFilters {
   page: PageRequest
 }
 
-/** `rows` has one row more than the page, each with its sort keys `k0`, `k1` and so on, of which the last is the number. */
+/**
+ * `rows` has one row more than the page, each with its sort keys `k0`, `k1` and so on, of which the last is the number.
+ */
 export interface RecipientsPage {
   rows: (RecipientRow & Record<string, KeyValue>)[]
   count: number
@@ -102,8 +104,8 @@ export interface ErasedRecipient {
 }
 
 /**
- * The Durable Object of a campaign. It alone records who was sent what. Every method may be called again when its answer
- * was lost.
+ * The Durable Object of a campaign. It alone records who was sent what. Every method may be called again when its
+ * answer was lost.
  */
 export interface CampaignSenderRpc {
   /** Reads the campaign's row now, or at `at`, and starts the run that the row requests. */
@@ -121,7 +123,9 @@ export interface CampaignSenderRpc {
   erase(n: number): Promise<ErasedRecipient>
   /** Hands out the next chunk under a new lease. */
   claim(lease: string): Promise<ClaimAnswer>
-  /** Skips excluded recipients just before the first call. Returns false when the lease is over or the campaign stopped. */
+  /**
+   * Skips excluded recipients just before the first call. Returns false when the lease is over or the campaign stopped.
+   */
   begin(chunk: number, lease: string, excluded: readonly ExcludedRecipient[]): Promise<boolean>
   /** Records the results of a chunk and hands out the next one under the new lease. */
   report(report: ChunkReport, lease: string): Promise<ClaimAnswer>

@@ -15,7 +15,10 @@ export const computeChunkSize = (batch: number): number =>
 /** A Worker prepares several calls at once in 128 MB, so the messages of one call have at most this many characters. */
 const maxCharactersPerCall = 4_000_000
 
-/** Computes how many messages a call has. It depends on the content alone, so that a repeated call has the same messages. */
+/**
+ * Computes how many messages a call has. It depends on the content alone, so that a repeated call has the same
+ * messages.
+ */
 export const computeCallSize = (batch: number, charactersOfMessage: number): number =>
   Math.max(1, Math.min(batch, Math.floor(maxCharactersPerCall / Math.max(1, charactersOfMessage))))
 
@@ -58,7 +61,9 @@ export const engagements = [
 ] as const
 export type Engagement = (typeof engagements)[number]
 
-/** Why a person is skipped. `no_address` and `duplicate_address` are the campaign's reasons, the others the segment's. */
+/**
+ * Why a person is skipped. `no_address` and `duplicate_address` are the campaign's reasons, the others the segment's.
+ */
 export const skipReasons = [
   'no_address',
   'no_consent',

@@ -6,7 +6,9 @@ import { languages, type TranslatedDict } from '../languages.ts'
 const hashJson = async (content: unknown): Promise<string> =>
   Array.from(await sha256(JSON.stringify(content)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
-/** The fields of a record that its hash covers. Records are only ever added, so each hash includes the one before it. */
+/**
+ * The fields of a record that its hash covers. Records are only ever added, so each hash includes the one before it.
+ */
 export interface HashedRecord {
   id: string
   organization_id: string

@@ -15,9 +15,9 @@ import {
 import type { ChannelAddress } from '../messaging/suppressions.ts'
 
 /**
- * Tokens of the pages on which people read and answer their consents. A token names the person or the answer to confirm,
- * and has a tag of the organisation and the address that the link was sent to. The address cannot be read from the tag,
- * and the link stops working when the person no longer has the address.
+ * Tokens of the pages on which people read and answer their consents. A token names the person or the answer to
+ * confirm, and has a tag of the organisation and the address that the link was sent to. The address cannot be read from
+ * the tag, and the link stops working when the person no longer has the address.
  */
 
 /** How long a link to a person's consents works. */

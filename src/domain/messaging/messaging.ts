@@ -46,7 +46,10 @@ export interface ProviderEvent {
   address: string | null
   /** Milliseconds UTC. */
   at: number
-  /** Set for a bounce. hard: the address does not work. soft: it may work later. block: the receiver refused the message. */
+  /**
+   * Set for a bounce. hard: the address does not work. soft: it may work later. block: the receiver refused the
+   * message.
+   */
   bounce: 'hard' | 'soft' | 'block' | null
   url: string | null
   detail: string

@@ -32,8 +32,8 @@ export const maxSenderDomainLength = 253 - recordLabel.length - 1
 const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
- * Converts a domain to ASCII in lower case, without a dot at the end. Returns null for any other text. A single label is
- * refused, because no e-mail is sent from a top-level domain.
+ * Converts a domain to ASCII in lower case, without a dot at the end. Returns null for any other text. A single label
+ * is refused, because no e-mail is sent from a top-level domain.
  */
 export function normalizeDomain(text: string): string | null {
   const domain = text.trim().normalize('NFC').replace(/\.$/, '')

@@ -41,8 +41,9 @@ function measureGsmLetters(text: string): number[] | null {
 }
 
 /**
- * Measures a text as an SMS. Polish letters and emoji make each part shorter, and no part ends within a letter. The result
- * equals that of `sms-segments-calculator`, which a test checks, but takes linear time: texts may have 100,000 characters.
+ * Measures a text as an SMS. Polish letters and emoji make each part shorter, and no part ends within a letter. The
+ * result equals that of `sms-segments-calculator`, which a test checks, but takes linear time: texts may have 100,000
+ * characters.
  */
 export function measureSms(text: string): SmsSize {
   const plain = measureGsmLetters(text)

@@ -117,7 +117,8 @@ function parseMessage(text: string): GoogleCallback | null {
 
 /**
  * Verifies that one of the senders has signed a callback for this issuer, and that neither it nor its key has expired.
- * Returns null otherwise. In the protocol ECv2SigningOnly a root key signs an intermediate key, which signs the message.
+ * Returns null otherwise. In the protocol ECv2SigningOnly a root key signs an intermediate key, which signs the
+ * message.
  */
 export async function verifyCallback(
   callback: SignedCallback,

@@ -44,7 +44,9 @@ const algorithm = (id: string) => sequence(oid(id), new asn1.Null())
 const tagged = (number: number, ...value: asn1.BaseBlock[]) =>
   new asn1.Constructed({ idBlock: { tagClass: 3, tagNumber: number }, value })
 
-/** Reads the issuer and the serial number of a certificate, which identify the signer. Its version field is optional. */
+/**
+ * Reads the issuer and the serial number of a certificate, which identify the signer. Its version field is optional.
+ */
 function readIssuerAndSerial(certificate: Uint8Array<ArrayBuffer>): asn1.BaseBlock[] {
   const parsed = asn1.fromBER(certificate)
   const [body] = parsed.offset === -1 ? [] : (parsed.result as asn1.Sequence).valueBlock.value
@@ -64,7 +66,9 @@ const sortBlocks = (blocks: asn1.BaseBlock[]): asn1.BaseBlock[] =>
     .toSorted((a, b) => (a.hex < b.hex ? -1 : 1))
     .map(({ block }) => block)
 
-/** Creates a detached PKCS#7 signature (CMS SignedData, RFC 5652) with the certificates of signer and issuer, in DER. */
+/**
+ * Creates a detached PKCS#7 signature (CMS SignedData, RFC 5652) with the certificates of signer and issuer, in DER.
+ */
 export async function signDetached(
   content: Uint8Array<ArrayBuffer>,
   { key, certificate, issuer }: Signer,

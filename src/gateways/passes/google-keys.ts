@@ -3,7 +3,10 @@ import type { CallbackSender, RootKey } from '../../domain/wallet/google-callbac
 import { callbackProtocol } from '../../domain/wallet/google-callback.ts'
 import { getJson } from '../provider-api/call-api.ts'
 
-/** The senders of callbacks and the addresses of their root keys. Google's documentation has an older and a newer sender. */
+/**
+ * The senders of callbacks and the addresses of their root keys. Google's documentation has an older and a newer
+ * sender.
+ */
 const googleSenders = [
   { name: 'GooglePayPasses', keysUrl: 'https://pay.google.com/gp/m/issuer/keys' },
   { name: 'GoogleWalletPasses', keysUrl: 'https://wallet.google.com/gp/m/issuer/keys' },

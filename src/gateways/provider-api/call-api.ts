@@ -1,7 +1,9 @@
 import { createFailure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { isTimeout, withTimeLimit } from '../time-limit/time-limit.ts'
 
-/** The provider's answer. `came: false` means that no complete answer came, though the provider may have got the call. */
+/**
+ * The provider's answer. `came: false` means that no complete answer came, though the provider may have got the call.
+ */
 export type ProviderAnswer =
   | { came: true; status: number; header: (name: string) => string | null; body: unknown }
   | { came: false; code: 'timeout' | 'network_error' | 'unreadable_answer' | 'impossible_call' }

@@ -14,9 +14,9 @@ import type { OutboundSms, SmsGateway } from './sms.ts'
 
 const standardBase = 'https://messaging.gatewayapi.eu'
 /**
- * A batch makes two calls one after another, which end before the lease of a chunk even when they are slow. They are not
- * made at once: a consumer sends four chunks over six connections, and a call that waits for a connection would time out
- * with an unknown result.
+ * A batch makes two calls one after another, which end before the lease of a chunk even when they are slow. They are
+ * not made at once: a consumer sends four chunks over six connections, and a call that waits for a connection would
+ * time out with an unknown result.
  */
 const callsPerBatch = 2
 
@@ -61,8 +61,8 @@ function createCaller({ apiBase, apiKey, timeoutMs = 12_000 }: ProviderOptions) 
 }
 
 /**
- * Creates a gateway to GatewayAPI, with one call for each recipient: each has its own id and reference, and one bad number
- * fails alone, whereas the bulk call of the older API refuses all. GatewayAPI has no idempotency keys.
+ * Creates a gateway to GatewayAPI, with one call for each recipient: each has its own id and reference, and one bad
+ * number fails alone, whereas the bulk call of the older API refuses all. GatewayAPI has no idempotency keys.
  */
 export function createGatewayApi(options: ProviderOptions): SmsGateway {
   const call = createCaller(options)

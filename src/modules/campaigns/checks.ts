@@ -36,7 +36,9 @@ const getSegmentTenant = ({ organization_id, segment_edition_id }: CampaignSegme
   editions: segment_edition_id === null ? [] : [segment_edition_id],
 })
 
-/** A campaign reaches the people of its segment, so the caller needs a role in the segment's edition or organisation. */
+/**
+ * A campaign reaches the people of its segment, so the caller needs a role in the segment's edition or organisation.
+ */
 export function checkSegmentRole(ctx: Ctx, campaign: CampaignSegment): void {
   if (mayAt(ctx.caller, writers, getSegmentTenant(campaign))) return
   const isOfOrganization = campaign.segment_edition_id === null

@@ -83,8 +83,8 @@ interface ReferencedIds {
 }
 
 /**
- * Loads the edition, segment and message of a campaign. A caller with a role in an edition does not find segments of the
- * whole organisation, which reach people of other editions.
+ * Loads the edition, segment and message of a campaign. A caller with a role in an edition does not find segments of
+ * the whole organisation, which reach people of other editions.
  */
 export async function loadReferences(ctx: Ctx, ids: ReferencedIds): Promise<ReadinessColumns> {
   const isReferenced = and(

@@ -31,7 +31,9 @@ export const decidePersonAnswer = (
   request: AnswerRequest,
 ): Promise<DecidedAnswer> => decideAnswerRecords(job, { definition, user: { id: person.id, email }, before }, request)
 
-/** Somebody who agrees to marketing through the channel of the link resubscribes the address that the link was sent to. */
+/**
+ * Somebody who agrees to marketing through the channel of the link resubscribes the address that the link was sent to.
+ */
 function liftSuppression(
   person: LinkedPerson,
   answers: readonly PersonAnswer[],

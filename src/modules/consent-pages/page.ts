@@ -46,7 +46,9 @@ const zone = 'UTC'
 
 const buildTitleId = (index: number): string => `consent-${index}`
 
-/** Formats a field of the form that says what the page showed: `<id> <version of the wording> <1 when given, else 0>`. */
+/**
+ * Formats a field of the form that says what the page showed: `<id> <version of the wording> <1 when given, else 0>`.
+ */
 const formatShownValue = ({ id, wording_version, status }: PageConsent): string =>
   `${id} ${wording_version} ${status === 'given' ? 1 : 0}`
 

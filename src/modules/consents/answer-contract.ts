@@ -174,8 +174,8 @@ export const listUserConsents = operation({
   method: 'get',
   path,
   summary: 'List consents of a user',
-  description: `Lists the consents that the customer can be asked for or has answered: those of the organisation, and those of
-editions that know the customer. With \`edition_id\` it lists the consents that count in that edition.`,
+  description: `Lists the consents that the customer can be asked for or has answered: those of the organisation, and
+those of editions that know the customer. With \`edition_id\` it lists the consents that count in that edition.`,
   roles: readers,
   params: IdParams('usr'),
   query: listQuery({
@@ -221,10 +221,10 @@ export const giveConsent = operation({
   method: 'post',
   path: `${onePath}/give`,
   summary: 'Give a consent',
-  description: `Giving a consent that is already given changes nothing. With a role in an edition you cannot answer consents of the
-organisation for a customer whom other editions know: 403 \`shared_customer\`. With the method \`double_opt_in\` the customer gets an
-e-mail with a link, and the answer is \`pending\` until they confirm it. While it is pending, another request sends the e-mail
-again after an hour at the earliest.`,
+  description: `Giving a consent that is already given changes nothing. With a role in an edition you cannot answer
+consents of the organisation for a customer whom other editions know: 403 \`shared_customer\`. With the method
+\`double_opt_in\` the customer gets an e-mail with a link, and the answer is \`pending\` until they confirm it. While
+it is pending, another request sends the e-mail again after an hour at the earliest.`,
   roles: keepers,
   params,
   body: GiveBody,

@@ -218,10 +218,10 @@ export const createConsent = operation({
   method: 'post',
   path: '/v1/consents',
   summary: 'Create a consent',
-  description: `The consent of an edition needs a text in the edition's default language. A consent of the whole organisation
-needs a text in any language. A key is unique in its edition, or among the consents of the organisation. When an edition and
-its organisation use the same key, the edition's consent replaces the organisation's in the edition's expressions, audiences
-and imports.`,
+  description: `The consent of an edition needs a text in the edition's default language. A consent of the whole
+organisation needs a text in any language. A key is unique in its edition, or among the consents of the organisation.
+When an edition and its organisation use the same key, the edition's consent replaces the organisation's in the
+edition's expressions, audiences and imports.`,
   roles: writers,
   status: 201,
   body: CreateConsent,
@@ -247,9 +247,9 @@ export const updateConsent = operation({
   method: 'patch',
   path: '/v1/consents/{id}',
   summary: 'Update a consent',
-  description: `Changing \`title\`, \`text\`, \`link_url\` or \`legal_basis\` creates a new version of the wording. Earlier versions do
-not change. When you set \`is_active\` to false, nobody is asked for the consent any more. Given consents still count and can be
-withdrawn.`,
+  description: `Changing \`title\`, \`text\`, \`link_url\` or \`legal_basis\` creates a new version of the wording.
+Earlier versions do not change. When you set \`is_active\` to false, nobody is asked for the consent any more. Given
+consents still count and can be withdrawn.`,
   roles: writers,
   params: IdParams('con'),
   body: UpdateConsent,

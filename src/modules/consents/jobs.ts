@@ -24,7 +24,10 @@ interface DueRow extends RecordRow {
   email: string | null
 }
 
-/** Lists consents that have ended. The status is a literal, because SQLite does not use a partial index for a bound value. */
+/**
+ * Lists consents that have ended. The status is a literal, because SQLite does not use a partial index for a bound
+ * value.
+ */
 const listDueConsents = ({ db, now }: JobCtx, limit: number): Promise<DueRow[]> =>
   db.all(
     sql<DueRow>`select r.*, consents.key, ${buildContactColumn(sql`users`, 'email', sql`r.edition_id`)} as email
@@ -67,8 +70,8 @@ export async function sweepConsents(job: JobCtx, batchSize = consentsPerBatch): 
 
 /**
  * Closes requests that were not confirmed in time. The new record has the status before the request, or `skipped` when
- * there was none. Webhooks get an event only when that changes the status. The status in the query is a literal, because
- * SQLite does not use a partial index for a bound value.
+ * there was none. Webhooks get an event only when that changes the status. The status in the query is a literal,
+ * because SQLite does not use a partial index for a bound value.
  */
 export async function sweepLapsed(job: JobCtx): Promise<number> {
   const now = job.now()

@@ -21,7 +21,9 @@ const { consent_id: _, ...stats } = getTableColumns(consentStats)
 
 type Stats = Omit<typeof consentStats.$inferSelect, 'consent_id'>
 
-/** A definition with its counts, organisation and edition. Edition columns are null when the whole organisation owns it. */
+/**
+ * A definition with its counts, organisation and edition. Edition columns are null when the whole organisation owns it.
+ */
 export type ConsentRow = Omit<DefinitionRow, 'organization_id' | 'edition_id'> &
   OrganizationSummaryRow &
   Nullable<EditionSummaryRow> &

@@ -6,8 +6,8 @@ import type { CapturedItem, CapturedRow, MailboxFilter } from './queries.ts'
 type MailboxMarkup = ReturnType<typeof html>
 
 /**
- * Messages may have any content. The policy runs no script and loads nothing from elsewhere, so that no sender learns that
- * somebody looked at a message. The frame that shows an e-mail inherits the policy.
+ * Messages may have any content. The policy runs no script and loads nothing from elsewhere, so that no sender learns
+ * that somebody looked at a message. The frame that shows an e-mail inherits the policy.
  */
 export const mailboxPolicy = [
   "default-src 'none'",

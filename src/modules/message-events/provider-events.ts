@@ -26,11 +26,11 @@ function buildStatements({ reference, type, bounce, at, providerId }: ProviderEv
   const recipient = sql`select ${columns.organization_id}, 'email' as channel, ${columns.recipient} as address
     from ${transactionalEmails} where ${columns.id} = ${reference}`
   const cause = { campaign_id: null, at }
-  const found = provingEvents.includes(type) ? [sentAfterAll(reference, providerId, at)] : []
-  if (type === 'complained') return [...found, suppress(recipient, { ...cause, reason: 'complaint' })]
+  const confirmations = provingEvents.includes(type) ? [sentAfterAll(reference, providerId, at)] : []
+  if (type === 'complained') return [...confirmations, suppress(recipient, { ...cause, reason: 'complaint' })]
   if (bounce === 'hard') return [suppress(recipient, { ...cause, reason: 'hard_bounce' })]
   if (bounce === 'soft') return countSoftBounce(recipient, { ...cause, reference })
-  return found
+  return confirmations
 }
 
 /** Applies events of transactional e-mails. Bounces and complaints suppress the address, as for campaigns. */

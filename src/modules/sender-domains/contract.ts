@@ -107,8 +107,9 @@ export const createSenderDomain = operation({
   method: 'post',
   path,
   summary: 'Add a sender domain',
-  description: `E-mails of your editions use a sender address only when its domain is verified. A domain does not cover its
-subdomains. Set the DNS \`records\` of the response, then verify the domain. An organisation has at most ${maxSenderDomains} sender domains.`,
+  description: `E-mails of your editions use a sender address only when its domain is verified. A domain does not
+cover its subdomains. Set the DNS \`records\` of the response, then verify the domain. An organisation has at most
+${maxSenderDomains} sender domains.`,
   roles: ['OA'],
   status: 201,
   params: IdParams('org'),
@@ -135,9 +136,10 @@ export const verifySenderDomain = operation({
   method: 'post',
   path: `${path}/{domain_id}/verify`,
   summary: 'Verify a sender domain',
-  description: `Looks for the TXT record of the domain and stores the result in \`status\` and \`last_check\`. A verified domain whose
-record is gone becomes \`pending\` again, unless the superuser verified it. When DNS does not answer, the status stays. While
-another organisation has verified the domain and its record exists, verifying fails with 409 \`sender_domain_taken\`.`,
+  description: `Looks for the TXT record of the domain and stores the result in \`status\` and \`last_check\`. A
+verified domain whose record is gone becomes \`pending\` again, unless the superuser verified it. When DNS does not
+answer, the status stays. While another organisation has verified the domain and its record exists, verifying fails
+with 409 \`sender_domain_taken\`.`,
   roles: ['OA'],
   params,
   body: VerifySenderDomain,

@@ -56,7 +56,9 @@ export async function findSenderDomain(
 
 const verified: SenderDomainStatus = 'verified'
 
-/** Holds for verified domains. The status is a literal, because SQLite does not use a partial index for a bound value. */
+/**
+ * Holds for verified domains. The status is a literal, because SQLite does not use a partial index for a bound value.
+ */
 export const isVerified = inWords(sql`sender_domains.status`, [verified])
 
 /** Holds when the organisation has verified the domain of the address. Verifying a domain covers no subdomain. */

@@ -66,7 +66,9 @@ const commitCheck = (
   })
 }
 
-/** Asks the e-mail provider about a domain whose ownership is proved. A provider without domains accepts every domain. */
+/**
+ * Asks the e-mail provider about a domain whose ownership is proved. A provider without domains accepts every domain.
+ */
 async function checkAtProvider(
   ctx: Ctx,
   row: SenderDomainRow,

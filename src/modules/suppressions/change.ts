@@ -28,8 +28,8 @@ export const selectAddress = ({ organization_id, channel, address }: SuppressedA
   sql`select ${organization_id} as organization_id, ${channel} as channel, ${address} as address`
 
 /**
- * Suppresses the addresses of a query with the columns `organization_id`, `channel` and `address`. A hard bounce replaces
- * any other reason. A complaint replaces `unsubscribed`, because nobody can take it back.
+ * Suppresses the addresses of a query with the columns `organization_id`, `channel` and `address`. A hard bounce
+ * replaces any other reason. A complaint replaces `unsubscribed`, because nobody can take it back.
  */
 export const suppress = (addresses: SQL, { reason, detail = '', campaign_id, at }: SuppressionCause): Statement =>
   sql`insert into suppressions (organization_id, channel, address, reason, detail, campaign_id, created_at)

@@ -45,7 +45,10 @@ const selectUnsharedAddresses = (organizationId: string, userId: string, hashedA
       and others.id <> ${userId} and case value ->> 0 when 'email' then others.email = value ->> 1
         else others.phone_number = value ->> 1 end)`
 
-/** Builds the statements that replace a customer's suppressed addresses by their hashes, unless another customer has them. */
+/**
+ * Builds the statements that replace a customer's suppressed addresses by their hashes, unless another customer has
+ * them.
+ */
 export async function hashSuppressions(
   { organization_id, user_id }: { organization_id: string; user_id: string },
   addresses: readonly ChannelAddress[],

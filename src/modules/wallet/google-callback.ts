@@ -81,7 +81,9 @@ async function applyCallback(job: JobCtx, callback: GoogleCallback, nonceHash: s
   )
 }
 
-/** Handles a callback of Google about a pass. Each nonce counts once. Forged callbacks and other issuers are refused. */
+/**
+ * Handles a callback of Google about a pass. Each nonce counts once. Forged callbacks and other issuers are refused.
+ */
 export async function receiveGoogleCallback(job: JobCtx, body: string): Promise<void> {
   const callback = await verifyBody(job, body)
   const nonceHash = toHex(await sha256(callback.nonce))

@@ -126,7 +126,9 @@ async function updatePasses(job: JobCtx, passes: PassRow[]): Promise<boolean> {
   return allUpdated
 }
 
-/** Tells the platforms about changed passes. A crash loses nothing, because the passes are due again after the lease. */
+/**
+ * Tells the platforms about changed passes. A crash loses nothing, because the passes are due again after the lease.
+ */
 export async function sweepPassUpdates(job: JobCtx): Promise<void> {
   for (let batch = 0; batch < batchesPerSweep; batch++) {
     const passes = await claimDuePasses(job)

@@ -4,7 +4,9 @@ import { walletPasses, walletRegistrations } from '../../db/schema/wallet.ts'
 import { inList } from '../../db/visibility.ts'
 import { remove, update } from '../../db/write.ts'
 
-/** The number after that of the latest change. D1 runs one transaction after another, so numbers are committed in order. */
+/**
+ * The number after that of the latest change. D1 runs one transaction after another, so numbers are committed in order.
+ */
 export const nextChangeNumber: SQL = sql`(select coalesce(max(change_number), 0) + 1 from wallet_passes)`
 
 /** Builds the columns that mark a pass as changed, so that a job updates phones and platforms. */

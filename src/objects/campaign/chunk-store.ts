@@ -1,7 +1,9 @@
 import { isNumbers, readJson } from '../../domain/text/json.ts'
 import type { CampaignRecord } from './schema.ts'
 
-/** ready: a consumer may claim the chunk. leased: a consumer holds it. begun: its holder may have called the provider. */
+/**
+ * ready: a consumer may claim the chunk. leased: a consumer holds it. begun: its holder may have called the provider.
+ */
 type ChunkState = 'ready' | 'leased' | 'begun'
 
 /** Quotes a state for SQL. */

@@ -24,8 +24,8 @@ const consumersAtOnce = 4
 const engagementChangesAtOnce = 20
 
 /**
- * The work that a campaign's object does in its alarms: it starts runs, finds recipients, enqueues messages for consumers
- * and projects its state into the database.
+ * The work that a campaign's object does in its alarms: it starts runs, finds recipients, enqueues messages for
+ * consumers and projects its state into the database.
  */
 export class CampaignCoordinator {
   readonly #storage: ObjectStorage
@@ -147,7 +147,9 @@ export class CampaignCoordinator {
     }
   }
 
-  /** Sets the alarm for the next work, or deletes it. A `wake` since `wakeCount` was read needs another alarm at once. */
+  /**
+   * Sets the alarm for the next work, or deletes it. A `wake` since `wakeCount` was read needs another alarm at once.
+   */
   async #setNextAlarm(wakeCount: number): Promise<void> {
     const before = this.#store.readRecord()
     const row = before && !isRunning(before.status) ? await readCampaign(this.#job, before.campaign_id) : null

@@ -97,7 +97,8 @@ export class RecipientStore {
     const added = this.#sql.exec<{ state: RecipientState }>(
       `insert into recipients (n, user_id, address, language, person, state, reason)
        select value ->> 'n', value ->> 'user_id', value ->> 'address', value ->> 'language', value ->> 'person',
-        iif(value ->> 'reason' is null, ${quoteRecipientState('pending')}, ${quoteRecipientState('skipped')}), value ->> 'reason'
+        iif(value ->> 'reason' is null, ${quoteRecipientState('pending')}, ${quoteRecipientState('skipped')}),
+        value ->> 'reason'
        from json_each(?) where true on conflict (n) do nothing returning state`,
       JSON.stringify(channel === 'sms' ? this.#skipDuplicates(people) : people),
     )
@@ -209,8 +210,8 @@ export class RecipientStore {
   #recordSent(outcomes: readonly SentOutcome[], isDelivered: boolean): void {
     this.#sql.exec(
       `update recipients set state = ${quoteRecipientState('sent')}, reason = null, code = '', detail = '',
-        attempts = attempts + 1, provider_id = coalesce(one.value ->> 'provider_id', provider_id), sent_at = one.value ->> 'at',
-        delivered_at = coalesce(delivered_at, iif(?, one.value ->> 'at', null))
+        attempts = attempts + 1, provider_id = coalesce(one.value ->> 'provider_id', provider_id),
+        sent_at = one.value ->> 'at', delivered_at = coalesce(delivered_at, iif(?, one.value ->> 'at', null))
        from json_each(?) one where n = one.value ->> 'n'`,
       Number(isDelivered),
       JSON.stringify(outcomes),

@@ -16,8 +16,8 @@ export const quoteRecipientState = (state: RecipientState): string => `'${state}
 
 /**
  * Lists of recipients filter by `recipients_state` and sort by the other two indexes. Chunks are made along
- * `recipients_state` too, which has pending recipients in the order of their numbers. Addresses are not unique, because a
- * skipped recipient may share one.
+ * `recipients_state` too, which has pending recipients in the order of their numbers. Addresses are not unique, because
+ * a skipped recipient may share one.
  */
 export const schema = `
 create table if not exists record (

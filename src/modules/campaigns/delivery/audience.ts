@@ -119,8 +119,8 @@ export async function listMembers(
 }
 
 /**
- * Selects the recipients of a chunk who may no longer get the message. Suppressions of the address that the message goes
- * to count, and so do those of the person's current address.
+ * Selects the recipients of a chunk who may no longer get the message. Suppressions of the address that the message
+ * goes to count, and so do those of the person's current address.
  */
 export function selectExcluded(
   audience: SegmentAudience,

@@ -33,7 +33,9 @@ interface Links {
 
 const preferencesMentions = new WeakMap<Template, boolean>()
 
-/** Signing a token takes time, and few messages link to the preferences. Templates are long, so the result is cached. */
+/**
+ * Signing a token takes time, and few messages link to the preferences. Templates are long, so the result is cached.
+ */
 function mentionsPreferences(template: Template): boolean {
   const cached = preferencesMentions.get(template)
   if (cached !== undefined) return cached

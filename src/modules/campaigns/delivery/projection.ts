@@ -46,8 +46,8 @@ export async function projectEngagement(
 }
 
 /**
- * The value of `segment_snapshot` in an update of `campaigns`. Recipients of earlier runs stay listed, so a campaign that
- * was started with segments of several editions belongs to the whole organisation from then on.
+ * The value of `segment_snapshot` in an update of `campaigns`. Recipients of earlier runs stay listed, so a campaign
+ * that was started with segments of several editions belongs to the whole organisation from then on.
  */
 export const segmentSnapshotValue: SQL = sql`(select json_object('edition_id', iif(campaigns.segment_snapshot is null
       or campaigns.segment_snapshot ->> '$.edition_id' is segments.edition_id, segments.edition_id, null),

@@ -113,7 +113,9 @@ export function listAnswers(
   })
 }
 
-/** A person and a definition that applies to them. `id` is the id of the person, because an answer changes the person. */
+/**
+ * A person and a definition that applies to them. `id` is the id of the person, because an answer changes the person.
+ */
 export interface AnswerSubject {
   id: string
   organization_id: string
@@ -125,7 +127,9 @@ export interface AnswerSubject {
   answer: AnswerRow
 }
 
-/** Finds a person and a definition of the organisation or of one of the person's editions, as the caller may see them. */
+/**
+ * Finds a person and a definition of the organisation or of one of the person's editions, as the caller may see them.
+ */
 export async function findAnswerSubject(ctx: Ctx, userId: string, consentId: string): Promise<AnswerSubject> {
   const fields = {
     ...buildAnswerFields(ctx),

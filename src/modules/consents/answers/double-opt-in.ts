@@ -27,8 +27,8 @@ async function checkRecipient(ctx: Ctx, organizationId: string, email: string | 
 }
 
 /**
- * Builds the statements that ask the person to confirm a pending answer. There are none when the person was asked within
- * the last hour.
+ * Builds the statements that ask the person to confirm a pending answer. There are none when the person was asked
+ * within the last hour.
  */
 export async function buildConfirmationStatements(
   ctx: Ctx,

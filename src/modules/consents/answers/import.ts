@@ -159,7 +159,9 @@ export async function decideImportedAnswers(
   return [...chains.values()]
 }
 
-/** Lists the active consents of an edition. The edition's own definition replaces the organisation's of the same key. */
+/**
+ * Lists the active consents of an edition. The edition's own definition replaces the organisation's of the same key.
+ */
 export async function listConsentsInEdition(
   db: Database,
   edition: Pick<AnswerEdition, 'id' | 'organization_id'>,

@@ -43,7 +43,10 @@ const orderBestFirst = (now: number): SQL =>
   sql`order by case when ${isGiven(now)} then 0 when ${hasStatus(sql`r`, 'withdrawn')} then 1 else 2 end, r.occurred_at desc
     limit 1`
 
-/** Selects the best of the person's answers to marketing, or `none`. A consent that has ended or is outdated is `expired`. */
+/**
+ * Selects the best of the person's answers to marketing, or `none`. A consent that has ended or is outdated is
+ * `expired`.
+ */
 export const selectMarketingStatus = (user: SQL, scope: MarketingScope, now: number): SQL =>
   sql`coalesce((select case when ${isGiven(now)} then 'given' when ${hasStatus(sql`r`, 'given')} then 'expired' else r.status end
     ${fromAnswers(user, scope)} ${orderBestFirst(now)}), 'none')`
@@ -67,7 +70,9 @@ export const selectDecidingAnswer = (user: SQL, scope: MarketingScope, now: numb
   sql`(select (select ${buildDecidingAnswer(now)} from consents d where d.id = r.consent_id) ${fromAnswers(user, scope)}
     ${orderBestFirst(now)})`
 
-/** Selects the person's answers to the consents that an expression names by key, as a JSON array of `DecidingAnswer`. */
+/**
+ * Selects the person's answers to the consents that an expression names by key, as a JSON array of `DecidingAnswer`.
+ */
 export const selectAnswersToKeys = (user: SQL, keys: readonly string[], scope: ConsentScope, now: number): SQL =>
   sql`(select json_group_array(${buildDecidingAnswer(now)}) from json_each(${JSON.stringify(keys)}) k
     join consents d on d.id = ${selectDefinitionId(sql`k.value`, scope)}

@@ -37,8 +37,8 @@ const fields = {
 }
 
 /**
- * Lists the consents of the organisation and of the person's editions that are active or answered, sorted by position. An
- * erased person has none. There is no caller whose role would limit them: the list is for the person. `consentIds`
+ * Lists the consents of the organisation and of the person's editions that are active or answered, sorted by position.
+ * An erased person has none. There is no caller whose role would limit them: the list is for the person. `consentIds`
  * restricts it.
  */
 export async function listPersonAnswers(

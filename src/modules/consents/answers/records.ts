@@ -33,7 +33,10 @@ export const createRowReader =
     return Object.fromEntries(names.map((name, index) => [name, values[index]])) as Row
   }
 
-/** The part of a definition that answers need. `wording_version` and `content_hash` belong to the wording that was shown. */
+/**
+ * The part of a definition that answers need. `wording_version` and `content_hash` belong to the wording that was
+ * shown.
+ */
 export interface AnsweredDefinition extends AnswerRules {
   id: string
   organization_id: string
@@ -198,8 +201,8 @@ const unmarkLatest = (records: readonly RecordRow[]): Statement[] => {
 }
 
 /**
- * Builds the statements that store these answers; their number does not grow with the answers. The commit fails when one
- * of the consents was answered meanwhile: pass `answerRaces` to `commit`, and decide again.
+ * Builds the statements that store these answers; their number does not grow with the answers. The commit fails when
+ * one of the consents was answered meanwhile: pass `answerRaces` to `commit`, and decide again.
  */
 export function buildAnswerStatements(answers: readonly Pick<DecidedAnswer, 'before' | 'records'>[]): Statement[] {
   const changed = answers.filter(({ records }) => records.length > 0)

@@ -9,7 +9,10 @@ type ImportedRecord = Pick<
   'user_id' | 'consent_id' | 'number' | 'status' | 'method' | 'order_id' | 'import_id' | 'occurred_at' | 'is_latest'
 >
 
-/** Loads all answers of these people to consents that an import answered for them: one chain for each person and consent. */
+/**
+ * Loads all answers of these people to consents that an import answered for them: one chain for each person and
+ * consent.
+ */
 export async function loadImportedChains(
   db: Database,
   importId: string,
@@ -71,8 +74,8 @@ const computeStatChanges = (removals: readonly ChainRemoval[]) =>
   ])
 
 /**
- * Builds the statements that delete the answers which `isTakenBack` selects, unless later answers follow them: the chains
- * stay intact and end earlier. The commit fails as a lost race when an answer is recorded at the same time.
+ * Builds the statements that delete the answers which `isTakenBack` selects, unless later answers follow them: the
+ * chains stay intact and end earlier. The commit fails as a lost race when an answer is recorded at the same time.
  */
 export function takeBackAnswers(
   chains: readonly (readonly ImportedRecord[])[],

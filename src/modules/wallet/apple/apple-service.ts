@@ -44,8 +44,8 @@ const authorizationPattern = /^ApplePass ([\w-]{16,200})$/i
 const impossibleHash = '0'.repeat(64)
 
 /**
- * Finds a pass when the request has its token. The token that the pass was issued with is valid, and so is the token that
- * the current key makes: passes keep working after the key was changed.
+ * Finds a pass when the request has its token. The token that the pass was issued with is valid, and so is the token
+ * that the current key makes: passes keep working after the key was changed.
  */
 export async function authenticatePass(
   job: JobCtx,
