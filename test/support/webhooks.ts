@@ -107,7 +107,7 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
     start: (endpointIds: string[], lane: Lane = 'fast') => deliver(job, lane, endpointIds),
     run,
     /** As `run`, where the consumer may die on the way. */
-    runDying: (endpointIds: string[], lane: Lane = 'fast') => run(endpointIds, lane).catch(() => undefined),
+    runUntilCrash: (endpointIds: string[], lane: Lane = 'fast') => run(endpointIds, lane).catch(() => undefined),
   }
 }
 

@@ -1,7 +1,6 @@
 import type { Mailbox } from '../../domain/messaging/mailbox.ts'
 import type { DnsRecord } from '../../domain/messaging/sender-domains.ts'
 import type { SendResult } from '../../domain/messaging/messaging.ts'
-import type { TextPieces } from '../../domain/text/json-pieces.ts'
 
 /** Gateways refuse a message with a line break in the text of a header. */
 export interface OutboundEmail {
@@ -10,8 +9,6 @@ export interface OutboundEmail {
   replyTo: string | null
   subject: string
   html: string
-  /** The same HTML in pieces. Many pieces are shared with other messages. */
-  htmlPieces?: TextPieces
   text: string
   headers: Readonly<Record<string, string>>
   /** Our id of the message, made of letters, digits, _ and -. The provider's events return it. */

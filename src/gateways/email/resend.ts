@@ -2,7 +2,6 @@ import { isRecord } from '../../domain/text/json.ts'
 import { toAsciiAddress, formatMailbox, type Mailbox } from '../../domain/messaging/mailbox.ts'
 import { createFailure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { retryAfterMs } from '../../domain/webhooks/webhooks.ts'
-import { JsonBytes } from '../../domain/text/json-pieces.ts'
 import { findEmailFault, sendAcceptable } from '../acceptable/acceptable.ts'
 import {
   callApi,
@@ -108,29 +107,24 @@ function readResults(body: unknown, count: number): SendResult[] {
 const formatWireMailbox = ({ name, address }: Mailbox): string =>
   formatMailbox({ name, address: toAsciiAddress(address) })
 
-/** Adds a message to the body. Most of it is HTML, so pieces that other messages share are not escaped again. */
-function addMessage(body: JsonBytes, message: OutboundEmail): void {
-  const { from, to, replyTo, subject, html, htmlPieces = [html], text, headers, reference } = message
-  const start = {
-    from: formatWireMailbox(from),
-    to: [formatWireMailbox(to)],
-    ...(replyTo === null ? {} : { reply_to: toAsciiAddress(replyTo) }),
-    subject,
-  }
-  const end = { text, headers, tags: [{ name: 'reference', value: reference }] }
-  body.add(`${JSON.stringify(start).slice(0, -1)},"html":`)
-  body.addText(htmlPieces)
-  body.add(`,${JSON.stringify(end).slice(1)}`)
-}
+const toWire = ({ from, to, replyTo, subject, html, text, headers, reference }: OutboundEmail) => ({
+  from: formatWireMailbox(from),
+  to: [formatWireMailbox(to)],
+  ...(replyTo === null ? {} : { reply_to: toAsciiAddress(replyTo) }),
+  subject,
+  html,
+  text,
+  headers,
+  tags: [{ name: 'reference', value: reference }],
+})
+
+const encoder = new TextEncoder()
+const maxBytesPerCharacter = 3
 
 function encodeBody(messages: readonly OutboundEmail[]): Uint8Array<ArrayBuffer> {
-  const body = new JsonBytes()
-  for (const [index, message] of messages.entries()) {
-    body.add(index === 0 ? '[' : ',')
-    addMessage(body, message)
-  }
-  body.add(']')
-  return body.encode(reserveMemory)
+  const json = JSON.stringify(messages.map(toWire))
+  const memory = reserveMemory(json.length * maxBytesPerCharacter)
+  return memory.subarray(0, encoder.encodeInto(json, memory).written)
 }
 
 /** Makes one call. When it is too large, it makes a call for each half, always with the same halves and keys. */

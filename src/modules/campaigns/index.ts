@@ -1,4 +1,4 @@
-export { advanceAudience, listMembers } from './delivery/audience.ts'
+export { advanceAudience, listAudience } from './delivery/audience.ts'
 export { type CampaignRow, readCampaign } from './delivery/campaign-row.ts'
 export { storeContent } from './delivery/content-snapshot.ts'
 export { startDueCampaign } from './delivery/due.ts'

@@ -6,7 +6,7 @@ import {
   type CampaignRow,
   storeContent,
   snapshotCalculatedSegment,
-  listMembers,
+  listAudience,
   readCampaign,
 } from '../../modules/campaigns/index.ts'
 import type { ChunkDispatcher } from './chunk-dispatcher.ts'
@@ -74,7 +74,7 @@ export class AudienceCalculation {
         })
       }
       default: {
-        const page = await listMembers(this.#job, row, {
+        const page = await listAudience(this.#job, row, {
           epoch: record.segment_epoch,
           after: record.added_up_to,
           limit: membersAPage,

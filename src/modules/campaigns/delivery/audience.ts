@@ -9,14 +9,14 @@ import type { ExcludedRecipient, RecipientPerson } from '../../../domain/campaig
 import { parseLanguage } from '../../../domain/languages.ts'
 import { parseStoredPhone } from '../../../domain/accounts/users.ts'
 import {
-  addressOf,
   type Audience as SegmentAudience,
-  audienceReason,
+  buildCalculationStart,
+  buildExclusion,
+  continueCalculation,
   findCalculation,
-  isWhole,
-  membersAfter,
-  recalculation,
-  stepOf,
+  isReadable,
+  listMembers,
+  selectAddress,
 } from '../../segments/index.ts'
 import { selectSuppressionExclusion } from '../../suppressions/index.ts'
 import type { CampaignRow } from './campaign-row.ts'
@@ -49,8 +49,10 @@ const findSegment = ({ db }: JobCtx, row: CampaignRow): Promise<RowOf<typeof seg
       .where(and(eq(segments.seq, row.segment_seq), isNull(segments.deleted_at))),
   )
 
+const calculationMs = 1000
+
 /**
- * Advances the calculation of the campaign's segment by one step. `awaitedEpoch` is the calculation that was begun for
+ * Advances the calculation of the campaign's segment for about a second. `awaitedEpoch` is the calculation that was begun for
  * this run; the result of an earlier one may be out of date.
  */
 export async function advanceAudience(job: JobCtx, row: CampaignRow, awaitedEpoch: number): Promise<AudienceState> {
@@ -65,12 +67,12 @@ export async function advanceAudience(job: JobCtx, row: CampaignRow, awaitedEpoc
     return { error: `The segment could not be calculated: ${segment.error_message}` }
   if (segment.status === 'calculating') {
     const calculation = await findCalculation(job, segment.id, segment.epoch)
-    const step = calculation && (await stepOf(job, calculation))
+    const step = calculation && (await continueCalculation(job, calculation, job.now() + calculationMs))
     // Another consumer continues an overtaken calculation.
     return { is_ready: false, epoch: segment.epoch, has_more: step?.state !== 'overtaken' }
   }
   try {
-    await job.db.batch(recalculation(segment, job.now()))
+    await job.db.batch(buildCalculationStart(segment, job.now()))
   } catch (error) {
     if (!(error instanceof LostRace || isLostRace(error))) throw error
     return { is_ready: false, epoch: awaitedEpoch, has_more: true }
@@ -87,14 +89,14 @@ const findAddress = (
 }
 
 /** Lists the next members of the segment; those who are excluded have a reason. Returns null when they were deleted. */
-export async function listMembers(
+export async function listAudience(
   job: JobCtx,
   row: CampaignRow,
   { epoch, after, limit }: { epoch: number; after: number; limit: number },
 ): Promise<{ people: NewRecipient[]; after: number | null } | null> {
   const set = { segmentSeq: row.segment_seq, epoch }
-  const members = await membersAfter(job.db, set, after, limit)
-  if (!(await isWhole(job.db, set, job.now()))) return null
+  const members = await listMembers(job.db, set, after, limit)
+  if (!(await isReadable(job.db, set, job.now()))) return null
   const last = members.at(-1)
   const people = members.map((member): NewRecipient => {
     const address = findAddress(row, member)
@@ -127,9 +129,9 @@ export function selectExcluded(
   people: readonly { n: number; address: string }[],
   now: number,
 ) {
-  const suppressed = sql`coalesce(${selectSuppressionExclusion(audience, addressOf(audience.communication_channel))},
+  const suppressed = sql`coalesce(${selectSuppressionExclusion(audience, selectAddress(audience.communication_channel))},
     ${selectSuppressionExclusion(audience, sql`p.value ->> 1`)})`
   const chunk = JSON.stringify(people.map(({ n, address }) => [n, address]))
-  return sql<ExcludedRecipient>`select n, reason from (select u.seq as n, ${audienceReason(audience, now, suppressed)} as reason
+  return sql<ExcludedRecipient>`select n, reason from (select u.seq as n, ${buildExclusion(audience, now, suppressed)} as reason
     from json_each(${chunk}) p cross join users u on u.seq = p.value ->> 0) where reason is not null`
 }

@@ -3,11 +3,10 @@ import { formatReference } from '../../../domain/campaigns/recipient-events.ts'
 import type { ChunkRecipient } from '../../../domain/campaigns/sending-policy.ts'
 import { type LinkKind, createLinkMinter, type MintLink } from '../../../domain/campaigns/link-tokens.ts'
 import { mintPreferencesToken, buildPreferencesUrl } from '../../../domain/consents/consent-tokens.ts'
-import { maxRenderedSmsLength } from '../../../domain/email/budget.ts'
 import type { Template } from '../../../domain/email/compile.ts'
 import { dateText } from '../../../domain/email/messages/dates.ts'
-import { renderFault } from '../../../domain/email/liquid/liquid.ts'
-import { personalise, personaliseInPieces } from '../../../domain/email/personalise.ts'
+import { describeRenderError, maxRenderedSmsLength } from '../../../domain/email/liquid/liquid.ts'
+import { personalise } from '../../../domain/email/personalise.ts'
 import type { TemplateContext } from '../../../domain/email/liquid/variables.ts'
 import type { Language } from '../../../domain/languages.ts'
 import { toDisplayName } from '../../../domain/messaging/mailbox.ts'
@@ -110,7 +109,7 @@ const toRefusal = (error: unknown): SendResult => ({
   ok: false,
   kind: 'permanent',
   code: 'not_renderable',
-  detail: renderFault(error) ?? (error instanceof Error ? error.message : 'The message could not be rendered.'),
+  detail: describeRenderError(error) ?? (error instanceof Error ? error.message : 'The message could not be rendered.'),
   retryAfterMs: null,
 })
 
@@ -162,7 +161,7 @@ export function createEmailComposer(
   return createComposer(job, campaignId, contents, (recipient, content, links) => {
     const { n, address, person } = recipient
     const { context } = content
-    const texts = personaliseInPieces(content.template, buildTemplateContext(recipient, content, links))
+    const texts = personalise(content.template, buildTemplateContext(recipient, content, links))
     const headers = {
       ...(context.has_unsubscribe && {
         'List-Unsubscribe': `<${links.unsubscribe}>`,
