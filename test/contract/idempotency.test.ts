@@ -1,7 +1,7 @@
 import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { answerSeal, openText } from '../../src/domain/consents/answer-seal.ts'
+import { answerSeal, openText } from '../../src/domain/accounts/answer-seal.ts'
 import { fromBase64, sha256, toHex } from '../../src/domain/text/encoding.ts'
 import worker from '../../src/index.ts'
 import { call, callWith, type Reply, type Request } from '../support/api.ts'

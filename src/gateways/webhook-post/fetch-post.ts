@@ -1,5 +1,5 @@
 import { toPlainText } from '../../domain/text/text.ts'
-import { readContentLength } from '../answers/announced-bytes.ts'
+import { readContentLength } from '../provider-api/call-api.ts'
 import { SharedTimeLimits, isTimeout } from '../time-limit/time-limit.ts'
 import { faultOf, platformFaultOf } from './network-faults.ts'
 import type { PostRequest, PostResult, WebhookPost } from './webhook-post.ts'

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { countryCodes, editionStatuses, smsSenderNames, taxTypes } from '../../domain/editions/editions.ts'
-import { senderNameFault } from '../../domain/messaging/mailbox.ts'
+import { findSenderNameFault } from '../../domain/messaging/mailbox.ts'
 import { currencies } from '../../domain/money.ts'
 import {
   Id,
@@ -51,7 +51,7 @@ export const SenderName = z
   .trim()
   .max(50)
   .superRefine((name, context) => {
-    const code = senderNameFault(name)
+    const code = findSenderNameFault(name)
     if (code) context.addIssue({ code: 'custom', params: { code }, message: senderNameErrors[code] })
   })
 

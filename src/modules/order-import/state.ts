@@ -9,7 +9,7 @@ import { isSharedOutside } from '../../db/customers.ts'
 import { inList } from '../../db/visibility.ts'
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
 import { fold } from '../../domain/text/fold.ts'
-import { hasHashes } from '../suppressions/index.ts'
+import { hasSuppressionHashes } from '../suppressions/index.ts'
 
 export type ProductRow = typeof catalog.products.$inferInsert
 export type VariantRow = typeof catalog.variants.$inferInsert
@@ -150,7 +150,7 @@ const buildContentQueries = ({ ordersOf, usersOf, bought }: Sources) => ({
 })
 
 const buildHashQuery = ({ organization_id }: LoadScope) => ({
-  hashes: sql<{ has_hashes: number }>`select ${hasHashes(organization_id)} as has_hashes`,
+  hashes: sql<{ has_hashes: number }>`select ${hasSuppressionHashes(organization_id)} as has_hashes`,
 })
 
 function buildStateQueries(scope: LoadScope, group: readonly ExternalOrder[], reads: Reads) {

@@ -6,7 +6,7 @@ import { isPrivate, isVariant, openSignedAddress, type Variant } from '../../../
 import { isImageType } from '../../../domain/files/types.ts'
 import { isId } from '../../../domain/ids.ts'
 import { notFound } from '../../../domain/errors.ts'
-import { isSameText } from '../../../domain/wallet/wallet-tokens.ts'
+import { areTextsEqual } from '../../../domain/wallet/wallet-tokens.ts'
 
 export interface FileAddress {
   id: string
@@ -115,7 +115,7 @@ export async function findServedFile(
   const recent = mayBeRecent && token === undefined ? recentFiles.find(id, now) : undefined
   if (!recent) recentFiles.forget(id)
   const file = recent?.row ?? (await job.db.first(select(fields).from(files).where(eq(files.id, id))))
-  if (!file || !isSameText(file.access_key, key) || file.storage_key === null) return null
+  if (!file || !areTextsEqual(file.access_key, key) || file.storage_key === null) return null
   if (variant !== 'original' && (token !== undefined || !isImageType(file.mime_type))) return null
   if (!(await isAccessible(job, file, token))) return null
   if (!recent && token === undefined) recentFiles.add(file, now)
