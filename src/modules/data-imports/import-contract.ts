@@ -6,7 +6,7 @@ import {
   importActionNames,
   importDelimiters,
   importEncodings,
-  retentionDays,
+  importRetentionDays,
   quoteOptions,
 } from '../../domain/data-imports/data-imports.ts'
 import { duplicatePolicies, maxExternalSourceLength } from '../../domain/orders/external-orders.ts'
@@ -121,10 +121,10 @@ export const DataImport = z
       description: 'The end of the time for an undo. Null if there is nothing to undo.',
     }),
     files_deleted_at: Timestamp.nullable().openapi({
-      description: `When the file was deleted: ${retentionDays} days after the end of the import, or because a person in it was erased. Null until then.`,
+      description: `When the file was deleted: ${importRetentionDays} days after the end of the import, or because a person in it was erased. Null until then.`,
     }),
     rows_deleted_at: Timestamp.nullable().openapi({
-      description: `When the rows were deleted, ${retentionDays} days after the end of the import. Null until then.`,
+      description: `When the rows were deleted, ${importRetentionDays} days after the end of the import. Null until then.`,
     }),
     created: Timestamp,
     modified: Timestamp,

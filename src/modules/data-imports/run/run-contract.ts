@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { retentionDays, previewActions, rowOutcomes } from '../../../domain/data-imports/data-imports.ts'
+import { importRetentionDays, previewActions, rowOutcomes } from '../../../domain/data-imports/data-imports.ts'
 import { keptReasons } from '../../../domain/data-imports/import-undo.ts'
 import { currencies } from '../../../domain/money.ts'
 import { orderStatuses } from '../../../domain/orders/orders.ts'
@@ -165,7 +165,7 @@ export const listImportRows = operation({
   method: 'get',
   path: '/v1/data-imports/{id}/rows',
   summary: 'List the rows of an import',
-  description: `Lists the rows of the file with their outcome and its reason, and with that of an undo. Rows are deleted ${retentionDays} days after the import ends.`,
+  description: `Lists the rows of the file with their outcome and its reason, and with that of an undo. Rows are deleted ${importRetentionDays} days after the import ends.`,
   roles: importRoles,
   params: ImportParams,
   query: rowsQuery,
