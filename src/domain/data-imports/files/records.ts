@@ -125,7 +125,8 @@ export class RecordReader {
     if (++this.#openQuotes > maxOpenQuotes)
       throw new ReadError(
         'too_many_open_quotes',
-        `More than ${maxOpenQuotes} quotation marks are never closed, the last one in line ${line}. Set quotes to none, or correct the file.`,
+        `More than ${maxOpenQuotes} quotation marks are never closed, the last one in line ${line}. Set quotes to ` +
+          'none, or correct the file.',
         { line },
       )
     const cells = this.#decodeLines(block, at, 1)

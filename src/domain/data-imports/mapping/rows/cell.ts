@@ -117,7 +117,8 @@ function readPhone(text: string, country_code: string | null): CellResult {
     ? fail('invalid_phone', `${quote(text)} is not a phone number.`)
     : fail(
         'invalid_phone',
-        `${quote(text)} is not a phone number in ${country_code}. Add the country code, or set country_code for the column.`,
+        `${quote(text)} is not a phone number in ${country_code}. Add the country code, or set country_code for ` +
+          'the column.',
       )
 }
 
