@@ -3,7 +3,7 @@ import type { JobCtx } from '../../context.ts'
 import { listChanges } from '../../domain/audit.ts'
 import { abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { auditStatement } from '../audit-log/index.ts'
+import { recordAudit } from '../audit-log/index.ts'
 import {
   answerRaces,
   type AnswerRequest,
@@ -55,7 +55,7 @@ function buildAuditEntries(
   visit: Visit,
 ): Statement[] {
   return decided.map(({ definition, before, records }) =>
-    auditStatement(
+    recordAudit(
       {
         caller: { id: person.id, credential: { id: null } },
         requestId: visit.request_id,

@@ -170,7 +170,7 @@ function buildReport(
  * Imports orders of another system, each completely or not at all. After an interruption, the same call skips the
  * orders that exist and continues.
  */
-export async function importExternalOrders(ctx: Ctx, input: ImportExternalOrdersInput): Promise<ImportReport> {
+export async function importOrdersFromRequest(ctx: Ctx, input: ImportExternalOrdersInput): Promise<ImportReport> {
   const edition = await findRunEdition(ctx, input)
   const receipt = await findReceiptMessage(ctx, edition, input)
   const parsed = input.orders.map((raw, index) => readOrder(raw, index, edition))

@@ -81,8 +81,8 @@ const buildMarketingScope = ({ communication_channel, ...tenant }: Audience): Ma
 })
 
 /**
- * The conditions of an audience, first the one that counts first. `reason` is null when the condition does not exclude the
- * person `u`. `suppressed` replaces the SQL that finds a suppression of the person.
+ * The conditions of an audience, first the one that counts first. `reason` is null when the condition does not
+ * exclude the person `u`. `suppressed` replaces the SQL that finds a suppression of the person.
  */
 export const buildConditions = (
   audience: Audience,
