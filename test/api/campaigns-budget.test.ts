@@ -60,7 +60,7 @@ describe('a message that exceeds its budget', () => {
         address: long.phone_number,
         reason: 'rejected',
         error_code: 'not_renderable',
-        error_detail: 'It makes more than 100000 characters of text.',
+        error_detail: 'The text becomes too long: at most 100000 characters, captures and what filters use included.',
         attempts: 1,
       },
     ])
@@ -83,7 +83,7 @@ describe('a message that exceeds its budget', () => {
         address: long.email,
         reason: 'rejected',
         error_code: 'not_renderable',
-        error_detail: 'It makes more than 2000000 characters of text.',
+        error_detail: 'The text becomes too long: at most 2000000 characters, captures and what filters use included.',
       },
     ])
   })
