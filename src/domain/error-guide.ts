@@ -1,5 +1,5 @@
 import guide from './error-guide.json' with { type: 'json' }
-import type { FieldError } from './field-error.ts'
+import type { FieldCode, FieldError } from './field-error.ts'
 
 /** The text of the page of a code. `fix` is absent when the cause says it all. */
 interface Explanation {
@@ -21,8 +21,6 @@ export interface ErrorGuide extends Explanation {
 export interface FieldGuide extends Explanation {
   detail: string
 }
-
-export type FieldCode = keyof typeof guide.fields | keyof typeof guide.expressions
 
 /** Every `code` of a problem document. */
 export const errorGuide: Readonly<Record<keyof typeof guide.errors, ErrorGuide>> = guide.errors
