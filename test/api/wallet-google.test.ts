@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { spkiOf } from '../../scripts/support/google-callbacks.ts'
+import { exportSpki } from '../../scripts/support/google-callbacks.ts'
 import { clearGoogleKeys } from '../../src/gateways/passes/google-keys.ts'
 import { toBase64 } from '../../src/domain/text/encoding.ts'
 import { receiveGoogleCallback } from '../../src/modules/wallet/google-callback.ts'
@@ -209,7 +209,7 @@ describe('the root keys of Google', () => {
 
   it('are fetched from both addresses of Google, cached, and fetched again when no key fits', async () => {
     const pass = await givenPass('google')
-    const spki = await spkiOf(keys.root)
+    const spki = await exportSpki(keys.root)
     const asked: string[] = []
     const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async (target) => {
       const url = addressOf(target)
