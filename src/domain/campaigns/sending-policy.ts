@@ -1,7 +1,7 @@
 import type { Language } from '../languages.ts'
 import type { SendResult } from '../messaging/messaging.ts'
 
-/** A lost answer leaves the result of every recipient of a chunk unknown, so chunks are small. */
+/** When the answer to a call is lost, the result is unknown for every recipient of the chunk. So chunks are small. */
 const maxChunkSize = 100
 /**
  * Each chunk costs three round trips, so it has this many recipients even when the provider takes only a few messages a

@@ -5,7 +5,7 @@ import type { EventKind } from '../webhooks/webhooks.ts'
 export const walletPlatforms = ['apple', 'google'] as const
 export type WalletPlatform = (typeof walletPlatforms)[number]
 
-/** The vendors in the names of events. The configuration says which platform each of them is. */
+/** The vendors in the names of events. The configuration assigns a platform to each. */
 export const walletProviders = ['vendorA', 'vendorB'] as const
 export type WalletProvider = (typeof walletProviders)[number]
 

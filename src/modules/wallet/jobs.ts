@@ -108,7 +108,7 @@ async function pushApple(job: JobCtx, pass: PassRow): Promise<boolean> {
 const updatePass = (job: JobCtx, pass: PassRow): Promise<boolean> =>
   pass.platform === 'google' ? updateGoogle(job, pass) : pushApple(job, pass)
 
-/** Returns false when an update failed. The platform is then left alone until the next sweep. */
+/** Returns false when an update failed. The sweep then stops, and the next one goes on. */
 async function updatePasses(job: JobCtx, passes: PassRow[]): Promise<boolean> {
   let allUpdated = true
   const errors: unknown[] = []
@@ -117,7 +117,7 @@ async function updatePasses(job: JobCtx, passes: PassRow[]): Promise<boolean> {
       try {
         allUpdated = (await updatePass(job, pass)) && allUpdated
       } catch (error) {
-        // The error is our own. The pass is tried again when its lease ends.
+        // The fault is in this service. The pass is tried again when its lease ends.
         errors.push(error)
       }
   }

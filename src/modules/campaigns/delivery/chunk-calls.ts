@@ -109,7 +109,7 @@ export async function sendChunk(job: JobCtx, sender: CampaignSenderRpc, claim: C
     : sendInCalls({ ...chunk, gateway: job.sms, compose: createSmsComposer(job, campaign_id, contents) })
 }
 
-/** Whether every other call would get the same answer. Such calls are neither made nor reported. */
+/** Whether all further calls would get the same answer. They are neither made nor reported. */
 const isRefusedForAll = (result: SendResult): boolean =>
   !result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration')
 
