@@ -147,11 +147,10 @@ export interface ImportPreviewMessage {
 
 /**
  * What each queue carries. Most messages only say where to look: the tables are the truth, and sweeps find what
- * a lost message missed. Fast and slow receivers of webhooks have queues of their own.
+ * a lost message missed.
  */
 export interface QueueMessages {
   webhooks: DeliverMessage
-  'webhooks-slow': DeliverMessage
   segments: CalculateMessage
   emails: EmailSendMessage
   refunds: PayRefundsMessage | WorkRefundBatchMessage
@@ -180,7 +179,7 @@ export interface JobCtx {
   jobQueue: JobQueue
   /** The objects of campaigns. */
   senders: CampaignSenders
-  /** Objects with connections for webhook posts. */
+  /** The objects that post webhooks. */
   webhookSenders: WebhookSenders
   webhookPost: WebhookPost
   email: EmailGateway

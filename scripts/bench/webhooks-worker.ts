@@ -9,7 +9,7 @@ import { mintSecret } from '../../src/domain/webhooks/webhook-signature.ts'
 import { openJob } from '../../src/entry/job.ts'
 import { randomBytes } from '../../src/entry/random.ts'
 import { announceAll } from '../../src/modules/webhooks/index.ts'
-import { openOf } from '../../src/modules/webhooks/delivery/open-deliveries.ts'
+import { selectOpenDeliveries } from '../../src/modules/webhooks/delivery/claim.ts'
 import { switchOff } from '../../src/modules/webhooks/delivery/record.ts'
 import { isTracing, traceFor, tracedJob } from './delays/tracing.ts'
 import { databaseCosts, meteredJob } from './metered.ts'
@@ -92,7 +92,7 @@ webhooksBench.post('/floor/webhooks/open', async (c) => {
   const row = await openJob(c.env).db.first(
     sql<{ open: number }>`select exists (select 1 from webhook_endpoints
       where ${inList(sql`organization_id`, organization_ids)} and instr(url, '/hang/') = 0
-        and exists (${openOf(sql`endpoint_id = webhook_endpoints.id`)})) as open`,
+        and exists (${selectOpenDeliveries(sql`endpoint_id = webhook_endpoints.id`)})) as open`,
   )
   return c.json({ open: row?.open === 1 })
 })

@@ -1,11 +1,4 @@
-import type {
-  DeliverMessage,
-  JobCtx,
-  PayRefundsMessage,
-  QueueMessages,
-  QueueName,
-  WorkRefundBatchMessage,
-} from '../context.ts'
+import type { JobCtx, PayRefundsMessage, QueueMessages, QueueName, WorkRefundBatchMessage } from '../context.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { isSendChunksMessage, sendCampaigns } from '../modules/campaigns/jobs.ts'
@@ -15,8 +8,7 @@ import { isImportMessage, workOnImports } from '../modules/data-imports/jobs.ts'
 import { calculateSegments, isCalculateMessage } from '../modules/segments/jobs.ts'
 import { isEmailSendMessage, sendEmails } from '../modules/transactional-emails/jobs.ts'
 import { applyEvents, isEventsMessage } from '../modules/message-events/jobs.ts'
-import { deliver, isDeliverMessage, type Lane } from '../modules/webhooks/jobs.ts'
-import { inBackground } from './background.ts'
+import { deliverDue, isDeliverMessage } from '../modules/webhooks/jobs.ts'
 import { recordDead } from './dead-letters.ts'
 import { openJob } from './job.ts'
 
@@ -24,14 +16,6 @@ interface Consumer<Body> {
   isOurs: (body: unknown) => body is Body
   take: (job: JobCtx, bodies: readonly Body[]) => Promise<void>
 }
-
-const deliveries = (lane: Lane): Consumer<DeliverMessage> => ({
-  isOurs: isDeliverMessage,
-  take: async (job, bodies) => {
-    const { rest } = await deliver(job, lane, [...new Set(bodies.map(({ endpoint_id }) => endpoint_id))])
-    inBackground('webhook-deliveries', rest())
-  },
-})
 
 const refunds: Consumer<PayRefundsMessage | WorkRefundBatchMessage> = {
   isOurs: (body) => isPayRefundsMessage(body) || isWorkRefundBatchMessage(body),
@@ -43,8 +27,10 @@ const refunds: Consumer<PayRefundsMessage | WorkRefundBatchMessage> = {
 
 /** The handler of each queue. Messages of `<queue>-dead` are recorded. */
 const consumers: { [Name in QueueName]: Consumer<QueueMessages[Name]> } = {
-  webhooks: deliveries('fast'),
-  'webhooks-slow': deliveries('slow'),
+  webhooks: {
+    isOurs: isDeliverMessage,
+    take: (job, bodies) => deliverDue(job, [...new Set(bodies.map(({ endpoint_id }) => endpoint_id))]),
+  },
   segments: { isOurs: isCalculateMessage, take: calculateSegments },
   emails: { isOurs: isEmailSendMessage, take: sendEmails },
   refunds,

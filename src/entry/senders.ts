@@ -7,7 +7,7 @@ export const sendersOf = (env: Bindings): CampaignSenders => ({
   of: (campaignId) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(campaignId)),
 })
 
-/** The objects that post to webhook endpoints. They store nothing, and end with their last post. */
+/** The objects that post webhooks. They store nothing and end with their last post. */
 export const webhookSendersOf = (env: Bindings): WebhookSenders => ({
   create: () => env.WEBHOOK_SENDER.get(env.WEBHOOK_SENDER.newUniqueId()),
 })

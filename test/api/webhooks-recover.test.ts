@@ -50,7 +50,7 @@ describe('recoverWebhookDeliveries', () => {
       expect((await deliveryRow(id))?.next_retry_at).toBeLessThanOrEqual(Date.now())
     }
     expect(await Promise.all([...others, elsewhere.id].map(deliveryRow))).toEqual(before)
-    expect(enqueued).toEqual([{ lane: 'fast', endpoint_id: endpoint.id, delaySeconds: 0 }])
+    expect(enqueued).toEqual([{ endpoint_id: endpoint.id, delaySeconds: 0 }])
     expect((await ask(`/v1/webhooks/${endpoint.id}/recover`, window)).body).toEqual({ recovered: 0 })
   })
 
@@ -106,7 +106,7 @@ describe('testWebhook', () => {
       data: exampleData['consent.given'],
     })
     expect((await get(path)).text).toBe(reply.text)
-    expect(enqueued).toEqual([{ lane: 'fast', endpoint_id: endpoint.id, delaySeconds: 0 }])
+    expect(enqueued).toEqual([{ endpoint_id: endpoint.id, delaySeconds: 0 }])
     expect(await deliveriesOf(other.id)).toEqual([])
   })
 

@@ -94,9 +94,9 @@ export function tracedJob(env: Bindings, kind: string): JobCtx {
       return result
     },
   }
-  const deliver = async (lane: 'fast' | 'slow', claims: readonly DeliveryClaim[]) => {
+  const deliver = async (claims: readonly DeliveryClaim[]) => {
     for (const { event_id, endpoint } of claims) note('handed over', { event: event_id, url: endpoint.url })
-    await job.webhookSenders.create().deliver(lane, claims)
+    await job.webhookSenders.create().deliver(claims)
   }
   return { ...job, webhookPost, webhookSenders: { create: () => ({ deliver }) } }
 }

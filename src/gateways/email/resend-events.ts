@@ -1,6 +1,6 @@
 import { isRecord } from '../../domain/text/json.ts'
 import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
-import { isSigned } from '../../domain/webhooks/webhook-signature.ts'
+import { hasValidSignature } from '../../domain/webhooks/webhook-signature.ts'
 import { textOf } from '../provider-api/post-json.ts'
 import { type EventRequest, instantOf, readEvent } from '../provider-events/event-request.ts'
 
@@ -50,7 +50,7 @@ export async function resendEvents(
 ): Promise<ProviderEvent[] | null> {
   const id = headers.get('svix-id') ?? ''
   const signed = { id, timestamp: headers.get('svix-timestamp') ?? '', signature: headers.get('svix-signature') ?? '' }
-  if (!(await isSigned(secret, signed, body, now))) return null
+  if (!(await hasValidSignature(secret, signed, body, now))) return null
   const event = readEvent(body)
   const type = event && types.get(textOf(event['type']))
   const data = event && isRecord(event['data']) ? event['data'] : null

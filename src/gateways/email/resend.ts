@@ -1,7 +1,7 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { asciiAddress, formatMailbox, type Mailbox } from '../../domain/messaging/mailbox.ts'
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
-import { retryAfterMs } from '../../domain/webhooks/webhooks.ts'
+import { parseRetryAfter } from '../../domain/webhooks/webhooks.ts'
 import { JsonBytes } from '../../domain/text/json-pieces.ts'
 import { refusalOfEmail, sendAcceptable } from '../acceptable/acceptable.ts'
 import {
@@ -45,7 +45,7 @@ function kindOf(status: number, code: string): SendFailure {
 }
 
 function restOf({ header }: ProviderAnswer & { came: true }, code: string, now: number): number | null {
-  const said = retryAfterMs(header('retry-after') ?? header('ratelimit-reset'), now)
+  const said = parseRetryAfter(header('retry-after') ?? header('ratelimit-reset'), now)
   // The headers only contain the wait for the next second, but the quota lasts until the next day.
   return code === 'daily_quota_exceeded' ? Math.max(said ?? 0, quotaRestMs) : said
 }

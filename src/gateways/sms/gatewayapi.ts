@@ -1,6 +1,6 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
-import { retryAfterMs } from '../../domain/webhooks/webhooks.ts'
+import { parseRetryAfter } from '../../domain/webhooks/webhooks.ts'
 import { refusalOfSms, sendAcceptable } from '../acceptable/acceptable.ts'
 import {
   callApi,
@@ -40,7 +40,7 @@ function resultOf(answer: ProviderAnswer, now: number): SendResult {
   }
   const code = textOf(said['code']) || textOf(said['error_code']) || `http_${answer.status}`
   const detail = textOf(said['message']) || textOf(said['detail']) || textOf(said['error'])
-  return failure(kindOfStatus(answer.status), code, detail, retryAfterMs(answer.header('retry-after'), now))
+  return failure(kindOfStatus(answer.status), code, detail, parseRetryAfter(answer.header('retry-after'), now))
 }
 
 const wireOf = ({ from, to, body, reference }: OutboundSms) => ({
