@@ -149,7 +149,7 @@ describe('endpoints that hang', () => {
       for (let turn = 0; turn < 200 && state.answered < 4; turn++) await passBy(1)
       expect(state.answered).toBe(4)
       expect(machine.job.db.meter.round_trips).toBe(1)
-      await vi.advanceTimersByTimeAsync(20)
+      await vi.advanceTimersByTimeAsync(100)
       await passBy(3)
       expect(machine.job.db.meter.round_trips).toBe(2)
       const stored = (await Promise.all(endpoints.slice(1).map(({ id }) => deliveriesOf(id)))).flat()

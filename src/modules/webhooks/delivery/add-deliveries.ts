@@ -7,7 +7,7 @@ import { inList } from '../../../db/visibility.ts'
 import type { DeliveryClaim } from '../../../domain/webhooks/webhook-sender.ts'
 import { deliveryLifecycle } from '../../../domain/webhooks/webhooks.ts'
 import { claimedPayload, claimFields, claimMs, countFreeSlots, sortClaims } from './claim.ts'
-import { deliverClaims, groupForRuns, handOver } from './deliver.ts'
+import { deliverClaims } from './deliver.ts'
 import { enqueueEndpoints, enqueueEvents } from './enqueue.ts'
 
 /** Deliveries of events to some endpoints of their organisations. */
@@ -21,7 +21,7 @@ interface NewDeliveries {
 /** A request leaves more events than this to the consumers of the queue. */
 const maxEvents = 20
 
-/** A request claims at most this many deliveries: it makes posts for five endpoints, and one call for every five others. */
+/** A request claims at most this many deliveries, however many endpoints its organisation has. */
 const maxClaims = 50
 
 /** The platform ends what a request does 30 s after its answer, so longer timeouts are left to the queue. */
@@ -84,8 +84,7 @@ function selectLeftEndpoints(added: readonly AddedDelivery[], now: number): stri
 
 /**
  * The statement that adds deliveries, followed by `guards`. A request claims deliveries as it adds them and posts them
- * after its answer: the first five endpoints itself, and five others in each of a few objects. Everything else goes
- * through the queue. The sweep finds deliveries that a crash left behind.
+ * after its answer. Everything else goes through the queue. The sweep finds deliveries that a crash left behind.
  */
 export function addAndDeliver(job: JobCtx, deliveries: NewDeliveries, guards: readonly Statement[] = []): Statement[] {
   const { afterAnswer } = job
@@ -98,10 +97,8 @@ export function addAndDeliver(job: JobCtx, deliveries: NewDeliveries, guards: re
   }
   const added = followedBy(addAndClaim(now, deliveries), async (rows) => {
     const background = afterAnswer()
-    const [first = [], ...others] = groupForRuns(sortClaims(rows.filter(isClaim)))
     const works = [
-      deliverClaims(background, first),
-      handOver(background, others),
+      deliverClaims(background, sortClaims(rows.filter(isClaim))),
       enqueueEndpoints(background, selectLeftEndpoints(rows, now)),
     ]
     for (const work of await Promise.allSettled(works)) if (work.status === 'rejected') throw work.reason

@@ -14,8 +14,11 @@ const claimForMs = 10_000
 /** A run makes about this many posts, because the platform allows an invocation 10,000 subrequests. */
 const maxPosts = 5000
 
-/** While posts are under way, results wait this long for others: a write of many costs little more than one of few. */
-const gatherMs = 12
+/** Results wait until no other has come for this long, because a write of many costs little more than one of few. */
+const gatherMs = 40
+
+/** Endpoints that have no connection after this long get connections of other objects. */
+const handOverAfterMs = 100
 
 /** The deliveries of one endpoint in a run. */
 interface Lane {
@@ -25,9 +28,11 @@ interface Lane {
   open: number
 }
 
+const hasNoConnection = ({ waiting, posting }: Lane): boolean => posting === 0 && waiting.length > 0
+
 /**
- * Posts the claimed deliveries of at most five endpoints over five connections. Every endpoint always has a connection,
- * so one that hangs delays no other. Endpoints that are done leave their connections to the rest.
+ * Posts claimed deliveries over five connections. An endpoint keeps a connection of its own once it has one, so one that
+ * hangs delays no other. Endpoints that are done leave their connections to the rest.
  */
 class DeliveryRun {
   readonly #job: JobCtx
@@ -36,6 +41,8 @@ class DeliveryRun {
   readonly #attempts: Attempt[] = []
   #posts = 0
   #posting = 0
+  readonly #handOvers: Promise<void>[] = []
+  #timer: ReturnType<typeof setTimeout> | undefined
   #postEnded = Promise.withResolvers<void>()
   #allEnded = Promise.withResolvers<void>()
 
@@ -60,16 +67,22 @@ class DeliveryRun {
       for (const { claim } of attempts) this.#close(claim)
       this.#postNext()
     }
+    clearTimeout(this.#timer)
+    await Promise.all(this.#handOvers)
     if (this.#faults.length > 0) throw new Error('attempts could not be made', { cause: this.#faults[0] })
   }
 
+  /** Waits for a result, and for others as long as they follow one another. */
   async #waitForAttempts(): Promise<void> {
     if (this.#attempts.length === 0) await this.#postEnded.promise
-    if (this.#posting === 0) return
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const gathered = new Promise<void>((resolve) => (timer = setTimeout(resolve, gatherMs)))
-    await Promise.race([this.#allEnded.promise, gathered])
-    clearTimeout(timer)
+    let count = 0
+    while (this.#posting > 0 && this.#attempts.length > count) {
+      count = this.#attempts.length
+      let timer: ReturnType<typeof setTimeout> | undefined
+      const pause = new Promise<void>((resolve) => (timer = setTimeout(resolve, gatherMs)))
+      await Promise.race([this.#allEnded.promise, pause])
+      clearTimeout(timer)
+    }
   }
 
   #add(claims: readonly DeliveryClaim[]): void {
@@ -83,14 +96,16 @@ class DeliveryRun {
   }
 
   #postNext(): void {
-    const share = Math.min(maxInFlight, Math.floor(connections / this.#lanes.size))
+    const share = Math.min(maxInFlight, Math.max(1, Math.floor(connections / this.#lanes.size)))
     for (const lane of this.#lanes.values()) {
-      while (lane.posting < share) {
+      while (lane.posting < share && this.#posting < connections) {
         const claim = lane.waiting.shift()
         if (!claim) break
         void this.#post(lane, claim)
       }
     }
+    if (this.#lanes.values().some(hasNoConnection))
+      this.#timer ??= setTimeout(() => this.#handOverWaiting(), handOverAfterMs)
   }
 
   async #post(lane: Lane, claim: DeliveryClaim): Promise<void> {
@@ -115,31 +130,43 @@ class DeliveryRun {
     this.#allEnded = Promise.withResolvers()
   }
 
+  /** Endpoints that wait for a connection may wait for ones that hang. */
+  #handOverWaiting(): void {
+    this.#timer = undefined
+    const claims: DeliveryClaim[] = []
+    for (const [endpointId, lane] of [...this.#lanes].filter(([, one]) => hasNoConnection(one))) {
+      claims.push(...lane.waiting)
+      lane.open -= lane.waiting.length
+      lane.waiting = []
+      if (lane.open === 0) this.#lanes.delete(endpointId)
+    }
+    const work = handOver(this.#job, claims)
+    this.#handOvers.push(work.catch((error: unknown) => void this.#faults.push(error)))
+  }
+
   #close({ endpoint_id }: DeliveryClaim): void {
     const lane = this.#lanes.get(endpoint_id)
     if (lane && --lane.open === 0) this.#lanes.delete(endpoint_id)
   }
 }
 
-/** Makes the attempts, stores their results, and goes on with what is due next at these endpoints, of which five at most. */
+/** Makes the attempts, stores their results, and goes on with what is due next at these endpoints. */
 export const deliverClaims = (job: JobCtx, claims: readonly DeliveryClaim[]): Promise<void> =>
   new DeliveryRun(job).deliver(claims)
 
-/** Groups of claims with few enough endpoints for a run. */
-export function groupForRuns(claims: readonly DeliveryClaim[]): DeliveryClaim[][] {
+/** Hands the claims to new objects, five endpoints to each, so that every endpoint has a connection. */
+async function handOver(job: JobCtx, claims: readonly DeliveryClaim[]): Promise<void> {
   const byEndpoint = [...Map.groupBy(claims, ({ endpoint_id }) => endpoint_id).values()]
-  const groups: DeliveryClaim[][] = []
+  const works: Promise<void>[] = []
   for (let start = 0; start < byEndpoint.length; start += connections)
-    groups.push(byEndpoint.slice(start, start + connections).flat())
-  return groups
+    works.push(job.webhookSenders.create().deliver(byEndpoint.slice(start, start + connections).flat()))
+  await Promise.all(works)
 }
 
-/** Hands each group to a new object. A consumer so takes its next messages at once, whatever the endpoints do. */
-export async function handOver(job: JobCtx, groups: readonly DeliveryClaim[][]): Promise<void> {
-  await Promise.all(groups.map((claims) => job.webhookSenders.create().deliver(claims)))
-}
-
-/** Claims what is due of these endpoints and hands it over. */
+/**
+ * Claims what is due of these endpoints and hands it to new objects, so that a consumer takes its next messages at once,
+ * whatever the endpoints do.
+ */
 export async function deliverDue(job: JobCtx, endpointIds: readonly string[]): Promise<void> {
-  if (endpointIds.length > 0) await handOver(job, groupForRuns(await claimDueDeliveries(job, endpointIds)))
+  if (endpointIds.length > 0) await handOver(job, await claimDueDeliveries(job, endpointIds))
 }

@@ -14,12 +14,9 @@ export const WebhookDelivery = z
     }),
     event: z.string().openapi({ description: 'The kind of the event.', example: 'purchase.action' }),
     attempts: Count.openapi({ description: 'The number of attempts so far.' }),
-    response_status_code: z
-      .int()
-      .nullable()
-      .openapi({
-        description: 'The status of the latest answer. Null before the first attempt and when no answer came.',
-      }),
+    response_status_code: z.int().nullable().openapi({
+      description: 'The status of the latest answer. Null before the first attempt and when no answer came.',
+    }),
     last_attempt_at: Timestamp.nullable().openapi({ description: 'Null before the first attempt.' }),
     next_retry_at: Timestamp.nullable().openapi({ description: 'Null when no further attempt is planned.' }),
     created: Timestamp,
