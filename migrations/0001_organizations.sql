@@ -61,7 +61,7 @@ create table access_tokens (
   generation integer not null default 0,
   name text not null,
   token_hash text not null unique,
-  shown text not null,
+  prefix text not null,
   scopes text not null,
   expires_at integer,
   revoked_at integer,

@@ -91,10 +91,10 @@ create table erasures (
   addresses text not null check (json_valid(addresses)),
   -- There are two passes: the second finds what was written while the first ran.
   pass integer not null default 1,
-  campaign_after integer not null default 0,
-  event_after text not null,
+  campaign_cursor integer not null default 0,
+  event_cursor text not null,
   -- How far the rows of imports were searched: an import and a row.
-  import_after text not null default '',
+  import_cursor text not null default '',
   next_step_at integer,
   completed_at integer,
   created_at integer not null

@@ -55,7 +55,7 @@ create table order_counts (
   edition_id text not null,
   status text not null,
   type text not null,
-  n integer not null,
+  orders_count integer not null,
   primary key (edition_id, status, type)
 ) strict, without rowid;
 
@@ -187,17 +187,21 @@ create trigger orders_search_delete after delete on orders begin
 end;
 
 create trigger orders_counted after insert on orders begin
-  insert into order_counts (edition_id, status, type, n) values (new.edition_id, new.status, new.type, 1)
-    on conflict (edition_id, status, type) do update set n = n + 1;
+  insert into order_counts (edition_id, status, type, orders_count)
+    values (new.edition_id, new.status, new.type, 1)
+    on conflict (edition_id, status, type) do update set orders_count = orders_count + 1;
 end;
 
 create trigger orders_uncounted after delete on orders begin
-  update order_counts set n = n - 1 where (edition_id, status, type) = (old.edition_id, old.status, old.type);
+  update order_counts set orders_count = orders_count - 1
+    where (edition_id, status, type) = (old.edition_id, old.status, old.type);
 end;
 
 create trigger orders_recounted after update of edition_id, status, type on orders
   when (new.edition_id, new.status, new.type) is not (old.edition_id, old.status, old.type) begin
-  update order_counts set n = n - 1 where (edition_id, status, type) = (old.edition_id, old.status, old.type);
-  insert into order_counts (edition_id, status, type, n) values (new.edition_id, new.status, new.type, 1)
-    on conflict (edition_id, status, type) do update set n = n + 1;
+  update order_counts set orders_count = orders_count - 1
+    where (edition_id, status, type) = (old.edition_id, old.status, old.type);
+  insert into order_counts (edition_id, status, type, orders_count)
+    values (new.edition_id, new.status, new.type, 1)
+    on conflict (edition_id, status, type) do update set orders_count = orders_count + 1;
 end;

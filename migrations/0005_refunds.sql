@@ -9,7 +9,7 @@ create table refund_requests (
   order_id text not null references orders (id),
   -- The payment that is paid back.
   transaction_id text not null references transactions (id),
-  -- Null for a refund of the whole order or payment.
+  -- Null for a refund of the whole order or payment. Its row in `refund_items` has the foreign key.
   purchase_id text,
   user_id text not null references users (id),
   batch_id text,
@@ -111,15 +111,15 @@ create table refund_batches (
   edition_id text not null references editions (id),
   status text not null,
   filter text not null check (json_valid(filter)),
-  -- Hundredths of a percent of what is left; 10000 for all of it.
-  share integer not null check (share between 1 and 10000),
+  -- The percentage of what is left, times 100; 10000 pays everything back.
+  percent_hundredths integer not null check (percent_hundredths between 1 and 10000),
   include_fees integer not null check (include_fees in (0, 1)),
   cancel_purchases integer not null check (cancel_purchases in (0, 1)),
   notify_customers integer not null check (notify_customers in (0, 1)),
   reason text not null,
   message text not null,
   -- What the dry run counted and what was requested since, each with the purchases that were left out.
-  counted text not null check (json_valid(counted)),
+  dry_run text not null check (json_valid(dry_run)),
   customers_count integer not null default 0,
   requested text not null check (json_valid(requested)),
   -- The last order that was processed; null before the first.

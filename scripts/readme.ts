@@ -1,38 +1,32 @@
 import { glob, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Check, checks } from '../src/domain/editions/health/index.ts'
+import { checks } from '../src/domain/editions/health/index.ts'
 import { type Operation, tags } from '../src/http/operations/operation.ts'
 import { root } from './support/paths.ts'
-import { costTables } from './support/documents/cost-page.ts'
+import { costSections } from './support/documents/cost-page.ts'
 import { brokenLinks, missingPaths } from './support/documents/links.ts'
-import { sliceImports, slicesSection } from './support/documents/slices.ts'
-import { type DescribedDocument, nullsPage } from './support/nulls.ts'
+import { drawSlices, sliceImports } from './support/documents/slices.ts'
 import { importWasm } from './support/wasm.ts'
 
 importWasm()
-const { operations, routers } = await import('../src/app.ts')
-const { openApiDocument } = await import('../src/http/openapi.ts')
+const { operations } = await import('../src/app.ts')
 
-const row = ({ method, path, id, summary, roles }: Operation): string =>
-  `| \`${method.toUpperCase()}\` | \`${path}\` | \`${id}\` | ${summary} | ${roles.length ? roles.join(' ') : 'superuser'} |`
+const formatRoles = (roles: Operation['roles']): string => {
+  if (roles.length === 0) return 'superuser'
+  return roles.length === 6 ? 'all roles' : roles.join(' ')
+}
 
-const tables = tags.flatMap((tag) => {
-  const own = operations.filter((operation) => operation.tag === tag)
-  if (own.length === 0) return []
-  return [
-    `**${tag}**`,
-    ['| | Path | Operation | | Roles |', '| --- | --- | --- | --- | --- |', ...own.map(row)].join('\n'),
-  ]
+const operationItem = ({ method, path, id, roles }: Operation): string =>
+  `- \`${method.toUpperCase()} ${path}\` \`${id}\`: ${formatRoles(roles)}`
+
+const operationLists = tags.flatMap((tag) => {
+  const items = operations.filter((operation) => operation.tag === tag).map(operationItem)
+  return items.length === 0 ? [] : [`**${tag}**`, items.join('\n')]
 })
 
-const checkRow = ({ id, severity, rule, suggestion }: Check): string =>
-  `| \`${id}\` | ${severity} | ${rule} | ${suggestion} |`
-
-const checkTable = [
-  '| Check | | What it wants | What to do |',
-  '| --- | --- | --- | --- |',
-  ...checks.map(checkRow),
-].join('\n')
+const checkList = checks
+  .map(({ id, severity, rule, suggestion }) => `- \`${id}\` (${severity}): ${rule} To fix it: ${suggestion}`)
+  .join('\n')
 
 const isCheck = process.argv.includes('--check')
 const read = (name: string) => readFile(join(root, name), 'utf8')
@@ -45,23 +39,30 @@ function fail(message: string): void {
 // Formatting pads the columns of tables.
 const bare = (text: string) => text.replaceAll(/ +/g, ' ').replaceAll(/-+/g, '-')
 
-/** Writes the page where it is stale. With --check it fails instead. */
-async function renew(name: string, make: (before: string) => string): Promise<void> {
-  const before = await read(name).catch(() => '')
-  const after = make(before)
+const lineWidth = 120
+
+/** Breaks an item of a list into lines. */
+function wrapItem(text: string): string {
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) ?? ''
+    if (line && line.length + 1 + word.length > lineWidth) lines.push(`  ${word}`)
+    else lines[lines.length - 1] = line ? `${line} ${word}` : word
+  }
+  return lines.join('\n')
+}
+
+/** Replaces the part of a page between the marks of a section. With --check it fails where that part is stale. */
+async function renewSection(name: string, section: string, content: string): Promise<void> {
+  const lines = content.split('\n').map((line) => (line.startsWith('- ') ? wrapItem(line) : line))
+  const [begin, end] = [`<!-- ${section}: npm run readme -->`, `<!-- /${section} -->`]
+  const before = await read(name)
+  const [start, stop] = [before.indexOf(begin), before.indexOf(end)]
+  if (start < 0 || stop < start) throw new Error(`${name} has lost the marks of its section ${section}.`)
+  const after = `${before.slice(0, start + begin.length)}\n\n${lines.join('\n')}\n\n${before.slice(stop)}`
   if (bare(before) === bare(after)) return
   if (isCheck) fail(`${name} is stale. Run: npm run readme`)
   else await writeFile(join(root, name), after)
-}
-
-/** Replaces the part of a page between the marks of a section. */
-async function renewSection(name: string, section: string, content: string): Promise<void> {
-  const [begin, end] = [`<!-- ${section}: npm run readme -->`, `<!-- /${section} -->`]
-  await renew(name, (text) => {
-    const [start, stop] = [text.indexOf(begin), text.indexOf(end)]
-    if (start < 0 || stop < start) throw new Error(`${name} has lost the marks of its section ${section}.`)
-    return `${text.slice(0, start + begin.length)}\n\n${content}\n\n${text.slice(stop)}`
-  })
 }
 
 const files = new Set<string>()
@@ -72,12 +73,10 @@ const readAll = (names: string[]) => Promise.all(names.map(async (path) => ({ pa
 const sources = await readAll([...files].filter((file) => /^src\/modules\/.*\.ts$/.test(file)))
 const slices = sliceImports(sources.map(({ path, text }) => [path, text]))
 
-await renewSection('docs/operations.md', 'operations', tables.join('\n\n'))
-await renewSection('docs/editions.md', 'checks', checkTable)
-await renewSection('docs/architecture.md', 'slices', slicesSection(slices))
-for (const [section, text] of Object.entries(costTables)) await renewSection('docs/cost.md', section, text)
-const document = JSON.parse(JSON.stringify(openApiDocument(routers))) as DescribedDocument
-await renew('docs/nulls.md', () => nullsPage(document))
+await renewSection('docs/operations.md', 'operations', operationLists.join('\n\n'))
+await renewSection('docs/editions.md', 'checks', checkList)
+await renewSection('docs/architecture.md', 'slices', drawSlices(slices))
+for (const [section, text] of Object.entries(costSections)) await renewSection('docs/cost.md', section, text)
 
 if (isCheck) {
   const pages = await readAll([...files].filter((file) => file.endsWith('.md')).toSorted())

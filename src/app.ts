@@ -5,18 +5,16 @@ import { openJob } from './entry/job.ts'
 import { openRequest } from './entry/request.ts'
 import { docsPage, docsScript } from './http/pages/docs.ts'
 import type { AppContext, AppEnv, Bindings } from './http/env.ts'
-import { accessLog } from './http/middleware/access-log.ts'
-import { crossOrigin } from './http/middleware/cors.ts'
+import { accessLog, requestId } from './http/middleware/access-log.ts'
+import { crossOrigin, filesHost } from './http/middleware/cors.ts'
 import { limitFailedSignIns } from './http/middleware/failed-sign-ins.ts'
-import { filesHost } from './http/middleware/files-host.ts'
 import { rateLimit } from './http/middleware/rate-limit.ts'
-import { requestId } from './http/middleware/request-id.ts'
 import { logError } from './http/log.ts'
 import { openApiDocument } from './http/openapi.ts'
-import { reference } from './http/reference.ts'
-import { answerOf } from './http/refusal.ts'
-import type { Router } from './http/operations/router.ts'
-import { fixedPaths, unrouted } from './http/operations/unrouted.ts'
+import { reference } from './http/pages/reference.ts'
+import { answerError } from './http/problem.ts'
+import type { Router } from './http/operations/mount.ts'
+import { createMethodCheck, createRouteError } from './http/operations/unrouted.ts'
 import { auditLog } from './modules/audit-log/routes.ts'
 import { auth } from './modules/auth/routes.ts'
 import { campaigns } from './modules/campaigns/routes.ts'
@@ -26,19 +24,19 @@ import { dataImports } from './modules/data-imports/routes.ts'
 import { editions } from './modules/editions/routes.ts'
 import { emailMessages } from './modules/email-messages/routes.ts'
 import { files, servedFiles } from './modules/files/routes.ts'
-import { merchantAccounts } from './modules/merchant-accounts/routes.ts'
-import { orders } from './modules/orders/routes.ts'
+import { merchantAccountRoutes } from './modules/merchant-accounts/routes.ts'
+import { orderRoutes } from './modules/orders/routes.ts'
 import { organizations } from './modules/organizations/routes.ts'
 import { devMailbox } from './modules/dev-mailbox/routes.ts'
-import { personalData } from './modules/personal-data/routes.ts'
-import { purchases } from './modules/purchases/routes.ts'
-import { refundBatches } from './modules/refund-batches/routes.ts'
-import { refunds } from './modules/refunds/routes.ts'
-import { paymentEvents, refundPayments } from './modules/refund-payments/routes.ts'
+import { personalDataRoutes } from './modules/personal-data/routes.ts'
+import { purchaseRoutes } from './modules/purchases/routes.ts'
+import { refundBatchRoutes } from './modules/refund-batches/routes.ts'
+import { refundRoutes } from './modules/refunds/routes.ts'
+import { buildPaymentEventRoutes, refundPaymentRoutes } from './modules/refund-payments/routes.ts'
 import { segments } from './modules/segments/routes.ts'
 import { devDns, senderDomains } from './modules/sender-domains/routes.ts'
 import { messageEvents } from './modules/message-events/routes.ts'
-import { users } from './modules/users/routes.ts'
+import { userRoutes } from './modules/users/routes.ts'
 import { wallet, walletPasses } from './modules/wallet/routes.ts'
 import { webhooks } from './modules/webhooks/routes.ts'
 
@@ -49,12 +47,12 @@ export const routers: readonly Router[] = [
   organizations,
   senderDomains,
   editions,
-  orders,
-  purchases,
-  refunds,
-  refundPayments,
-  refundBatches,
-  users,
+  orderRoutes,
+  purchaseRoutes,
+  refundRoutes,
+  refundPaymentRoutes,
+  refundBatchRoutes,
+  userRoutes,
   files,
   dataImports,
   segments,
@@ -63,9 +61,9 @@ export const routers: readonly Router[] = [
   consents,
   webhooks,
   auditLog,
-  personalData,
+  personalDataRoutes,
   walletPasses,
-  merchantAccounts,
+  merchantAccountRoutes,
 ]
 
 export const operations = routers.flatMap((router) => router.operations)
@@ -73,11 +71,11 @@ export const operations = routers.flatMap((router) => router.operations)
 let document: string | undefined
 
 const refuse = (c: AppContext, error: unknown): Response => {
-  const { status, headers, body } = answerOf(c, error)
+  const { status, headers, body } = answerError(c, error)
   return new Response(body, { status, headers: { ...headers, 'cache-control': 'no-store' } })
 }
 
-/** The context of paths that need no token of the API. */
+/** The context of paths that need no access token. */
 const openPublic = (c: AppContext) => openJob(c.env, c.var.meter)
 
 export const app = new Hono<AppEnv>({ strict: false })
@@ -86,15 +84,15 @@ app.use(requestId(), accessLog(), secureHeaders({ crossOriginResourcePolicy: 'cr
 app.use(filesHost())
 
 app.get('/healthz', async (c) => {
-  const reached = await c.env.DB.prepare('select 1')
+  const isReachable = await c.env.DB.prepare('select 1')
     .first()
     .then(
       () => true,
       () => false,
     )
   return c.json(
-    { status: reached ? 'ok' : 'unavailable', database: reached ? 'reached' : 'not reached' },
-    reached ? 200 : 503,
+    { status: isReachable ? 'ok' : 'unavailable', database: isReachable ? 'reached' : 'not reached' },
+    isReachable ? 200 : 503,
   )
 })
 app.get('/openapi.json', (c) => {
@@ -111,7 +109,7 @@ app.route(
 
 app.route('/', devMailbox(openPublic))
 app.route('/', messageEvents(openPublic))
-app.route('/', paymentEvents(openPublic))
+app.route('/', buildPaymentEventRoutes(openPublic))
 app.route('/', consentPages(openPublic))
 app.route('/', devDns(openPublic))
 app.route('/', servedFiles(openPublic))
@@ -126,13 +124,13 @@ app.use('/v1/*', async (c, next) => {
       c.executionCtx.waitUntil(work().catch((error: unknown) => logError(c.var.requestId, error)))
 })
 app.use('/v1/*', rateLimit())
-let checkMethod: ReturnType<typeof fixedPaths> | undefined
+let checkMethod: ReturnType<typeof createMethodCheck> | undefined
 app.use('/v1/*', async (c, next) => {
-  checkMethod ??= fixedPaths(app.routes)
+  checkMethod ??= createMethodCheck(app.routes)
   checkMethod(c.req.method, c.req.path)
   await next()
 })
 for (const { hono } of routers) app.route('/', hono)
 
-app.notFound((c) => refuse(c, unrouted(app.routes, c.req.path)))
+app.notFound((c) => refuse(c, createRouteError(app.routes, c.req.path)))
 app.onError((error, c) => refuse(c, error))

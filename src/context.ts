@@ -22,50 +22,50 @@ export type { IdempotencyKey, StoredAnswer }
 
 export interface Config {
   environment: 'production' | 'development' | 'test'
-  /** What RateLimit-Policy announces; 0 announces and enforces nothing. */
+  /** Requests per minute with one token. 0: no limits. */
   rateLimitPerMinute: number
   rootToken: string | null
-  /** Where this service is reached: links in mails begin with it. No slash at the end. */
+  /** The public URL of this service, without a slash at the end. Links in messages begin with it. */
   publicUrl: string
-  /** Signs the links of mails. */
+  /** Signs the links in messages. */
   linkSigningKey: string
-  /** Seals the stored answers to requests with an Idempotency-Key; null where no secret is configured. */
+  /** Encrypts the stored responses to requests with an Idempotency-Key. Null: no secret is configured. */
   idempotencySecret: string | null
-  /** Sends what has no sender of its own. */
+  /** The sender of e-mails that have no other one. */
   emailFrom: Mailbox
   email: MessageProvider
   sms: MessageProvider
   dns: { name: string; apiBase: string }
   wallet: WalletConfig
   payments: {
-    /** Another address than Stripe's own; empty for that. */
+    /** Replaces the URL of Stripe's API. Empty: Stripe's own. */
     apiBase: string
-    /** What the secrets of merchant accounts are sealed with: the first seals, all open. Empty where none is set. */
+    /** Encrypt the secrets of merchant accounts. The first one encrypts, and all decrypt. Empty: none is configured. */
     secrets: readonly string[]
   }
   webhooks: {
-    /** Permits http and loopback targets. */
+    /** Allows http and loopback URLs. */
     allowInsecure: boolean
-    /** Hosts that are this service. */
+    /** The hosts of this service, to which webhooks may not go. */
     ownHosts: readonly string[]
     /** Seconds before the second and every further attempt. */
     schedule: readonly number[]
   }
   files: {
-    /** Where files are served. No slash at the end. */
+    /** The URL of files, without a slash at the end. */
     url: string
-    /** The scanner that reads files before they are served; null for none. */
+    /** The scanner that checks files before they are served, or null. */
     scan: { url: string; key: string } | null
   }
   oidc: { issuer: string; audience: string } | null
-  /** The mark of ids and tokens that are made here; empty for none. */
+  /** The cell in ids and tokens of this deployment. Empty: they have none. */
   cell: string
-  /** The milliseconds after which rows are deleted by sweeps. */
-  kept: { webhooks: number; auditLog: number }
+  /** The milliseconds after which sweeps delete rows. */
+  retentionMs: { webhooks: number; auditLog: number }
 }
 
 interface MessageProvider {
-  /** `capture` keeps messages for `/dev/outbox` instead of sending them. */
+  /** `capture` stores messages for `/dev/outbox` instead of sending them. */
   name: string
   apiBase: string
   apiKey: string
@@ -73,35 +73,35 @@ interface MessageProvider {
 }
 
 export interface WalletConfig {
-  /** `capture` makes passes without a signature, and keeps what would go to the platforms. */
+  /** `capture` creates passes without a signature and stores the calls to Apple and Google. */
   name: string
   vendors: WalletVendors
   apple: {
     passTypeId: string
     teamId: string
-    /** PEM, of the pass type, of its key, and of who issued it. */
+    /** PEM, like the next two fields. */
     certificate: string
     privateKey: string
     issuerCertificate: string
   }
-  /** `serviceAccount` is the JSON of a key file. */
+  /** `serviceAccount` is the content of a JSON key file. */
   google: { issuerId: string; serviceAccount: string; apiBase: string }
 }
 
-/** An endpoint has something due. */
+/** An endpoint has deliveries that are due. */
 export interface DeliverMessage {
   type: 'webhook.deliver'
   endpoint_id: string
 }
 
-/** A segment's calculation of this number has been begun. */
+/** A calculation of a segment has started or must go on. */
 export interface CalculateMessage {
   type: 'segment.calculate'
   segment_id: string
   epoch: number
 }
 
-/** Transactional messages are due. */
+/** Transactional e-mails are due. */
 export interface EmailSendMessage {
   type: 'email.send'
 }
@@ -111,33 +111,33 @@ export interface PayRefundsMessage {
   type: 'refund.pay'
 }
 
-/** A batch of refunds has something to count or to request. */
+/** A refund batch has orders to count or refunds to request. */
 export interface WorkRefundBatchMessage {
   type: 'refund-batch.work'
   batch_id: string
 }
 
-/** A campaign has something to send. The consumer gets chunks from its object. */
+/** A campaign has messages to send. The consumer gets chunks from its Durable Object. */
 export interface SendChunksMessage {
   type: 'campaign.send-chunks'
   campaign_id: string
 }
 
-/** Events of messages of a campaign, for its object. */
+/** Events about messages of a campaign, for its Durable Object. */
 export interface CampaignEventsMessage {
   type: 'campaign.events'
   campaign_id: string
   events: RecipientEvent[]
 }
 
-/** The background work of an import is to continue; `epoch` says which start of it. */
+/** The background work of an import must go on. A message with an old `epoch` is ignored. */
 export interface ImportWorkMessage {
   type: 'import.work'
   import_id: string
   epoch: number
 }
 
-/** The orders of an import are counted by what would become of them; `seen` is when their counting was last seen. */
+/** The preview of an import must count what would happen to its orders. */
 export interface ImportPreviewMessage {
   type: 'import.preview'
   import_id: string
@@ -146,8 +146,8 @@ export interface ImportPreviewMessage {
 }
 
 /**
- * What each queue carries. Most messages only say where to look: the tables are the truth, and sweeps find what
- * a lost message missed.
+ * The messages of each queue. Most only say where to look: the tables are the truth, and sweeps find what a lost message
+ * missed.
  */
 export interface QueueMessages {
   webhooks: DeliverMessage
@@ -169,7 +169,7 @@ export interface JobQueue {
   ) => Promise<void>
 }
 
-/** What background work receives, and every verb too. */
+/** The context of background work. */
 export interface JobCtx {
   db: Database
   config: Config
@@ -177,9 +177,9 @@ export interface JobCtx {
   now: () => number
   newId: (kind: IdKind) => string
   jobQueue: JobQueue
-  /** The objects of campaigns. */
+  /** The Durable Objects of campaigns. */
   senders: CampaignSenders
-  /** The objects that post webhooks. */
+  /** Durable Objects that send webhook requests. */
   webhookSenders: WebhookSenders
   webhookPost: WebhookPost
   email: EmailGateway
@@ -188,26 +188,29 @@ export interface JobCtx {
   passes: PassesGateway
   payments: PaymentGateways
   files: FileStore
-  /** Null where nothing makes variants of images. */
+  /** Null: the Images binding is missing, so there are no variants of images. */
   images: ImagesGateway | null
-  /** Null without a scanner. */
+  /** Null: no scanner is configured. */
   scanner: FileScanner | null
-  /** Makes the context for work of a request that goes on after its answer. Background work has none. */
+  /** Creates a context for work of a request that goes on after the response. Only requests have it. */
   afterAnswer?: () => JobCtx
 }
 
-/** What every verb receives. Time, ids and randomness come from here and from nowhere else. */
+/** The context of a request. Time, ids and randomness come only from here. */
 export interface Ctx extends JobCtx {
   caller: Caller
-  /** The primary for requests that may write; any replica for reads. */
+  /** The primary database for requests that can write, or any replica for reads. */
   db: Database
   requestId: string
   randomBytes: (length: number) => Uint8Array
   idempotency: IdempotencyStore
-  /** Statements for the transaction that decides the request: the entry of the audit log where it changes something, and the answer where it has an Idempotency-Key. */
+  /**
+   * Statements for the deciding transaction: they write the audit entry if something changes, and store the response if the
+   * request has an Idempotency-Key.
+   */
   settle: (result: unknown, isChange: boolean) => Promise<Statement[]>
-  /** The statement that writes an entry of this request into the audit log. */
+  /** The statement that writes an audit entry of this request. */
   recordAudit: (entry: AuditEntry) => Statement
-  /** Work to do once the answer is out, if the request succeeded. It may be lost: a sweep makes up for it. */
+  /** Runs work after a successful response. It may get lost, so a sweep must find what it left undone. */
   afterCommit: (work: () => Promise<unknown>) => void
 }

@@ -1,10 +1,9 @@
 import { env } from 'cloudflare:workers'
 import { app, type Bindings } from './app.ts'
-import { inBackground } from './entry/background.ts'
 import { openJob } from './entry/job.ts'
-import { queue } from './entry/queue.ts'
+import { continueInBackground, queue } from './entry/queue.ts'
 import { scheduled } from './entry/scheduled.ts'
-import { checkStart } from './entry/start.ts'
+import { checkStart } from './entry/gateways.ts'
 import { CampaignSenderObject } from './objects/campaign/campaign-sender.ts'
 import { webhookSender } from './objects/webhook-sender.ts'
 
@@ -16,6 +15,6 @@ export class CampaignSender extends CampaignSenderObject<Bindings> {
   }
 }
 
-export class WebhookSender extends webhookSender<Bindings>(openJob, inBackground) {}
+export class WebhookSender extends webhookSender<Bindings>(openJob, continueInBackground) {}
 
 export default { fetch: app.fetch, queue, scheduled } satisfies ExportedHandler<Bindings>

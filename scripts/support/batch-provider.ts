@@ -8,7 +8,8 @@ export interface BatchProvider {
   /** How often each reference was accepted. */
   counts: Map<string, number>
   calls: () => number
-  bytes: () => number
+  /** The longest body of a call since `forget`. */
+  longestBody: () => string
   /** When the first and the last call since `forget` came, in milliseconds. */
   span: () => { first: number; last: number }
   forget: () => void
@@ -22,7 +23,7 @@ export async function startBatchProvider(): Promise<BatchProvider> {
   const counts = new Map<string, number>()
   const keys = new Map<string, { digest: string; answer: string }>()
   let calls = 0
-  let bytes = 0
+  let longest: Buffer = Buffer.alloc(0)
   let mismatches = 0
   let span = { first: 0, last: 0 }
   const accept = (reference: string) => counts.set(reference, (counts.get(reference) ?? 0) + 1)
@@ -54,7 +55,7 @@ export async function startBatchProvider(): Promise<BatchProvider> {
     }
     const take = (raw: Buffer) => {
       calls++
-      bytes += raw.length
+      if (raw.length > longest.length) longest = raw
       const now = performance.now()
       span = { first: span.first || now, last: now }
       if (request.url === '/mobile/single') takeSms(raw)
@@ -69,11 +70,12 @@ export async function startBatchProvider(): Promise<BatchProvider> {
     url: `http://127.0.0.1:${port}`,
     counts,
     calls: () => calls,
-    bytes: () => bytes,
+    longestBody: () => longest.toString(),
     span: () => span,
     forget: () => {
       counts.clear()
       keys.clear()
+      longest = Buffer.alloc(0)
       span = { first: 0, last: 0 }
     },
     mismatches: () => mismatches,

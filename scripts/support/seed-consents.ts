@@ -5,7 +5,7 @@ import type { Statement } from '../../src/db/database.ts'
 import { consentRecords, consents, consentVersions } from '../../src/db/schema/consents.ts'
 import { insertAll } from '../../src/db/write.ts'
 import { contentHash, hashVersion, recordHash } from '../../src/domain/consents/consent-records.ts'
-import { searchText } from '../../src/domain/text/fold.ts'
+import { buildSearchText } from '../../src/domain/text/fold.ts'
 import { dayMs, type RowsRequest } from './seed-rows.ts'
 
 type ConsentRow = typeof consents.$inferInsert & { content_hash: string }
@@ -66,7 +66,7 @@ async function definitions(job: JobCtx, { organization_id, seeded_at }: RowsRequ
       collect_at: ['checkout'],
       position,
       content_hash: await contentHash({ title, text, link_url: {}, legal_basis: 'consent' }),
-      search: searchText(wording.key, wording.name),
+      search: buildSearchText(wording.key, wording.name),
       created_at,
       modified_at: created_at,
     })),

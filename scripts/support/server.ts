@@ -102,12 +102,10 @@ const buildSettings = (folder: string) => ({
 
 /**
  * The platform gives an isolate 128 MB. Here V8 would take what the machine has, and let each of the simulator's dozen
- * isolates fill 16 MB and more with garbage before it looks for any. An old generation that grows by a third at most frees
- * buffers earlier too: an import of 1,000,000 rows takes 35 MB less once the file is parsed, and 6 % more of a processor.
- * Young generations as small as these are collected by one thread in less time than several need to agree on it. Marking goes
- * on beside the program: without that a collection stops the runtime's thread for 35 to 49 ms instead of 20 to 30.
+ * isolates fill 16 MB and more with garbage before it looks for any. One thread collects young generations as small as
+ * these faster than several, which need to agree on it.
  */
-export const heapsOfIsolates =
+const heapsOfIsolates =
   '--max-semi-space-size=2 --initial-old-space-size=4 --heap-growing-percent=30 --no-parallel-scavenge'
 
 async function waitUntilReady(url: string, running: Running, stateDir: string): Promise<void> {

@@ -8,89 +8,86 @@ import {
   sharedCustomer,
   storageFull,
 } from '../domain/errors.ts'
-import { type Database, givenOf, type NamedRows, type NamedStatements, type Statement } from './database.ts'
-import { decoded, type Query } from './select.ts'
-import { hasLostReference, isLostRace, raisedRefusal, violatedUnique } from './failures.ts'
+import { type Database, listStatements, type NamedRows, type NamedStatements, type Statement } from './database.ts'
+import { decodeRows, type Query } from './select.ts'
+import { hasLostReference, isLostRace, parseRaisedCode, parseViolatedIndex } from './failures.ts'
 
 export interface UnitOfWork {
   db: Database
-  /** Statements that record what was done, if anything changes, and store the request's answer: for the transaction that decides it. */
+  /** Statements for the deciding transaction: they write the audit entry, if anything changes, and store the response. */
   settle: (result: unknown, isChange: boolean) => Promise<Statement[]>
-  /** Takes work until the answer is out. Without it the work is done as soon as the transaction stands. */
+  /** Delays work until the response is sent. Without it the work runs right after the commit. */
   afterCommit?: (work: Work) => void
 }
 
-/** Work that follows a commit. It may be lost: a sweep finds what is left. */
+/** Work after a commit. It may get lost, so a sweep must find what it left undone. */
 type Work = () => Promise<unknown>
 
-interface FollowedStatement extends SQLWrapper {
+interface StatementWithWork extends SQLWrapper {
   afterCommit: (rows: unknown[]) => Promise<unknown>
 }
 
-/**
- * The statement with work that is due once it is committed, and that takes the rows it answered. A transaction that is
- * aborted leaves none behind.
- */
-export const followedBy = <Row>(
+/** Adds work to a statement. The work runs after the commit, with the rows that the statement returned. */
+export const addAfterCommit = <Row>(
   statement: SQL<Row> | Query<Row> | Statement<Row>,
   afterCommit: (rows: Row[]) => Promise<unknown>,
 ): Statement => {
-  const followed: FollowedStatement = {
+  const withWork: StatementWithWork = {
     getSQL: () => statement.getSQL(),
-    afterCommit: (rows) => afterCommit(decoded(statement, rows as Row[])),
+    afterCommit: (rows) => afterCommit(decodeRows(statement, rows as Row[])),
   }
-  return followed
+  return withWork
 }
 
-/** Reads for the end of a transaction that writes. */
-export interface ReadWithin<Rows> {
+/** Reads at the end of a transaction that writes. */
+export interface TransactionRead<Rows> {
   statements: readonly Statement[]
-  /** What they answered, by name, once the transaction is committed. */
+  /** The rows by name. Throws before the transaction is committed. */
   rows: () => Rows
 }
 
-/** Statements that read what a transaction leaves behind, so that no round trip is made for them alone. */
-export function readWithin<const S extends NamedStatements>(named: S): ReadWithin<NamedRows<S>> {
-  const found: Record<string, unknown[]> = {}
-  const given = givenOf(named)
+/** Reads what a transaction has written without another round trip. */
+export function readInTransaction<const S extends NamedStatements>(named: S): TransactionRead<NamedRows<S>> {
+  const rowsByName: Record<string, unknown[]> = {}
+  const reads = listStatements(named)
   return {
-    statements: given.map(({ name, one }): ReadStatement => ({
-      getSQL: () => one.getSQL(),
-      committed: (rows) => void (found[name] = decoded(one, rows)),
+    statements: reads.map(({ name, statement }): ReadStatement => ({
+      getSQL: () => statement.getSQL(),
+      receiveRows: (rows) => void (rowsByName[name] = decodeRows(statement, rows)),
     })),
     rows: () => {
-      if (given.some(({ name }) => !(name in found)))
+      if (reads.some(({ name }) => !(name in rowsByName)))
         throw new Error('The transaction of these reads is not committed.')
-      return found as NamedRows<S>
+      return rowsByName as NamedRows<S>
     },
   }
 }
 
 interface ReadStatement extends SQLWrapper {
-  committed: (rows: unknown[]) => void
+  receiveRows: (rows: unknown[]) => void
 }
 
-const isRead = (statement: Statement): statement is Statement & ReadStatement => 'committed' in statement
+const isRead = (statement: Statement): statement is Statement & ReadStatement => 'receiveRows' in statement
 
-const isFollowed = (statement: Statement): statement is Statement & FollowedStatement => 'afterCommit' in statement
+const hasWork = (statement: Statement): statement is Statement & StatementWithWork => 'afterCommit' in statement
 
 /**
- * Aborts the batch unless the statement directly before it changed exactly one row. `json()` of a text that is no JSON
- * is the one runtime error that plain SQL can raise on a condition.
+ * Aborts the batch unless the statement directly before it changed exactly one row. SQL has no way to raise an error on
+ * a condition, except to parse a text that is not JSON.
  */
-export const changedOne = (): SQL => changedExactly(1)
+export const requireOneChange = (): SQL => requireChanges(1)
 
-/** As `changedOne`, for any number of rows. */
-export const changedExactly = (count: number): SQL =>
+/** Aborts the batch unless the statement directly before it changed exactly `count` rows. */
+export const requireChanges = (count: number): SQL =>
   sql`select case when changes() = ${count} then 1 else json('guard') end`
 
-/** True where the condition holds; aborts the batch, as a lost race, otherwise. */
-export const orAbort = (condition: SQL): SQL => sql`case when ${condition} then 1 else json('guard') end`
+/** An expression that is 1 if the condition holds and otherwise aborts the batch as a lost race. */
+export const holdsOrAborts = (condition: SQL): SQL => sql`case when ${condition} then 1 else json('guard') end`
 
-/** Aborts the batch, as a lost race, unless what was decided on still holds. */
-export const stillHolds = (condition: SQL): SQL => sql`select ${orAbort(condition)}`
+/** Aborts the batch as a lost race unless the condition holds. */
+export const abortUnless = (condition: SQL): SQL => sql`select ${holdsOrAborts(condition)}`
 
-/** The refusals by conditions that are checked inside the transaction. */
+/** Errors that a condition inside the transaction can raise. */
 const refusals = {
   edition_archived: editionArchived,
   import_limit: importLimit,
@@ -100,35 +97,38 @@ const refusals = {
   unknown_organization: () => doesNotExist('organization_id'),
 } satisfies Record<string, () => AppError>
 
-/** True where the condition holds; aborts the batch with the refusal otherwise. A JSON path that is none is an error with its text. */
-export const orRefuse = (condition: SQL, code: keyof typeof refusals): SQL =>
+/**
+ * An expression that is 1 if the condition holds and otherwise aborts the batch with the error. SQLite quotes an invalid
+ * JSON path in its message, which carries the code out.
+ */
+export const holdsOrRefuses = (condition: SQL, code: keyof typeof refusals): SQL =>
   sql`case when ${condition} then 1 else json_extract('{}', ${code}) end`
 
-/** `orRefuse` as a statement of its own. */
+/** Aborts the batch with the error unless the condition holds. */
 export const refuseUnless = (condition: SQL, code: keyof typeof refusals): SQL =>
-  sql`select ${orRefuse(condition, code)}`
+  sql`select ${holdsOrRefuses(condition, code)}`
 
 interface Requirement {
-  /** True or false, and never null. */
+  /** It must not be null. */
   condition: SQL
   code: keyof typeof refusals
 }
 
-/** As `refuseUnless`, with the refusal of the first condition that fails. */
+/** Aborts the batch with the error of the first condition that does not hold. */
 export const refuseUnlessAll = (...requirements: readonly Requirement[]): SQL => {
   const cases = requirements.map(({ condition, code }) => sql`when not ${condition} then json_extract('{}', ${code})`)
   return sql`select case ${sql.join(cases, sql` `)} else 1 end`
 }
 
-const refusalOf = (error: unknown): AppError | undefined => {
-  const code = raisedRefusal(error)
+const readRefusal = (error: unknown): AppError | undefined => {
+  const code = parseRaisedCode(error)
   return code !== null && Object.hasOwn(refusals, code) ? refusals[code as keyof typeof refusals]() : undefined
 }
 
 /**
- * Writes all statements in one transaction and answers `result`. The entry of the audit log is written in the same
- * transaction, unless there is nothing to write; so is the answer, when the request carries an Idempotency-Key.
- * A failed guard and a reference that is lost meanwhile throw LostRace; a violated uniqueness throws what `unique` has for its columns.
+ * Runs all statements in one transaction and returns `result`. The transaction also writes the audit entry, unless
+ * there are no statements, and stores the response if the request has an Idempotency-Key. Throws LostRace for a failed
+ * guard or a reference that is gone, and the error in `unique` for a violated unique index, by the index's columns.
  */
 export async function commit<Result>(
   unit: UnitOfWork,
@@ -140,20 +140,20 @@ export async function commit<Result>(
   return result
 }
 
-/** More tries than simultaneous requests to one row in practice. */
-const maxTries = 20
+/** One row sees fewer simultaneous requests than this in practice. */
+const maxAttempts = 20
 
-/** Reads, decides and commits once more after a lost race. */
-export async function decideAgain<Result>(attempt: () => Promise<Result>): Promise<Result> {
-  for (let tries = 1; ; tries++)
+/** Repeats `attempt`, which reads, decides and commits, when it throws LostRace. */
+export async function retryLostRaces<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let attempts = 1; ; attempts++)
     try {
       return await attempt()
     } catch (error) {
-      if (!(error instanceof LostRace) || tries >= maxTries) throw error
+      if (!(error instanceof LostRace) || attempts >= maxAttempts) throw error
     }
 }
 
-/** One transaction of a request that makes several: it does not settle the answer. */
+/** Commits one of several transactions of a request, without its audit entry and its stored response. */
 export async function commitPart(
   unit: Pick<UnitOfWork, 'db' | 'afterCommit'>,
   statements: readonly Statement[],
@@ -165,15 +165,15 @@ export async function commitPart(
     results = await unit.db.batch(statements)
   } catch (error) {
     if (isLostRace(error) || hasLostReference(error)) throw new LostRace(error)
-    const columns = violatedUnique(error)
-    const refuse = columns === null ? undefined : unique[columns]
-    throw refuse ? refuse() : (refusalOf(error) ?? error)
+    const columns = parseViolatedIndex(error)
+    const createError = columns === null ? undefined : unique[columns]
+    throw createError ? createError() : (readRefusal(error) ?? error)
   }
   for (const [index, statement] of statements.entries())
-    if (isRead(statement)) statement.committed([...(results[index] ?? [])])
-  const due = statements.flatMap((statement, index): Work[] =>
-    isFollowed(statement) ? [() => statement.afterCommit(results[index] ?? [])] : [],
+    if (isRead(statement)) statement.receiveRows([...(results[index] ?? [])])
+  const pendingWork = statements.flatMap((statement, index): Work[] =>
+    hasWork(statement) ? [() => statement.afterCommit(results[index] ?? [])] : [],
   )
-  if (unit.afterCommit) for (const work of due) unit.afterCommit(work)
-  else await Promise.allSettled(due.map((work) => work()))
+  if (unit.afterCommit) for (const work of pendingWork) unit.afterCommit(work)
+  else await Promise.allSettled(pendingWork.map((work) => work()))
 }

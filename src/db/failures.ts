@@ -1,31 +1,32 @@
-/** The text of a D1 failure: batches throw it plainly, some layers wrap it as a cause. */
-function messageOf(error: unknown): string {
+/** The messages of an error and of its causes, because some layers of D1 wrap SQLite's error. */
+function joinMessages(error: unknown): string {
   const messages: string[] = []
   for (let cause = error; cause instanceof Error && messages.length < 5; cause = cause.cause)
     messages.push(cause.message)
   return messages.join(' | ')
 }
 
-/** True when a guard aborted the batch: the statement before it did not change exactly one row. */
-export const isLostRace = (error: unknown): boolean => messageOf(error).includes('malformed JSON')
+/** True if a guard of `commit.ts` aborted the batch. */
+export const isLostRace = (error: unknown): boolean => joinMessages(error).includes('malformed JSON')
 
-/** True when a referenced row was deleted, or a row to delete is referenced by now: a lost race. */
-export const hasLostReference = (error: unknown): boolean => messageOf(error).includes('FOREIGN KEY constraint failed')
+/** True if a referenced row was deleted, or a row to delete is referenced by now. */
+export const hasLostReference = (error: unknown): boolean =>
+  joinMessages(error).includes('FOREIGN KEY constraint failed')
 
-/** The code that a condition aborted the batch with, or null. */
-export const raisedRefusal = (error: unknown): string | null =>
-  /(?:bad JSON path: |JSON path error near )'(\w+)'/.exec(messageOf(error))?.[1] ?? null
+/** The error code with which a condition aborted the batch, or null. */
+export const parseRaisedCode = (error: unknown): string | null =>
+  /(?:bad JSON path: |JSON path error near )'(\w+)'/.exec(joinMessages(error))?.[1] ?? null
 
-/** The index of a violated uniqueness as SQLite names it, such as `editions.organization_id, editions.slug`, or null. */
-export const violatedUnique = (error: unknown): string | null =>
-  /UNIQUE constraint failed: ([^|:]+)/.exec(messageOf(error))?.[1]?.trim() ?? null
+/** The violated unique index as SQLite names it, such as `editions.organization_id, editions.slug`, or null. */
+export const parseViolatedIndex = (error: unknown): string | null =>
+  /UNIQUE constraint failed: ([^|:]+)/.exec(joinMessages(error))?.[1]?.trim() ?? null
 
-/** True for temporary failures of the database: the request may be tried again later. */
+/** True for temporary failures of D1, after which the client can repeat the request. */
 export const isTransient = (error: unknown): boolean =>
   /Network connection lost|storage caused object to be reset|reset because its code was updated|Cannot resolve D1 DB|Internal error while starting up|D1 DB is overloaded|exceeded timeout/i.test(
-    messageOf(error),
+    joinMessages(error),
   )
 
-/** True when it is the statement's own fault: the same one will fail again. */
+/** True if the statement itself is at fault, so that it would fail again. */
 export const isStatementFailure = (error: unknown): boolean =>
-  /SQLITE_(ERROR|TOOBIG|RANGE|MISMATCH)\b/.test(messageOf(error))
+  /SQLITE_(ERROR|TOOBIG|RANGE|MISMATCH)\b/.test(joinMessages(error))

@@ -1,5 +1,5 @@
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
-import { changedOne } from './commit.ts'
+import { requireOneChange } from './commit.ts'
 import type { Database, Statement } from './database.ts'
 import { idempotencyKeys } from './schema/auth.ts'
 import { select } from './select.ts'
@@ -10,7 +10,7 @@ export interface IdempotencyKey {
   keyHash: string
 }
 
-/** An answer as it is stored; `body` is sealed by the caller's own key. */
+/** A stored response. `body` is encrypted with a key that is derived from the caller's Idempotency-Key. */
 export interface StoredAnswer {
   status: number
   headers: Readonly<Record<string, string>>
@@ -37,11 +37,11 @@ const keyFields = {
 const isKey = ({ callerId, keyHash }: IdempotencyKey) =>
   and(eq(idempotencyKeys.caller_id, callerId), eq(idempotencyKeys.key_hash, keyHash))
 
-/** The key, as long as the lease has it and no answer is stored. */
+/** True for a key that this lease holds and that has no response yet. */
 const isLeased = (key: IdempotencyKey, lease: string): SQL =>
   sql`${isKey(key)} and ${eq(idempotencyKeys.lease_id, lease)} and ${isNull(idempotencyKeys.status)}`
 
-/** Who works on a request with an Idempotency-Key, and what was answered to it. */
+/** Stores which request holds an Idempotency-Key, and its response. */
 export class IdempotencyStore {
   readonly #db: Database
 
@@ -49,7 +49,7 @@ export class IdempotencyStore {
     this.#db = db
   }
 
-  /** Takes the key for `lease`; an unanswered claim is taken over from a request that died once its time is over. */
+  /** Claims the key for `lease`. An expired claim without a response is taken over: its request has died. */
   async claim(
     key: IdempotencyKey,
     lease: { id: string; ms?: number },
@@ -57,14 +57,14 @@ export class IdempotencyStore {
     now: number,
   ): Promise<KeyClaim> {
     const { id, ms = leaseMs } = lease
-    const take = sql`insert into idempotency_keys (caller_id, key_hash, fingerprint, lease_id, lease_until, expires_at)
+    const claim = sql`insert into idempotency_keys (caller_id, key_hash, fingerprint, lease_id, lease_until, expires_at)
       values (${key.callerId}, ${key.keyHash}, ${fingerprint}, ${id}, ${now + ms}, ${now + keepMs})
       on conflict (caller_id, key_hash) do update set fingerprint = excluded.fingerprint, lease_id = excluded.lease_id,
         lease_until = excluded.lease_until, expires_at = excluded.expires_at, status = null, headers = null, body = null
       where idempotency_keys.expires_at <= ${now} or (idempotency_keys.status is null
         and idempotency_keys.lease_until <= ${now} and idempotency_keys.fingerprint = excluded.fingerprint)`
     const read = select(keyFields).from(idempotencyKeys).where(isKey(key))
-    const [, [row]] = await this.#db.batch([take, read])
+    const [, [row]] = await this.#db.batch([claim, read])
     if (!row || row.lease_id === id) return { state: 'claimed' }
     const { status, headers, body } = row
     const answer = status === null || headers === null || body === null ? null : { status, headers, body }
@@ -73,13 +73,16 @@ export class IdempotencyStore {
   }
 
   /**
-   * Statements that store the answer; they abort their batch when another request has the lease by now.
-   * `fingerprint` is that of a body which was not known when the key was taken.
+   * Statements that store the response. They abort the batch if another request has claimed the key since.
+   * `fingerprint` replaces the claim's for a body that was read only after the key was claimed.
    */
   settle(key: IdempotencyKey, lease: string, answer: StoredAnswer, fingerprint: string | null = null): Statement[] {
     const { status, headers, body } = answer
-    const known = fingerprint === null ? {} : { fingerprint }
-    return [update(idempotencyKeys, { status, headers, body, ...known }, isLeased(key, lease)), changedOne()]
+    const newFingerprint = fingerprint === null ? {} : { fingerprint }
+    return [
+      update(idempotencyKeys, { status, headers, body, ...newFingerprint }, isLeased(key, lease)),
+      requireOneChange(),
+    ]
   }
 
   async store(
@@ -92,13 +95,13 @@ export class IdempotencyStore {
     if (statement) await this.#db.batch([statement])
   }
 
-  /** Gives the key back unanswered: the same request may be tried again. */
+  /** Releases the key without a response, so that the client can repeat the request. */
   async release(key: IdempotencyKey, lease: string): Promise<void> {
     await this.#db.batch([remove(idempotencyKeys, isLeased(key, lease))])
   }
 }
 
-/** Deletes at most `limit` keys that have expired. */
+/** Deletes up to `limit` expired keys. */
 export async function deleteExpiredKeys(db: Database, now: number, limit = 1000): Promise<void> {
   await db.batch([
     sql`delete from idempotency_keys where (caller_id, key_hash) in

@@ -2,9 +2,9 @@ import { type SQL, sql } from 'drizzle-orm'
 import { AppError } from '../domain/errors.ts'
 import type { KeyValue, OrderBy, Page, PageRequest } from '../domain/page.ts'
 import type { Database } from './database.ts'
-import { answering, type Fields, type RowOf, selection } from './select.ts'
+import { decodeAs, type Fields, type RowOf, buildSelectList } from './select.ts'
 
-/** One key of an ordering. Rows without a value come last in both directions. */
+/** A sort key. Rows without a value come last in both directions. */
 export interface SortKey {
   column: SQL
   desc: boolean
@@ -22,26 +22,25 @@ export interface List<F extends Fields> {
   from: SQL
   /** Scope, visibility and filters. */
   where: readonly SQL[]
-  /** Empty: by `id`, downwards. */
+  /** Without sort keys the list is sorted by `id`, descending. */
   orderBy: readonly SortKey[]
-  /** A unique column: it breaks ties and joins each key of the page to its row. */
+  /** A unique column, which breaks ties and joins the keys of the page to its rows. */
   id: SQL
-  /** What the page shows, selected only for the rows of the page. */
+  /** Columns of the page's rows. They are selected only for these rows. */
   columns: F
-  /** The first join starts from `page.id`. */
+  /** Joins that start from `page.id`. */
   joins: SQL
   /** The most rows that `page=N` skips: `maxSortedOffset` by default. */
   maxOffset?: number
-  /** A statement that knows the count without reading the list. */
+  /** A faster statement for the count than reading the whole list. */
   count?: SQL<{ n: number }> | undefined
 }
 
 type PageRow<Row> = Row & Record<string, KeyValue>
 
 /**
- * One page of a list and the exact count of the whole, from one snapshot.
- *
- * Throws `invalid_page` (404) past the end and `page_too_deep` (400) past `maxOffset`. Page 1 of an empty list is empty.
+ * Loads one page of a list and the exact count of the list, from one snapshot. Throws `invalid_page` (404) past the end
+ * and `page_too_deep` (400) past `maxOffset`. Page 1 of an empty list is empty.
  */
 export async function paginate<F extends Fields>(
   db: Database,
@@ -55,15 +54,15 @@ export async function paginate<F extends Fields>(
   const maxOffset = list.maxOffset ?? maxSortedOffset
   const isTooDeep = offset > maxOffset
   const where = joinConditions(list.where)
-  // The cursor comes first: of two bounds of one column, SQLite seeks by the first.
+  // The cursor comes first, because SQLite seeks by the first of two bounds on one column.
   const pageWhere = after ? sql`${buildIsAfter(keys, after)} and ${where}` : where
   const keyColumns = joinList(keys.map(({ column }, index) => sql`${column} as ${keyName(index)}`))
   const pageKeys = keys.map((_, index) => sql`page.${keyName(index)}`)
   const pageOrder = keys.map((key, index) => buildDirection({ ...key, column: sql`page.${keyName(index)}` }))
 
-  // `cross join` keeps SQLite from reading the joined table first: it does not know how short a page is.
+  // `cross join` stops SQLite from reading the joined table first: it cannot know how short a page is.
   const [rows, [total]] = await db.batch([
-    answering(
+    decodeAs(
       list.columns,
       sql<PageRow<RowOf<F>>>`
         with page as (
@@ -73,7 +72,7 @@ export async function paginate<F extends Fields>(
           order by ${joinList(keys.map(buildDirection))}
           limit ${isTooDeep ? 0 : request.size + 1} offset ${offset}
         )
-        select ${joinList(pageKeys)}, ${selection(list.columns)}
+        select ${joinList(pageKeys)}, ${buildSelectList(list.columns)}
         from page cross ${list.joins}
         order by ${joinList(pageOrder)}`,
     ),
@@ -83,18 +82,21 @@ export async function paginate<F extends Fields>(
 }
 
 /**
- * A page from its rows, which carry their sort keys as `k0`, `k1` and so on. One row more than the page shows that
- * another page follows. Throws as `paginate` does.
+ * Builds a page from rows that carry their sort keys as `k0`, `k1` and so on. One row beyond the page's size means that
+ * another page follows. Throws like `paginate`.
  */
 export function buildPage<Row>(
   { page, size, after }: PageRequest,
-  found: { rows: readonly PageRow<Row>[]; count: number; keyCount: number; maxOffset: number },
+  result: { rows: readonly PageRow<Row>[]; count: number; keyCount: number; maxOffset: number },
 ): Page<Row> {
-  const { rows, count, keyCount, maxOffset } = found
+  const { rows, count, keyCount, maxOffset } = result
   const offset = after?.length === keyCount ? 0 : (page - 1) * size
   if (offset > 0 && offset >= count) throw new AppError('invalid_page', 'Invalid page.')
   if (offset > maxOffset)
-    throw new AppError('page_too_deep', 'This page is too far to be counted to. Follow `next` instead.')
+    throw new AppError(
+      'page_too_deep',
+      '`page` is too large for this list. Follow `next` from an earlier page instead.',
+    )
   const pageRows = rows.slice(0, size)
   const last = rows.length > size ? pageRows.at(-1) : undefined
   return {
@@ -109,21 +111,21 @@ export function buildPage<Row>(
 
 type SortColumn = SQL | { nullable: SQL }
 
-/** The sort keys of the requested ordering, or of the list's own (`-created`) when none was requested. */
+/** The sort keys of the requested ordering, or of the list's default such as `-created`. */
 export function buildOrderBy<Name extends string>(
   requested: readonly OrderBy<Name>[],
-  ownOrdering: Name | `-${Name}`,
+  defaultOrdering: Name | `-${Name}`,
   columns: Record<Name, SortColumn>,
 ): SortKey[] {
-  const defaultKey = { name: ownOrdering.replace(/^-/, '') as Name, desc: ownOrdering.startsWith('-') }
+  const defaultKey = { name: defaultOrdering.replace(/^-/, '') as Name, desc: defaultOrdering.startsWith('-') }
   return (requested.length ? requested : [defaultKey]).map(({ name, desc }) => {
     const column: SortColumn = columns[name]
     return 'nullable' in column ? { column: column.nullable, desc, isNullable: true } : { column, desc }
   })
 }
 
-/** An ordering in which rows that it does not tell apart follow their creation. */
-export function addCreated<Name extends string>(
+/** Adds `created` as the last sort key, in the direction of the key before it. */
+export function addCreatedKey<Name extends string>(
   ordering: readonly OrderBy<Name | 'created'>[],
 ): readonly OrderBy<Name | 'created'>[] {
   const last = ordering.at(-1)
@@ -136,21 +138,21 @@ export const joinList = (parts: readonly SQL[]): SQL => sql.join([...parts], sql
 export const joinConditions = (conditions: readonly SQL[]): SQL =>
   conditions.length ? sql.join([...conditions], sql` and `) : sql`1`
 
-/** SQLite puts nulls first when ascending. With `nulls last` it still follows the index, and reads the nulls at the end. */
+/** SQLite sorts nulls first when ascending. With `nulls last` it still follows the index. */
 export const buildDirection = ({ column, desc, isNullable }: SortKey): SQL =>
   sql`${column} ${sql.raw(desc ? 'desc' : isNullable ? 'asc nulls last' : 'asc')}`
 
 /**
- * The condition that a row follows the one with these keys. Keys that run one way are one row comparison, by which
- * SQLite seeks an index exactly. Otherwise the first key also bounds the range by itself, because SQLite seeks by
- * `a <= ?` but not by `a < ? or (a = ? and …)`.
+ * True for rows that follow the row with these keys. Keys of one direction are one row comparison, by which SQLite seeks
+ * an index exactly. Otherwise the first key bounds the range on its own too, because SQLite seeks by `a <= ?` but not by
+ * `a < ? or (a = ? and …)`.
  */
 export function buildIsAfter(keys: readonly SortKey[], values: readonly KeyValue[]): SQL {
   const [first] = keys
   const value = values[0] ?? null
   if (keys.every(({ desc, isNullable }) => desc === first?.desc && !isNullable)) {
     const columns = joinList(keys.map(({ column }) => column))
-    // Without a collation SQLite does not compare a rowid with a key of an index.
+    // Without a collation SQLite does not use a rowid as a key of an index.
     const bound = joinList(
       values.map((one, index) => (index === keys.length - 1 ? sql`${one} collate binary` : sql`${one}`)),
     )

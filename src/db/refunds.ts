@@ -11,64 +11,58 @@ const oneOf = (column: SQL, values: readonly string[]): SQL =>
 
 const countedStatuses: readonly RefundStatus[] = [...reservedStatuses, 'completed']
 
-/** What is left of a payment, in minor units; 0 unless it was captured. `payment` is the row's name in the query. */
-export const paymentRest = (payment: SQL): SQL =>
+/** The amount of a payment that can still be refunded, in minor units. 0 unless it was captured. */
+export const buildPaymentRemainder = (payment: SQL): SQL =>
   sql`iif(${oneOf(sql`${payment}.status`, paidStatuses)},
     max(0, ${payment}.amount_minor - ${payment}.refunded_minor - ${payment}.reserved_minor), 0)`
 
 /**
- * What was paid for a purchase and is neither paid back nor reserved, without regard to the rest of its payment; 0
- * unless the purchase is held. The handling fee is in it when `fees` is 1.
+ * The amount paid for a purchase that is neither refunded nor reserved, without looking at its payment. 0 unless the
+ * customer holds the purchase. It includes the handling fee if `fees` is 1.
  */
-export const purchaseShare = (purchase: SQL, fees: SQL): SQL =>
+export const buildPurchaseShare = (purchase: SQL, fees: SQL): SQL =>
   sql`iif(${oneOf(sql`${purchase}.status`, heldStatuses)}, max(0, ${purchase}.price_minor + ${purchase}.deposit_minor
     + ${purchase}.handling_fee_minor * ${fees} - ${purchase}.refunded_minor - ${purchase}.reserved_minor), 0)`
 
-/**
- * The most that can be requested for a purchase. This and `orderRest` are what every answer shows and every guard
- * checks.
- */
-export const purchaseRest = (purchase: SQL, payment: SQL, fees: SQL = sql`0`): SQL =>
-  sql`min(${purchaseShare(purchase, fees)}, ${paymentRest(payment)})`
+/** The most that can be refunded for a purchase. Responses and guards use this and `buildOrderRemainder`. */
+export const buildPurchaseRemainder = (purchase: SQL, payment: SQL, fees: SQL = sql`0`): SQL =>
+  sql`min(${buildPurchaseShare(purchase, fees)}, ${buildPaymentRemainder(payment)})`
 
 /**
- * The most that can be requested for an order or its payment: what is left of its purchases, and never more than is
- * left of the payment. With `fees` it is all that is left of the payment.
+ * The most that can be refunded for an order or its payment: the remainder of its purchases, but no more than the
+ * remainder of the payment. With `fees` it is the whole remainder of the payment.
  */
-export const orderRest = (orderId: SQL, payment: SQL, fees: SQL = sql`0`): SQL =>
-  sql`iif(${fees} = 1, ${paymentRest(payment)}, min(${paymentRest(payment)},
-    (select coalesce(sum(${purchaseShare(sql`bought`, sql`0`)}), 0)
+export const buildOrderRemainder = (orderId: SQL, payment: SQL, fees: SQL = sql`0`): SQL =>
+  sql`iif(${fees} = 1, ${buildPaymentRemainder(payment)}, min(${buildPaymentRemainder(payment)},
+    (select coalesce(sum(${buildPurchaseShare(sql`bought`, sql`0`)}), 0)
       from purchases as bought where bought.order_id = ${orderId})))`
 
-/** The columns by which a payment of the organisation is found by its reference, and since when it has it. */
-export const referenceColumns = (organizationId: string, reference: string | null) => ({
+/** The columns that find a payment of the organisation by its reference. */
+export const buildReferenceColumns = (organizationId: string, reference: string | null) => ({
   organization_id: reference === null ? null : organizationId,
   reference_since: reference,
 })
 
-/**
- * The time from which a payment has a reference. It is later than that of all payments that have the reference already,
- * whatever their clocks said.
- */
-export const referenceSince = (organizationId: string, reference: SQL, now: number): SQL =>
+/** The time at which a payment got its reference. It is later than that of every payment with the same reference. */
+export const buildReferenceSince = (organizationId: string, reference: SQL, now: number): SQL =>
   sql`iif(${reference} is null, null, max(${now}, (select coalesce(max(reference_since), 0) + 1 from transactions
     where organization_id = ${organizationId} and provider_reference = ${reference}
       and reference_since is not null)))`
 
-/** The columns that change with the reference of a payment: it is the last to take it. Undefined says that it keeps its own. */
-export const changedReference = (organizationId: string, reference: string | null | undefined, now: number) =>
+/** The columns that change with the reference of a payment. Undefined: the payment keeps its reference. */
+export const buildReferenceChange = (organizationId: string, reference: string | null | undefined, now: number) =>
   reference === undefined
     ? {}
     : {
-        ...referenceColumns(organizationId, reference),
-        reference_since: referenceSince(organizationId, sql`${reference}`, now),
+        ...buildReferenceColumns(organizationId, reference),
+        reference_since: buildReferenceSince(organizationId, sql`${reference}`, now),
       }
 
 /**
- * The edition that may pay back a payment: of the orders that have one of its references now, the one that has had it
- * longest belongs to it. Null for references that no order has. `references` is JSON.
+ * The edition that may refund a payment: the edition of the order that has had one of its references longest. Null if no
+ * order has one. `references` is a JSON array.
  */
-export const payingEdition = (organizationId: string, references: SQL): SQL =>
+export const selectPayingEdition = (organizationId: string, references: SQL): SQL =>
   sql`(select orders.edition_id from json_each(${references}) as reference
     cross join transactions as holder on holder.organization_id = ${organizationId}
       and holder.provider_reference = reference.value
@@ -79,11 +73,11 @@ export const payingEdition = (organizationId: string, references: SQL): SQL =>
     order by holder.reference_since, holder.order_id limit 1)`
 
 /**
- * What is left of a payment for all orders of the edition that have its reference: the sum of their amounts, less what
- * was paid back or is reserved for any of them. What a provider paid back beyond the amount of an order counts too. Null
- * for a payment without a reference.
+ * The remainder of a payment that several orders of the edition share by its reference: the sum of their amounts minus
+ * what is refunded or reserved, and minus what the provider refunded beyond the amount of an order. Null for a payment
+ * without a reference.
  */
-export const sharedRest = (payment: SQL, editionId: SQL): SQL =>
+export const buildSharedRemainder = (payment: SQL, editionId: SQL): SQL =>
   sql`(select sum(sharing.amount_minor - sharing.refunded_minor - sharing.reserved_minor
       - coalesce((select sum(requested_minor - approved_minor) from refund_requests
         where transaction_id = sharing.id and source = 'provider'

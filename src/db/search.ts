@@ -1,20 +1,22 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { markOf, markShifts, matching, quoted } from '../domain/text/trigrams.ts'
-import type { Database } from './database.ts'
+import { encodeMark, markShifts, buildMatchExpression, quotePhrase } from '../domain/text/trigrams.ts'
+import type { Database, Statement } from './database.ts'
+import { fold, listPhoneDigits, parsePhoneNeedles } from '../domain/text/fold.ts'
+import { buildOrderText } from '../domain/orders/orders.ts'
 
-/** A search joins, compares and sorts at most this many candidates. With more, the list walks the index of its ordering. */
+/** A search with more candidates than this walks the index of the list's ordering instead of sorting them. */
 export const maxCandidates = 2000
 
-/** A text of one or two letters is compared with this many of the newest rows, because no index has texts so short. */
+/** A search for one or two letters compares this many of the newest rows: the index has only longer texts. */
 export const maxNewest = 10_000
 
-/** What limits the entries of a full-text index before they are counted. */
+/** The tenants that a full-text search is limited to. */
 export type SearchScope = { editions: readonly string[] } | { organizations: readonly string[] } | { editionId: string }
 
 const buildMarks = (kind: keyof typeof markShifts, ids: readonly string[]): SQL =>
-  sql`${ids.map((id) => quoted(markOf(kind, id))).join(' OR ')}`
+  sql`${ids.map((id) => quotePhrase(encodeMark(kind, id))).join(' OR ')}`
 
-/** The mark of the organization of an edition, which the request does not name. */
+/** The mark of an edition's organization, when the request names only the edition. */
 function buildOrganizationMark(editionId: string): SQL {
   const letters = [3, 2, 1].map((place) =>
     sql.raw(`unicode(substr(organization_id, -${place})) + ${markShifts.organization}`),
@@ -33,34 +35,66 @@ type SearchIndex = 'order_search' | 'customer_search' | 'edition_customer_search
 interface TextSearch {
   /** Null searches the rows of all organizations. */
   scope: SearchScope | null
-  /** A condition on the caller, without columns. Where it is false, the index is not read. */
+  /** A condition without columns. If it is false, SQLite does not read the index. */
   isVisible: SQL
-  /** Rows that may contain one of these folded texts are found. Each has three letters or more. */
+  /** Folded texts of three letters or more. The search finds rows that may contain one of them. */
   texts: readonly string[]
 }
 
 /**
- * A condition that finds the entries of a full-text index which may contain a text. The index has sequences of three
- * letters, so whoever uses it compares the text itself. Two scopes may share a mark, so the scope is compared too.
+ * A condition that finds index entries which may contain one of the texts. The index holds sequences of three letters and
+ * two tenants may share a mark, so the query must also compare the text itself and the tenant.
  */
 export function buildMatch(index: SearchIndex, { scope, isVisible, texts }: TextSearch): SQL {
-  const phrases = matching(texts)
+  const phrases = buildMatchExpression(texts)
   const expression = scope ? sql`'(' || ${buildScopeMarks(scope)} || ') AND (' || ${phrases} || ')'` : sql`${phrases}`
-  // A condition beside `match` would be checked once an entry. No row contains the empty phrase.
+  // SQLite would check a condition next to `match` for every entry. No row contains the empty phrase.
   return sql`${sql.raw(index)} match iif(${isVisible}, ${expression}, '""')`
 }
 
 /**
- * The keys that each query finds, from one snapshot. Null where one of them finds more than `maxCandidates`. A query
- * answers `key` and finds nothing outside what the caller may see, so that its time tells nothing about other rows.
+ * The keys that each query finds, from one snapshot, or null if a query finds more than `maxCandidates`. Queries must find
+ * only rows that the caller may see, so that their time reveals nothing about other rows.
  */
 export async function findCandidates(
   db: Database,
   queries: readonly SQL<{ key: number }>[],
 ): Promise<number[][] | null> {
-  const rowsOfQueries = await db.batch(
+  const results = await db.batch(
     queries.map((query) => sql<{ key: number }>`select key from (${query}) limit ${maxCandidates + 1}`),
   )
-  if (rowsOfQueries.some(({ length }) => length > maxCandidates)) return null
-  return rowsOfQueries.map((rows) => rows.map(({ key }) => key))
+  if (results.some(({ length }) => length > maxCandidates)) return null
+  return results.map((rows) => rows.map(({ key }) => key))
 }
+
+const joinAlternatives = (conditions: readonly SQL[]): SQL => sql`(${sql.join([...conditions], sql` or `)})`
+
+const contains = (column: SQL, part: string): SQL => sql`instr(${column}, ${part}) > 0`
+
+/** True if a folded column contains one of the folded texts. */
+const containsAny = (column: SQL, parts: readonly string[]): SQL =>
+  joinAlternatives(parts.map((part) => contains(column, part)))
+
+/** The forms of a search text in a column that holds folded text and the digits of phone numbers. */
+export const listSearchForms = (needle: string): string[] => [fold(needle), ...parsePhoneNeedles(needle)]
+
+/** True if a folded column contains the text. */
+export const containsFolded = (column: SQL, needle: string): SQL => contains(column, fold(needle))
+
+/** True if a column of folded text and phone digits contains the text: `+45 12 34` finds `451234`. */
+export const containsFoldedOrDigits = (column: SQL, needle: string): SQL => containsAny(column, listSearchForms(needle))
+
+/** True if a column of digits contains the digits of the text. A text without digits finds nothing. */
+export function containsDigits(column: SQL, needle: string): SQL {
+  const parts = listPhoneDigits(needle)
+  return parts.length === 0 ? sql`0` : containsAny(column, parts)
+}
+
+/** The search text of an order with a new number. It reads the order's transactions when the statement runs. */
+export const rebuildOrderText = (order: Parameters<typeof buildOrderText>[0]): SQL =>
+  sql`${buildOrderText(order, [])} || coalesce((select group_concat(char(10) || lower(id), '')
+    from (select id from transactions where order_id = ${order.id} order by created_at, id)), '')`
+
+/** Adds a transaction to the search text of its order. */
+export const addToOrderText = (orderId: string, transactionId: string): Statement =>
+  sql`update orders set search_text = search_text || char(10) || lower(${transactionId}) where id = ${orderId}`

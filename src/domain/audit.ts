@@ -1,7 +1,7 @@
-/** The change of one field. Hidden fields have no values. */
+/** The change of one field. A hidden field has no values. */
 export type AuditChange = { field: string; before: unknown; after: unknown } | { field: string; is_hidden: true }
 
-/** What an entry contains besides the caller, the time and the request. */
+/** An audit entry without its caller, time and request. */
 export interface AuditEntry {
   action: string
   organization_id: string | null
@@ -11,15 +11,16 @@ export interface AuditEntry {
   changes: readonly AuditChange[]
 }
 
-export type Presented = Readonly<Record<string, unknown>>
+/** A resource as the API returns it. */
+export type Representation = Readonly<Record<string, unknown>>
 
 /** The actor in entries about background work. */
 export const systemActor = 'system'
 
-/** The action of an entry about a token that was used after its end. */
+/** The action of an entry about the use of an expired or revoked token. */
 export const refusedTokenAction = 'rejectAccessToken'
-/** Such uses of one token are recorded this often. */
-export const refusedTokenEveryMs = 3_600_000
+/** Uses of one expired token are recorded at most this often. */
+export const refusedTokenIntervalMs = 3_600_000
 
 const secrets = [
   'add_url',
@@ -31,41 +32,41 @@ const secrets = [
   'api_key',
   'webhook_secret',
 ]
-/** Fields with answers of receivers, and with the outcome of each order of an import. */
+/** Logs of webhook receivers, and the outcome of each order of an import. */
 const reports = ['attempt_log', 'results']
 const messageContents = ['blocks', 'subject', 'sms_body', 'html', 'payload']
 
-/** Translations of a content are next to it, as `subject_translations`. */
+/** The translations of a field have its name as prefix, as in `subject_translations`. */
 const isHidden = (field: string): boolean =>
   secrets.includes(field) ||
   reports.includes(field) ||
   messageContents.some((name) => field === name || field.startsWith(`${name}_`))
 
-/** Values that are longer as JSON are left out, because the log is no copy of the data. */
+/** Longer values are left out, because the audit log is not a copy of the data. */
 const maxValueLength = 2000
 
-/** Whether the field differs after every change. */
-const isNoise = (field: string): boolean => field === 'modified'
+/** `modified` differs after every change and says nothing. */
+const isIgnored = (field: string): boolean => field === 'modified'
 
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || (typeof value === 'object' && !Object.keys(value).length)
 
-/** The value as JSON, without its hidden fields. */
-const jsonOf = (value: unknown): string =>
+/** The JSON of a value without its hidden fields. */
+const toJson = (value: unknown): string =>
   JSON.stringify(value ?? null, (name, inner: unknown) => (isHidden(name) ? undefined : inner))
 
-function changeOf(field: string, before: unknown, after: unknown): AuditChange {
-  const [old, next] = [jsonOf(before), jsonOf(after)]
+function describeChange(field: string, before: unknown, after: unknown): AuditChange {
+  const [old, next] = [toJson(before), toJson(after)]
   if (isHidden(field) || old.length + next.length > maxValueLength) return { field, is_hidden: true }
   return { field, before: JSON.parse(old), after: JSON.parse(next) }
 }
 
-/** The top-level fields in which two representations differ; nothing counts as a representation of empty fields. */
-export function changesBetween(before: Presented | null, after: Presented | null): AuditChange[] {
+/** The top-level fields in which two representations differ. Null stands for a resource that does not exist. */
+export function listChanges(before: Representation | null, after: Representation | null): AuditChange[] {
   const fields = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
   return [...fields].flatMap((field) => {
     const [old, next] = [before?.[field], after?.[field]]
     const isSame = (isEmpty(old) && isEmpty(next)) || JSON.stringify(old) === JSON.stringify(next)
-    return isSame || isNoise(field) ? [] : [changeOf(field, old, next)]
+    return isSame || isIgnored(field) ? [] : [describeChange(field, old, next)]
   })
 }

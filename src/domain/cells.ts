@@ -1,15 +1,15 @@
-import { cellOfToken } from './accounts/tokens.ts'
-import { kindOfId, partsOfUlid } from './ids.ts'
+import { readCellOfToken } from './accounts/tokens.ts'
+import { findIdKind, splitUlid } from './ids.ts'
 import { isSerialNumber, serialLength } from './wallet/wallet-tokens.ts'
 
 /**
- * The mark of the deployment that made an id, an access token or the serial number of a pass. Empty for what carries
- * none, and null for what is nothing of the three. Nothing is looked up.
+ * The cell of an id, an access token or the serial number of a pass: which deployment created it. Empty: it has no cell.
+ * Null: it is none of the three. It is read from the text alone.
  */
-export function cellOf(name: string): string | null {
-  if (kindOfId(name) !== null) return partsOfUlid(name.slice(name.indexOf('_') + 1))?.cell ?? null
-  return isSerialNumber(name) ? name.slice(serialLength) : cellOfToken(name)
+export function readCell(name: string): string | null {
+  if (findIdKind(name) !== null) return splitUlid(name.slice(name.indexOf('_') + 1))?.cell ?? null
+  return isSerialNumber(name) ? name.slice(serialLength) : readCellOfToken(name)
 }
 
-/** The mark that a signed token of a link carries in its id. */
-export { cellOfSignedToken as cellOfLink } from './accounts/signed-tokens.ts'
+/** The cell in the signed token of a link. */
+export { readCellOfSignedToken as cellOfLink } from './accounts/signed-tokens.ts'

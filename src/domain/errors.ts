@@ -1,10 +1,10 @@
 import type { FieldCode } from './error-guide/fields.ts'
 import type { FieldError } from './field-error.ts'
-import { roleAdvice } from './accounts/roles-in-words.ts'
+import { describeRoles, type RoleCode } from './accounts/access.ts'
 
 export type { FieldError }
 
-/** Every refusal of the API by its stable code, with its HTTP status. */
+/** The HTTP status of every error code of the API. */
 export const errorStatus = {
   validation_error: 400,
   malformed_body: 400,
@@ -91,7 +91,7 @@ export type ErrorCode = keyof typeof errorStatus
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly errors: readonly FieldError[]
-  /** Extension members of the problem document. */
+  /** Extra members of the problem document. */
   readonly extra: Readonly<Record<string, unknown>>
   readonly headers: Readonly<Record<string, string>>
 
@@ -102,7 +102,7 @@ export class AppError extends Error {
       errors?: readonly FieldError[]
       extra?: Record<string, unknown>
       headers?: Record<string, string>
-      /** The cause of the failure, for the log and never for the answer. */
+      /** It is logged and never sent to the client. */
       cause?: unknown
     } = {},
   ) {
@@ -116,18 +116,18 @@ export class AppError extends Error {
 
 type FieldPath = readonly PropertyKey[]
 
-/** A client's field name may be as long as a body, so an answer repeats only its beginning. */
-const maxStepLength = 128
+/** A client's field name can be as long as a body, so errors repeat only its beginning. */
+const maxNameLength = 128
 
-const stepsOf = (path: FieldPath): string[] => path.map((step) => String(step).slice(0, maxStepLength))
+const listSteps = (path: FieldPath): string[] => path.map((step) => String(step).slice(0, maxNameLength))
 
-/** RFC 6901 pointer in its URI fragment form, as RFC 9457 shows it: `#/blocks/0/type`. */
+/** A JSON pointer (RFC 6901) as a URI fragment: `#/blocks/0/type`. */
 export const pointerTo = (path: FieldPath): string =>
-  `#${stepsOf(path)
+  `#${listSteps(path)
     .map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`)
     .join('')}`
 
-/** A code that is written out has an entry in the guide; others are texts that a library or a table gives. */
+/** A literal code must have an entry in the error guide. Computed codes are plain strings. */
 type KnownFieldCode<Code extends string> = string extends Code ? Code : FieldCode
 
 export const fieldError = <Code extends string>(
@@ -137,7 +137,7 @@ export const fieldError = <Code extends string>(
 ): FieldError => ({
   code,
   detail,
-  attr: stepsOf(path).join('.') || null,
+  attr: listSteps(path).join('.') || null,
   pointer: pointerTo(path),
 })
 
@@ -148,19 +148,18 @@ export const parameterError = <Code extends string>(
 ): FieldError => ({
   code,
   detail,
-  attr: name && name.slice(0, maxStepLength),
+  attr: name && name.slice(0, maxNameLength),
   pointer: null,
 })
 
-const withHint = (what: string, meant: string | null): string =>
-  meant === null ? `${what}.` : `${what}; did you mean \`${meant}\`?`
+const addSuggestion = (text: string, suggestion: string | null): string =>
+  suggestion === null ? text : `${text} Did you mean \`${suggestion}\`?`
 
-/** An unknown field of a body, with the name that may be meant. */
-export const unknownField = (path: FieldPath, meant: string | null): FieldError =>
-  fieldError(path, 'unknown_field', withHint('No such field', meant))
+export const unknownFieldError = (path: FieldPath, suggestion: string | null): FieldError =>
+  fieldError(path, 'unknown_field', addSuggestion('This field does not exist.', suggestion))
 
-export const unknownParameter = (name: string, meant: string | null): FieldError =>
-  parameterError(name, 'unknown_parameter', withHint('No such parameter', meant))
+export const unknownParameterError = (name: string, suggestion: string | null): FieldError =>
+  parameterError(name, 'unknown_parameter', addSuggestion('This parameter does not exist.', suggestion))
 
 export const invalid = (...errors: FieldError[]): AppError =>
   new AppError(
@@ -171,22 +170,22 @@ export const invalid = (...errors: FieldError[]): AppError =>
     },
   )
 
-/** One answer for what does not exist and for what the caller may not see, so that it reveals nothing. */
+/** The same error for what does not exist and for what the caller may not see, so that it reveals nothing. */
 export const notFound = (): AppError => new AppError('not_found', 'Not found.')
 
-/** An id in a body that does not exist, or belongs to another tenant. The answer is the same in both cases. */
+/** The same error for an unknown id in a body and for an id of another tenant, so that it reveals nothing. */
 export const doesNotExist = (...path: string[]): AppError =>
   invalid(fieldError(path, 'does_not_exist', 'Object does not exist.'))
 
 export const editionArchived = (): AppError => new AppError('edition_archived', 'This edition is archived.')
 
 export const storageFull = (): AppError =>
-  new AppError('storage_full', 'The organisation keeps as many bytes as it may.')
+  new AppError('storage_full', 'The organisation has reached its storage limit.')
 
 export const importLimit = (): AppError =>
-  new AppError('import_limit', 'At most 2 imports of an organisation work at the same time.')
+  new AppError('import_limit', 'Two imports of this organisation are running already. Wait until one has finished.')
 
-/** An edition role tries to change a person of other editions too, or to take the address of such a person. */
+/** An edition role may not change a customer of other editions, or take the address of one. */
 export const sharedCustomer = (): AppError =>
   new AppError(
     'shared_customer',
@@ -194,20 +193,20 @@ export const sharedCustomer = (): AppError =>
     { extra: { required_roles: ['OA', 'OM'] } },
   )
 
-/** `instead` is an alternative for the caller; without it the answer names the roles that may. */
+/** `instead` tells the caller what else to do. By default it names the required roles. */
 export const permissionDenied = (
-  requiredRoles: readonly string[],
+  requiredRoles: readonly RoleCode[],
   errors: readonly FieldError[] = [],
-  instead = roleAdvice(requiredRoles),
+  instead = describeRoles(requiredRoles),
 ): AppError =>
   new AppError('permission_denied', `Your role does not allow this operation. ${instead}`, {
     errors,
     extra: { required_roles: requiredRoles },
   })
 
-/** Another writer was faster: nothing was written, and the request may be decided again on the new state. */
+/** Another request was faster. Nothing was written, and the request can be decided again on the new state. */
 export class LostRace extends Error {
   constructor(cause: unknown) {
-    super('Another writer was faster.', { cause })
+    super('Another request was faster.', { cause })
   }
 }

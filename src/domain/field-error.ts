@@ -1,10 +1,11 @@
-/** One fault of the request: `pointer` is its place in the body; it is null for parameters. */
+/** An error about one field or parameter of a request. */
 export interface FieldError {
   code: string
   detail: string
   attr: string | null
+  /** A JSON pointer into the body. Null: the error is about a parameter. */
   pointer: string | null
-  /** The line and column in an expression or a template, from 1; `start` and `end` count characters from 0. */
+  /** The position in an expression or a template: lines and columns count from 1, `start` and `end` from 0. */
   line?: number
   column?: number
   start?: number

@@ -52,51 +52,50 @@ export const idPrefixes = {
 
 export type IdKind = keyof typeof idPrefixes
 
-/** The prefix of the ids that a field such as `edition_id` takes; null for names of no kind. */
-export function idPrefixOf(name: string): string | null {
+/** The prefix of ids in a field such as `edition_id`. Null: the name says no kind. */
+export function findIdPrefix(name: string): string | null {
   const kind = name.replace(/_id$/, '').replace(/^customer$/, 'user')
   return name.endsWith('_id') && Object.hasOwn(idPrefixes, kind) ? idPrefixes[kind as IdKind] : null
 }
 
-/** The mark of a deployment. Ids carry it between the time and the random part of their ULID, and become longer by it. */
-const cellForm = '[a-z0-9]{2}'
-const cellPattern = new RegExp(`^${cellForm}$`)
+/** A cell names a deployment. Ids carry it between the time and the random part of their ULID. */
+const cellSource = '[a-z0-9]{2}'
+const cellPattern = new RegExp(`^${cellSource}$`)
 const timeLength = 10
-const ulidPattern = new RegExp(`^([0-9A-HJKMNP-TV-Z]{10})(${cellForm})?([0-9A-HJKMNP-TV-Z]{16})$`)
+const ulidPattern = new RegExp(`^([0-9A-HJKMNP-TV-Z]{10})(${cellSource})?([0-9A-HJKMNP-TV-Z]{16})$`)
 
 export const isCell = (text: string): boolean => cellPattern.test(text)
 
-/** A ULID with a mark, which may be empty. It sorts by its time. */
-export const markedUlid = (text: string, cell: string): string =>
+/** Inserts a cell, which may be empty, into a ULID. The result still sorts by time. */
+export const addCell = (text: string, cell: string): string =>
   cell === '' ? text : `${text.slice(0, timeLength)}${cell}${text.slice(timeLength)}`
 
-/** The parts of a `markedUlid`; null for another text. */
-export function partsOfUlid(text: string): { ulid: string; cell: string } | null {
+/** Splits what `addCell` returns. Null: the text is not a ULID. */
+export function splitUlid(text: string): { ulid: string; cell: string } | null {
   const [, time = '', cell = '', rest = ''] = ulidPattern.exec(text) ?? []
   return time === '' ? null : { ulid: time + rest, cell }
 }
 
-/** Prefix and ULID: sorts by time of creation; `random` gives numbers from 0 up to 1. */
+/** Creates an id of a prefix and a ULID, which sorts by creation. `random` returns numbers from 0 up to 1. */
 export const newId = (kind: IdKind, now: number, random: () => number, cell = ''): string =>
-  `${idPrefixes[kind]}_${markedUlid(ulid(now, random), cell)}`
+  `${idPrefixes[kind]}_${addCell(ulid(now, random), cell)}`
 
-/** Ids made one after another, of one instant too, sort in that order. */
-export function idFactory(now: number, random: () => number, cell = ''): (kind: IdKind) => string {
+/** Ids of one factory sort in the order of their creation, even at the same instant. */
+export function createIdFactory(now: number, random: () => number, cell = ''): (kind: IdKind) => string {
   const next = monotonicFactory(random)
-  return (kind) => `${idPrefixes[kind]}_${markedUlid(next(now), cell)}`
+  return (kind) => `${idPrefixes[kind]}_${addCell(next(now), cell)}`
 }
 
-/** Sorts before every id of that kind that was made then or later, and after all that were made before. */
+/** A text that sorts between the ids created before `at` and those created from then on. */
 export const firstIdAt = (kind: IdKind, at: number): string =>
   `${idPrefixes[kind]}_${encodeTime(Math.max(0, at), timeLength)}`
 
-const kindOfPrefix = new Map<string, IdKind>(
+const kindsByPrefix = new Map<string, IdKind>(
   (Object.entries(idPrefixes) as [IdKind, string][]).map(([kind, prefix]) => [prefix, kind]),
 )
 
-/** The kind of an id: `user` for the prefix that accounts and customers share; null for another text. */
-export const kindOfId = (id: string): IdKind | null => kindOfPrefix.get(id.split('_', 1)[0] ?? '') ?? null
+/** The kind of an id, or null. Accounts and customers share a prefix, and both are `user`. */
+export const findIdKind = (id: string): IdKind | null => kindsByPrefix.get(id.split('_', 1)[0] ?? '') ?? null
 
-/** Whether a text is an id of this kind, with a mark or without. */
-export const isIdOf = (kind: IdKind, text: string): boolean =>
-  text.startsWith(`${idPrefixes[kind]}_`) && partsOfUlid(text.slice(idPrefixes[kind].length + 1)) !== null
+export const isId = (kind: IdKind, text: string): boolean =>
+  text.startsWith(`${idPrefixes[kind]}_`) && splitUlid(text.slice(idPrefixes[kind].length + 1)) !== null

@@ -9,13 +9,13 @@ export const languageLabels: Record<Language, string> = {
   pl: 'Polish',
 }
 
-/** `se` means Swedish here; everywhere else (Intl, HTML `lang`) Swedish is `sv` and `se` is Northern Sami. */
-export const bcp47 = (language: Language): string => (language === 'se' ? 'sv' : language)
+/** In this API `se` is Swedish. In BCP 47 Swedish is `sv`, and `se` is Northern Sami. */
+export const toBcp47 = (language: Language): string => (language === 'se' ? 'sv' : language)
 
-/** The language of a BCP 47 tag (`sv-SE` is `se`), or null when it is none of ours. */
-export function languageOf(tag: string): Language | null {
+/** The language of a BCP 47 tag: `sv-SE` is `se`. Null: the service does not support the language. */
+export function parseLanguage(tag: string): Language | null {
   const primary = tag.trim().toLowerCase().split(/[-_]/)[0]
-  return languages.find((language) => language === primary || bcp47(language) === primary) ?? null
+  return languages.find((language) => language === primary || toBcp47(language) === primary) ?? null
 }
 
 export type TranslatedDict = Partial<Record<Language, string>>

@@ -7,7 +7,7 @@ export interface Lifecycle<State extends string> {
   isTerminal(state: State): boolean
 }
 
-/** A state machine: the one place that a resource's states and edges are written down. */
+/** Declares a state machine: for each state, the states that may follow. */
 export function lifecycle<const State extends string>(
   initial: NoInfer<State>,
   edges: Record<State, readonly NoInfer<State>[]>,

@@ -1,6 +1,6 @@
-import { bcp47, type Language } from './languages.ts'
+import { toBcp47, type Language } from './languages.ts'
 
-/** The currencies. All of them have two decimals. */
+/** All of these currencies have two decimals. */
 export const currencies = ['eur', 'usd', 'gbp', 'pln', 'dkk', 'sek', 'nok'] as const
 export type Currency = (typeof currencies)[number]
 
@@ -14,39 +14,39 @@ export const currencyLabels: Record<Currency, string> = {
   nok: 'Norwegian krone',
 }
 
-/** Largest amount in minor units that an order may reach; sums of such amounts stay exact. */
+/** The largest amount of an order. Sums of such amounts stay exact. */
 export const maxAmountMinor = 100_000_000_000
 
 export const toMajor = (minor: number): number => minor / 100
 
-/** The tolerated rounding error of a client, as a fraction of the amount: far below a third decimal. */
+/** The accepted rounding error of a client's number, relative to the amount. */
 const tolerance = 2 ** -45
 
-/** Minor units of an amount in major units, or null when it has more than two decimals. */
+/** Converts an amount to minor units. Null: it has more than two decimals. */
 export function toMinor(major: number): number | null {
   const exact = major * 100
   const minor = Math.round(exact)
   return Math.abs(exact - minor) <= tolerance * Math.max(1, Math.abs(exact)) ? minor : null
 }
 
-/** The amount for programs: `1150.00 DKK`. */
+/** Formats an amount for programs: `1150.00 DKK`. */
 export const formatMoney = (minor: number, currency: string): string =>
   `${minor < 0 ? '-' : ''}${Math.trunc(Math.abs(minor) / 100)}.${String(Math.abs(minor) % 100).padStart(2, '0')} ${currency.toUpperCase()}`
 
 const formatters = new Map<string, Intl.NumberFormat>()
 
-function formatterOf(language: Language, currency: string): Intl.NumberFormat {
+function getFormatter(language: Language, currency: string): Intl.NumberFormat {
   const key = `${language} ${currency}`
-  const known = formatters.get(key)
-  if (known) return known
-  const made = new Intl.NumberFormat(bcp47(language), { style: 'currency', currency })
-  formatters.set(key, made)
-  return made
+  const cached = formatters.get(key)
+  if (cached) return cached
+  const formatter = new Intl.NumberFormat(toBcp47(language), { style: 'currency', currency })
+  formatters.set(key, formatter)
+  return formatter
 }
 
-/** The amount for people: `1.150,00 kr.` in Danish. All of its spaces are no-break ones. */
-export const moneyText = (minor: number, currency: string, language: Language): string =>
-  // Adding 0 takes the sign from -0.
-  formatterOf(language, currency)
+/** Formats an amount for people: `1.150,00 kr.` in Danish. All spaces are no-break spaces. */
+export const formatLocalMoney = (minor: number, currency: string, language: Language): string =>
+  // Adding 0 turns -0 into 0.
+  getFormatter(language, currency)
     .format(toMajor(minor) + 0)
     .replaceAll(/\s/g, '\u00A0')

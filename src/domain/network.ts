@@ -1,7 +1,7 @@
 const isV4 = (address: string): boolean => /^\d{1,3}(\.\d{1,3}){3}$/.test(address)
 
-/** The eight groups of an IPv6 address, or null when it is none. An IPv4 tail stays one text. */
-function groupsOf(address: string): string[] | null {
+/** The eight groups of an IPv6 address, or null. An IPv4 tail counts as two groups and stays one text. */
+function parseGroups(address: string): string[] | null {
   const [head = '', tail, more] = address.split('::')
   if (more !== undefined || !/^[\da-f:.]+$/.test(address)) return null
   const left = head ? head.split(':') : []
@@ -12,22 +12,22 @@ function groupsOf(address: string): string[] | null {
   return [...left, ...Array.from({ length: missing }, () => '0'), ...right]
 }
 
-/** The part of an IP address that does not identify a person: 24 bits of IPv4, 48 of IPv6. Null for another text. */
-export function prefixOf(address: string | undefined): string | null {
-  const network = networkOf(address)
+/** The part of an IP address that does not identify a person: 24 bits of IPv4 or 48 bits of IPv6. */
+export function parseNetworkPrefix(address: string | undefined): string | null {
+  const network = parseNetwork(address)
   if (network === null) return null
   if (isV4(network)) return `${network.split('.').slice(0, 3).join('.')}.0/24`
   return `${network.split(':').slice(0, 3).join(':')}::/48`
 }
 
 /**
- * What limits count by: an IPv4 address, or the first 64 bits of an IPv6 address, because a client that has one of these has
- * all that follow. Null for anything else.
+ * The network that rate limits count: an IPv4 address, or the first 64 bits of an IPv6 address, because one client owns
+ * all addresses behind them. Null: the text is not an IP address.
  */
-export function networkOf(address: string | undefined): string | null {
+export function parseNetwork(address: string | undefined): string | null {
   const text = (address ?? '').trim().toLowerCase()
   if (isV4(text)) return text
-  const groups = groupsOf(text)
+  const groups = parseGroups(text)
   if (!groups) return null
   const last = groups.at(-1) ?? ''
   if (isV4(last)) return last

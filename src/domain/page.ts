@@ -4,7 +4,7 @@ export type KeyValue = string | number | null
 export interface PageRequest {
   page: number
   size: number
-  /** Sort keys of the row before this page, when the link that was followed carries them. */
+  /** The sort keys of the row before this page, if the request has a cursor. */
   after: readonly KeyValue[] | null
 }
 
@@ -13,24 +13,14 @@ export interface Page<Row> {
   count: number
   page: number
   size: number
-  /** Sort keys of the last row: the next page begins after it. Null on the last page. */
+  /** The sort keys of the last row, which the cursor of the next page carries. Null on the last page. */
   after: KeyValue[] | null
-  /** False on the first page, and where the page before is too far for its number. */
+  /** False on the first page, and if the previous page is too deep for `page`. */
   hasPrevious?: boolean
 }
 
-/** One key of a requested order: `desc` for a leading minus. */
+/** A requested sort key. A leading minus in the request makes it descending. */
 export interface OrderBy<Name extends string> {
   name: Name
   desc: boolean
-}
-
-/** The keys of an order, or of the group's own order (`-created`) when none was requested. */
-export function sortBy<Name extends string, By>(
-  asked: readonly OrderBy<Name>[],
-  otherwise: Name | `-${Name}`,
-  keys: Record<Name, By>,
-): { by: By; desc: boolean }[] {
-  const own = { name: otherwise.replace(/^-/, '') as Name, desc: otherwise.startsWith('-') }
-  return (asked.length ? asked : [own]).map(({ name, desc }) => ({ by: keys[name], desc }))
 }

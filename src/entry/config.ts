@@ -1,41 +1,39 @@
 import type { Config, WalletConfig } from '../context.ts'
 import { type Mailbox, parseMailbox } from '../domain/messaging/mailbox.ts'
 import { isCell } from '../domain/ids.ts'
-import { retentionDays } from '../domain/retention.ts'
+import { retentionDays, dayMs } from '../domain/time/instants.ts'
 import { isWebAddress } from '../domain/text/text.ts'
-import { dayMs } from '../domain/time/instants.ts'
 import { standardSchedule } from '../domain/webhooks/webhooks.ts'
 import { type WalletPlatform, walletPlatforms } from '../domain/wallet/wallet.ts'
 import type { Bindings } from '../http/env.ts'
 
-const withoutSlash = (url: string): string => url.replace(/(?<!\/)\/+$/, '')
+const trimSlash = (url: string): string => url.replace(/(?<!\/)\/+$/, '')
 
-const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname.toLowerCase() : '')
+const getHost = (url: string): string => (URL.canParse(url) ? new URL(url).hostname.toLowerCase() : '')
 
-/** Whether the host is this machine. Another variable decides whether webhooks may go there. */
 const isThisMachine = (host: string): boolean => ['localhost', '127.0.0.1', '[::1]'].includes(host)
 
-function senderOf(env: Bindings): Mailbox {
-  const given = parseMailbox(env.EMAIL_FROM)
-  if (env.EMAIL_FROM && !given)
-    throw new Error(`EMAIL_FROM is "${env.EMAIL_FROM}". It looks like: Events <no-reply@example.com>`)
-  const host = hostOf(env.PUBLIC_URL)
+function readSender(env: Bindings): Mailbox {
+  const sender = parseMailbox(env.EMAIL_FROM)
+  if (env.EMAIL_FROM && !sender)
+    throw new Error(`EMAIL_FROM is "${env.EMAIL_FROM}". It must look like "Events <no-reply@example.com>".`)
+  const host = getHost(env.PUBLIC_URL)
   return (
-    given ?? {
+    sender ?? {
       name: 'Events',
       address: `no-reply@${host.includes('.') && !isThisMachine(host) ? host : 'example.com'}`,
     }
   )
 }
 
-function scheduleOf(text: string): readonly number[] {
+function readSchedule(text: string): readonly number[] {
   if (text.trim() === '') return standardSchedule
   const parts = text.split(',').map((part) => part.trim())
   if (parts.every((part) => /^\d+(\.\d+)?$/.test(part))) return parts.map(Number)
-  throw new Error(`WEBHOOK_RETRY_SCHEDULE is "${text}". It is seconds, separated by commas: 5,300,1800`)
+  throw new Error(`WEBHOOK_RETRY_SCHEDULE is "${text}". It must be a list of seconds, for example 5,300,1800.`)
 }
 
-/** The known providers of messages and of DNS. */
+/** The providers that each variable can name. */
 const providers = {
   EMAIL_PROVIDER: ['capture', 'resend', 'cloudflare'],
   SMS_PROVIDER: ['capture', 'gatewayapi'],
@@ -45,20 +43,20 @@ const providers = {
 
 export type ProviderName<Variable extends keyof typeof providers> = (typeof providers)[Variable][number]
 
-function providerOf(variable: keyof typeof providers, given: string | undefined): string {
-  const name = given || 'capture'
-  if (providers[variable].some((known) => known === name)) return name
-  throw new Error(`${variable} is "${name}". It is one of ${providers[variable].join(', ')}.`)
+function readProvider(variable: keyof typeof providers, value: string | undefined): string {
+  const name = value || 'capture'
+  if (providers[variable].some((provider) => provider === name)) return name
+  throw new Error(`${variable} is "${name}". It must be one of ${providers[variable].join(', ')}.`)
 }
 
-function vendorOf(variable: 'WALLET_VENDOR_A' | 'WALLET_VENDOR_B', given: string): WalletPlatform | null {
-  const platform = walletPlatforms.find((known) => known === given)
-  if (platform || !given) return platform ?? null
-  throw new Error(`${variable} is "${given}". It is one of ${walletPlatforms.join(', ')}, or empty.`)
+function readVendor(variable: 'WALLET_VENDOR_A' | 'WALLET_VENDOR_B', value: string): WalletPlatform | null {
+  const platform = walletPlatforms.find((name) => name === value)
+  if (platform || !value) return platform ?? null
+  throw new Error(`${variable} is "${value}". It must be empty or one of ${walletPlatforms.join(', ')}.`)
 }
 
-/** The variables that `live` needs for a platform. */
-const walletNeeds: Record<WalletPlatform, readonly (keyof Bindings)[]> = {
+/** The variables that WALLET_PROVIDER=live requires for each platform. */
+const requiredWalletVariables: Record<WalletPlatform, readonly (keyof Bindings)[]> = {
   apple: [
     'WALLET_APPLE_PASS_TYPE_ID',
     'WALLET_APPLE_TEAM_ID',
@@ -69,17 +67,19 @@ const walletNeeds: Record<WalletPlatform, readonly (keyof Bindings)[]> = {
   google: ['WALLET_GOOGLE_ISSUER_ID', 'WALLET_GOOGLE_SERVICE_ACCOUNT'],
 }
 
-function walletOf(env: Bindings): WalletConfig {
-  const name = providerOf('WALLET_PROVIDER', env.WALLET_PROVIDER)
+function readWallet(env: Bindings): WalletConfig {
+  const name = readProvider('WALLET_PROVIDER', env.WALLET_PROVIDER)
   const vendors = {
-    vendorA: vendorOf('WALLET_VENDOR_A', env.WALLET_VENDOR_A),
-    vendorB: vendorOf('WALLET_VENDOR_B', env.WALLET_VENDOR_B),
+    vendorA: readVendor('WALLET_VENDOR_A', env.WALLET_VENDOR_A),
+    vendorB: readVendor('WALLET_VENDOR_B', env.WALLET_VENDOR_B),
   }
   if (vendors.vendorA !== null && vendors.vendorA === vendors.vendorB)
-    throw new Error(`WALLET_VENDOR_A and WALLET_VENDOR_B are both "${vendors.vendorA}". Each platform is one of them.`)
-  const used = Object.values(vendors).filter((platform) => platform !== null)
-  const missing = used.flatMap((platform) => walletNeeds[platform]).find((variable) => !env[variable])
-  if (name === 'live' && missing) throw new Error(`${missing} is not set. WALLET_PROVIDER=live needs it.`)
+    throw new Error(
+      `WALLET_VENDOR_A and WALLET_VENDOR_B are both "${vendors.vendorA}". Each platform can be only one of them.`,
+    )
+  const platforms = Object.values(vendors).filter((platform) => platform !== null)
+  const missing = platforms.flatMap((platform) => requiredWalletVariables[platform]).find((variable) => !env[variable])
+  if (name === 'live' && missing) throw new Error(`${missing} is not set. WALLET_PROVIDER=live requires it.`)
   return {
     name,
     vendors,
@@ -93,115 +93,115 @@ function walletOf(env: Bindings): WalletConfig {
     google: {
       issuerId: env.WALLET_GOOGLE_ISSUER_ID || 'capture',
       serviceAccount: env.WALLET_GOOGLE_SERVICE_ACCOUNT ?? '',
-      apiBase: withoutSlash(env.WALLET_GOOGLE_API_BASE ?? ''),
+      apiBase: trimSlash(env.WALLET_GOOGLE_API_BASE ?? ''),
     },
   }
 }
 
-/** Where the calls of merchant accounts go: their keys leave this machine over https only, in production. */
-function paymentBaseOf(text: string, isLoopbackOpen: boolean): string {
-  const base = withoutSlash(text)
+/** The URL of the payment API. It must use https, except on this machine in development. */
+function readPaymentBase(text: string, isDevelopment: boolean): string {
+  const base = trimSlash(text)
   if (base === '' || (URL.canParse(base) && new URL(base).protocol === 'https:')) return base
-  if (isLoopbackOpen && isThisMachine(hostOf(base)) && new URL(base).protocol === 'http:') return base
-  throw new Error(
-    `PAYMENT_API_BASE is "${text}". It begins with https://; other than that only this machine in development.`,
-  )
+  if (isDevelopment && isThisMachine(getHost(base)) && new URL(base).protocol === 'http:') return base
+  throw new Error(`PAYMENT_API_BASE is "${text}". It must begin with https://, or name this machine in development.`)
 }
 
-function paymentsOf(env: Bindings, environment: Config['environment']): Config['payments'] {
-  const isOpen = environment !== 'production'
-  // A secret that signs links may change at any time, so it encrypts no stored secrets in production.
-  const secret = env.MERCHANT_KEY_SECRET || (isOpen ? env.LINK_SIGNING_KEY : '')
+function readPayments(env: Bindings, environment: Config['environment']): Config['payments'] {
+  const isDevelopment = environment !== 'production'
+  // LINK_SIGNING_KEY can change at any time, so in production it must not encrypt stored secrets.
+  const secret = env.MERCHANT_KEY_SECRET || (isDevelopment ? env.LINK_SIGNING_KEY : '')
   return {
-    apiBase: paymentBaseOf(env.PAYMENT_API_BASE, isOpen),
+    apiBase: readPaymentBase(env.PAYMENT_API_BASE, isDevelopment),
     secrets: [secret, env.MERCHANT_KEY_SECRET_PREVIOUS].flatMap((one) => one || []),
   }
 }
 
-/** A host of their own, or the one that everything is served from. */
-function filesUrlOf({ FILES_URL, PUBLIC_URL }: Bindings): string {
-  if (!FILES_URL) return withoutSlash(PUBLIC_URL)
+/** The URL of files: a separate host, or PUBLIC_URL. */
+function readFilesUrl({ FILES_URL, PUBLIC_URL }: Bindings): string {
+  if (!FILES_URL) return trimSlash(PUBLIC_URL)
   const url = URL.canParse(FILES_URL) ? new URL(FILES_URL) : null
-  const isPlain = url && /^https?:$/.test(url.protocol) && withoutSlash(FILES_URL) === url.origin
-  if (isPlain && (!URL.canParse(PUBLIC_URL) || new URL(PUBLIC_URL).host !== url.host)) return url.origin
+  const isOrigin = url && /^https?:$/.test(url.protocol) && trimSlash(FILES_URL) === url.origin
+  if (isOrigin && (!URL.canParse(PUBLIC_URL) || new URL(PUBLIC_URL).host !== url.host)) return url.origin
   throw new Error(
-    `FILES_URL is "${FILES_URL}". It is like https://files.example.com: no path, and not the host of PUBLIC_URL.`,
+    `FILES_URL is "${FILES_URL}". It must look like https://files.example.com, without a path and with another host than PUBLIC_URL.`,
   )
 }
 
-function scanOf({ FILE_SCAN_URL, FILE_SCAN_KEY, LINK_SIGNING_KEY }: Bindings): Config['files']['scan'] {
+function readScan({ FILE_SCAN_URL, FILE_SCAN_KEY, LINK_SIGNING_KEY }: Bindings): Config['files']['scan'] {
   if (!FILE_SCAN_URL) return null
   if (!isWebAddress(FILE_SCAN_URL))
-    throw new Error(`FILE_SCAN_URL is "${FILE_SCAN_URL}". It is like https://scanner.example.com/scan.`)
-  if (!LINK_SIGNING_KEY) throw new Error('LINK_SIGNING_KEY is not set. FILE_SCAN_URL needs it.')
+    throw new Error(`FILE_SCAN_URL is "${FILE_SCAN_URL}". It must look like https://scanner.example.com/scan.`)
+  if (!LINK_SIGNING_KEY) throw new Error('LINK_SIGNING_KEY is not set. FILE_SCAN_URL requires it.')
   return { url: FILE_SCAN_URL, key: FILE_SCAN_KEY ?? '' }
 }
 
-function cellOf(env: Bindings): string {
+function readCell(env: Bindings): string {
   const cell = env.CELL || ''
   if (cell === '' || isCell(cell)) return cell
-  throw new Error(`CELL is "${cell}". It is two characters of a to z and 0 to 9, or empty.`)
+  throw new Error(`CELL is "${cell}". It must be empty or two characters of a to z and 0 to 9.`)
 }
 
-const mostKeptDays = 36_500
+const maxRetentionDays = 36_500
 
-/** A whole number of days; empty for the default. */
-function keptOf(variable: 'WEBHOOK_KEPT_DAYS' | 'AUDIT_KEPT_DAYS', given: string, byDefault: number): number {
-  const days = given.trim() === '' ? byDefault : Number(given)
-  if (/^\d*$/.test(given.trim()) && days >= 1 && days <= mostKeptDays) return days * dayMs
-  throw new Error(`${variable} is "${given}". It is a whole number of days from 1 to ${mostKeptDays}, or empty.`)
+/** Reads a whole number of days. Empty: the default. */
+function readRetention(variable: 'WEBHOOK_KEPT_DAYS' | 'AUDIT_KEPT_DAYS', value: string, defaultDays: number): number {
+  const days = value.trim() === '' ? defaultDays : Number(value)
+  if (/^\d*$/.test(value.trim()) && days >= 1 && days <= maxRetentionDays) return days * dayMs
+  throw new Error(
+    `${variable} is "${value}". It must be empty or a whole number of days from 1 to ${maxRetentionDays}.`,
+  )
 }
 
-function environmentOf(env: Bindings): Config['environment'] {
-  const ofOurMachines = ['development', 'test'] as const
-  return ofOurMachines.find((name) => name === env.ENVIRONMENT) ?? 'production'
+function readEnvironment(env: Bindings): Config['environment'] {
+  const otherEnvironments = ['development', 'test'] as const
+  return otherEnvironments.find((name) => name === env.ENVIRONMENT) ?? 'production'
 }
 
-function configOf(env: Bindings): Config {
-  const environment = environmentOf(env)
+function buildConfig(env: Bindings): Config {
+  const environment = readEnvironment(env)
   return {
     environment,
     rateLimitPerMinute: Number(env.RATE_LIMIT_PER_MINUTE) || 0,
     rootToken: env.ROOT_TOKEN ?? null,
-    publicUrl: withoutSlash(env.PUBLIC_URL),
+    publicUrl: trimSlash(env.PUBLIC_URL),
     linkSigningKey: env.LINK_SIGNING_KEY ?? '',
     idempotencySecret: env.IDEMPOTENCY_KEY || env.LINK_SIGNING_KEY || null,
-    emailFrom: senderOf(env),
+    emailFrom: readSender(env),
     email: {
-      name: providerOf('EMAIL_PROVIDER', env.EMAIL_PROVIDER),
-      apiBase: withoutSlash(env.EMAIL_API_BASE),
+      name: readProvider('EMAIL_PROVIDER', env.EMAIL_PROVIDER),
+      apiBase: trimSlash(env.EMAIL_API_BASE),
       apiKey: env.EMAIL_API_KEY ?? '',
       webhookSecret: env.EMAIL_WEBHOOK_SECRET ?? '',
     },
     sms: {
-      name: providerOf('SMS_PROVIDER', env.SMS_PROVIDER),
-      apiBase: withoutSlash(env.SMS_API_BASE),
+      name: readProvider('SMS_PROVIDER', env.SMS_PROVIDER),
+      apiBase: trimSlash(env.SMS_API_BASE),
       apiKey: env.SMS_API_KEY ?? '',
       webhookSecret: env.SMS_WEBHOOK_SECRET ?? '',
     },
-    dns: { name: providerOf('DNS_PROVIDER', env.DNS_PROVIDER), apiBase: withoutSlash(env.DNS_API_BASE) },
-    wallet: walletOf(env),
-    payments: paymentsOf(env, environment),
+    dns: { name: readProvider('DNS_PROVIDER', env.DNS_PROVIDER), apiBase: trimSlash(env.DNS_API_BASE) },
+    wallet: readWallet(env),
+    payments: readPayments(env, environment),
     webhooks: {
       allowInsecure: env.ALLOW_INSECURE_WEBHOOKS === '1',
-      ownHosts: [env.PUBLIC_URL, env.FILES_URL].map(hostOf).filter((host) => host && !isThisMachine(host)),
-      schedule: scheduleOf(env.WEBHOOK_RETRY_SCHEDULE),
+      ownHosts: [env.PUBLIC_URL, env.FILES_URL].map(getHost).filter((host) => host && !isThisMachine(host)),
+      schedule: readSchedule(env.WEBHOOK_RETRY_SCHEDULE),
     },
-    files: { url: filesUrlOf(env), scan: scanOf(env) },
-    cell: cellOf(env),
-    kept: {
-      webhooks: keptOf('WEBHOOK_KEPT_DAYS', env.WEBHOOK_KEPT_DAYS || '', retentionDays.webhooks),
-      auditLog: keptOf('AUDIT_KEPT_DAYS', env.AUDIT_KEPT_DAYS || '', retentionDays.auditLog),
+    files: { url: readFilesUrl(env), scan: readScan(env) },
+    cell: readCell(env),
+    retentionMs: {
+      webhooks: readRetention('WEBHOOK_KEPT_DAYS', env.WEBHOOK_KEPT_DAYS || '', retentionDays.webhooks),
+      auditLog: readRetention('AUDIT_KEPT_DAYS', env.AUDIT_KEPT_DAYS || '', retentionDays.auditLog),
     },
     oidc: env.OIDC_ISSUER && env.OIDC_AUDIENCE ? { issuer: env.OIDC_ISSUER, audience: env.OIDC_AUDIENCE } : null,
   }
 }
 
-const known = new WeakMap<Bindings, Config>()
+const configs = new WeakMap<Bindings, Config>()
 
-/** The configuration of an isolate's bindings, which never change. Throws for a variable that cannot be read. */
+/** The configuration of an isolate, which never changes. Throws if a variable is invalid. */
 export function readConfig(env: Bindings): Config {
-  const config = known.get(env) ?? configOf(env)
-  known.set(env, config)
+  const config = configs.get(env) ?? buildConfig(env)
+  configs.set(env, config)
   return config
 }

@@ -1,88 +1,96 @@
 import type { Config, JobCtx } from '../context.ts'
 import { captureEmail, captureSms } from '../gateways/capture/capture.ts'
-import { capturedDns } from '../gateways/dns/captured.ts'
-import type { DnsGateway } from '../gateways/dns/dns.ts'
+import { capturedDns, type DnsGateway } from '../gateways/dns/dns.ts'
 import { dnsOverHttps } from '../gateways/dns/https.ts'
 import { cloudflareGateway } from '../gateways/email/cloudflare.ts'
 import type { EmailGateway } from '../gateways/email/email.ts'
 import { resendGateway } from '../gateways/email/resend.ts'
-import { httpScanner } from '../gateways/file-scan/http.ts'
+import { httpScanner } from '../gateways/file-scan/file-scan.ts'
 import { r2Files } from '../gateways/files/r2.ts'
-import { imagesBinding } from '../gateways/images/binding.ts'
+import { imagesBinding } from '../gateways/images/images.ts'
 import { capturePasses } from '../gateways/passes/capture.ts'
 import { livePasses } from '../gateways/passes/live.ts'
 import type { PassesGateway } from '../gateways/passes/passes.ts'
-import { paymentGateways } from '../gateways/payments/gateways.ts'
+import { buildPaymentGateways } from '../gateways/payments/gateways.ts'
 import { gatewayApi } from '../gateways/sms/gatewayapi.ts'
 import type { SmsGateway } from '../gateways/sms/sms.ts'
 import type { Bindings } from '../http/env.ts'
 import { captureStore } from '../modules/dev-mailbox/index.ts'
 import { capturedRecords } from '../modules/sender-domains/index.ts'
 import { capturedKeys } from '../modules/wallet/index.ts'
-import type { ProviderName } from './config.ts'
+import { type ProviderName, readConfig } from './config.ts'
+import { logError } from '../http/log.ts'
 
 type GatewayCtx = Pick<JobCtx, 'db' | 'config' | 'now' | 'newId'>
 type GatewayBindings = Pick<Bindings, 'EMAIL' | 'APPLE_PUSH' | 'FILES' | 'IMAGES'>
-type Maker<Gateway> = (parts: GatewayCtx, env: GatewayBindings) => Gateway
+type GatewayFactory<Gateway> = (parts: GatewayCtx, env: GatewayBindings) => Gateway
 
-const emailGateways: Record<ProviderName<'EMAIL_PROVIDER'>, Maker<EmailGateway>> = {
+const emailGateways: Record<ProviderName<'EMAIL_PROVIDER'>, GatewayFactory<EmailGateway>> = {
   capture: (parts) => captureEmail(captureStore(parts)),
   resend: ({ config, now }) => resendGateway({ ...config.email, now }),
   cloudflare: (_, env) => cloudflareGateway(env.EMAIL),
 }
 
-const smsGateways: Record<ProviderName<'SMS_PROVIDER'>, Maker<SmsGateway>> = {
+const smsGateways: Record<ProviderName<'SMS_PROVIDER'>, GatewayFactory<SmsGateway>> = {
   capture: (parts) => captureSms(captureStore(parts)),
   gatewayapi: ({ config, now }) => gatewayApi({ ...config.sms, now }),
 }
 
-const dnsGateways: Record<ProviderName<'DNS_PROVIDER'>, Maker<DnsGateway>> = {
+const dnsGateways: Record<ProviderName<'DNS_PROVIDER'>, GatewayFactory<DnsGateway>> = {
   capture: (parts) => capturedDns(capturedRecords(parts)),
   https: ({ config }) => dnsOverHttps(config.dns),
 }
 
-const walletOptions = ({ config }: GatewayCtx) => ({
+const buildWalletOptions = ({ config }: GatewayCtx) => ({
   apple: { ...config.wallet.apple, webServiceUrl: `${config.publicUrl}/wallet/apple` },
   google: { ...config.wallet.google, callbackUrl: `${config.publicUrl}/wallet/google/callback` },
 })
 
-const passesGateways: Record<ProviderName<'WALLET_PROVIDER'>, Maker<PassesGateway>> = {
-  capture: (parts) => capturePasses({ store: captureStore(parts), keys: capturedKeys(parts), ...walletOptions(parts) }),
-  live: (parts, { APPLE_PUSH: push }) => livePasses({ ...walletOptions(parts), push, now: parts.now }),
+const passesGateways: Record<ProviderName<'WALLET_PROVIDER'>, GatewayFactory<PassesGateway>> = {
+  capture: (parts) =>
+    capturePasses({ store: captureStore(parts), keys: capturedKeys(parts), ...buildWalletOptions(parts) }),
+  live: (parts, { APPLE_PUSH: push }) => livePasses({ ...buildWalletOptions(parts), push, now: parts.now }),
 }
 
-function choose<Gateway>(variable: string, known: Record<string, Gateway>, name: string): Gateway {
-  const gateway = Object.hasOwn(known, name) ? known[name] : undefined
+function choose<Gateway>(variable: string, gateways: Record<string, Gateway>, name: string): Gateway {
+  const gateway = Object.hasOwn(gateways, name) ? gateways[name] : undefined
   if (gateway) return gateway
-  throw new Error(`${variable} is "${name}". It is one of ${Object.keys(known).join(', ')}.`)
+  throw new Error(`${variable} is "${name}". It must be one of ${Object.keys(gateways).join(', ')}.`)
 }
 
 type ProviderConfig = Pick<Config, 'email' | 'sms' | 'dns' | 'wallet'>
 
-const chosen = (config: ProviderConfig) => ({
+const chooseFactories = (config: ProviderConfig) => ({
   email: choose('EMAIL_PROVIDER', emailGateways, config.email.name),
   sms: choose('SMS_PROVIDER', smsGateways, config.sms.name),
   dns: choose('DNS_PROVIDER', dnsGateways, config.dns.name),
   passes: choose('WALLET_PROVIDER', passesGateways, config.wallet.name),
 })
 
-/** Throws for unknown providers. */
-export const checkProviders = (config: ProviderConfig): unknown => chosen(config)
-
 type Gateways = Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes' | 'payments' | 'files' | 'images' | 'scanner'>
 
-/** The gateways of the providers that the configuration names. */
-export function gatewaysOf(env: GatewayBindings, parts: GatewayCtx): Gateways {
-  const { email, sms, dns, passes } = chosen(parts.config)
+/** Creates the gateways of the configured providers. */
+export function createGateways(env: GatewayBindings, parts: GatewayCtx): Gateways {
+  const { email, sms, dns, passes } = chooseFactories(parts.config)
   const { environment, payments, files } = parts.config
   return {
     email: email(parts, env),
     sms: sms(parts, env),
     dns: dns(parts, env),
     passes: passes(parts, env),
-    payments: paymentGateways({ environment, apiBase: payments.apiBase }),
+    payments: buildPaymentGateways({ environment, apiBase: payments.apiBase }),
     files: r2Files(env.FILES),
     images: env.IMAGES ? imagesBinding(env.IMAGES) : null,
     scanner: files.scan ? httpScanner(files.scan) : null,
+  }
+}
+
+/** Throws for an invalid configuration when the Worker starts, instead of when the first message is sent. */
+export function checkStart(env: Bindings): void {
+  try {
+    chooseFactories(readConfig(env))
+  } catch (error) {
+    logError('start', error)
+    throw error
   }
 }

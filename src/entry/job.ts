@@ -1,18 +1,18 @@
-import type { JobCtx } from '../context.ts'
+import type { JobCtx, JobQueue, QueueMessages, QueueName } from '../context.ts'
 import { Database } from '../db/database.ts'
 import { type IdKind, newId } from '../domain/ids.ts'
 import { newMeter } from '../domain/meter.ts'
 import { FetchPost } from '../gateways/webhook-post/fetch-post.ts'
 import type { Bindings } from '../http/env.ts'
 import { readConfig } from './config.ts'
-import { jobQueueOf } from './job-queue.ts'
-import { gatewaysOf } from './gateways.ts'
+import { createGateways } from './gateways.ts'
 import { random } from './random.ts'
-import { sendersOf, webhookSendersOf } from './senders.ts'
+import type { CampaignSenders } from '../domain/campaigns/sender.ts'
+import type { WebhookSenders } from '../domain/webhooks/webhook-sender.ts'
 
 /**
- * The context of queue messages, sweeps and paths without a token: the primary database, and a clock that advances
- * during the work.
+ * Creates the context of queue messages, sweeps and paths without an access token. It uses the primary database, and its
+ * clock advances during the work.
  */
 export function openJob(env: Bindings, meter = newMeter()): JobCtx {
   const config = readConfig(env)
@@ -24,10 +24,42 @@ export function openJob(env: Bindings, meter = newMeter()): JobCtx {
   }
   return {
     ...parts,
-    jobQueue: jobQueueOf(env),
-    senders: sendersOf(env),
-    webhookSenders: webhookSendersOf(env),
+    jobQueue: createJobQueue(env),
+    senders: createCampaignSenders(env),
+    webhookSenders: createWebhookSenders(env),
     webhookPost: new FetchPost(),
-    ...gatewaysOf(env, parts),
+    ...createGateways(env, parts),
   }
 }
+
+const messagesPerCall = 100
+const maxDelaySeconds = 43_200
+
+const bindings = {
+  webhooks: 'WEBHOOKS',
+  segments: 'SEGMENTS',
+  emails: 'EMAILS',
+  refunds: 'REFUNDS',
+  campaigns: 'CAMPAIGNS',
+  'campaign-events': 'CAMPAIGN_EVENTS',
+  imports: 'IMPORTS',
+} as const satisfies Record<QueueName, keyof Bindings>
+
+export const createJobQueue = (env: Bindings): JobQueue => ({
+  async enqueue<Name extends QueueName>(name: Name, messages: readonly QueueMessages[Name][], delaySeconds = 0) {
+    const queue: Queue<QueueMessages[Name]> = env[bindings[name]]
+    const delay = { delaySeconds: Math.min(Math.max(0, Math.ceil(delaySeconds)), maxDelaySeconds) }
+    for (let start = 0; start < messages.length; start += messagesPerCall)
+      await queue.sendBatch(messages.slice(start, start + messagesPerCall).map((body) => ({ body, ...delay })))
+  },
+})
+
+/** The Durable Objects of campaigns, by campaign id. */
+export const createCampaignSenders = (env: Bindings): CampaignSenders => ({
+  of: (campaignId) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(campaignId)),
+})
+
+/** Durable Objects that send webhook requests. They store nothing and end with their last request. */
+export const createWebhookSenders = (env: Bindings): WebhookSenders => ({
+  create: () => env.WEBHOOK_SENDER.get(env.WEBHOOK_SENDER.newUniqueId()),
+})

@@ -1,3 +1,4 @@
+import { waitUntil } from 'cloudflare:workers'
 import type { JobCtx, PayRefundsMessage, QueueMessages, QueueName, WorkRefundBatchMessage } from '../context.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
@@ -9,67 +10,76 @@ import { calculateSegments, isCalculateMessage } from '../modules/segments/jobs.
 import { isEmailSendMessage, sendEmails } from '../modules/transactional-emails/jobs.ts'
 import { applyEvents, isEventsMessage } from '../modules/message-events/jobs.ts'
 import { deliverDue, isDeliverMessage } from '../modules/webhooks/jobs.ts'
-import { recordDead } from './dead-letters.ts'
 import { openJob } from './job.ts'
+import { deadMessages } from '../db/schema/messaging/webhooks.ts'
+import { insertAll } from '../db/write.ts'
+
+/** Continues work after its handler has returned. A fault is logged; a sweep finds the unfinished rows. */
+export const continueInBackground = (name: string, work: Promise<unknown>): void =>
+  waitUntil(work.catch((error: unknown) => logError(name, error)))
 
 interface Consumer<Body> {
-  isOurs: (body: unknown) => body is Body
-  take: (job: JobCtx, bodies: readonly Body[]) => Promise<void>
+  isOwnMessage: (body: unknown) => body is Body
+  handle: (job: JobCtx, bodies: readonly Body[]) => Promise<void>
 }
 
-const refunds: Consumer<PayRefundsMessage | WorkRefundBatchMessage> = {
-  isOurs: (body) => isPayRefundsMessage(body) || isWorkRefundBatchMessage(body),
-  take: async (job, bodies) => {
+const refundConsumer: Consumer<PayRefundsMessage | WorkRefundBatchMessage> = {
+  isOwnMessage: (body) => isPayRefundsMessage(body) || isWorkRefundBatchMessage(body),
+  handle: async (job, bodies) => {
     await workRefundBatches(job, bodies.filter(isWorkRefundBatchMessage))
     if (bodies.some(isPayRefundsMessage)) await payRefunds(job)
   },
 }
 
-/** The handler of each queue. Messages of `<queue>-dead` are recorded. */
+/** The consumer of each queue. The messages of `<queue>-dead` are only recorded. */
 const consumers: { [Name in QueueName]: Consumer<QueueMessages[Name]> } = {
   webhooks: {
-    isOurs: isDeliverMessage,
-    take: (job, bodies) => deliverDue(job, [...new Set(bodies.map(({ endpoint_id }) => endpoint_id))]),
+    isOwnMessage: isDeliverMessage,
+    handle: (job, bodies) => deliverDue(job, [...new Set(bodies.map(({ endpoint_id }) => endpoint_id))]),
   },
-  segments: { isOurs: isCalculateMessage, take: calculateSegments },
-  emails: { isOurs: isEmailSendMessage, take: sendEmails },
-  refunds,
-  campaigns: { isOurs: isSendChunksMessage, take: sendCampaigns },
-  'campaign-events': { isOurs: isEventsMessage, take: applyEvents },
-  imports: { isOurs: isImportMessage, take: workOnImports },
+  segments: { isOwnMessage: isCalculateMessage, handle: calculateSegments },
+  emails: { isOwnMessage: isEmailSendMessage, handle: sendEmails },
+  refunds: refundConsumer,
+  campaigns: { isOwnMessage: isSendChunksMessage, handle: sendCampaigns },
+  'campaign-events': { isOwnMessage: isEventsMessage, handle: applyEvents },
+  imports: { isOwnMessage: isImportMessage, handle: workOnImports },
 }
 
-const bodiesOf = (messages: readonly Message[]): unknown[] => messages.map(({ body }) => body)
+/** Stores messages of a dead-letter queue for analysis. The work itself is still in the tables. */
+async function recordDeadMessages(job: JobCtx, queueName: string, messages: readonly Message[]): Promise<void> {
+  const rows = messages.map(({ body }) => ({
+    id: job.newId('dead_message'),
+    queue: queueName,
+    body: JSON.stringify(body) ?? 'undefined',
+    created_at: job.now(),
+  }))
+  if (rows.length) await job.db.batch(insertAll(deadMessages, rows))
+}
 
-async function letGo(job: JobCtx, queue: string, messages: readonly Message[]): Promise<void> {
+/** Records messages that no consumer knows. They are acknowledged, because retrying them cannot help. */
+async function dropUnknownMessages(job: JobCtx, queueName: string, messages: readonly Message[]): Promise<void> {
   if (messages.length === 0) return
-  logError(`queue:${queue}`, new Error('unknown message'))
-  await recordDead(job, queue, bodiesOf(messages))
+  logError(`queue:${queueName}`, new Error('unknown message'))
+  await recordDeadMessages(job, queueName, messages)
   for (const message of messages) message.ack()
 }
 
-async function consume<Body>(job: JobCtx, batch: MessageBatch, { isOurs, take }: Consumer<Body>): Promise<void> {
-  const isKnown = (message: Message): message is Message<Body> => isOurs(message.body)
-  const known = batch.messages.filter(isKnown)
-  await letGo(
+async function consume<Body>(job: JobCtx, batch: MessageBatch, consumer: Consumer<Body>): Promise<void> {
+  const isKnown = (message: Message): message is Message<Body> => consumer.isOwnMessage(message.body)
+  const knownMessages = batch.messages.filter(isKnown)
+  const unknownMessages = batch.messages.filter((message) => !isKnown(message))
+  await dropUnknownMessages(job, batch.queue, unknownMessages)
+  await consumer.handle(
     job,
-    batch.queue,
-    batch.messages.filter((message) => !isKnown(message)),
+    knownMessages.map(({ body }) => body),
   )
-  await take(
-    job,
-    known.map(({ body }) => body),
-  )
-  for (const message of known) message.ack()
+  for (const message of knownMessages) message.ack()
 }
 
-/**
- * Handles one batch of messages. An unknown message is logged and acknowledged, never retried. A message that fails is
- * retried, and recorded after the last try.
- */
-export async function takeBatch(job: JobCtx, batch: MessageBatch): Promise<void> {
+/** Handles one batch of a queue. If its consumer throws, the messages are retried later. */
+export async function handleBatch(job: JobCtx, batch: MessageBatch): Promise<void> {
   if (batch.queue.endsWith('-dead')) {
-    await recordDead(job, batch.queue, bodiesOf(batch.messages))
+    await recordDeadMessages(job, batch.queue, batch.messages)
     return batch.ackAll()
   }
   try {
@@ -78,9 +88,9 @@ export async function takeBatch(job: JobCtx, batch: MessageBatch): Promise<void>
     await consume(job, batch, consumer)
   } catch (error) {
     logError(`queue:${batch.queue}`, error)
-    // Messages that were acknowledged stay so, because the first decision on a message counts.
+    // This does not retry messages that were acknowledged already: the first decision on a message counts.
     for (const message of batch.messages) message.retry({ delaySeconds: Math.min(60, 2 ** message.attempts) })
   }
 }
 
-export const queue = (batch: MessageBatch, env: Bindings): Promise<void> => takeBatch(openJob(env), batch)
+export const queue = (batch: MessageBatch, env: Bindings): Promise<void> => handleBatch(openJob(env), batch)

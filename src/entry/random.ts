@@ -1,14 +1,14 @@
 export const randomBytes = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length))
 
-/** Many numbers are drawn at once, because an id needs sixteen of them, and an order a dozen ids. */
-const drawn = new Uint32Array(1024)
-let used = drawn.length
+/** Numbers are generated in advance, because an id needs sixteen of them and an order has a dozen ids. */
+const numbers = new Uint32Array(1024)
+let used = numbers.length
 
-/** From 0 up to 1, unpredictable. */
+/** A cryptographically random number from 0 up to 1. */
 export function random(): number {
-  if (used === drawn.length) {
-    crypto.getRandomValues(drawn)
+  if (used === numbers.length) {
+    crypto.getRandomValues(numbers)
     used = 0
   }
-  return (drawn[used++] ?? 0) / 2 ** 32
+  return (numbers[used++] ?? 0) / 2 ** 32
 }

@@ -1,7 +1,7 @@
 import type { Ctx } from '../context.ts'
 import { Database } from '../db/database.ts'
 import { IdempotencyStore } from '../db/idempotency.ts'
-import { idFactory } from '../domain/ids.ts'
+import { createIdFactory } from '../domain/ids.ts'
 import { oidcProvider } from '../gateways/identity/oidc.ts'
 import { FetchPost } from '../gateways/webhook-post/fetch-post.ts'
 import type { AppContext } from '../http/env.ts'
@@ -9,17 +9,15 @@ import { logError } from '../http/log.ts'
 import { auditStatement, recordRefusedToken } from '../modules/audit-log/index.ts'
 import { authenticate, type RefusedUse } from '../modules/auth/index.ts'
 import { readConfig } from './config.ts'
-import { openJob } from './job.ts'
-import { jobQueueOf } from './job-queue.ts'
-import { gatewaysOf } from './gateways.ts'
+import { openJob, createJobQueue, createCampaignSenders, createWebhookSenders } from './job.ts'
+import { createGateways } from './gateways.ts'
 import { random, randomBytes } from './random.ts'
-import { sendersOf, webhookSendersOf } from './senders.ts'
 
 const bookmarkPattern = /^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/
 
 /**
- * The context of a request, with its caller and database. Reads go to the nearest replica that has seen the client's
- * bookmark. Writes and the look-up of the caller go to the primary.
+ * Authenticates a request and creates its context. Reads go to the nearest replica that has the state of the client's
+ * bookmark. Writes and the authentication use the primary database.
  */
 export async function openRequest(c: AppContext): Promise<Ctx> {
   const config = readConfig(c.env)
@@ -27,7 +25,7 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
   const primary = new Database(c.env.DB.withSession('first-primary'), meter)
   const now = Date.now()
   const identity = config.oidc && oidcProvider(config.oidc)
-  const newId = idFactory(now, random, config.cell)
+  const newId = createIdFactory(now, random, config.cell)
   const recordRefused = (use: RefusedUse) =>
     recordRefusedToken(primary, { ...use, request_id: requestId, at: now, newId }).catch((error: unknown) =>
       logError(requestId, error),
@@ -37,7 +35,7 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
   if (touch) c.executionCtx.waitUntil(touch().catch((error: unknown) => logError(requestId, error)))
   return {
     caller,
-    db: isRead(c) ? new Database(c.env.DB.withSession(replica(c)), meter) : primary,
+    db: isRead(c) ? new Database(c.env.DB.withSession(chooseReplica(c)), meter) : primary,
     requestId,
     config,
     now: () => now,
@@ -46,11 +44,11 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
     idempotency: new IdempotencyStore(primary),
     settle: async () => [],
     recordAudit: (entry) => auditStatement({ caller, requestId, now, id: newId('audit_entry') }, entry),
-    jobQueue: jobQueueOf(c.env),
-    senders: sendersOf(c.env),
-    webhookSenders: webhookSendersOf(c.env),
+    jobQueue: createJobQueue(c.env),
+    senders: createCampaignSenders(c.env),
+    webhookSenders: createWebhookSenders(c.env),
     webhookPost: new FetchPost(),
-    ...gatewaysOf(c.env, { db: primary, config, now: () => now, newId }),
+    ...createGateways(c.env, { db: primary, config, now: () => now, newId }),
     afterCommit: (work) => c.var.afterCommit.push(work),
     afterAnswer: () => openJob(c.env),
   }
@@ -58,7 +56,7 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
 
 const isRead = (c: AppContext): boolean => c.req.method === 'GET' || c.req.method === 'HEAD'
 
-function replica(c: AppContext): D1SessionBookmark {
+function chooseReplica(c: AppContext): D1SessionBookmark {
   const bookmark = c.req.header('x-d1-bookmark')
   return bookmark && bookmarkPattern.test(bookmark) ? bookmark : 'first-unconstrained'
 }

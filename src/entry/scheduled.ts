@@ -1,4 +1,4 @@
-import { deleteDeadMessages } from '../db/sweeps/dead-messages.ts'
+import { deleteDeadMessages } from '../db/sweeps.ts'
 import { deleteExpiredKeys } from '../db/idempotency.ts'
 import type { Bindings } from '../http/env.ts'
 import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
@@ -19,9 +19,14 @@ import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import { sweepCallbacks, sweepPassUpdates } from '../modules/wallet/jobs.ts'
 import { sweepDeliveries, sweepEvents } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
-import { runSweeps, type Sweeps } from './run-sweeps.ts'
+import type { JobCtx } from '../context.ts'
+import { logError } from '../http/log.ts'
 
-const sweeps: Sweeps = {
+/** A sweep handles a limited number of due rows, so a missed minute loses nothing. */
+type Sweep = (job: JobCtx) => Promise<unknown>
+export type Sweeps = Readonly<Record<string, Sweep>>
+
+const allSweeps: Sweeps = {
   'forget-expired-keys': ({ db, now }) => deleteExpiredKeys(db, now()),
   'dead-messages': ({ db, now }) => deleteDeadMessages(db, now()),
   'webhook-deliveries': sweepDeliveries,
@@ -54,6 +59,11 @@ const sweeps: Sweeps = {
   'wallet-pass-updates': sweepPassUpdates,
 }
 
-/** Runs the sweeps of a minute. */
+/** Runs the sweeps one after the other. A failed sweep is logged and does not stop the others. */
+export async function runSweeps(job: JobCtx, sweeps: Sweeps): Promise<void> {
+  for (const [name, sweep] of Object.entries(sweeps))
+    await sweep(job).catch((error: unknown) => logError(`sweep:${name}`, error))
+}
+
 export const scheduled = (controller: ScheduledController, env: Bindings): Promise<void> =>
-  runSweeps({ ...openJob(env), now: () => controller.scheduledTime }, sweeps)
+  runSweeps({ ...openJob(env), now: () => controller.scheduledTime }, allSweeps)

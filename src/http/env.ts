@@ -2,11 +2,11 @@ import type { Context } from 'hono'
 import type { Ctx } from '../context.ts'
 import type { Meter } from '../domain/meter.ts'
 
-/** Bindings, and the secrets that generated types do not contain. */
+/** The bindings of the Worker, with the secrets and optional bindings that the generated types lack. */
 export type Bindings = Env & {
   ROOT_TOKEN?: string
   LINK_SIGNING_KEY?: string
-  /** LINK_SIGNING_KEY replaces it when it is absent. */
+  /** LINK_SIGNING_KEY is used if it is not set. */
   IDEMPOTENCY_KEY?: string
   EMAIL_API_KEY?: string
   EMAIL_WEBHOOK_SECRET?: string
@@ -15,9 +15,9 @@ export type Bindings = Env & {
   SMS_API_KEY?: string
   FILE_SCAN_KEY?: string
   SMS_WEBHOOK_SECRET?: string
-  /** Seals the secrets of merchant accounts. */
+  /** Encrypts the secrets of merchant accounts. */
   MERCHANT_KEY_SECRET?: string
-  /** The former secret, while it is replaced. */
+  /** The previous secret during a rotation. */
   MERCHANT_KEY_SECRET_PREVIOUS?: string
   WALLET_APPLE_CERTIFICATE?: string
   WALLET_APPLE_PRIVATE_KEY?: string
@@ -25,17 +25,17 @@ export type Bindings = Env & {
   WALLET_GOOGLE_SERVICE_ACCOUNT?: string
   /** A connection to Apple's push service with the certificate of the pass type. */
   APPLE_PUSH?: Fetcher
-  /** Without it variants of images are the originals. */
+  /** Without it, all variants of an image are the original. */
   IMAGES?: ImagesBinding
 }
 
 interface Variables {
   requestId: string
-  /** Set once the caller is known. */
+  /** It is set after authentication. */
   ctx: Ctx
   meter: Meter
   operationId: string | undefined
-  /** Work that follows a successful answer. */
+  /** Work to do after a successful response. */
   afterCommit: (() => Promise<unknown>)[]
 }
 

@@ -2,13 +2,13 @@ import { z } from '@hono/zod-openapi'
 import { utf8 } from '../domain/text/encoding.ts'
 import { languages, type TranslatedDict } from '../domain/languages.ts'
 import { maxSegmentNameLength } from '../domain/segments.ts'
-import { maxSlugLength, slugPattern } from '../domain/text/slug.ts'
+import { maxSlugLength, slugPattern } from '../domain/text/text.ts'
 import { isTimeZone } from '../domain/time/time-zones.ts'
 import { maxEmailLength, maxPersonNameLength, maxPhoneLength } from '../domain/accounts/users.ts'
 
 /**
- * Shapes that the contracts of several groups share. None states its `type` to the document: a stated type hides that a
- * field may be null.
+ * Schemas that several contracts share. They leave `type` to the generator of the OpenAPI document, because an explicit
+ * type would hide that a field can be null.
  */
 
 const idExample = '01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
@@ -16,7 +16,7 @@ const idExample = '01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 export const Id = (prefix: string) =>
   z
     .string()
-    .startsWith(`${prefix}_`, `An id that begins with \`${prefix}_\`.`)
+    .startsWith(`${prefix}_`, `Must be an id that begins with \`${prefix}_\`.`)
     .max(64)
     .openapi({ pattern: `^${prefix}_`, example: `${prefix}_${idExample}` })
 
@@ -25,13 +25,16 @@ export const IdParams = (prefix: string) =>
 
 export const Timestamp = z.iso.datetime().openapi({ example: '2026-06-01T08:00:00.000Z' })
 
-/** The years that ISO 8601 writes with four digits. */
+/** ISO 8601 writes these years with four digits. */
 const firstInstant = Date.parse('0000-01-01T00:00:00.000Z')
 const lastInstant = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** ISO 8601 with `Z` or an offset in, milliseconds UTC out. */
+/** Parses ISO 8601 with `Z` or an offset to milliseconds UTC. */
 export const Instant = z.iso
-  .datetime({ offset: true, error: 'A date and time with Z or an offset, as in 2026-06-01T10:00:00+02:00.' })
+  .datetime({
+    offset: true,
+    error: 'Must be a date and time with Z or an offset, for example 2026-06-01T10:00:00+02:00.',
+  })
   .transform((text, context) => {
     const instant = Date.parse(text)
     if (instant >= firstInstant && instant <= lastInstant) return instant
@@ -40,10 +43,10 @@ export const Instant = z.iso
   })
   .openapi({ example: '2026-06-01T10:00:00+02:00' })
 
-/** The document takes a stated type as it is, so that it has to name null itself. */
+/** The explicit type overrides the generated one, so it must include null. */
 export const InstantOrNull = Instant.nullable().openapi({ type: ['string', 'null'], format: 'date-time' })
 
-/** Required text that is more than white space; surrounding white space is cut off. */
+/** Required text. White space around it is removed, and white space alone is refused. */
 export const RequiredText = (max: number) => z.string().trim().min(1).max(max)
 
 /** The name of an organisation, an event or an edition. */
@@ -53,7 +56,7 @@ export const Slug = z
   .string()
   .min(1)
   .max(maxSlugLength)
-  .regex(slugPattern, 'Letters, digits, hyphens and underscores.')
+  .regex(slugPattern, 'Must contain only letters, digits, hyphens and underscores.')
   .openapi({ example: 'nordlys-festival-2026' })
 
 export const TimeZone = z
@@ -61,11 +64,11 @@ export const TimeZone = z
   .max(64)
   .refine(isTimeZone, {
     params: { code: 'invalid_choice' },
-    message: 'A name of the IANA time zone database, as in Europe/Copenhagen.',
+    message: 'Must be a name of the IANA time zone database, for example Europe/Copenhagen.',
   })
   .openapi({ example: 'Europe/Copenhagen' })
 
-/** People as they are answered: what is taken of them is put into these forms before it is stored. */
+/** Contact fields of responses. Requests are normalised to these forms before they are stored. */
 export const KnownEmail = z.string().max(maxEmailLength).openapi({ format: 'email', example: 'aegir@example.dk' })
 export const KnownPhone = z.string().max(maxPhoneLength).openapi({ example: '+4532123456' })
 export const PersonName = z.string().trim().max(maxPersonNameLength)
@@ -75,18 +78,18 @@ export const Count = z.int().min(0)
 
 const maxJsonBytes = 16_384
 
-/** A free JSON object of the client's, at most 16 KB. */
+/** A JSON object with any content. */
 export const JsonObject = z
   .record(z.string(), z.unknown())
   .refine((value) => utf8(JSON.stringify(value)).length <= maxJsonBytes, {
     params: { code: 'max_length' },
-    message: `At most ${maxJsonBytes} bytes of JSON.`,
+    message: `Must be at most ${maxJsonBytes} bytes of JSON.`,
   })
   .openapi({ example: { internal_code: 'A-17' } })
 
 export const LanguageCode = z.enum(languages)
 
-// `propertyNames` is a word of OpenAPI 3.1, which the types of `openapi()` do not have.
+// The types of `openapi()` lack `propertyNames` of OpenAPI 3.1.
 const languageKeys: object = { propertyNames: { enum: languages }, maxProperties: languages.length }
 
 export const Translated = (max: number) =>
@@ -99,7 +102,7 @@ export const Translated = (max: number) =>
             code: 'custom',
             path: [key],
             params: { code: 'unknown_language' },
-            message: `One of ${languages.join(', ')}.`,
+            message: `Must be one of ${languages.join(', ')}.`,
           })
     })
     .transform((value) => value as TranslatedDict)
@@ -111,10 +114,10 @@ export const Translated = (max: number) =>
 export const Image = z
   .object({ thumbnail: z.string(), optimized: z.string(), large: z.string(), original: z.string() })
   .openapi('Image', {
-    description: 'Addresses of an image. Without the Images binding each of them answers the original.',
+    description: 'URLs of an image in several sizes. Without the Images binding, all of them return the original.',
   })
 
-/** A named shape or null: the document would lose the null of `.nullable()` beside a reference. */
+/** A named schema or null. The document would lose the null of `.nullable()` next to a reference. */
 export const orNull = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()])
 
 export const OrganizationSummary = z
@@ -122,7 +125,7 @@ export const OrganizationSummary = z
     id: Id('org'),
     name: Name,
     slug: Slug,
-    avatar: orNull(Image).openapi({ description: 'Null while none is chosen.' }),
+    avatar: orNull(Image).openapi({ description: 'Null when the organisation has no avatar.' }),
   })
   .openapi('OrganizationSummary')
 
@@ -131,11 +134,11 @@ export const EditionSummary = z
     id: Id('edt'),
     full_name: z.string(),
     slug: Slug,
-    start_date: Timestamp.nullable().openapi({ description: 'Null while the edition has no start.' }),
-    end_date: Timestamp.nullable().openapi({ description: 'Null while the edition has no end.' }),
+    start_date: Timestamp.nullable().openapi({ description: 'Null when the edition has no start date.' }),
+    end_date: Timestamp.nullable().openapi({ description: 'Null when the edition has no end date.' }),
     timezone: TimeZone,
     is_draft: z.boolean(),
-    published_at: Timestamp.nullable().openapi({ description: 'Null while the edition was never published.' }),
+    published_at: Timestamp.nullable().openapi({ description: 'Null when the edition was never published.' }),
   })
   .openapi('EditionSummary')
 

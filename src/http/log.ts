@@ -1,4 +1,4 @@
-/** One line of JSON on standard output: request ids and operation ids, never personal data. */
+/** Writes one line of JSON. It must never contain personal data. */
 export const logLine = (line: Record<string, unknown>): void => console.log(JSON.stringify(line))
 
 export const logError = (requestId: string, error: unknown): void =>

@@ -4,23 +4,24 @@ import { complete } from './document/complete.ts'
 import { eventGroups, groups } from './document/groups.ts'
 import type { AppEnv } from './env.ts'
 import { tags } from './operations/operation.ts'
-import type { Router } from './operations/router.ts'
+import type { Router } from './operations/mount.ts'
 
 const description = `Organisations that run events manage their editions, orders and customers here.
 
-Send \`Authorization: Bearer <token>\`. Lists answer \`{count, next, previous, results}\`; refusals are RFC 9457 problem
-documents with a stable \`code\`. \`Idempotency-Key\` makes every POST and PATCH safe to repeat; \`ETag\` and \`If-Match\`
-protect changes from each other. Times are UTC with milliseconds, amounts are numbers in major units.
+Send \`Authorization: Bearer <token>\`. Lists return \`{count, next, previous, results}\`. Errors are RFC 9457 problem
+documents with a stable \`code\`. An \`Idempotency-Key\` makes every POST and PATCH safe to repeat, and \`If-Match\` with an
+\`ETag\` prevents lost updates. Times are UTC with milliseconds, and amounts are numbers in major units.
 
-**Roles.** A member has a role in a whole organisation or in one edition of it; each operation names those who may call
-it. \`OA\`, \`OM\` and \`OV\` are admin, manager and viewer of the organisation: what they may do holds in all its editions.
-\`EA\`, \`EM\` and \`EV\` are the same for one edition, and see nothing of the others. Viewers read, managers also change
-what the daily work needs, admins also settings, members and secrets. What the caller may not see is answered as if it did
-not exist (404); what the caller may see and not do, with 403. The superuser of the platform may call everything.
+**Roles.** A member has a role in a whole organisation or in one of its editions, and each operation names the roles that
+can call it. \`OA\`, \`OM\` and \`OV\` are admin, manager and viewer of the organisation and of all its editions. \`EA\`,
+\`EM\` and \`EV\` are the same for one edition, and see nothing of the others. Viewers read. Managers also change what
+their daily work needs. Admins also change settings, members and secrets. You get 404 for a resource that you may not see,
+and 403 for an operation that you may not call. The superuser of the platform can call everything.
 
-Send the \`x-d1-bookmark\` of an answer with the next request to read at least that state from the nearest replica.`
+Reads come from the nearest replica. Send the \`x-d1-bookmark\` header of a response with your next request to read at least
+that state.`
 
-/** The OpenAPI 3.1 document of all operations; building it takes milliseconds, so callers keep it. */
+/** The OpenAPI 3.1 document of all operations. Building it takes milliseconds, so cache it. */
 export function openApiDocument(routers: readonly Router[]) {
   const all = new OpenAPIHono<AppEnv>()
   all.openAPIRegistry.registerComponent('securitySchemes', 'bearer', {
@@ -30,7 +31,7 @@ export function openApiDocument(routers: readonly Router[]) {
   })
   for (const { hono, webhooks } of routers) {
     all.route('/', hono)
-    // Not through the router's own registry: mounting would make paths of the names.
+    // Webhooks in the router's own registry would become paths when it is mounted.
     for (const webhook of webhooks) all.openAPIRegistry.registerWebhook(webhook)
   }
   const used = new Set(routers.flatMap((router) => router.operations.map((operation) => operation.tag)))

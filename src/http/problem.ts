@@ -1,5 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { AppError, type ErrorCode, errorStatus, type FieldError } from '../domain/errors.ts'
+import type { AppContext } from './env.ts'
+import { logError } from './log.ts'
 
 const titles: Record<number, string> = {
   400: 'Invalid request',
@@ -24,15 +26,27 @@ export const FieldProblem = z
   .object({
     code: z.string().openapi({ example: 'max_length' }),
     detail: z.string().openapi({ example: 'At most 200 characters.' }),
-    attr: z.string().nullable().openapi({ description: 'Name of the field or parameter.', example: 'name' }),
+    attr: z
+      .string()
+      .nullable()
+      .openapi({
+        description: 'The name of the field or parameter; null when the error is about none.',
+        example: 'name',
+      }),
     pointer: z
       .string()
       .nullable()
-      .openapi({ description: 'JSON pointer into the body; null for parameters.', example: '#/name' }),
-    line: z.int().optional().openapi({ description: 'Line of an expression or a template, from 1.', example: 1 }),
-    column: z.int().optional().openapi({ description: 'Column of an expression or a template, from 1.', example: 6 }),
-    start: z.int().optional().openapi({ description: 'First character of the place in an expression.', example: 5 }),
-    end: z.int().optional().openapi({ description: 'The character after the place.', example: 10 }),
+      .openapi({ description: 'JSON pointer to the field in the body. Null for parameters.', example: '#/name' }),
+    line: z.int().optional().openapi({ description: 'The line in the expression or template, from 1.', example: 1 }),
+    column: z
+      .int()
+      .optional()
+      .openapi({ description: 'The column in the expression or template, from 1.', example: 6 }),
+    start: z
+      .int()
+      .optional()
+      .openapi({ description: 'The index of the first faulty character in the expression, from 0.', example: 5 }),
+    end: z.int().optional().openapi({ description: 'The index after the last faulty character.', example: 10 }),
   })
   .openapi('FieldProblem')
 
@@ -41,7 +55,10 @@ export const Problem = z
     type: z.string().openapi({ example: 'https://api.example.com/docs/errors/validation_error' }),
     title: z.string().openapi({ example: 'Invalid request' }),
     status: z.int().openapi({ example: 400 }),
-    code: z.string().openapi({ description: 'Stable: programs decide by it.', example: 'validation_error' }),
+    code: z.string().openapi({
+      description: 'The stable code of the error. Write your error handling against it.',
+      example: 'validation_error',
+    }),
     detail: z.string().openapi({ example: '1 field is invalid.' }),
     instance: z.string().optional().openapi({ example: '/v1/editions' }),
     request_id: z.string().optional().openapi({ example: 'req_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' }),
@@ -61,20 +78,23 @@ interface ProblemDocument {
   [extension: string]: unknown
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   status: number
   headers: Record<string, string>
   body: string
 }
 
-/** The path of the page about a code. */
-export const pageOfCode = (code: string): string => `/docs/errors/${code}`
+/** The path of the page about an error code. */
+export const buildErrorPath = (code: string): string => `/docs/errors/${code}`
 
 /**
- * The problem document of an error; `type` is the address of the page about its code. `not_found` carries neither path
- * nor request id, so that a hidden resource and a missing one answer with the same bytes.
+ * The problem document of an error. `type` is the URL of the page about its code. `not_found` has neither path nor request
+ * id, so that the response for a hidden resource has the same bytes as for a missing one.
  */
-export function problem(error: AppError, request: { path: string; requestId: string; type: string }): HttpAnswer {
+export function buildProblem(
+  error: AppError,
+  request: { path: string; requestId: string; type: string },
+): HttpResponse {
   const status = errorStatus[error.code]
   const document: ProblemDocument = {
     type: request.type,
@@ -88,4 +108,28 @@ export function problem(error: AppError, request: { path: string; requestId: str
   }
   const headers = { 'content-type': 'application/problem+json', ...error.headers }
   return { status, headers, body: JSON.stringify(document) }
+}
+
+/** The public URL of the requested path. It begins with PUBLIC_URL if that is set, because a request can name any host. */
+export function buildPublicUrl(publicUrl: string, requestUrl: string): URL {
+  const url = new URL(requestUrl)
+  return URL.canParse(publicUrl) ? new URL(publicUrl.replace(/(?<!\/)\/+$/, '') + url.pathname + url.search) : url
+}
+
+/** The public URL of another path of the service. */
+export const buildAddress = (publicUrl: string, requestUrl: string, path: string): string =>
+  buildPublicUrl(publicUrl, new URL(path, requestUrl).href).href
+
+/** The response to any error. Unexpected errors are logged and sent without details. */
+export function answerError(c: AppContext, error: unknown): HttpResponse {
+  const respond = (refusal: AppError) => {
+    const type = buildAddress(c.env.PUBLIC_URL, c.req.url, buildErrorPath(refusal.code))
+    return buildProblem(refusal, { path: c.req.path, requestId: c.var.requestId, type })
+  }
+  if (error instanceof AppError) {
+    if (error.cause !== undefined) logError(c.var.requestId, error.cause)
+    return respond(error)
+  }
+  logError(c.var.requestId, error)
+  return respond(new AppError('internal_error', 'Something went wrong on our side.'))
 }

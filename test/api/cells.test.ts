@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { cellOf } from '../../src/domain/cells.ts'
+import { readCell } from '../../src/domain/cells.ts'
 import { readConfig } from '../../src/entry/config.ts'
 import { callWith, pathOfLink, type Request } from '../support/api.ts'
 import { freshPng, uploadRaw } from '../support/files.ts'
@@ -40,7 +40,7 @@ async function givenEdition({ post }: Deployment) {
 
 /** The marks of all ids in a value. */
 function marksOf(value: unknown): string[] {
-  if (typeof value === 'string') return cellOf(value) === null ? [] : [cellOf(value) ?? '']
+  if (typeof value === 'string') return readCell(value) === null ? [] : [readCell(value) ?? '']
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(marksOf) : []
 }
 
@@ -80,14 +80,14 @@ describe.each([
     const deliveries = await deliveriesOf(endpoint.id)
     expect(deliveries.map(({ event_id }) => event_id).toSorted()).toEqual(events.map(({ id }) => id))
     expect(events.length).toBeGreaterThan(1)
-    for (const { id } of [...events, ...deliveries]) expect([id, cellOf(id)]).toEqual([id, cell])
+    for (const { id } of [...events, ...deliveries]) expect([id, readCell(id)]).toEqual([id, cell])
     const audited = await db.all<{ id: string }>(
       sql`select id from audit_log where organization_id = ${organization_id}`,
     )
-    expect(new Set(audited.map(({ id }) => cellOf(id)))).toEqual(new Set([cell]))
+    expect(new Set(audited.map(({ id }) => readCell(id)))).toEqual(new Set([cell]))
     const [order] = await db.all<{ id: string }>(sql`select id from orders where edition_id = ${edition_id}`)
     const read = await there.send(`/v1/orders/${order?.id}`)
-    expect([read.status, cellOf(read.headers.get('x-request-id') ?? '')]).toEqual([200, cell])
+    expect([read.status, readCell(read.headers.get('x-request-id') ?? '')]).toEqual([200, cell])
   })
 
   it('is in the access tokens that the cell makes, and the cell accepts them', async () => {
@@ -95,7 +95,7 @@ describe.each([
     const account = await seedAccount()
     const member_id = await seedMember(account, { organization: organization_id, role: 'admin' })
     const { token, id } = await there.post('/v1/auth/tokens', { name: 'Shop', member_id })
-    expect([cellOf(token), cellOf(id)]).toEqual([cell, cell])
+    expect([readCell(token), readCell(id)]).toEqual([cell, cell])
     expect((await there.send('/v1/auth/user-info', { token })).status).toBe(200)
     const other = cell === '' ? `${token}k7` : token.slice(0, -2)
     expect((await there.send('/v1/auth/user-info', { token: other })).status).toBe(401)
@@ -106,7 +106,7 @@ describe.each([
     const bytes = freshPng()
     const { body } = await uploadRaw(organization_id, bytes, { bindings: there.bindings })
     const path = pathOfLink(body.image.original)
-    expect(cellOf(path.split('/')[2] ?? '')).toBe(cell)
+    expect(readCell(path.split('/')[2] ?? '')).toBe(cell)
     expect((await there.send(path, { token: null })).status).toBe(200)
   })
 
@@ -121,7 +121,7 @@ describe.each([
     const [purchase] = await db.all<{ id: string }>(sql`select id from purchases where edition_id = ${edition_id}`)
     await enableWallet({ organization: organization_id, edition: edition_id }, purchase?.id ?? '')
     const pass = await there.post(`/v1/purchases/${purchase?.id}/wallet-passes`, { platform: 'apple' })
-    expect([cellOf(pass.id), cellOf(pass.serial_number)]).toEqual([cell, cell])
+    expect([readCell(pass.id), readCell(pass.serial_number)]).toEqual([cell, cell])
     const { status, headers } = await there.send(new URL(pass.add_url).pathname, { token: null })
     expect([status, headers.get('content-type')]).toEqual([200, 'application/vnd.apple.pkpass'])
   })
@@ -133,7 +133,7 @@ it('can be added to a deployment later, which still reads and changes its older 
   const changed = await marked.send(`/v1/editions/${edition_id}`, { method: 'PATCH', body: { name: 'Renamed' } })
   expect([changed.status, changed.body.name]).toEqual([200, 'Renamed'])
   const [entry] = (await marked.send(`/v1/audit-log?organization_id=${organization_id}`)).body.results
-  expect([entry.resource_id, cellOf(entry.id)]).toEqual([edition_id, 'k7'])
+  expect([entry.resource_id, readCell(entry.id)]).toEqual([edition_id, 'k7'])
 })
 
 it.each(['k', 'k77', 'K7', 'k-', 'é7', ' k7', 'k7\n'])('a mark such as %j refuses to start', (CELL) => {
@@ -147,8 +147,8 @@ it.each(['0', '-1', '1.5', 'ninety', '36501'])('a number of days such as %j refu
 
 it('the configuration accepts valid marks and days, and has defaults', () => {
   const day = 86_400_000
-  const { cell, kept } = readConfig(env)
-  expect([cell, kept]).toEqual(['', { webhooks: 90 * day, auditLog: 400 * day }])
+  const { cell, retentionMs } = readConfig(env)
+  expect([cell, retentionMs]).toEqual(['', { webhooks: 90 * day, auditLog: 400 * day }])
   const set = readConfig({ ...env, CELL: 'a0', WEBHOOK_KEPT_DAYS: '30', AUDIT_KEPT_DAYS: '730' })
-  expect([set.cell, set.kept]).toEqual(['a0', { webhooks: 30 * day, auditLog: 730 * day }])
+  expect([set.cell, set.retentionMs]).toEqual(['a0', { webhooks: 30 * day, auditLog: 730 * day }])
 })

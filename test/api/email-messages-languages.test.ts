@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { sha256, toHex } from '../../src/domain/text/encoding.ts'
-import { bcp47, type Language, languages } from '../../src/domain/languages.ts'
+import { toBcp47, type Language, languages } from '../../src/domain/languages.ts'
 import { phrases } from '../../src/domain/email/messages/phrases.ts'
 import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { call, post } from '../support/api.ts'
@@ -33,7 +33,7 @@ const spokenIn = ({ html, text, subject }: { html: string; text: string; subject
   return languages.filter(
     (language) =>
       new RegExp(`\\b(Subject|Block|Title|Footer) ${language}\\b`).test(said) ||
-      html.includes(`<html lang="${bcp47(language)}"`),
+      html.includes(`<html lang="${toBcp47(language)}"`),
   )
 }
 

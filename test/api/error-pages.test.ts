@@ -3,9 +3,9 @@ import { fieldGuide } from '../../src/domain/error-guide/fields.ts'
 import { errorGuide } from '../../src/domain/error-guide/index.ts'
 import { AppError, type ErrorCode, errorStatus } from '../../src/domain/errors.ts'
 import { codePage } from '../../src/http/pages/error-pages.ts'
-import { problem } from '../../src/http/problem.ts'
+import { buildProblem } from '../../src/http/problem.ts'
 import { app } from '../../src/app.ts'
-import { unrouted } from '../../src/http/operations/unrouted.ts'
+import { createRouteError } from '../../src/http/operations/unrouted.ts'
 import { call, callWith, get, pathOfLink, post, publicUrl } from '../support/api.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
@@ -86,14 +86,14 @@ describe('/docs/errors', () => {
     expect(textOf(text)).toContain(plain(mend))
     const body = exampleOf(text)
     const { detail, errors = [], extra = {} } = example
-    const answer = problem(new AppError(code, detail, { errors, extra }), {
+    const answer = buildProblem(new AppError(code, detail, { errors, extra }), {
       path: body.instance ?? '',
       requestId: body.request_id ?? '',
       type: `${publicUrl}/docs/errors/${code}`,
     })
     expect(body).toEqual(JSON.parse(answer.body))
     // The example is of a path that there is.
-    if (code !== 'not_found') expect(unrouted(app.routes, body.instance).code).toBe('method_not_allowed')
+    if (code !== 'not_found') expect(createRouteError(app.routes, body.instance).code).toBe('method_not_allowed')
     for (const error of body.errors) expect(fieldGuide).toHaveProperty(error.code)
   })
 

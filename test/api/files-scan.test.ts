@@ -3,10 +3,9 @@ import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import type { JobCtx } from '../../src/context.ts'
-import { type ScanAnswer, scanToken, verdicts } from '../../src/domain/files/scans.ts'
+import { type ScanAnswer, signScanToken, verdicts } from '../../src/domain/files/scans.ts'
 import { readConfig } from '../../src/entry/config.ts'
-import type { ScanRequest } from '../../src/gateways/file-scan/file-scan.ts'
-import { httpScanner } from '../../src/gateways/file-scan/http.ts'
+import { type ScanRequest, httpScanner } from '../../src/gateways/file-scan/file-scan.ts'
 import { sweepScans } from '../../src/modules/files/jobs.ts'
 import { firstStatus, requestScan, scanStatements } from '../../src/modules/files/scanning/scan.ts'
 import { call } from '../support/api.ts'
@@ -124,9 +123,9 @@ describe('with a scanner', () => {
     for (const wrong of [
       '/file-scans/abc',
       path.slice(0, -1) + (path.endsWith('A') ? 'B' : 'A'),
-      `/file-scans/${scanToken('another secret', file.id, now)}`,
-      `/file-scans/${scanToken(secret, file.id, now - 31 * 86_400_000)}`,
-      `/file-scans/${scanToken(secret, other.id, now)}`,
+      `/file-scans/${signScanToken('another secret', file.id, now)}`,
+      `/file-scans/${signScanToken(secret, file.id, now - 31 * 86_400_000)}`,
+      `/file-scans/${signScanToken(secret, other.id, now)}`,
       `/file-scans/${new URL(state.requests[0]?.url ?? '').searchParams.get('token')}`,
     ])
       expect((await answer(wrong, { verdict: 'clean' })).status, wrong).toBe(404)

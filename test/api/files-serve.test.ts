@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
-import { signedFileAddress } from '../../src/domain/files/addresses.ts'
+import { signFileAddress } from '../../src/domain/files/addresses.ts'
 import { findServedFile } from '../../src/modules/files/serving/served-file.ts'
 import { realJob } from '../support/campaigns.ts'
 import { countingLimiter, watchedDatabase } from '../support/bindings.ts'
@@ -14,7 +14,7 @@ const secret = 'link-signing-key-of-the-tests'
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 const signed = async (file: SeededFile, now = Date.now(), reader: 'person' | 'scanner' = 'person') =>
-  signedFileAddress('', secret, { file, now, reader })
+  signFileAddress('', secret, { file, now, reader })
 
 const notFoundBytes = async (path: string, headers: Record<string, string> = {}) => {
   const {
@@ -203,7 +203,7 @@ describe('a private file', () => {
     await notFoundBytes(`${pathOf(file, 'thumbnail')}?${token(await signed(file))}`)
     const path = await signed(file)
     await notFoundBytes(path.slice(0, -1) + (path.endsWith('A') ? 'B' : 'A'))
-    const forged = signedFileAddress('', '', { file, now })
+    const forged = signFileAddress('', '', { file, now })
     expect((await fetchFile(forged, { bindings: { LINK_SIGNING_KEY: '' } })).status).toBe(404)
   })
 

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
-import { derivedKey, derivedPrefix } from '../../src/domain/files/addresses.ts'
+import { buildDerivedKey, buildDerivedPrefix } from '../../src/domain/files/addresses.ts'
 import { get } from '../support/api.ts'
 import { fakeImages, fetchFile, pathOf } from '../support/served-files.ts'
 import { seedStoredFile } from '../support/seeding/files.ts'
@@ -11,7 +11,7 @@ import { write } from '../support/seeding/rows.ts'
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 const keysOf = async (storage_key: string) =>
-  (await env.FILES.list({ prefix: derivedPrefix(storage_key) })).objects.map(({ key }) => key)
+  (await env.FILES.list({ prefix: buildDerivedPrefix(storage_key) })).objects.map(({ key }) => key)
 
 describe('a variant', () => {
   it('is made at the first request, stored beside the original, and not made again', async () => {
@@ -29,7 +29,7 @@ describe('a variant', () => {
       'cache-control': 'public, max-age=31536000, s-maxage=60, immutable',
       'content-security-policy': "default-src 'none'; sandbox",
     })
-    expect(await keysOf(file.storage_key)).toEqual([derivedKey(file.storage_key, 'thumbnail')])
+    expect(await keysOf(file.storage_key)).toEqual([buildDerivedKey(file.storage_key, 'thumbnail')])
     await caches.default.delete(`https://api.example${pathOf(file, 'thumbnail')}`)
     expect((await ask()).bytes).toEqual(bytes)
     expect(fake.inputs).toEqual([file.content])
@@ -64,7 +64,7 @@ describe('a variant', () => {
 
   it('is the one that another isolate stored first, for every request', async () => {
     const file = await seedStoredFile()
-    const key = derivedKey(file.storage_key, 'large')
+    const key = buildDerivedKey(file.storage_key, 'large')
     const fake = fakeImages(async () => void (await env.FILES.put(key, 'theirs')))
     expect(text((await fetchFile(pathOf(file, 'large'), { bindings: fake })).bytes)).toBe('theirs')
     expect(await (await env.FILES.get(key))?.text()).toBe('theirs')

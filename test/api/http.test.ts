@@ -115,11 +115,11 @@ describe('a client that goes away', () => {
     await seedPeople({ organization: organisation.id }, [{}])
     const segment = await givenSegment({ organization_id: organisation.id })
     await calculated(segment.id as string)
-    const { streamOf } = await import('../../src/http/requests/stream.ts')
+    const { streamChunks } = await import('../../src/http/operations/mount.ts')
     const failures: unknown[] = []
     let give: (result: IteratorResult<string>) => void = () => {}
     let isEnded = false
-    const stream = streamOf(
+    const stream = streamChunks(
       {
         next: () => new Promise((resolve) => (give = resolve)),
         return: async () => ((isEnded = true), { value: undefined, done: true }),

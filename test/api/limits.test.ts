@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { mintLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
-import { networkOf } from '../../src/domain/network.ts'
-import { mintToken } from '../../src/domain/accounts/tokens.ts'
+import { parseNetwork } from '../../src/domain/network.ts'
+import { generateToken } from '../../src/domain/accounts/tokens.ts'
 import { callWith } from '../support/api.ts'
 import { countingLimiter, watchedDatabase } from '../support/bindings.ts'
 import { next, randomBytes } from '../support/seeding/rows.ts'
@@ -26,7 +26,7 @@ const info = (bindings: object, token: string | null, address?: string) =>
     headers: address === undefined ? {} : { 'cf-connecting-ip': address },
   })
 
-const unknownToken = () => mintToken(randomBytes)
+const unknownToken = () => generateToken(randomBytes)
 
 describe('the limit of a member', () => {
   it('counts all tokens of an account together, and tokens bound to an organisation separately', async () => {
@@ -211,6 +211,6 @@ describe('a network', () => {
     ['', null],
     [undefined, null],
   ])('of %s is %s', (address, network) => {
-    expect(networkOf(address)).toBe(network)
+    expect(parseNetwork(address)).toBe(network)
   })
 })

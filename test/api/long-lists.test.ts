@@ -73,7 +73,7 @@ describe('many faults of one request', () => {
     const reply = await post('/v1/webhooks', webhook({ events: many(20_000, 'none') }), token())
     expect(reply.status).toBe(400)
     expect(reply.body.errors).toHaveLength(100)
-    expect(reply.body.detail).toMatch(/^200\d\d fields are invalid\. The first 100 are listed\.$/)
+    expect(reply.body.detail).toMatch(/^200\d\d fields are invalid\. The first 100 are in `errors`\.$/)
   })
 
   it('in an import are limited to twenty an order, and the other orders are imported', async () => {

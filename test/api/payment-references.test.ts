@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { payingEdition, referenceSince, sharedRest } from '../../src/db/refunds.ts'
+import { selectPayingEdition, buildReferenceSince, buildSharedRemainder } from '../../src/db/refunds.ts'
 import { get, patch, post } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
@@ -234,10 +234,10 @@ describe('a payment reference of another edition', () => {
   })
 
   it('is found by the index of references, however many other organisations have it', async () => {
-    const shared = sharedRest(sql`paid`, sql`'edn_1'`)
+    const shared = buildSharedRemainder(sql`paid`, sql`'edn_1'`)
     for (const query of [
-      sql`select ${payingEdition('org_00000001', sql`'["pi_1"]'`)}`,
-      sql`select ${referenceSince('org_00000001', sql`'pi_1'`, 1)}`,
+      sql`select ${selectPayingEdition('org_00000001', sql`'["pi_1"]'`)}`,
+      sql`select ${buildReferenceSince('org_00000001', sql`'pi_1'`, 1)}`,
       sql`select ${shared} from (select 'x' as organization_id, 'pi_1' as provider_reference, 'dkk' as currency) as paid`,
     ]) {
       const plan = await db.all(sql<{ detail: string }>`explain query plan ${query}`)

@@ -26,7 +26,7 @@ describe('a 403 names an alternative', () => {
       expect(denied(await remove(path, token(who)))).toBe(adopt)
     }
     const ask =
-      'It takes the role admin or manager of the organisation or of the edition: ask an organisation admin for it.'
+      'It requires the role admin or manager of the organisation or of the edition. Ask an organisation admin.'
     for (const who of ['OV', 'EV'] as const) expect(denied(await patch(path, { title: 'Mine' }, token(who)))).toBe(ask)
     expect(await dump()).toEqual(before)
   })
@@ -43,9 +43,9 @@ describe('a 403 names an alternative', () => {
     const [edition] = world.a.editions
     const body = { email: 'new@example.dk', role: 'viewer', edition_id: edition.id }
     const reply = await post(`/v1/organizations/${world.a.id}/members`, body, token('EM'))
-    expect(denied(reply)).toMatch(/^It takes the role admin of the organisation.*: ask an organisation admin for it\.$/)
+    expect(denied(reply)).toMatch(/^It requires the role admin of the organisation.*\. Ask an organisation admin\.$/)
     expect(denied(await post('/v1/organizations', { name: 'Mine' }, token('OA')))).toBe(
-      'Only the superuser of the platform may do it.',
+      'Only the superuser of the platform can do this.',
     )
   })
 
@@ -55,7 +55,7 @@ describe('a 403 names an alternative', () => {
     const reply = await patch(`/v1/editions/${world.a.editions[0].id}`, { name: 'x' }, made.body.token)
     expect(reply.body).toMatchObject({
       code: 'insufficient_scope',
-      detail: 'This token may not write. Use or make a token with the scope `write`.',
+      detail: 'This token does not have the scope `write`. Use a token that has it.',
     })
   })
 })

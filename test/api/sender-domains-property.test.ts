@@ -54,7 +54,7 @@ class Domain {
   readonly ctx = {
     ...contextAt(Date.now()),
     dns: {
-      txt: async (): Promise<TxtAnswer> => {
+      lookUpTxt: async (): Promise<TxtAnswer> => {
         if (!this.answers) return { ok: false, code: 'timeout' }
         return { ok: true, texts: [...this.records].map((token) => ownershipRecord({ domain: '', token }).value) }
       },

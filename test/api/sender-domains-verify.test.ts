@@ -50,7 +50,7 @@ describe('verifySenderDomain', () => {
     for (const [answer, expected] of answers) {
       const row = await stored(domain.id)
       if (!row) throw new Error('the domain is there')
-      const ctx = { ...contextAt(Date.now()), dns: { txt: async () => answer } }
+      const ctx = { ...contextAt(Date.now()), dns: { lookUpTxt: async () => answer } }
       await verifySenderDomain(ctx, row, { by_hand: false })
       expect(await stored(domain.id)).toMatchObject({ status: 'verified', check_outcome: expected })
     }

@@ -1,7 +1,6 @@
-import { insertEditionCustomers } from '../../src/db/edition-customers.ts'
+import { insertEditionCustomers } from '../../src/db/customers.ts'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-
 import { unsubscribeAndCount } from '../../src/modules/message-events/unsubscribe.ts'
 import { get, patch } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { kindOfId } from '../../src/domain/ids.ts'
+import { findIdKind } from '../../src/domain/ids.ts'
 import { countEntries, entriesOf } from '../support/audit.ts'
 import { recordedBatches } from '../support/bindings.ts'
 import { callerOf, implemented, make, reads, send, sendWith, sharedSample, writes } from '../support/operations.ts'
@@ -36,7 +36,7 @@ describe.each(recorded.map((operation) => [operation.id, operation] as const))('
         action: id,
         actor_id: caller.account,
         token_id: caller.who === 'root' ? null : caller.tokenId,
-        resource_type: kindOfId(resource),
+        resource_type: findIdKind(resource),
         resource_id: resource,
       },
     ])

@@ -75,7 +75,7 @@ describe.each(byId(withBody))('%s', (_, operation) => {
         [
           {
             code: 'unknown_field',
-            detail: `No such field; did you mean \`${name}\`?`,
+            detail: `This field does not exist. Did you mean \`${name}\`?`,
             attr: misspelt(name),
             pointer: `#/${misspelt(name)}`,
           },
@@ -237,7 +237,7 @@ describe('a body that creates a resource', () => {
       [
         {
           code: 'unknown_field',
-          detail: 'A new resource does not take this field. Set it afterwards with PATCH.',
+          detail: 'This field cannot be set when the resource is created. Set it afterwards with PATCH.',
           attr: 'currency',
           pointer: '#/currency',
         },
@@ -285,7 +285,7 @@ describe('an order of an import', () => {
         {
           code: 'unknown_field',
           pointer: '#/orders/0/items/0/unit_prize',
-          detail: 'No such field; did you mean `unit_price`?',
+          detail: 'This field does not exist. Did you mean `unit_price`?',
         },
       ],
     })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { operations, routers } from '../../src/app.ts'
 import { openApiDocument } from '../../src/http/openapi.ts'
 import type { Operation } from '../../src/http/operations/operation.ts'
-import { nullableFields, type Schema } from '../../scripts/support/nulls.ts'
+import { type Schema, schemasIn } from '../support/document.ts'
 
 interface Documented {
   operationId: string
@@ -45,14 +45,23 @@ const acceptsNull = (schema: Schema): boolean =>
 const isList = (operation: Operation): boolean => 'page' in ((operation.query as { shape?: object }).shape ?? {})
 
 describe('the OpenAPI document', () => {
-  it('states for every nullable field when it is null', () => {
-    const fields = nullableFields(document)
-    expect(fields.length).toBeGreaterThan(80)
-    expect(
-      fields
-        .filter(({ description }) => !/\bnull\b/i.test(description))
-        .map(({ resource, field }) => `${resource}.${field}`),
-    ).toEqual([])
+  it('says of every field of an answer or an event that may be null when it is', () => {
+    const operationsOf = (paths: Document['paths']) => Object.values(paths).flatMap((methods) => Object.values(methods))
+    const bodies = [
+      ...operationsOf(document.paths).flatMap(({ responses }) => Object.values(responses)),
+      ...operationsOf(document.webhooks).flatMap(({ requestBody }) => requestBody ?? []),
+    ]
+    const seen = new Set<Schema>()
+    const nullable = bodies
+      .flatMap(({ content }) => Object.values(content ?? {}))
+      .flatMap(({ schema }) => [...schemasIn(schema, '', seen)])
+      .flatMap(([path, { properties }]) =>
+        Object.entries(properties ?? {}).map(([name, property]) => ({ field: `${path}.${name}`, property })),
+      )
+      .filter(({ property }) => acceptsNull(property))
+    expect(nullable.length).toBeGreaterThan(80)
+    const undescribed = nullable.filter(({ property }) => !/\bnull\b/i.test(property.description ?? ''))
+    expect(undescribed.map(({ field }) => field)).toEqual([])
   })
 
   it('is valid OpenAPI 3.1', async () => {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import type { JobCtx } from '../../src/context.ts'
-import { accessOf, accessOfStarted, accessOfWebhook } from '../../src/modules/merchant-accounts/index.ts'
+import { findReadyAccount, findRefundAccount, findWebhookAccount } from '../../src/modules/merchant-accounts/index.ts'
 import { resealMerchantAccounts } from '../../src/modules/merchant-accounts/jobs.ts'
 import { patch } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
@@ -30,7 +30,7 @@ describe('the access of an edition to its merchant account', () => {
     const id = await givenAccount(organisation)
     const edition = await seedEdition(organisation, { merchant_account_id: id })
     const job = jobWith()
-    expect(await accessOf(job, { edition_id: edition.id, merchant_account_id: null })).toEqual({
+    expect(await findReadyAccount(job, { edition_id: edition.id, merchant_account_id: null })).toEqual({
       id,
       service: 'stripe',
       provider_account: 'acct_Own',
@@ -49,7 +49,7 @@ describe('the access of an edition to its merchant account', () => {
     const [own, earlier] = [await givenAccount(organisation), await givenAccount(organisation)]
     const accountOf = async (merchant_id: Record<string, unknown>, merchant_account_id: string | null) => {
       const edition = await seedEdition(organisation, { merchant_account_id: own, merchant_id })
-      return (await accessOf(jobWith(), { edition_id: edition.id, merchant_account_id }))?.provider_account
+      return (await findReadyAccount(jobWith(), { edition_id: edition.id, merchant_account_id }))?.provider_account
     }
     expect(await accountOf({ stripe: 'acct_Edition' }, null)).toBe('acct_Edition')
     expect(await accountOf({ stripe: 'acct_Edition' }, own)).toBe('acct_Edition')
@@ -62,7 +62,7 @@ describe('the access of an edition to its merchant account', () => {
     const [organisation, other] = [await givenOrganization(), await givenOrganization()]
     const access = async (merchant_account_id: string | null, taken: string | null = null) => {
       const edition = await seedEdition(organisation, { merchant_account_id })
-      return accessOf(jobWith(), { edition_id: edition.id, merchant_account_id: taken })
+      return findReadyAccount(jobWith(), { edition_id: edition.id, merchant_account_id: taken })
     }
     expect(await access(null)).toBeNull()
     expect(await access(await givenAccount(organisation, { api_key: null }))).toBeNull()
@@ -73,11 +73,11 @@ describe('the access of an edition to its merchant account', () => {
     const off = await givenAccount(organisation, { is_active: false })
     expect(await access(off)).toBeNull()
     const edition = await seedEdition(organisation, { merchant_account_id: off })
-    const started = await accessOfStarted(jobWith(), { edition_id: edition.id, merchant_account_id: null })
+    const started = await findRefundAccount(jobWith(), { edition_id: edition.id, merchant_account_id: null })
     expect(started).toMatchObject({ id: off, api_key: apiKey, is_active: false })
-    expect(await accessOfWebhook(jobWith(), off)).toMatchObject({ id: off, webhook_secret: webhookSecret })
-    expect(await accessOfWebhook(jobWith(), 'mac_none')).toBeNull()
-    expect(await accessOfWebhook(jobWith(), await givenAccount(organisation, { webhook_secret: null }))).toBeNull()
+    expect(await findWebhookAccount(jobWith(), off)).toMatchObject({ id: off, webhook_secret: webhookSecret })
+    expect(await findWebhookAccount(jobWith(), 'mac_none')).toBeNull()
+    expect(await findWebhookAccount(jobWith(), await givenAccount(organisation, { webhook_secret: null }))).toBeNull()
   })
 
   it('does not exist for a test account in production', async () => {
@@ -86,8 +86,8 @@ describe('the access of an edition to its merchant account', () => {
       merchant_account_id: await seedMerchantAccount(organisation, { type: 'test' }),
     })
     const paid = { edition_id: edition.id, merchant_account_id: null }
-    expect(await accessOf(jobWith(), paid)).toMatchObject({ service: 'test' })
-    expect(await accessOf(jobWith({}, 'production'), paid)).toBeNull()
+    expect(await findReadyAccount(jobWith(), paid)).toMatchObject({ service: 'test' })
+    expect(await findReadyAccount(jobWith({}, 'production'), paid)).toBeNull()
   })
 })
 
@@ -102,7 +102,7 @@ describe('secrets of merchant accounts', () => {
     const [one, two] = [await givenAccount(organisation), await givenAccount(organisation)]
     const edition = await seedEdition(organisation, { merchant_account_id: one })
     const access = (secrets: string[]) =>
-      accessOf(jobWith({ secrets }), { edition_id: edition.id, merchant_account_id: null })
+      findReadyAccount(jobWith({ secrets }), { edition_id: edition.id, merchant_account_id: null })
     expect(await access([standard])).toMatchObject({ api_key: apiKey })
     expect(await access(['another'])).toBeNull()
     expect(await access([])).toBeNull()
@@ -123,18 +123,18 @@ describe('secrets of merchant accounts', () => {
     expect(await resealMerchantAccounts(jobWith())).toBe(0)
     const rotated = jobWith({ secrets: ['the next one', standard] })
     const paid = { edition_id: edition.id, merchant_account_id: null }
-    expect(await accessOf(rotated, paid)).toMatchObject({ api_key: apiKey, webhook_secret: webhookSecret })
+    expect(await findReadyAccount(rotated, paid)).toMatchObject({ api_key: apiKey, webhook_secret: webhookSecret })
     while ((await resealMerchantAccounts(rotated)) > 0);
     const after = await Promise.all(ids.map(sealedOf))
     for (const [index, row] of after.entries()) {
       expect(row?.sealed_with).not.toBe(before[index]?.sealed_with)
       expect(row?.version).toBe(before[index]?.version)
     }
-    expect(await accessOf(jobWith({ secrets: ['the next one'] }), paid)).toMatchObject({
+    expect(await findReadyAccount(jobWith({ secrets: ['the next one'] }), paid)).toMatchObject({
       api_key: apiKey,
       webhook_secret: webhookSecret,
     })
-    expect(await accessOf(jobWith(), paid)).toBeNull()
+    expect(await findReadyAccount(jobWith(), paid)).toBeNull()
   })
 
   it('can be replaced when no known secret decrypts them', async () => {
@@ -143,8 +143,8 @@ describe('secrets of merchant accounts', () => {
     const edition = await seedEdition(organisation, { merchant_account_id: id })
     await db.batch([sql`update merchant_accounts set sealed_api_key = 'lost.lost' where id = ${id}`])
     const paid = { edition_id: edition.id, merchant_account_id: null }
-    expect(await accessOf(jobWith(), paid)).toBeNull()
+    expect(await findReadyAccount(jobWith(), paid)).toBeNull()
     expect((await patch(`/v1/merchant-accounts/${id}`, { api_key: apiKey })).status).toBe(200)
-    expect(await accessOf(jobWith(), paid)).toMatchObject({ api_key: apiKey, webhook_secret: webhookSecret })
+    expect(await findReadyAccount(jobWith(), paid)).toMatchObject({ api_key: apiKey, webhook_secret: webhookSecret })
   })
 })

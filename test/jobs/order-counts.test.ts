@@ -14,7 +14,11 @@ import { runToEnd } from '../support/staged-imports.ts'
 import { undoToEnd } from '../support/undone-imports.ts'
 
 async function expectCountsToHold(): Promise<void> {
-  expect(await db.all(sql`select edition_id, status, type, n from order_counts where n <> 0 order by 1, 2, 3`)).toEqual(
+  expect(
+    await db.all(
+      sql`select edition_id, status, type, orders_count as n from order_counts where orders_count <> 0 order by 1, 2, 3`,
+    ),
+  ).toEqual(
     await db.all(sql`select edition_id, status, type, count(*) as n from orders group by 1, 2, 3 order by 1, 2, 3`),
   )
 }
@@ -101,12 +105,14 @@ describe('counts of orders', () => {
     await recountAtNight(1)
     const ofShop = sql`edition_id = ${shop.edition_id}`
     const { status, n } = (await db.first(
-      sql<{ status: string; n: number }>`select status, n from order_counts where ${ofShop} and n > 1 limit 1`,
+      sql<{ status: string; n: number }>`select status, orders_count as n from order_counts
+        where ${ofShop} and orders_count > 1 limit 1`,
     )) ?? { status: '', n: 0 }
     await write(
-      sql`update order_counts set n = n + 3 where ${ofShop} and status = ${status}`,
+      sql`update order_counts set orders_count = orders_count + 3 where ${ofShop} and status = ${status}`,
       sql`delete from order_counts where ${ofShop} and status <> ${status}`,
-      sql`insert into order_counts (edition_id, status, type, n) values (${shop.edition_id}, 'gone', 'online', 2)`,
+      sql`insert into order_counts (edition_id, status, type, orders_count)
+        values (${shop.edition_id}, 'gone', 'online', 2)`,
     )
     const listed = async () =>
       (await get(`/v1/orders?edition_id=${shop.edition_id}&status=${status}`)).body.count as number

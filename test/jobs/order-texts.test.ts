@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { fold } from '../../src/domain/text/fold.ts'
-import { kindOfId } from '../../src/domain/ids.ts'
+import { findIdKind } from '../../src/domain/ids.ts'
 import { get, post } from '../support/api.ts'
 import { aRow } from '../support/seeding/imports/staged-imports.ts'
 import { db } from '../support/seeding/rows.ts'
@@ -82,7 +82,7 @@ it('gives a cart, its lines, its purchases and its payment ids of their own, whi
   const { cart, purchases, completed_transaction_id, transactions } = await detail()
   expect(cart.items.map((line: { quantity: number }) => line.quantity)).toEqual([1, 2])
   const ids: string[] = [cart, ...cart.items, ...purchases, ...transactions].map((row) => row.id)
-  expect(ids.map(kindOfId)).toEqual([
+  expect(ids.map(findIdKind)).toEqual([
     'cart',
     'cart_item',
     'cart_item',

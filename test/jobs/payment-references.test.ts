@@ -77,8 +77,8 @@ describe('a refund of a reference of another edition', () => {
 describe('a refund whose payment the provider does not name', () => {
   it('waits without a call until the provider answers, and is then paid once', async () => {
     const { refund, provider, engine } = await seedDue()
-    const { references } = provider.gateway
-    provider.gateway.references = () => Promise.reject(new PaymentProviderUnavailable('down'))
+    const { listReferences } = provider.gateway
+    provider.gateway.listReferences = () => Promise.reject(new PaymentProviderUnavailable('down'))
     await engine.run()
     expect(await refundRow(refund)).toMatchObject({
       status: 'approved',
@@ -87,7 +87,7 @@ describe('a refund whose payment the provider does not name', () => {
       provider_key: null,
     })
     expect([provider.calls, (await refundRow(refund)).due_at]).toEqual([[], engine.job.now() + minute])
-    provider.gateway.references = references
+    provider.gateway.listReferences = listReferences
     engine.advance(minute)
     await engine.run()
     expect(await refundRow(refund)).toMatchObject({ status: 'completed', checks: 0, attempts: 1 })
@@ -96,7 +96,7 @@ describe('a refund whose payment the provider does not name', () => {
 
   it('fails the healthcheck of its edition after 30 days', async () => {
     const { refund, provider, engine } = await seedDue()
-    provider.gateway.references = () => Promise.reject(new PaymentProviderUnavailable('down'))
+    provider.gateway.listReferences = () => Promise.reject(new PaymentProviderUnavailable('down'))
     await engine.run()
     engine.advance(31 * 24 * 60 * minute)
     await engine.run()
@@ -105,10 +105,10 @@ describe('a refund whose payment the provider does not name', () => {
 
   it('stops at any other fault, and is paid when its lease has expired', async () => {
     const { refund, provider, engine } = await seedDue()
-    const { references } = provider.gateway
-    provider.gateway.references = () => Promise.reject(new Error('a fault'))
+    const { listReferences } = provider.gateway
+    provider.gateway.listReferences = () => Promise.reject(new Error('a fault'))
     await expect(engine.run()).rejects.toThrow('refunds could not be paid')
-    provider.gateway.references = references
+    provider.gateway.listReferences = listReferences
     engine.advance(2 * minute)
     await engine.run()
     expect(await refundRow(refund)).toMatchObject({ status: 'completed', attempts: 1 })

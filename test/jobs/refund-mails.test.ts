@@ -3,9 +3,9 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { insert, update } from '../../src/db/write.ts'
 import { editions } from '../../src/db/schema/editions.ts'
 import { suppressions } from '../../src/db/schema/consents.ts'
-import { languageOf, languages } from '../../src/domain/languages.ts'
+import { parseLanguage, languages } from '../../src/domain/languages.ts'
 import { refundEmailStatements } from '../../src/modules/transactional-emails/index.ts'
-import { changesBy } from '../../src/modules/refund-payments/outcome.ts'
+import { buildOutcomeChanges } from '../../src/modules/refund-payments/outcome.ts'
 import { commitAnnounced } from '../../src/modules/webhooks/index.ts'
 import { providerOf as emailProviderOf, receiptEngine } from '../support/receipts.ts'
 import {
@@ -66,7 +66,7 @@ describe('the confirmation of a refund', () => {
       pl: '1234,50 DKK',
     }
     for (const locale of [...languages, 'sv-SE']) {
-      const language = languageOf(locale) ?? 'en'
+      const language = parseLanguage(locale) ?? 'en'
       const sale = await seedSale()
       await speak(sale, locale)
       await pay(sale, { requested_minor: 123_450, approved_minor: 123_450 })
@@ -132,7 +132,7 @@ describe('the confirmation of a refund', () => {
     const refund = await pay(sale)
     const { job } = refundEngine(providerOf())
     const failed = refusedFor('expired_card')
-    const { statements, announcements } = await changesBy(job, await refundRow(refund), failed)
+    const { statements, announcements } = await buildOutcomeChanges(job, await refundRow(refund), failed)
     await commitAnnounced(job, statements, announcements)
     await approveAgain(sale, refund, 1)
     await refundEngine(providerOf()).run()

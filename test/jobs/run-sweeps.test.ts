@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { runSweeps } from '../../src/entry/run-sweeps.ts'
+import { runSweeps } from '../../src/entry/scheduled.ts'
 import { realJob } from '../support/campaigns.ts'
 
 it('runs all sweeps of a minute in their order, also after one that fails', async () => {

@@ -6,7 +6,7 @@ import { walkAs } from '../support/lists.ts'
 import { act, change, make, person, type SearchedPeople, text } from '../support/searched-people.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { db } from '../support/seeding/rows.ts'
-import { fold, phoneDigits, phoneNeedles } from '../../src/domain/text/fold.ts'
+import { fold, listPhoneDigits, parsePhoneNeedles } from '../../src/domain/text/fold.ts'
 
 const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id).toSorted()
 const either = (column: string, needles: readonly string[]) =>
@@ -33,8 +33,8 @@ const containsOneOf = (texts: readonly string[], needles: readonly string[]): bo
 
 /** What each filter finds, by reading every row. */
 async function reference(made: SearchedPeople, needle: string) {
-  const folded = [fold(needle), ...phoneNeedles(needle)]
-  const digits = phoneDigits(needle)
+  const folded = [fold(needle), ...parsePhoneNeedles(needle)]
+  const digits = listPhoneDigits(needle)
   const ordersWhere = async (condition: ReturnType<typeof either>) =>
     idsOf(
       await db.all(sql<{ id: string }>`select orders.id from orders join users on users.id = user_id
@@ -79,7 +79,7 @@ const found = async (made: SearchedPeople, needle: string) => {
 
 /** What a viewer of the second edition finds, by comparing all that the viewer sees, one row at a time. */
 async function seenByViewer(made: SearchedPeople, needle: string) {
-  const folded = [fold(needle), ...phoneNeedles(needle)]
+  const folded = [fold(needle), ...parsePhoneNeedles(needle)]
   const rows = await db.all(sql<Person>`select users.id, seen.email, seen.first_name, seen.phone_digits
     from edition_customers as seen join users on users.seq = seen.user_seq where seen.edition_id = ${made.editions[1]}`)
   return idsOf(rows.filter((row) => containsOneOf(textsOf(row), folded)))

@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
 import { openJob } from '../../src/entry/job.ts'
-import { takeBatch } from '../../src/entry/queue.ts'
+import { handleBatch } from '../../src/entry/queue.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { answers, attemptsOf, deliveriesOf, endpointNow, engine, happen, timesOut } from '../support/webhooks.ts'
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
@@ -188,7 +188,7 @@ describe('endpoints that hang', () => {
     await happen(endpoint, 3)
     const posted = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('thanks'))
     const message = { type: 'webhook.deliver', endpoint_id: endpoint.id }
-    await takeBatch(
+    await handleBatch(
       openJob(env),
       createMessageBatch('webhooks', [{ id: 'm', timestamp: new Date(), attempts: 1, body: message }]),
     )

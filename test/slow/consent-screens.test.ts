@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { formPage } from '../../src/http/pages/form-page.ts'
+import { formPage } from '../../src/http/pages/html-page.ts'
 import {
   confirmationPage,
   type LinkPage,

@@ -2,8 +2,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { codePage, indexPage, layout } from '../../src/http/pages/error-pages.ts'
-import { pagePolicy } from '../../src/http/pages/page-style.ts'
-import { startLinks, startPage } from '../../src/http/pages/start-page.ts'
+import { pagePolicy } from '../../src/http/pages/html-page.ts'
+import { startLinks, startPage } from '../../src/http/pages/reference.ts'
 import { type Browser, openBrowser } from '../support/chromium.ts'
 
 const pages: Record<string, () => ReturnType<typeof layout> | null> = {

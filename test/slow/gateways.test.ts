@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { eventsOf } from '../../src/gateways/provider-events/provider-events.ts'
+import { readProviderEvents } from '../../src/gateways/provider-events/provider-events.ts'
 import { resendGateway } from '../../src/gateways/email/resend.ts'
 import { gatewayApi } from '../../src/gateways/sms/gatewayapi.ts'
 import { type FakeProvider, resendEvent, resendEventOf, smsEvent, startFakeProvider } from '../support/fake-provider.ts'
@@ -98,11 +98,11 @@ describe('the events that the provider signs', () => {
     if (!mail || !sms) throw new Error('nothing was accepted')
     const signed = resendEvent(secrets.email.webhookSecret, resendEventOf('email.delivered', mail))
     expect(
-      await eventsOf(secrets, 'resend', { ...signed, headers: new Headers(signed.headers) }, Date.now()),
+      await readProviderEvents(secrets, 'resend', { ...signed, headers: new Headers(signed.headers) }, Date.now()),
     ).toMatchObject([{ type: 'delivered', reference: mail.reference, providerId: mail.id }])
     const said = smsEvent(secrets.sms.webhookSecret, 'delivered', sms)
     expect(
-      await eventsOf(secrets, 'gatewayapi', { ...said, headers: new Headers(said.headers) }, Date.now()),
+      await readProviderEvents(secrets, 'gatewayapi', { ...said, headers: new Headers(said.headers) }, Date.now()),
     ).toMatchObject([{ type: 'delivered', reference: sms.reference, providerId: sms.id, address: `+${sms.to}` }])
   })
 })

@@ -24,9 +24,9 @@ afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
 describe('npm start with a wrong variable', () => {
   it.for([
     [{ PORT: 'abc' }, 'PORT is "abc". It is a whole number from 0 to 65535.'],
-    [{ EMAIL_PROVIDER: 'foo' }, 'EMAIL_PROVIDER is "foo". It is one of capture, resend, cloudflare.'],
-    [{ EMAIL_FROM: 'Events' }, 'EMAIL_FROM is "Events". It looks like: Events <no-reply@example.com>'],
-    [{ WEBHOOK_RETRY_SCHEDULE: 'x' }, 'WEBHOOK_RETRY_SCHEDULE is "x". It is seconds, separated by commas: 5,300,1800'],
+    [{ EMAIL_PROVIDER: 'foo' }, 'EMAIL_PROVIDER is "foo". It must be one of capture, resend, cloudflare.'],
+    [{ EMAIL_FROM: 'Events' }, 'EMAIL_FROM is "Events". It must look like "Events <no-reply@example.com>".'],
+    [{ WEBHOOK_RETRY_SCHEDULE: 'x' }, 'WEBHOOK_RETRY_SCHEDULE is "x". It must be a list of seconds, for example 5,300,1800.'],
   ] as const)('fails with one line before it writes anything: %o', async ([env, line]) => {
     const stateDir = join(folder, 'never-made')
     const launcher = await launch({ STATE_DIR: stateDir, ...env })
@@ -39,13 +39,13 @@ describe('npm start with a wrong variable', () => {
     [{ PORT: '70000' }, 'PORT is "70000". It is a whole number from 0 to 65535.'],
     [{ SEED: 'no' }, 'SEED is "no". It is 0 or 1.'],
     [{ RATE_LIMIT_PER_MINUTE: 'many' }, 'RATE_LIMIT_PER_MINUTE is "many". It is a whole number, 0 for no limit.'],
-    [{ SMS_PROVIDER: 'toString' }, 'SMS_PROVIDER is "toString". It is one of capture, gatewayapi.'],
-    [{ DNS_PROVIDER: 'dig' }, 'DNS_PROVIDER is "dig". It is one of capture, https.'],
+    [{ SMS_PROVIDER: 'toString' }, 'SMS_PROVIDER is "toString". It must be one of capture, gatewayapi.'],
+    [{ DNS_PROVIDER: 'dig' }, 'DNS_PROVIDER is "dig". It must be one of capture, https.'],
     [{ EMAIL_PROVIDER: 'resend', EMAIL_API_KEY: '' }, 'EMAIL_API_KEY is not set. EMAIL_PROVIDER=resend needs it.'],
     [{ SMS_PROVIDER: 'gatewayapi', SMS_API_KEY: '' }, 'SMS_API_KEY is not set. SMS_PROVIDER=gatewayapi needs it.'],
     [
       { WEBHOOK_RETRY_SCHEDULE: '5,,300' },
-      'WEBHOOK_RETRY_SCHEDULE is "5,,300". It is seconds, separated by commas: 5,300,1800',
+      'WEBHOOK_RETRY_SCHEDULE is "5,,300". It must be a list of seconds, for example 5,300,1800.',
     ],
     [{ ALLOW_INSECURE_WEBHOOKS: 'yes' }, 'ALLOW_INSECURE_WEBHOOKS is "yes". It is 0 or 1.'],
     [{ PUBLIC_URL: 'events.example' }, 'PUBLIC_URL is "events.example". It looks like: https://events.example.com'],

@@ -414,7 +414,7 @@ it('counts the orders of an edition in the table that lists read, too', () => {
   const counts = database
     .prepare(
       `select (select count(*) from orders where ${inLarge}) as orders, (select count(*) from users) as customers,
-        (select sum(n) from order_counts where ${inLarge}) as counted`,
+        (select sum(orders_count) from order_counts where ${inLarge}) as counted`,
     )
     .get()
   expect(counts).toEqual({ orders: orderCount, customers: customerCount, counted: orderCount })

@@ -52,7 +52,7 @@ async function packageFiles(): Promise<void> {
     push: undefined,
     now: Date.now,
   })
-  const bytes = await passes.applePackage({ content, token: 't'.repeat(32) })
+  const bytes = await passes.buildApplePackage({ content, token: 't'.repeat(32) })
   await writeFile(join(folder, 'pass.pkpass'), bytes)
   for (const [name, file] of Object.entries(unzipSync(bytes))) await writeFile(join(folder, name), file)
 }

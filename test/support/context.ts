@@ -6,15 +6,14 @@ import { IdempotencyStore } from '../../src/db/idempotency.ts'
 import { type Caller, superuser } from '../../src/domain/accounts/access.ts'
 import { type IdKind, newId as mintId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
-import { retentionDays } from '../../src/domain/retention.ts'
-import { dayMs } from '../../src/domain/time/instants.ts'
+import { retentionDays, dayMs } from '../../src/domain/time/instants.ts'
 import { standardSchedule } from '../../src/domain/webhooks/webhooks.ts'
 import { captureEmail, captureSms } from '../../src/gateways/capture/capture.ts'
-import { capturedDns } from '../../src/gateways/dns/captured.ts'
+import { capturedDns } from '../../src/gateways/dns/dns.ts'
 import { r2Files } from '../../src/gateways/files/r2.ts'
 import { capturePasses } from '../../src/gateways/passes/capture.ts'
-import { paymentGateways } from '../../src/gateways/payments/gateways.ts'
-import { sendersOf, webhookSendersOf } from '../../src/entry/senders.ts'
+import { buildPaymentGateways } from '../../src/gateways/payments/gateways.ts'
+import { createCampaignSenders, createWebhookSenders } from '../../src/entry/job.ts'
 import { captureStore } from '../../src/modules/dev-mailbox/index.ts'
 import { capturedRecords } from '../../src/modules/sender-domains/index.ts'
 import { capturedKeys } from '../../src/modules/wallet/index.ts'
@@ -41,7 +40,7 @@ export const testConfig: Config = {
   payments: { apiBase: '', secrets: ['link-signing-key-of-the-tests'] },
   oidc: null,
   cell: '',
-  kept: { webhooks: retentionDays.webhooks * dayMs, auditLog: retentionDays.auditLog * dayMs },
+  retentionMs: { webhooks: retentionDays.webhooks * dayMs, auditLog: retentionDays.auditLog * dayMs },
   files: { url: 'https://api.example.test', scan: null },
   webhooks: { allowInsecure: false, ownHosts: [], schedule: standardSchedule },
 }
@@ -53,7 +52,7 @@ export function capturing(
   const store = captureStore(parts)
   const { publicUrl, wallet } = testConfig
   return {
-    payments: paymentGateways({ environment: 'test', apiBase: testConfig.payments.apiBase }),
+    payments: buildPaymentGateways({ environment: 'test', apiBase: testConfig.payments.apiBase }),
     email: captureEmail(store),
     files: r2Files(env.FILES),
     sms: captureSms(store),
@@ -86,8 +85,8 @@ export function contextAt(now: number, caller: Partial<Caller> = {}): Ctx {
     recordAudit: () => sql`select 1`,
     afterCommit: () => undefined,
     jobQueue: { enqueue: async () => undefined },
-    senders: sendersOf(env),
-    webhookSenders: webhookSendersOf(env),
+    senders: createCampaignSenders(env),
+    webhookSenders: createWebhookSenders(env),
     webhookPost: { post: () => Promise.reject(new Error('verbs post nothing')) },
     ...capturing({ db, now: () => now, newId }),
   }

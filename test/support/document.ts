@@ -5,12 +5,14 @@ import type { Operation } from '../../src/http/operations/operation.ts'
 export interface Schema {
   $ref?: string
   type?: string | string[]
+  description?: string
   format?: string
   example?: unknown
   pattern?: string
   enum?: unknown[]
   const?: unknown
   properties?: Record<string, Schema>
+  required?: string[]
   items?: Schema
   additionalProperties?: Schema | boolean
   propertyNames?: Schema

@@ -1,4 +1,4 @@
-import { type EditionFacts, examine } from '../../src/domain/editions/health/index.ts'
+import { type EditionFacts, runChecks } from '../../src/domain/editions/health/index.ts'
 import type { ProductFacts } from '../../src/domain/editions/health/facts.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
 
@@ -105,6 +105,6 @@ export const all =
     Object.assign({}, ...changes.map((change) => change(facts))) as Partial<EditionFacts>
 
 export const ids = (facts: EditionFacts) =>
-  examine(facts)
+  runChecks(facts)
     .filter(({ passed }) => !passed)
     .map(({ check }) => check.id)

@@ -1,4 +1,4 @@
-import { idPrefixOf } from '../../src/domain/ids.ts'
+import { findIdPrefix } from '../../src/domain/ids.ts'
 import type { DocumentedFilter } from './schema.ts'
 
 export type ListedRow = Record<string, unknown>
@@ -55,7 +55,7 @@ const most = { words: 3, shown: 2 }
 function nothingHas(name: string): string {
   if (name === 'created_before') return '1990-01-01T00:00:00Z'
   if (name === 'created_after') return '2990-01-01T00:00:00Z'
-  return `${idPrefixOf(name) ?? 'no'}_has_this`
+  return `${findIdPrefix(name) ?? 'no'}_has_this`
 }
 
 /** Values of a filter: those that rows show, and one that nothing has. */

@@ -1,9 +1,9 @@
-import { insertEditionCustomers } from '../../src/db/edition-customers.ts'
+import { insertEditionCustomers } from '../../src/db/customers.ts'
 import { sql } from 'drizzle-orm'
 import { campaigns } from '../../src/db/schema/messaging/campaigns.ts'
 import { users } from '../../src/db/schema/users.ts'
 import { update } from '../../src/db/write.ts'
-import { searchColumns } from '../../src/domain/accounts/users.ts'
+import { buildSearchColumns } from '../../src/domain/accounts/users.ts'
 import { anOrder, importOrders } from './seeding/sales/orders.ts'
 import { inRecipientStore } from './seeding/messaging/campaigns.ts'
 import { buildBareMembership } from './seeding/customers.ts'
@@ -72,7 +72,7 @@ export async function hideCustomer({ a }: World): Promise<{ id: string; seq: num
   const contact = { email, phone_number, first_name, last_name }
   const row = {
     ...contact,
-    ...searchColumns(contact),
+    ...buildSearchColumns(contact),
     metadata: { note: hidden.metadata },
     is_verified: true,
     last_seen_at: Date.parse(hidden.last_seen),

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import { mintToken } from '../../src/domain/accounts/tokens.ts'
+import { generateToken } from '../../src/domain/accounts/tokens.ts'
 import { sha256OfShort, toHex } from '../../src/domain/text/encoding.ts'
 
 /** Orders of the large edition. ORDERS=20000 for a shorter run. */
@@ -169,7 +169,7 @@ export function fillDatabase(file: string): DatabaseSync {
 
 /** A token of a new member with a role in these editions, or in the organisation. */
 export function addMember(database: DatabaseSync, name: string, editions: readonly string[]): string {
-  const token = mintToken((length) => crypto.getRandomValues(new Uint8Array(length)))
+  const token = generateToken((length) => crypto.getRandomValues(new Uint8Array(length)))
   const insert = (table: string, row: Record<string, SQLInputValue>) =>
     database
       .prepare(
@@ -195,7 +195,7 @@ export function addMember(database: DatabaseSync, name: string, editions: readon
     account_id: `usr_${name}`,
     name,
     token_hash: toHex(sha256OfShort(token)),
-    shown: '',
+    prefix: '',
     scopes: 'read',
     // Uses of a token are recorded from time to time, which no request has to do here.
     last_used_at: Number.MAX_SAFE_INTEGER,

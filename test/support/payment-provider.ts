@@ -60,9 +60,9 @@ export function providerOf(options: { isIdempotent?: boolean } = {}) {
       return byKey(key)?.outcome ?? 'not_found'
     },
     find: async (reference) => refunds.get(reference) ?? null,
-    references: async (payment) => [payment],
-    unknownPayment: (payment) => `${payment}_unknown`,
-    verify: () => Promise.reject(new Error('this provider posts nothing')),
+    listReferences: async (payment) => [payment],
+    buildUnknownReference: (payment) => `${payment}_unknown`,
+    readWebhook: () => Promise.reject(new Error('this provider posts nothing')),
     capabilities: { is_idempotent: isIdempotent, is_immediate: false },
   }
   const payments: PaymentGateways = { of: () => gateway }

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
-import { insertEditionCustomers } from '../../src/db/edition-customers.ts'
+import { insertEditionCustomers } from '../../src/db/customers.ts'
 import { orders } from '../../src/db/schema/sales/orders.ts'
 import { users } from '../../src/db/schema/users.ts'
 import { insert } from '../../src/db/write.ts'
-import { searchColumns } from '../../src/domain/accounts/users.ts'
-import { fold, searchText } from '../../src/domain/text/fold.ts'
+import { buildSearchColumns } from '../../src/domain/accounts/users.ts'
+import { fold, buildSearchText } from '../../src/domain/text/fold.ts'
 import { seedEdition } from './seeding/editions.ts'
 import { givenOrganization } from './seeding/organizations.ts'
 import { buildMembership } from './seeding/customers.ts'
@@ -75,7 +75,13 @@ export async function make(
     const own = { locale: 'en', msg_channel: 'email' as const, metadata: {}, ...at }
     const given = one.given && contactOf({ ...one, ...one.given })
     await write(
-      insert(users, { id: user_id, organization_id: organization.id, ...contact, ...searchColumns(contact), ...own }),
+      insert(users, {
+        id: user_id,
+        organization_id: organization.id,
+        ...contact,
+        ...buildSearchColumns(contact),
+        ...own,
+      }),
       ...insertEditionCustomers([buildMembership(first.id, { id: user_id, ...contact, locale: 'en' }, 1)]),
       ...(given
         ? insertEditionCustomers([buildMembership(second.id, { id: user_id, ...given, locale: 'en' }, 2)])
@@ -100,7 +106,7 @@ export async function make(
           cart: { id: freshId('cart') },
           has_payment: false,
           number_folded: fold(order_number),
-          search_text: searchText(order_number, id),
+          search_text: buildSearchText(order_number, id),
           ...at,
         }),
       )
@@ -121,7 +127,7 @@ export async function change(
   switch (one.act) {
     case 'contact': {
       const contact = contactOf({ email: `${one.email}#${customer}`, phone: null, name: one.name })
-      const { phone_digits, search_text } = searchColumns(contact)
+      const { phone_digits, search_text } = buildSearchColumns(contact)
       await write(
         sql`update users set email = ${contact.email}, phone_number = null, first_name = ${contact.first_name},
           phone_digits = ${phone_digits}, search_text = ${search_text} where id = ${customer}`,
@@ -130,7 +136,7 @@ export async function change(
     }
     case 'given': {
       const contact = contactOf({ ...one, phone: null })
-      const { search_text } = searchColumns(contact)
+      const { search_text } = buildSearchColumns(contact)
       await write(sql`update edition_customers set email = ${one.email}, phone_number = null, first_name = ${contact.first_name},
         search_text = ${search_text}, phone_digits = '' where user_seq = (select seq from users where id = ${customer})`)
       return

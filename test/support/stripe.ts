@@ -1,15 +1,15 @@
 import { vi } from 'vitest'
-import type { MerchantAccountAccess, RefundCall } from '../../src/gateways/payments/payments.ts'
+import type { GatewayAccount, RefundCall } from '../../src/gateways/payments/payments.ts'
 import { stripePayments } from '../../src/gateways/payments/stripe.ts'
 
-export const account: MerchantAccountAccess = {
+export const account: GatewayAccount = {
   id: 'mac_1',
   service: 'stripe',
   provider_account: null,
   api_key: 'rk_test_NeverShown1234',
   webhook_secret: 'whsec_of_the_tests',
 }
-export const gateway = (more: Partial<MerchantAccountAccess> = {}) =>
+export const gateway = (more: Partial<GatewayAccount> = {}) =>
   stripePayments({ ...account, ...more }, { apiBase: '', timeoutMs: 300 })
 
 export const aCall = (fields: Partial<RefundCall> = {}): RefundCall => ({

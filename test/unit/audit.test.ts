@@ -1,7 +1,7 @@
 import { array, assert, constantFrom, dictionary, jsonValue, property, string } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { changesBetween } from '../../src/domain/audit.ts'
-import { firstIdAt, kindOfId, newId } from '../../src/domain/ids.ts'
+import { listChanges } from '../../src/domain/audit.ts'
+import { firstIdAt, findIdKind, newId } from '../../src/domain/ids.ts'
 
 const names = constantFrom('name', 'status', 'metadata', 'modified', 'subject', 'token', 'count')
 const resource = dictionary(names, jsonValue({ maxDepth: 2 }))
@@ -12,7 +12,7 @@ const isEmpty = (value: unknown): boolean =>
   value === '' ||
   (typeof value === 'object' && Object.keys(value).length === 0)
 
-describe('changesBetween', () => {
+describe('listChanges', () => {
   it('names every field that differs, once, and no others', () => {
     assert(
       property(resource, resource, (before, after) => {
@@ -22,13 +22,13 @@ describe('changesBetween', () => {
             !(isEmpty(before[name]) && isEmpty(after[name])) &&
             JSON.stringify(before[name]) !== JSON.stringify(after[name]),
         )
-        expect(changesBetween(before, after).map(({ field }) => field)).toEqual(differ)
+        expect(listChanges(before, after).map(({ field }) => field)).toEqual(differ)
       }),
     )
   })
 
   it('finds no changes between equal resources', () => {
-    assert(property(resource, (one) => changesBetween(one, structuredClone(one)).length === 0))
+    assert(property(resource, (one) => listChanges(one, structuredClone(one)).length === 0))
   })
 
   it('contains no secret and no content of a message, at any depth', () => {
@@ -51,7 +51,7 @@ describe('changesBetween', () => {
         (path, name, text) => {
           const mark = `MARK-${text}-MARK`
           const nested = path.reduce<unknown>((inner, step) => ({ [step]: [inner], other: 1 }), { [name]: mark })
-          const changes = changesBetween({ field: nested, [name]: 'old' }, { field: 1, [name]: mark })
+          const changes = listChanges({ field: nested, [name]: 'old' }, { field: 1, [name]: mark })
           expect(JSON.stringify(changes)).not.toContain('MARK')
           expect(changes.map(({ field }) => field)).toContain(name)
         },
@@ -60,7 +60,7 @@ describe('changesBetween', () => {
   })
 
   it('leaves out values that are long', () => {
-    const [change] = changesBetween({ list: [] }, { list: ['x'.repeat(3000)] })
+    const [change] = listChanges({ list: [] }, { list: ['x'.repeat(3000)] })
     expect(change).toEqual({ field: 'list', is_hidden: true })
   })
 })
@@ -73,7 +73,7 @@ describe('an id', () => {
   })
 
   it('has the prefix of its kind, and no other kind has it', () => {
-    expect(['seg_1', 'usr_1', 'cmp_1', 'x', '', '__proto___1'].map(kindOfId)).toEqual([
+    expect(['seg_1', 'usr_1', 'cmp_1', 'x', '', '__proto___1'].map(findIdKind)).toEqual([
       'segment',
       'user',
       'campaign',

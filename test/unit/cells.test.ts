@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mintToken } from '../../src/domain/accounts/tokens.ts'
+import { generateToken } from '../../src/domain/accounts/tokens.ts'
 import { linkKinds, mintLinkToken, readLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
-import { cellOf, cellOfLink } from '../../src/domain/cells.ts'
+import { readCell, cellOfLink } from '../../src/domain/cells.ts'
 import {
   mintConfirmationToken,
   mintPreferencesToken,
@@ -10,8 +10,8 @@ import {
   readPreferencesToken,
 } from '../../src/domain/consents/consent-tokens.ts'
 import { openFileToken, signFileToken } from '../../src/domain/files/expiring-tokens.ts'
-import { firstIdAt, idFactory, type IdKind, idPrefixes, newId } from '../../src/domain/ids.ts'
-import { refundOfKey } from '../../src/domain/refunds/refund-payments.ts'
+import { firstIdAt, createIdFactory, type IdKind, idPrefixes, newId } from '../../src/domain/ids.ts'
+import { parseRefundKey } from '../../src/domain/refunds/refund-payments.ts'
 import { downloadToken, isSerialNumber, readDownloadToken } from '../../src/domain/wallet/wallet-tokens.ts'
 
 const kinds = Object.keys(idPrefixes) as IdKind[]
@@ -29,8 +29,8 @@ describe('the mark of an id', () => {
   it('is read back from ids of every kind, and is empty for ids without one', () => {
     fc.assert(
       fc.property(kind, at, cell, (one, time, given) => {
-        expect(cellOf(newId(one, time, Math.random, given))).toBe(given)
-        expect(cellOf(idFactory(time, Math.random, given)(one))).toBe(given)
+        expect(readCell(newId(one, time, Math.random, given))).toBe(given)
+        expect(readCell(createIdFactory(time, Math.random, given)(one))).toBe(given)
       }),
       { numRuns: 1000 },
     )
@@ -45,7 +45,7 @@ describe('the mark of an id', () => {
       `ord_7${'Z'.repeat(25)}`,
       '6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e',
     ]
-    for (const id of [...old, ...others]) expect([id, cellOf(id)]).toEqual([id, ''])
+    for (const id of [...old, ...others]) expect([id, readCell(id)]).toEqual([id, ''])
   })
 
   it('is null for texts that are similar to ids', () => {
@@ -65,7 +65,7 @@ describe('the mark of an id', () => {
       'ecm_',
       'org_bench',
     ]
-    for (const text of near) expect([text, cellOf(text)]).toEqual([text, null])
+    for (const text of near) expect([text, readCell(text)]).toEqual([text, null])
   })
 
   it('keeps the order of ids by time, beside ids with other marks and without', () => {
@@ -81,7 +81,7 @@ describe('the mark of an id', () => {
           expect(earlier < other).toBe(true)
           expect(firstIdAt(one, time) <= earlier && earlier < firstIdAt(one, time + later)).toBe(true)
           expect(firstIdAt(one, time + later) <= other).toBe(true)
-          const next = idFactory(time, Math.random, first)
+          const next = createIdFactory(time, Math.random, first)
           const ids = Array.from({ length: 5 }, () => next(one))
           expect(ids.toSorted()).toEqual(ids)
         },
@@ -92,9 +92,9 @@ describe('the mark of an id', () => {
   it('is part of the keys by which providers identify a refund', () => {
     for (const given of ['', 'k7']) {
       const id = newId('refund_request', latest, Math.random, given)
-      expect(refundOfKey(`${id}:12`)).toBe(id)
+      expect(parseRefundKey(`${id}:12`)).toBe(id)
     }
-    expect(refundOfKey(`${newId('order', latest, Math.random)}:1`)).toBeNull()
+    expect(parseRefundKey(`${newId('order', latest, Math.random)}:1`)).toBeNull()
   })
 })
 
@@ -102,11 +102,11 @@ describe('the mark of a token', () => {
   it('is read back, and a changed mark makes a token invalid', () => {
     fc.assert(
       fc.property(cell, mark, (given, other) => {
-        const token = mintToken(randomBytes, given)
+        const token = generateToken(randomBytes, given)
         expect(token).toMatch(given === '' ? /^ecm_[0-9A-Za-z]{36}$/ : /^ecm_[0-9A-Za-z]{36}[0-9a-z]{2}$/)
-        expect(cellOf(token)).toBe(given)
-        if (other !== given) expect(cellOf(token.slice(0, 40) + other)).toBeNull()
-        if (given !== '') expect(cellOf(token.slice(0, 40))).toBeNull()
+        expect(readCell(token)).toBe(given)
+        if (other !== given) expect(readCell(token.slice(0, 40) + other)).toBeNull()
+        if (given !== '') expect(readCell(token.slice(0, 40))).toBeNull()
       }),
     )
   })
@@ -149,7 +149,7 @@ describe('the mark of a token', () => {
       expect(cellOfLink(token)).toBe(given)
       expect(openFileToken(secret, signer, token, 0)).toEqual({ fileId, mark: 1 })
       const serial = `6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e${given}`
-      expect([isSerialNumber(serial), cellOf(serial)]).toEqual([true, given])
+      expect([isSerialNumber(serial), readCell(serial)]).toEqual([true, given])
       expect(await readDownloadToken(secret, await downloadToken(secret, serial))).toBe(serial)
     }
   })

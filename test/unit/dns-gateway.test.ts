@@ -13,7 +13,7 @@ const answering = (body: unknown, status = 200) =>
 const txt = (data: unknown, fields: object = {}) => ({ name, type: 16, TTL: 300, data, ...fields })
 const texts = async (...answers: unknown[]) => {
   answering({ Status: 0, Answer: answers })
-  return dns.txt(name)
+  return dns.lookUpTxt(name)
 }
 const found = (...all: string[]) => ({ ok: true, texts: all })
 const failure = { ok: false, code: 'failure' }
@@ -22,7 +22,7 @@ describe('a resolver over HTTPS', () => {
   it('is asked once, by its JSON form, and no redirect is followed', async () => {
     const fetched = answering({ Status: 0, Answer: [txt('"one"')] })
     const longest = watchTimers()
-    expect(await dns.txt(name)).toEqual(found('one'))
+    expect(await dns.lookUpTxt(name)).toEqual(found('one'))
     expect(fetched).toHaveBeenCalledTimes(1)
     const [url, init] = fetched.mock.calls[0] ?? []
     expect(url).toBe(`https://dns.example/query?name=${name}&type=TXT`)
@@ -65,9 +65,9 @@ describe('a resolver over HTTPS', () => {
 
   it('distinguishes a missing name from a failed query', async () => {
     answering({ Status: 3 })
-    expect(await dns.txt(name)).toEqual(found())
+    expect(await dns.lookUpTxt(name)).toEqual(found())
     answering({ Status: 0 })
-    expect(await dns.txt(name)).toEqual(found())
+    expect(await dns.lookUpTxt(name)).toEqual(found())
     for (const body of [
       { Status: 2 },
       { Status: 5 },
@@ -79,11 +79,11 @@ describe('a resolver over HTTPS', () => {
       '',
     ]) {
       answering(body)
-      expect([body, await dns.txt(name)]).toEqual([body, failure])
+      expect([body, await dns.lookUpTxt(name)]).toEqual([body, failure])
     }
     for (const status of [302, 400, 429, 500]) {
       answering({ Status: 0, Answer: [txt('"one"')] }, status)
-      expect([status, await dns.txt(name)]).toEqual([status, failure])
+      expect([status, await dns.lookUpTxt(name)]).toEqual([status, failure])
     }
   })
 
@@ -102,7 +102,7 @@ describe('a resolver over HTTPS', () => {
     ]
     expect(await texts(...odd, txt('"one"'))).toEqual(found('one'))
     answering({ Status: 0, Answer: { length: 5 } })
-    expect(await dns.txt(name)).toEqual(failure)
+    expect(await dns.lookUpTxt(name)).toEqual(failure)
     const many = await texts(...Array.from({ length: 5000 }, () => txt('"x"')))
     expect(many.ok && many.texts.length).toBe(200)
     const long = await texts(txt(`"${'x'.repeat(100_000)}"`), txt(`"${'\\"'.repeat(40_000)}`))
@@ -111,9 +111,9 @@ describe('a resolver over HTTPS', () => {
 
   it('refuses an answer that is too large, late or malformed', async () => {
     answering(JSON.stringify({ Status: 0, Answer: [txt('x'.repeat(600_000))] }))
-    expect(await dns.txt(name)).toEqual(failure)
+    expect(await dns.lookUpTxt(name)).toEqual(failure)
     vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('refused'))
-    expect(await dns.txt(name)).toEqual(failure)
+    expect(await dns.lookUpTxt(name)).toEqual(failure)
     vi.spyOn(globalThis, 'fetch').mockImplementation(
       (_, init) =>
         new Promise((_resolve, reject) =>
@@ -121,7 +121,7 @@ describe('a resolver over HTTPS', () => {
         ),
     )
     const hasty = dnsOverHttps({ apiBase: 'https://dns.example', timeoutMs: 5 })
-    expect(await hasty.txt(name)).toEqual({ ok: false, code: 'timeout' })
-    expect(await dnsOverHttps({ apiBase: 'no address' }).txt(name)).toEqual(failure)
+    expect(await hasty.lookUpTxt(name)).toEqual({ ok: false, code: 'timeout' })
+    expect(await dnsOverHttps({ apiBase: 'no address' }).lookUpTxt(name)).toEqual(failure)
   })
 })

@@ -4,22 +4,21 @@ import {
   mayAnywhere,
   mayAt,
   memberRoles,
-  reachOf,
+  getReach,
   roleCodes,
-  rolesAt,
-  strongerRole,
+  listRolesAt,
+  pickStrongerRole,
+  type Caller,
+  type Grant,
 } from '../../src/domain/accounts/access.ts'
-import type { Caller, Grant } from '../../src/domain/accounts/access.ts'
-import { fromBase64, sha256, toBase64, toHex, utf8 } from '../../src/domain/text/encoding.ts'
+import { fromBase64, sha256, toBase64, toHex, utf8, crc32 } from '../../src/domain/text/encoding.ts'
 import { pointerTo } from '../../src/domain/errors.ts'
 import { idPrefixes, newId } from '../../src/domain/ids.ts'
-import { bcp47, languageOf, languages } from '../../src/domain/languages.ts'
+import { toBcp47, parseLanguage, languages } from '../../src/domain/languages.ts'
 import { lifecycle } from '../../src/domain/lifecycle.ts'
 import { currencies, formatMoney, maxAmountMinor, toMajor, toMinor } from '../../src/domain/money.ts'
-import { freeSlug, maxSlugLength, slugify, slugPattern } from '../../src/domain/text/slug.ts'
-import { isStorable } from '../../src/domain/text/text.ts'
-import { isWellFormedToken, mintToken } from '../../src/domain/accounts/tokens.ts'
-import { crc32 } from '../../src/domain/text/crc32.ts'
+import { pickFreeSlug, maxSlugLength, slugify, slugPattern, isStorable } from '../../src/domain/text/text.ts'
+import { isWellFormedToken, generateToken } from '../../src/domain/accounts/tokens.ts'
 
 const bytes = (length: number) => crypto.getRandomValues(new Uint8Array(length))
 
@@ -27,7 +26,7 @@ describe('token checksums', () => {
   it('are valid for any random bytes', () => {
     fc.assert(
       fc.property(fc.infiniteStream(fc.nat(255)), (stream) => {
-        const token = mintToken((length) => Uint8Array.from(stream.take(length)))
+        const token = generateToken((length) => Uint8Array.from(stream.take(length)))
         expect(token).toMatch(/^ecm_[0-9A-Za-z]{36}$/)
         expect(isWellFormedToken(token)).toBe(true)
       }),
@@ -41,7 +40,7 @@ describe('token checksums', () => {
     )
     fc.assert(
       fc.property(fc.nat(39), character, (at, other) => {
-        const token = mintToken(bytes)
+        const token = generateToken(bytes)
         fc.pre(token[at] !== other)
         expect(isWellFormedToken(token.slice(0, at) + other + token.slice(at + 1))).toBe(false)
         expect(isWellFormedToken(token.slice(0, at) + token.slice(at + 1))).toBe(false)
@@ -138,8 +137,8 @@ describe('slug', () => {
     fc.assert(
       fc.property(fc.nat(50), (count) => {
         const taken = new Set(['a', ...Array.from({ length: count }, (_, index) => `a-${index + 2}`)])
-        expect(freeSlug('a', taken)).toBe(`a-${count + 2}`)
-        expect(freeSlug('b', taken)).toBe('b')
+        expect(pickFreeSlug('a', taken)).toBe(`a-${count + 2}`)
+        expect(pickFreeSlug('b', taken)).toBe('b')
       }),
     )
   })
@@ -181,7 +180,7 @@ describe('access', () => {
     fc.assert(
       fc.property(fc.array(grant, { maxLength: 4 }), place, fc.subarray([...roleCodes]), (grants, where, allowed) => {
         const caller = callerOf(grants)
-        const reach = reachOf(caller, allowed)
+        const reach = getReach(caller, allowed)
         if (reach.all) throw new Error('nobody here reaches everything')
         const editions = where.editions
         const reached =
@@ -193,15 +192,15 @@ describe('access', () => {
           )
         expect(mayAt(caller, allowed, where)).toBe(reached)
         if (reached) expect(mayAnywhere(caller, allowed)).toBe(true)
-        expect(rolesAt(caller, where).length > 0).toBe(mayAt(caller, roleCodes, where))
+        expect(listRolesAt(caller, where).length > 0).toBe(mayAt(caller, roleCodes, where))
         expect(mayAt(callerOf([], true), [], where)).toBe(true)
       }),
     )
   })
 
   it('compares roles by strength', () => {
-    expect(strongerRole('viewer', 'admin')).toBe('admin')
-    expect(strongerRole('manager', 'viewer')).toBe('manager')
+    expect(pickStrongerRole('viewer', 'admin')).toBe('admin')
+    expect(pickStrongerRole('manager', 'viewer')).toBe('manager')
   })
 })
 
@@ -214,8 +213,8 @@ describe('text and encodings', () => {
         (one) => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(utf8(one)) === one,
       ),
     )
-    for (const language of languages) expect(languageOf(bcp47(language))).toBe(language)
-    expect([languageOf('sv-SE'), languageOf('DA_dk'), languageOf('de'), languageOf('')]).toEqual([
+    for (const language of languages) expect(parseLanguage(toBcp47(language))).toBe(language)
+    expect([parseLanguage('sv-SE'), parseLanguage('DA_dk'), parseLanguage('de'), parseLanguage('')]).toEqual([
       'se',
       'da',
       null,

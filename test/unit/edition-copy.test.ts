@@ -5,14 +5,14 @@ import {
   type CopySource,
   derivedTables,
   planCopy,
-  tablesLeft,
+  uncopiedTables,
 } from '../../src/domain/editions/edition-copy.ts'
 import { columnsOf, tableNames } from '../support/dump.ts'
 import { db } from '../support/seeding/rows.ts'
 
 describe('the rows of an edition', () => {
   it('are copied, or are listed as not copied', async () => {
-    const known = new Set([...Object.keys(copiedTables), ...derivedTables, ...Object.keys(tablesLeft)])
+    const known = new Set([...Object.keys(copiedTables), ...derivedTables, ...Object.keys(uncopiedTables)])
     const copied = new Set(Object.keys(copiedTables))
     const strangers: string[] = []
     for (const table of await tableNames()) {
@@ -64,9 +64,9 @@ describe('planCopy', () => {
   it('replaces references to messages by copies, and keeps shared messages', () => {
     const copied = plan('copy')
     expect(copied.rows.triggers.map(({ parent }) => parent)).toEqual(['email_message 5', null])
-    expect(['eml_1', 'eml_gone', null].map(copied.messageOf)).toEqual(['email_message 5', null, null])
+    expect(['eml_1', 'eml_gone', null].map(copied.findMessage)).toEqual(['email_message 5', null, null])
     const shared = plan('share')
     expect(shared.rows.triggers.map(({ parent }) => parent)).toEqual(['eml_1', 'eml_gone'])
-    expect(shared.messageOf('eml_1')).toBe('eml_1')
+    expect(shared.findMessage('eml_1')).toBe('eml_1')
   })
 })

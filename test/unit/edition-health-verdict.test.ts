@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { examine, obstacles, statusOf, summaryOf } from '../../src/domain/editions/health/index.ts'
+import { runChecks, listObstacles, getHealthStatus, countFailures } from '../../src/domain/editions/health/index.ts'
 import { presentCheck } from '../../src/modules/editions/health/present-health.ts'
 import { all, type Change, endpoint, selling, sound } from '../support/edition-facts.ts'
 
 describe('the status of the healthcheck', () => {
   const verdict = (...changes: Change[]) => {
-    const results = examine({ ...sound, ...all(...changes)(sound) })
-    const summary = summaryOf(results)
-    return [statusOf(summary), summary, obstacles(results).map(({ check }) => check.id)]
+    const results = runChecks({ ...sound, ...all(...changes)(sound) })
+    const summary = countFailures(results)
+    return [getHealthStatus(summary), summary, listObstacles(results).map(({ check }) => check.id)]
   }
 
   it('is that of the most severe failed check', () => {
@@ -35,7 +35,7 @@ describe('the status of the healthcheck', () => {
 describe('an answered check', () => {
   it('describes the passed state, or the fault and its remedy', () => {
     const answer = (change: Change) =>
-      examine({ ...sound, ...change(sound) })
+      runChecks({ ...sound, ...change(sound) })
         .map(presentCheck)
         .find(({ check_id }) => check_id === 'products.price_present')
     expect(answer(() => ({}))).toEqual({
@@ -62,13 +62,13 @@ describe('an answered check', () => {
       has_exhausted: true,
       is_hidden: index % 2 === 0,
     }))
-    const check = examine({ ...sound, endpoints })
+    const check = runChecks({ ...sound, endpoints })
       .map(presentCheck)
       .find(({ check_id }) => check_id === 'integrations.webhooks_healthy')
     expect(check?.passed).toBe(false)
     expect(check?.related_objects).toHaveLength(20)
     expect(check?.related_objects[0]).toEqual({ id: 'whk_1', name: 'Shop' })
-    const hidden = examine({ ...sound, endpoints: [{ ...endpoint, has_exhausted: true, is_hidden: true }] })
+    const hidden = runChecks({ ...sound, endpoints: [{ ...endpoint, has_exhausted: true, is_hidden: true }] })
       .map(presentCheck)
       .find(({ check_id }) => check_id === 'integrations.webhooks_healthy')
     expect(hidden).toMatchObject({ passed: false, related_objects: [] })

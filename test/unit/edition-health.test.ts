@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checks, examine, statusOf, summaryOf } from '../../src/domain/editions/health/index.ts'
+import { checks, runChecks, getHealthStatus, countFailures } from '../../src/domain/editions/health/index.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import {
   all,
@@ -262,7 +262,7 @@ describe('the checks of an edition', () => {
 
   it('all pass for a complete edition', () => {
     expect(ids(sound)).toEqual([])
-    expect(statusOf(summaryOf(examine(sound)))).toBe('healthy')
+    expect(getHealthStatus(countFailures(runChecks(sound)))).toBe('healthy')
   })
 })
 
@@ -271,7 +271,7 @@ describe.each(Object.entries(cases))('%s', (id, { fails, names = [], bears = [] 
     for (const change of fails) {
       const facts = { ...sound, ...change(sound) }
       expect(ids(facts)).toEqual([id])
-      const result = examine(facts).find(({ check }) => check.id === id)
+      const result = runChecks(facts).find(({ check }) => check.id === id)
       expect(result?.related.map((one) => one.id)).toEqual(names)
     }
   })

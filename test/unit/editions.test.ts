@@ -3,12 +3,12 @@ import { sql } from 'drizzle-orm'
 import {
   countryCodes,
   countryLabels,
-  currencyOf,
-  editionFullName,
-  editionStatus,
+  pickDefaultCurrency,
+  formatEditionName,
+  getEditionStatus,
   editionStatuses,
   endsBeforeStart,
-  publishedAt,
+  decidePublishedAt,
 } from '../../src/domain/editions/editions.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { statusAt } from '../../src/modules/editions/queries.ts'
@@ -23,7 +23,7 @@ const aroundADayAgo = aroundNow.map((at) => at - dayMs)
 const dates = [null, ...aroundADayAgo, ...aroundNow]
 const periods = dates.flatMap((start_at) => dates.map((end_at) => ({ start_at, end_at })))
 
-describe('editionStatus', () => {
+describe('getEditionStatus', () => {
   it.each([
     ['no_dates', null, null],
     ['upcoming', now + 1, null],
@@ -39,7 +39,7 @@ describe('editionStatus', () => {
     ['current', null, now + dayMs],
     ['past', null, now - 1],
   ] as const)('is %s from %s to %s', (status, start_at, end_at) => {
-    expect(editionStatus({ start_at, end_at }, now)).toBe(status)
+    expect(getEditionStatus({ start_at, end_at }, now)).toBe(status)
   })
 
   it('agrees with the filter of the list at every boundary', async () => {
@@ -57,7 +57,7 @@ describe('editionStatus', () => {
     )
     const inSql = new Map(rows.map((row) => [row.id, row.status]))
     expect(rows).toHaveLength(periods.length)
-    const inDomain = new Map(editions.map((edition) => [edition.id, editionStatus(edition, now)]))
+    const inDomain = new Map(editions.map((edition) => [edition.id, getEditionStatus(edition, now)]))
     expect(inSql).toEqual(inDomain)
     expect(new Set(inSql.values())).toEqual(new Set(editionStatuses))
   })
@@ -72,29 +72,29 @@ describe('endsBeforeStart', () => {
   })
 })
 
-describe('editionFullName', () => {
+describe('formatEditionName', () => {
   it.each([
     ['Nordlys Festival', '2026', 'Nordlys Festival 2026'],
     ['Nordlys Festival', 'Nordlys Festival 2026', 'Nordlys Festival 2026'],
     ['Nordlys Festival', 'nordlys festival 2026', 'nordlys festival 2026'],
     ['Nordlys Festival', 'Winter Nordlys Festival', 'Nordlys Festival Winter Nordlys Festival'],
   ])('of %s and %s is %s', (event, name, fullName) => {
-    expect(editionFullName(event, name)).toBe(fullName)
+    expect(formatEditionName(event, name)).toBe(fullName)
   })
 })
 
-describe('publishedAt', () => {
+describe('decidePublishedAt', () => {
   it('is the time of the first publication', () => {
-    expect(publishedAt({ is_draft: true, published_at: null }, false, now)).toBe(now)
-    expect(publishedAt({ is_draft: true, published_at: 5 }, false, now)).toBe(5)
-    expect(publishedAt({ is_draft: true, published_at: null }, true, now)).toBeNull()
-    expect(publishedAt({ is_draft: false, published_at: 5 }, true, now)).toBe(5)
+    expect(decidePublishedAt({ is_draft: true, published_at: null }, false, now)).toBe(now)
+    expect(decidePublishedAt({ is_draft: true, published_at: 5 }, false, now)).toBe(5)
+    expect(decidePublishedAt({ is_draft: true, published_at: null }, true, now)).toBeNull()
+    expect(decidePublishedAt({ is_draft: false, published_at: 5 }, true, now)).toBe(5)
   })
 })
 
-describe('currencyOf', () => {
+describe('pickDefaultCurrency', () => {
   it('is the default currency of the country', () => {
-    expect(Object.fromEntries(countryCodes.map((code) => [code, currencyOf(code)]))).toEqual({
+    expect(Object.fromEntries(countryCodes.map((code) => [code, pickDefaultCurrency(code)]))).toEqual({
       '+43': 'eur',
       '+32': 'eur',
       '+45': 'dkk',

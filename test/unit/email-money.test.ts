@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { currencies, moneyText } from '../../src/domain/money.ts'
+import { currencies, formatLocalMoney } from '../../src/domain/money.ts'
 import { languages } from '../../src/domain/languages.ts'
 
 const visible = (text: string): string => text.replaceAll('\u00A0', '␣')
@@ -9,17 +9,17 @@ describe('an amount in a message', () => {
   it.each(languages)('is written in %s as is usual for each currency', (language) => {
     const made = currencies.map((currency) => [
       currency,
-      ...[0, 5, 115_000, -10_000, 1_234_567_890].map((minor) => visible(moneyText(minor, currency, language))),
+      ...[0, 5, 115_000, -10_000, 1_234_567_890].map((minor) => visible(formatLocalMoney(minor, currency, language))),
     ])
     expect(made).toMatchSnapshot()
   })
 
   it('has the usual spelling of its language', () => {
-    expect(moneyText(115_000, 'dkk', 'da')).toBe('1.150,00\u00A0kr.')
-    expect(moneyText(115_000, 'sek', 'se')).toBe('1\u00A0150,00\u00A0kr')
-    expect(moneyText(115_000, 'eur', 'nl')).toBe('€\u00A01.150,00')
-    expect(moneyText(1_150_000, 'pln', 'pl')).toBe('11\u00A0500,00\u00A0zł')
-    expect(moneyText(115_000, 'gbp', 'en')).toBe('£1,150.00')
+    expect(formatLocalMoney(115_000, 'dkk', 'da')).toBe('1.150,00\u00A0kr.')
+    expect(formatLocalMoney(115_000, 'sek', 'se')).toBe('1\u00A0150,00\u00A0kr')
+    expect(formatLocalMoney(115_000, 'eur', 'nl')).toBe('€\u00A01.150,00')
+    expect(formatLocalMoney(1_150_000, 'pln', 'pl')).toBe('11\u00A0500,00\u00A0zł')
+    expect(formatLocalMoney(115_000, 'gbp', 'en')).toBe('£1,150.00')
   })
 
   it('contains no line break, and loses no cent', () => {
@@ -30,13 +30,13 @@ describe('an amount in a message', () => {
         fc.constantFrom(...currencies),
         fc.constantFrom(...languages),
         (amount, currency, language) => {
-          const text = moneyText(amount, currency, language)
+          const text = formatLocalMoney(amount, currency, language)
           expect(text.replaceAll('\u00A0', '')).not.toMatch(/\s/)
           expect(Number(text.replaceAll(/\D/g, ''))).toBe(Math.abs(amount))
           expect(/[-\u2212]/.test(text)).toBe(amount < 0)
         },
       ),
     )
-    expect(moneyText(-0, 'dkk', 'da')).toBe(moneyText(0, 'dkk', 'da'))
+    expect(formatLocalMoney(-0, 'dkk', 'da')).toBe(formatLocalMoney(0, 'dkk', 'da'))
   })
 })

@@ -3,7 +3,7 @@ import { compile, type Template } from '../../src/domain/email/compile.ts'
 import { personalise } from '../../src/domain/email/personalise.ts'
 import { trackable } from '../../src/domain/email/trackable.ts'
 import { sampleContext } from '../../src/domain/email/liquid/variables.ts'
-import { bcp47, languages } from '../../src/domain/languages.ts'
+import { toBcp47, languages } from '../../src/domain/languages.ts'
 import { aMessageOf, framing, oneOfEach, outlineOf } from '../support/messages.ts'
 
 const blocks = oneOfEach.map((block) => [block.type, block] as const)
@@ -20,7 +20,7 @@ describe('a message', () => {
 
   it.each(languages)('declares in %s its language and its support of dark mode', (language) => {
     const { html } = compile(all, language, framing)
-    expect(html).toContain(`<html lang="${bcp47(language)}"`)
+    expect(html).toContain(`<html lang="${toBcp47(language)}"`)
     expect(html).toContain('name="color-scheme" content="light dark"')
     expect(html).toContain('prefers-color-scheme: dark')
     expect(html).not.toMatch(/ZQ\d+QZ|[\uE000-\uE003]|undefined|NaN|\[object/)

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/domain/errors.ts'
-import { judgeContent, partsLimits } from '../../src/domain/files/content.ts'
+import { checkContent, partsLimits } from '../../src/domain/files/content.ts'
 import { headBytes } from '../../src/domain/files/files.ts'
 import { type Expected, harmlessFiles, type HostileFile, hostileFiles } from '../support/hostile-files.ts'
 import { image, imageNames } from '../support/images.ts'
@@ -10,7 +10,7 @@ import { gifOf, latin, nestedAvif } from '../support/made-files.ts'
 /** What came of a file, in the words of the table. */
 function judged({ content, size, declared }: Pick<HostileFile, 'content' | 'size' | 'declared'>) {
   try {
-    const found = judgeContent(content.subarray(0, headBytes), size ?? content.length, declared)
+    const found = checkContent(content.subarray(0, headBytes), size ?? content.length, declared)
     return found.width === null ? [found.mime_type] : [found.mime_type, found.width, found.height]
   } catch (error) {
     if (!(error instanceof AppError)) throw error
@@ -34,9 +34,9 @@ describe('the content of a file', () => {
 
   it('may have 500 MB as a table in parts, and no more as an image', () => {
     const table = latin('a,b\n1,2\n')
-    expect(judgeContent(table, 500_000_000, null, partsLimits)).toMatchObject({ mime_type: 'text/csv' })
-    expect(() => judgeContent(table, 500_000_001, null, partsLimits)).toThrow(/500000000/)
-    expect(() => judgeContent(image('png'), 10_000_001, null, partsLimits)).toThrow(/10000000/)
+    expect(checkContent(table, 500_000_000, null, partsLimits)).toMatchObject({ mime_type: 'text/csv' })
+    expect(() => checkContent(table, 500_000_001, null, partsLimits)).toThrow(/500000000/)
+    expect(() => checkContent(image('png'), 10_000_001, null, partsLimits)).toThrow(/10000000/)
   })
 
   it('that is cut off anywhere is accepted or refused, without any other fault', () => {

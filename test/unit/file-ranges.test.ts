@@ -1,6 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { failedCondition, httpDate, isRangeWanted, parseHttpDate, parseRange } from '../../src/domain/files/ranges.ts'
+import {
+  findFailedCondition,
+  formatHttpDate,
+  isRangeWanted,
+  parseHttpDate,
+  parseRange,
+} from '../../src/domain/files/ranges.ts'
 
 const part = (start: number, end: number) => ({ kind: 'part', start, end })
 const whole = { kind: 'whole' }
@@ -87,9 +93,9 @@ describe('a Range of 100 bytes', () => {
 
 const modifiedAt = Date.UTC(2026, 5, 1, 10, 0, 0, 700)
 const current = { etag: '"abc"', modifiedAt }
-const same = httpDate(modifiedAt)
-const earlier = httpDate(modifiedAt - 60_000)
-const later = httpDate(modifiedAt + 60_000)
+const same = formatHttpDate(modifiedAt)
+const earlier = formatHttpDate(modifiedAt - 60_000)
+const later = formatHttpDate(modifiedAt + 60_000)
 
 describe('a precondition', () => {
   it.each([
@@ -120,7 +126,7 @@ describe('a precondition', () => {
     [{ 'if-unmodified-since': same }, null],
     [{ 'if-unmodified-since': 'never' }, null],
   ])('of %j is %j', (headers, expected) => {
-    expect(failedCondition(new Headers(headers), current)).toBe(expected)
+    expect(findFailedCondition(new Headers(headers), current)).toBe(expected)
   })
 
   it.each([

@@ -1,6 +1,13 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { digitsOf, fold, phoneDigits, phoneNeedles, searchSeparator, searchText } from '../../src/domain/text/fold.ts'
+import {
+  extractDigits,
+  fold,
+  listPhoneDigits,
+  parsePhoneNeedles,
+  searchSeparator,
+  buildSearchText,
+} from '../../src/domain/text/fold.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 30 })
 const words = fc.string({ unit: fc.constantFrom(...Array.from('aÅåØøÆæßŁłçéñİıΣσςéﬁ①ÞðĦ -')), maxLength: 12 })
@@ -40,7 +47,7 @@ describe('folding a text for searches', () => {
   it('keeps the fields of a search column separate', () => {
     fc.assert(
       fc.property(any, any, (one, other) => {
-        const column = searchText(one, null, other, undefined, '')
+        const column = buildSearchText(one, null, other, undefined, '')
         const fields = [one, other].filter((field) => field !== '').map(fold)
         expect(column.split(searchSeparator)).toEqual(fields.length ? fields : [''])
       }),
@@ -48,12 +55,12 @@ describe('folding a text for searches', () => {
   })
 })
 
-describe('phoneNeedles', () => {
+describe('parsePhoneNeedles', () => {
   it('accept texts that look like telephone numbers', () => {
-    expect(phoneNeedles('+45 20 12-34')).toEqual(['45201234'])
-    expect(phoneNeedles('(020) 123.4/5')).toEqual(['02012345', '2012345'])
-    for (const no of ['', '12', 'abc', '12 ab 34', '٣٤٥']) expect(phoneNeedles(no)).toEqual([])
-    fc.assert(fc.property(any, (one) => /^\d*$/.test(digitsOf(one))))
+    expect(parsePhoneNeedles('+45 20 12-34')).toEqual(['45201234'])
+    expect(parsePhoneNeedles('(020) 123.4/5')).toEqual(['02012345', '2012345'])
+    for (const no of ['', '12', 'abc', '12 ab 34', '٣٤٥']) expect(parsePhoneNeedles(no)).toEqual([])
+    fc.assert(fc.property(any, (one) => /^\d*$/.test(extractDigits(one))))
   })
 
   it.each([
@@ -65,6 +72,6 @@ describe('phoneNeedles', () => {
     ['000', ['000']],
     ['abc', []],
   ])('of %s leave out what is only dialled', (needle, digits) => {
-    expect(phoneDigits(needle)).toEqual(digits)
+    expect(listPhoneDigits(needle)).toEqual(digits)
   })
 })

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { macOf } from '../../src/domain/accounts/signed-tokens.ts'
+import { computeMac } from '../../src/domain/accounts/signed-tokens.ts'
 import { linkKinds, mintLinkToken, readLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
 import { newId } from '../../src/domain/ids.ts'
 
@@ -48,7 +48,7 @@ describe('link tokens', () => {
         const algorithm = { name: 'HMAC', hash: 'SHA-256' }
         const platformKey = await crypto.subtle.importKey('raw', material, algorithm, false, ['sign'])
         const whole = new Uint8Array(await crypto.subtle.sign('HMAC', platformKey, Uint8Array.from(content)))
-        expect(macOf(key, { purpose, macBytes: 16 }, content)).toEqual(whole.slice(0, 16))
+        expect(computeMac(key, { purpose, macBytes: 16 }, content)).toEqual(whole.slice(0, 16))
       }),
     )
   })

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Page, sortBy } from '../../src/domain/page.ts'
-import { pageLinks, pageRequest } from '../../src/http/requests/list-query.ts'
+import type { Page } from '../../src/domain/page.ts'
+import { buildPageLinks, readPageRequest } from '../../src/http/requests/list-query.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 20 }).filter((one) => !one.includes('\0'))
 const parameters = fc.dictionary(fc.stringMatching(/^[a-z_]{1,8}$/), text, { maxKeys: 4 }).map((record) => {
@@ -27,9 +27,11 @@ describe('the links of a page', () => {
   it('begin after its last row', () => {
     fc.assert(
       fc.property(parameters, keys, fc.integer({ min: 1, max: 1e6 }), (query, after, page) => {
-        const { next } = pageLinks(pageOf(page, after), urlOf(query))
+        const { next } = buildPageLinks(pageOf(page, after), urlOf(query))
         const url = new URL(next ?? '')
-        expect(pageRequest({ page: page + 1, cursor: url.searchParams.get('cursor') ?? '' }, url).after).toEqual(after)
+        expect(readPageRequest({ page: page + 1, cursor: url.searchParams.get('cursor') ?? '' }, url).after).toEqual(
+          after,
+        )
         for (const [name, value] of Object.entries(query)) expect(url.searchParams.get(name)).toBe(value)
         expect(url.searchParams.get('page')).toBe(String(page + 1))
       }),
@@ -39,39 +41,31 @@ describe('the links of a page', () => {
   it('are invalid for another page, ordering or filter', () => {
     fc.assert(
       fc.property(parameters, keys, text, (query, after, other) => {
-        const url = new URL(pageLinks(pageOf(1, after), urlOf(query)).next ?? '')
+        const url = new URL(buildPageLinks(pageOf(1, after), urlOf(query)).next ?? '')
         const cursor = url.searchParams.get('cursor') ?? ''
-        expect(pageRequest({ page: 3, cursor }, url).after).toBeNull()
+        expect(readPageRequest({ page: 3, cursor }, url).after).toBeNull()
         url.searchParams.append('ordering', other)
-        expect(pageRequest({ page: 2, cursor }, url).after).toBeNull()
+        expect(readPageRequest({ page: 2, cursor }, url).after).toBeNull()
       }),
     )
   })
 
   it('lead back to the page before, and the second page has no cursor for it', () => {
     const previous = (page: number) =>
-      pageLinks(pageOf(page, null), urlOf({ a: '1', page: String(page), cursor: 'x' })).previous
+      buildPageLinks(pageOf(page, null), urlOf({ a: '1', page: String(page), cursor: 'x' })).previous
     expect([previous(1), previous(2), previous(3)]).toEqual([
       null,
       'https://api.example/v1/things?a=1',
       'https://api.example/v1/things?a=1&page=2',
     ])
-    expect(pageLinks(pageOf(5, null), urlOf({})).next).toBeNull()
+    expect(buildPageLinks(pageOf(5, null), urlOf({})).next).toBeNull()
   })
 
   it('accept any text as a cursor without a fault', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.base64String(), fc.json().map(encoded)), (cursor) => {
-        expect(pageRequest({ page: 2, cursor }, urlOf({})).after).toBeNull()
+        expect(readPageRequest({ page: 2, cursor }, urlOf({})).after).toBeNull()
       }),
     )
-  })
-})
-
-describe('sortBy', () => {
-  it('uses the requested ordering, otherwise its default', () => {
-    const columns = { created: 'c', name: 'n' }
-    expect(sortBy([], '-created', columns)).toEqual([{ by: 'c', desc: true }])
-    expect(sortBy([{ name: 'name', desc: false }], '-created', columns)).toEqual([{ by: 'n', desc: false }])
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nearestName } from '../../src/domain/text/nearest.ts'
+import { findNearestName } from '../../src/domain/text/nearest.ts'
 
 const names = ['email', 'email_message_id', 'events', 'edition_id', 'description', 'name', 'sms_body']
 
@@ -19,6 +19,6 @@ describe('the nearest name', () => {
     ['', null],
     ['x'.repeat(65), null],
   ])('of %s is %s', (text, name) => {
-    expect(nearestName(text, names)).toBe(name)
+    expect(findNearestName(text, names)).toBe(name)
   })
 })

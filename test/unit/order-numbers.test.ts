@@ -1,11 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { numberKey } from '../../src/domain/orders/orders.ts'
+import { buildNumberKey } from '../../src/domain/orders/orders.ts'
 import { byCodePoint } from '../support/lists.ts'
 
-const sorted = (numbers: string[]) => numbers.toSorted((one, other) => byCodePoint(numberKey(one), numberKey(other)))
+const sorted = (numbers: string[]) =>
+  numbers.toSorted((one, other) => byCodePoint(buildNumberKey(one), buildNumberKey(other)))
 
-describe('numberKey', () => {
+describe('buildNumberKey', () => {
   it('sorts numbers as numbers, and text without regard to case', () => {
     expect(sorted(['A-10', 'a-9', 'A-2', 'b-1', '100', '99', 'B-1x', 'A-010', '0', 'å-3'])).toEqual([
       '0',
@@ -19,13 +20,13 @@ describe('numberKey', () => {
       'b-1',
       'B-1x',
     ])
-    expect(numberKey(null)).toBeNull()
+    expect(buildNumberKey(null)).toBeNull()
   })
 
   it('compares whole numbers of any length as numbers', () => {
     fc.assert(
       fc.property(fc.bigInt(0n, 10n ** 16n - 1n), fc.bigInt(0n, 10n ** 16n - 1n), fc.nat(3), (one, other, zeros) => {
-        const [left, right] = [numberKey('0'.repeat(zeros) + String(one)), numberKey(String(other))]
+        const [left, right] = [buildNumberKey('0'.repeat(zeros) + String(one)), buildNumberKey(String(other))]
         expect(byCodePoint(left, right)).toBe(one < other ? -1 : one > other ? 1 : 0)
       }),
     )

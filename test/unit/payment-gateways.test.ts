@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { paymentGateways } from '../../src/gateways/payments/gateways.ts'
+import { buildPaymentGateways } from '../../src/gateways/payments/gateways.ts'
 import { PaymentProviderUnavailable } from '../../src/gateways/payments/payments.ts'
 import { stripeVersion } from '../../src/gateways/payments/stripe.ts'
 import { createFakeStripe, serveStripe } from '../support/fake-stripe.ts'
@@ -157,13 +157,13 @@ describe('a refund through Stripe', () => {
     ['py_1', { payment_intent: null }, '/v1/charges/py_1', ['py_1']],
   ])('is of a payment with every name that Stripe has for it: %s', async (payment, body, path, names) => {
     const fetched = answering(200, { id: payment, ...body })
-    expect(await gateway().references(payment)).toEqual(names)
+    expect(await gateway().listReferences(payment)).toEqual(names)
     expect(fetched.mock.calls[0]?.[0]).toBe(`https://api.stripe.com${path}`)
   })
 
   it.each([401, 403, 404])('knows no other name of a payment that it may not read (%i)', async (status) => {
     answering(status, { error: { type: 'invalid_request_error', message: 'No.' } })
-    expect(await gateway().references('pi_1')).toEqual(['pi_1'])
+    expect(await gateway().listReferences('pi_1')).toEqual(['pi_1'])
   })
 
   it.each([
@@ -172,14 +172,14 @@ describe('a refund through Stripe', () => {
     [200, 'no JSON'],
   ])('waits for the names of a payment after %i %o', async (status, body) => {
     answering(status, body)
-    await expect(gateway().references('pi_1')).rejects.toThrow(PaymentProviderUnavailable)
+    await expect(gateway().listReferences('pi_1')).rejects.toThrow(PaymentProviderUnavailable)
   })
 
   it('asks for no payment by a reference that is none, and for zeros in place of one that is hidden', async () => {
     const fetched = answering(200, {})
-    expect(await gateway().references('order-17')).toEqual(['order-17'])
+    expect(await gateway().listReferences('order-17')).toEqual(['order-17'])
     expect(fetched).not.toHaveBeenCalled()
-    expect(['pi_3Nab', 'ch_1', 'order-17', 'pi_1&a=1'].map(gateway().unknownPayment)).toEqual([
+    expect(['pi_3Nab', 'ch_1', 'order-17', 'pi_1&a=1'].map(gateway().buildUnknownReference)).toEqual([
       'pi_0000',
       'ch_0',
       'order-17',
@@ -230,7 +230,7 @@ describe('a refund through Stripe', () => {
 
 describe('the other services', () => {
   const of = (service: 'manual' | 'test', environment = 'test') =>
-    paymentGateways({ apiBase: '', environment }).of({ ...account, service, api_key: null, webhook_secret: null })
+    buildPaymentGateways({ apiBase: '', environment }).of({ ...account, service, api_key: null, webhook_secret: null })
 
   it('complete at once by hand, without a call', async () => {
     const fetched = answering(200, {})
@@ -270,7 +270,7 @@ describe('the other services', () => {
 
   it('accept no webhooks', async () => {
     for (const service of ['manual', 'test'] as const)
-      await expect(of(service).verify(new Headers(), new Uint8Array(), 0)).rejects.toMatchObject({
+      await expect(of(service).readWebhook(new Headers(), new Uint8Array(), 0)).rejects.toMatchObject({
         code: 'not_authenticated',
       })
   })

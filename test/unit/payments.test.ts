@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import {
   orderStatuses,
-  paymentStatusesBefore,
-  paymentStatusOf,
+  listPaymentStatusesBefore,
+  paymentStatusByOrderStatus,
   transactionLifecycle,
 } from '../../src/domain/orders/orders.ts'
 import {
-  orderMovesFrom,
+  listStatusesMovedByOrder,
   purchaseLifecycle,
   purchaseStatuses,
-  purchaseStatusOf,
+  purchaseStatusByOrderStatus,
 } from '../../src/domain/orders/purchases.ts'
 
 describe('the payment of an order', () => {
@@ -19,25 +19,27 @@ describe('the payment of an order', () => {
       for (const target of transactionLifecycle.targetsOf(state as (typeof transactionLifecycle.states)[number]))
         reached.add(target)
     expect([...reached].toSorted()).toEqual(transactionLifecycle.states.toSorted())
-    for (const status of orderStatuses) expect(transactionLifecycle.states).toContain(paymentStatusOf[status])
+    for (const status of orderStatuses)
+      expect(transactionLifecycle.states).toContain(paymentStatusByOrderStatus[status])
   })
 
   it('is not changed by its order after a refund', () => {
     for (const status of orderStatuses) {
-      const from = paymentStatusesBefore(paymentStatusOf[status])
+      const from = listPaymentStatusesBefore(paymentStatusByOrderStatus[status])
       for (const later of ['partially_refunded', 'refunded', 'failed'] as const) expect(from).not.toContain(later)
     }
-    expect(paymentStatusesBefore('authorized')).toEqual(['pending', 'authorized'])
+    expect(listPaymentStatusesBefore('authorized')).toEqual(['pending', 'authorized'])
   })
 })
 
 describe('a purchase', () => {
   it('is changed by its order only along its lifecycle, and never after it was used, refunded or expired', () => {
     for (const status of orderStatuses) {
-      const target = purchaseStatusOf[status]
-      for (const from of orderMovesFrom(target)) expect(purchaseLifecycle.allows(from, target)).toBe(true)
-      for (const later of ['used', 'refunded', 'expired'] as const) expect(orderMovesFrom(target)).not.toContain(later)
+      const target = purchaseStatusByOrderStatus[status]
+      for (const from of listStatusesMovedByOrder(target)) expect(purchaseLifecycle.allows(from, target)).toBe(true)
+      for (const later of ['used', 'refunded', 'expired'] as const)
+        expect(listStatusesMovedByOrder(target)).not.toContain(later)
     }
-    expect(purchaseStatuses.flatMap((status) => orderMovesFrom(status)).length).toBeGreaterThan(0)
+    expect(purchaseStatuses.flatMap((status) => listStatusesMovedByOrder(status)).length).toBeGreaterThan(0)
   })
 })

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { countryCodes } from '../../src/domain/editions/editions.ts'
-import { phoneDigits } from '../../src/domain/text/fold.ts'
+import { listPhoneDigits } from '../../src/domain/text/fold.ts'
 import { maxPhoneLength, normalizePhone } from '../../src/domain/accounts/users.ts'
 
 describe('normalizePhone', () => {
@@ -58,7 +58,7 @@ describe('normalizePhone', () => {
         }
         if (plain === null) return
         expect(normalizePhone(plain, country)).toBe(plain)
-        expect(phoneDigits(`00${plain.slice(1)}`).some((digits) => plain.includes(digits))).toBe(true)
+        expect(listPhoneDigits(`00${plain.slice(1)}`).some((digits) => plain.includes(digits))).toBe(true)
       }),
       { numRuns: 300 },
     )

@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
 import { toHex, utf8 } from '../../src/domain/text/encoding.ts'
-import { eventsOf, isEventProvider } from '../../src/gateways/provider-events/provider-events.ts'
+import { readProviderEvents, isEventProvider } from '../../src/gateways/provider-events/provider-events.ts'
 
 const now = Date.parse('2026-11-22T23:41:30Z')
 const secrets = {
@@ -18,7 +18,7 @@ function fromResend(event: unknown, options: { id?: string; at?: number; secret?
     'svix-timestamp': String(Math.floor(at / 1000)),
     'svix-signature': `v1,Zm9v ${new Webhook(secret).sign(id, new Date(at), body)}`,
   })
-  return eventsOf(secrets, 'resend', { headers, body }, now)
+  return readProviderEvents(secrets, 'resend', { headers, body }, now)
 }
 
 const mail = {
@@ -122,7 +122,7 @@ describe('events of Resend', () => {
       'svix-signature': signature,
     }
     const asked = (change: Record<string, string>, given = body) =>
-      eventsOf(secrets, 'resend', { headers: new Headers({ ...headers, ...change }), body: given }, now)
+      readProviderEvents(secrets, 'resend', { headers: new Headers({ ...headers, ...change }), body: given }, now)
     expect(await asked({})).toHaveLength(1)
     expect(await asked({}, body.replace('guest', 'ghost'))).toBeNull()
     expect(await asked({ 'svix-id': 'msg_2' })).toBeNull()
@@ -131,7 +131,7 @@ describe('events of Resend', () => {
     expect(await asked({ 'svix-signature': signature.replace('v1,', 'v1a,') })).toBeNull()
     expect(await asked({ 'svix-timestamp': 'soon' })).toBeNull()
     const none = { ...secrets, email: { webhookSecret: '' } }
-    expect(await eventsOf(none, 'resend', { headers: new Headers(headers), body }, now)).toBeNull()
+    expect(await readProviderEvents(none, 'resend', { headers: new Headers(headers), body }, now)).toBeNull()
   })
 })
 
@@ -141,7 +141,7 @@ async function fromGatewayApi(event: unknown, options: { secret?: string; header
   const key = await crypto.subtle.importKey('raw', utf8(options.secret ?? 'a long key'), algorithm, false, ['sign'])
   const mac = toHex(await crypto.subtle.sign('HMAC', key, utf8(body)))
   const headers = new Headers({ signature: options.header ?? `v1=${mac}` })
-  return eventsOf(secrets, 'gatewayapi', { headers, body }, now)
+  return readProviderEvents(secrets, 'gatewayapi', { headers, body }, now)
 }
 
 const status = (value: string, more: object = {}, type = 'message.status.sms') => ({

@@ -1,6 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isNeverMade, nextCheck, providerKeyOf, refundOfKey, stepOf } from '../../src/domain/refunds/refund-payments.ts'
+import {
+  wasNeverReceived,
+  nextCheck,
+  buildRefundKey,
+  parseRefundKey,
+  chooseStep,
+} from '../../src/domain/refunds/refund-payments.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -9,28 +15,28 @@ const progress = { provider_reference: null, began_at: 0, is_first_call: false }
 
 describe('the idempotency key of an attempt', () => {
   it('identifies exactly its request', () => {
-    expect(refundOfKey(providerKeyOf(id, 3))).toBe(id)
+    expect(parseRefundKey(buildRefundKey(id, 3))).toBe(id)
     for (const other of [null, '', id, `${id}:0`, `${id}:`, ` ${id}:1`, `${id}:1 `, `ord${id.slice(3)}:1`, `${id}:1:1`])
-      expect(refundOfKey(other)).toBeNull()
+      expect(parseRefundKey(other)).toBeNull()
   })
 })
 
 describe('the way to find the result of a refund', () => {
   it('is repeating the call under the key for 20 hours, and then looking it up', () => {
-    expect(stepOf(progress, true, 20 * hour - 1)).toBe('call')
-    expect(stepOf(progress, true, 20 * hour)).toBe('look up')
+    expect(chooseStep(progress, true, 20 * hour - 1)).toBe('call')
+    expect(chooseStep(progress, true, 20 * hour)).toBe('look up')
   })
 
   it('is looking it up after the provider accepted it, and when the provider does not deduplicate', () => {
-    expect(stepOf({ ...progress, provider_reference: 're_1' }, true, 1)).toBe('look up')
-    expect(stepOf(progress, false, 1)).toBe('look up')
-    expect(stepOf({ ...progress, is_first_call: true }, false, 1)).toBe('call')
+    expect(chooseStep({ ...progress, provider_reference: 're_1' }, true, 1)).toBe('look up')
+    expect(chooseStep(progress, false, 1)).toBe('look up')
+    expect(chooseStep({ ...progress, is_first_call: true }, false, 1)).toBe('call')
   })
 
   it('decides that a call was never made only once the call must be over', () => {
-    expect(isNeverMade(progress, 15 * 60_000 - 1)).toBe(false)
-    expect(isNeverMade(progress, 15 * 60_000)).toBe(true)
-    expect(isNeverMade({ ...progress, provider_reference: 're_1' }, day)).toBe(false)
+    expect(wasNeverReceived(progress, 15 * 60_000 - 1)).toBe(false)
+    expect(wasNeverReceived(progress, 15 * 60_000)).toBe(true)
+    expect(wasNeverReceived({ ...progress, provider_reference: 're_1' }, day)).toBe(false)
   })
 })
 

@@ -1,6 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { partsOf, shareOut, shrink, spread, totalParts } from '../../src/domain/refunds/refund-shares.ts'
+import {
+  splitAmount,
+  shareAmount,
+  shrinkShares,
+  divideByWeights,
+  sumParts,
+} from '../../src/domain/refunds/refund-shares.ts'
 
 const amount = fc.oneof(fc.nat({ max: 5 }), fc.nat({ max: 100_000 }), fc.nat({ max: 100_000_000_000 }))
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)
@@ -23,7 +29,7 @@ describe('spreading an amount by weights', () => {
         (weights, part) => {
           const all = sum(weights)
           const total = Math.floor(all * part)
-          const parts = spread(total, weights)
+          const parts = divideByWeights(total, weights)
           expect(sum(parts)).toBe(total)
           parts.forEach((one, index) => {
             const weight = weights[index] ?? 0
@@ -40,11 +46,11 @@ describe('spreading an amount by weights', () => {
   })
 
   it('gives the remaining cents to the largest remainders, and of equal ones to the first', () => {
-    expect(spread(100, [1, 1, 1])).toEqual([34, 33, 33])
-    expect(spread(10, [300, 600, 100])).toEqual([3, 6, 1])
-    expect(spread(11, [300, 600, 100])).toEqual([3, 7, 1])
-    expect(spread(0, [5, 5])).toEqual([0, 0])
-    expect(spread(1, [0, 7])).toEqual([0, 1])
+    expect(divideByWeights(100, [1, 1, 1])).toEqual([34, 33, 33])
+    expect(divideByWeights(10, [300, 600, 100])).toEqual([3, 6, 1])
+    expect(divideByWeights(11, [300, 600, 100])).toEqual([3, 7, 1])
+    expect(divideByWeights(0, [5, 5])).toEqual([0, 0])
+    expect(divideByWeights(1, [0, 7])).toEqual([0, 1])
   })
 })
 
@@ -54,8 +60,8 @@ describe('sharing out a refund', () => {
       fc.property(purchases, fc.double({ min: 0, max: 1.5, noNaN: true }), (all, part) => {
         const rest = sum(all.map(({ rest_minor }) => rest_minor))
         const total = Math.floor(rest * part)
-        const shared = shareOut(total, all)
-        const parts = totalParts(shared)
+        const shared = shareAmount(total, all)
+        const parts = sumParts(shared)
         expect(sum(Object.values(parts))).toBe(total)
         expect(shared.service_fee_minor).toBe(Math.max(0, total - rest))
         shared.items.forEach((item, index) => {
@@ -82,10 +88,10 @@ describe('sharing out a refund', () => {
         fc.double({ min: 0, max: 1, noNaN: true }),
         (all, part, less) => {
           const total = Math.floor(sum(all.map(({ rest_minor }) => rest_minor)) * part)
-          const asked = shareOut(total, all)
+          const asked = shareAmount(total, all)
           const approved = Math.floor(total * less)
-          const kept = shrink(approved, asked.items)
-          expect(sum(Object.values(totalParts(kept)))).toBe(approved)
+          const kept = shrinkShares(approved, asked.items)
+          expect(sum(Object.values(sumParts(kept)))).toBe(approved)
           expect(kept.service_fee_minor).toBeLessThanOrEqual(asked.service_fee_minor)
           kept.items.forEach((item, index) => {
             for (const name of ['amount_minor', 'price_minor', 'deposit_minor', 'handling_fee_minor'] as const)
@@ -98,7 +104,7 @@ describe('sharing out a refund', () => {
   })
 
   it('uses the available amount of each part', () => {
-    expect(partsOf(130, { price_minor: 100, deposit_minor: 20, handling_fee_minor: 50 })).toEqual({
+    expect(splitAmount(130, { price_minor: 100, deposit_minor: 20, handling_fee_minor: 50 })).toEqual({
       price_minor: 100,
       deposit_minor: 20,
       handling_fee_minor: 10,

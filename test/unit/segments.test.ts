@@ -1,15 +1,15 @@
 import * as fc from 'fast-check'
 import { parse } from 'csv-parse/browser/esm/sync'
 import { describe, expect, it } from 'vitest'
-import { csvRecord } from '../../src/domain/text/csv.ts'
-import { editDistance, nearest } from '../../src/domain/text/nearest.ts'
+import { formatCsvRecord } from '../../src/domain/text/encoding.ts'
+import { countEdits, findNearest } from '../../src/domain/text/nearest.ts'
 import { isStale, progressOf, segmentLifecycle, segmentStatuses } from '../../src/domain/segments.ts'
 
 describe('a record of CSV', () => {
   it('is read back as it was written, for any values', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme' }), { minLength: 2, maxLength: 5 }), (cells) => {
-        const [row] = parse(csvRecord(cells), { relax_column_count: true })
+        const [row] = parse(formatCsvRecord(cells), { relax_column_count: true })
         const bare = row?.map((cell, index) => (cell === `'${cells[index]}` ? cells[index] : cell))
         expect(bare).toEqual(cells)
       }),
@@ -22,11 +22,11 @@ describe('a record of CSV', () => {
       .map((parts) => parts.join(''))
     fc.assert(
       fc.property(formula, (text) => {
-        const [[cell]] = parse(csvRecord([text])) as [[string]]
+        const [[cell]] = parse(formatCsvRecord([text])) as [[string]]
         expect(cell).toBe(/^\+[0-9 ]{6,20}$/.test(text) ? text : `'${text}`)
       }),
     )
-    expect(csvRecord(['+45 32 12 34 56', '+1', null, 7])).toBe("+45 32 12 34 56,'+1,,7\r\n")
+    expect(formatCsvRecord(['+45 32 12 34 56', '+1', null, 7])).toBe("+45 32 12 34 56,'+1,,7\r\n")
   })
 })
 
@@ -37,9 +37,9 @@ describe('the nearest value', () => {
     const word = fc.string({ maxLength: 8 })
     fc.assert(
       fc.property(word, word, word, (a, b, c) => {
-        expect(editDistance(a, b)).toBe(editDistance(b, a))
-        expect(editDistance(a, b) === 0).toBe(a === b)
-        expect(editDistance(a, c)).toBeLessThanOrEqual(editDistance(a, b) + editDistance(b, c))
+        expect(countEdits(a, b)).toBe(countEdits(b, a))
+        expect(countEdits(a, b) === 0).toBe(a === b)
+        expect(countEdits(a, c)).toBeLessThanOrEqual(countEdits(a, b) + countEdits(b, c))
       }),
     )
   })
@@ -53,7 +53,7 @@ describe('the nearest value', () => {
     ['', null],
     ['c', null],
   ])('to %s is %s', (text, expected) => {
-    expect(nearest(text, ['pending', 'confirmed', 'completed', 'c-d'], namesOf)).toBe(expected)
+    expect(findNearest(text, ['pending', 'confirmed', 'completed', 'c-d'], namesOf)).toBe(expected)
   })
 })
 

@@ -3,8 +3,8 @@ import * as fc from 'fast-check'
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { paginate } from '../../src/db/paginate.ts'
-import { answering, select, selection } from '../../src/db/select.ts'
-import { changesIn, insert, insertAll, insertWhere, remove, update } from '../../src/db/write.ts'
+import { decodeAs, select, buildSelectList } from '../../src/db/select.ts'
+import { pickChanges, insert, insertAll, insertWhere, remove, update } from '../../src/db/write.ts'
 import { db } from '../support/seeding/rows.ts'
 
 const lamps = sqliteTable('unit_lamps', {
@@ -74,8 +74,8 @@ describe('columns with a mode', () => {
 
   it('are equal when their JSON is equal', () => {
     const before = { note: { by: 'a', at: 1 }, labels: ['x'] }
-    expect(changesIn(before, { note: { at: 1, by: 'a' }, labels: ['x'] })).toEqual({})
-    expect(changesIn(before, { labels: ['y'] })).toEqual({ labels: ['y'] })
+    expect(pickChanges(before, { note: { at: 1, by: 'a' }, labels: ['x'] })).toEqual({})
+    expect(pickChanges(before, { labels: ['y'] })).toEqual({ labels: ['y'] })
   })
 })
 
@@ -105,7 +105,7 @@ describe('fields', () => {
   it('decode the rows of a raw query', async () => {
     await db.batch([insert(lamps, lamp)])
     const fields = { labels: lamps.labels, lit: lamps.is_on }
-    const query = answering(fields, sql<{ lit: boolean }>`select ${selection(fields)}, 1 as more from ${lamps}`)
+    const query = decodeAs(fields, sql<{ lit: boolean }>`select ${buildSelectList(fields)}, 1 as more from ${lamps}`)
     expect(await db.all(query)).toEqual([{ labels: lamp.labels, lit: true, more: 1 }])
   })
 

@@ -117,7 +117,7 @@ describe('an event of Stripe', () => {
   const bytes = (text: string) => new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>
   const secret = account.webhook_secret ?? ''
   const verify = (header: string | undefined, text = body, more = {}) =>
-    gateway(more).verify(new Headers(header === undefined ? {} : { 'stripe-signature': header }), bytes(text), now)
+    gateway(more).readWebhook(new Headers(header === undefined ? {} : { 'stripe-signature': header }), bytes(text), now)
   const signatureAt = async (at: number, by = secret) =>
     (await signedPost(by, { body }, at)).headers['stripe-signature'] ?? ''
 
@@ -197,7 +197,7 @@ describe('the fake of Stripe', () => {
     const posts = await Promise.all(store.events.map((event) => signedPost(account.webhook_secret ?? '', event)))
     for (const { headers, body } of posts) {
       const bytes = new TextEncoder().encode(body) as Uint8Array<ArrayBuffer>
-      expect(await gateway().verify(new Headers(headers), bytes, Date.now())).toMatchObject({
+      expect(await gateway().readWebhook(new Headers(headers), bytes, Date.now())).toMatchObject({
         provider_reference: made.id,
         payment: payment.id,
         provider_account: 'acct_1',

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { FetchPost } from '../../src/gateways/webhook-post/fetch-post.ts'
 import { postJson } from '../../src/gateways/provider-api/post-json.ts'
-import { SharedTimeLimits } from '../../src/gateways/time-limit/shared-time-limits.ts'
-import { withTimeLimit } from '../../src/gateways/time-limit/time-limit.ts'
+import { SharedTimeLimits, withTimeLimit } from '../../src/gateways/time-limit/time-limit.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

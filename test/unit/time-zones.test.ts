@@ -1,15 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { modernNames } from '../../src/domain/time/time-zone-names.ts'
-import { isTimeZone, offsetText, timeZoneChoices, timeZones, wallClockAt } from '../../src/domain/time/time-zones.ts'
+import {
+  modernNames,
+  isTimeZone,
+  formatOffset,
+  listTimeZoneChoices,
+  listTimeZones,
+  readWallClock,
+} from '../../src/domain/time/time-zones.ts'
 
 const winter = Date.parse('2026-01-15T12:00:00Z')
 const summer = Date.parse('2026-07-15T12:00:00Z')
 
 const resolved = (timeZone: string) => new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone
 
-describe('timeZones', () => {
+describe('listTimeZones', () => {
   it('starts with UTC and has every zone of the runtime once, by its modern name', () => {
-    const names = [...timeZones()]
+    const names = [...listTimeZones()]
     expect(names[0]).toBe('UTC')
     expect(names.length).toBeGreaterThan(400)
     for (const old of Object.keys(modernNames)) expect(names).not.toContain(old)
@@ -19,7 +25,7 @@ describe('timeZones', () => {
   })
 
   it('contains only zones that the runtime knows', () => {
-    for (const name of timeZones()) expect(() => resolved(name)).not.toThrow()
+    for (const name of listTimeZones()) expect(() => resolved(name)).not.toThrow()
   })
 
   it('maps old names to the same zone', () => {
@@ -62,7 +68,7 @@ describe('isTimeZone', () => {
   ])('refuses %j', (name) => expect(isTimeZone(name)).toBe(false))
 })
 
-describe('wallClockAt', () => {
+describe('readWallClock', () => {
   it.each([
     ['UTC', winter, '+00:00'],
     ['Europe/Copenhagen', winter, '+01:00'],
@@ -74,31 +80,31 @@ describe('wallClockAt', () => {
     ['Pacific/Pago_Pago', winter, '-11:00'],
     ['Australia/Lord_Howe', winter, '+11:00'],
   ])('of %s at %d is %s ahead of UTC', (zone, at, offset) => {
-    expect(offsetText(wallClockAt(zone, at).offset)).toBe(offset)
+    expect(formatOffset(readWallClock(zone, at).offset)).toBe(offset)
   })
 
   it('changes at the exact instant of a change of the clocks', () => {
     const change = Date.parse('2026-03-29T01:00:00Z')
-    expect(wallClockAt('Europe/Copenhagen', change - 1).offset).toBe(3_600_000)
-    expect(wallClockAt('Europe/Copenhagen', change).offset).toBe(7_200_000)
+    expect(readWallClock('Europe/Copenhagen', change - 1).offset).toBe(3_600_000)
+    expect(readWallClock('Europe/Copenhagen', change).offset).toBe(7_200_000)
   })
 })
 
-describe('timeZoneChoices', () => {
+describe('listTimeZoneChoices', () => {
   it('goes from west to east and then by name, with UTC first', () => {
-    const choices = timeZoneChoices(winter)
-    expect(choices).toHaveLength(timeZones().size)
+    const choices = listTimeZoneChoices(winter)
+    expect(choices).toHaveLength(listTimeZones().size)
     expect(choices[0]).toMatchObject({ value: 'UTC', label: '(UTC+00:00) UTC' })
-    const rest = choices.slice(1).map(({ value }) => ({ value, offset: wallClockAt(value, winter).offset }))
+    const rest = choices.slice(1).map(({ value }) => ({ value, offset: readWallClock(value, winter).offset }))
     const sorted = rest.toSorted((a, b) => a.offset - b.offset || (a.value < b.value ? -1 : 1))
     expect(rest).toEqual(sorted)
-    expect(rest.map(({ offset }) => offsetText(offset))).toEqual(
+    expect(rest.map(({ offset }) => formatOffset(offset))).toEqual(
       choices.slice(1).map(({ label }) => label.slice(4, 10)),
     )
   })
 
   it('labels a zone with its offset at that instant', () => {
-    const labelAt = (at: number) => timeZoneChoices(at).find(({ value }) => value === 'Europe/Copenhagen')
+    const labelAt = (at: number) => listTimeZoneChoices(at).find(({ value }) => value === 'Europe/Copenhagen')
     expect(labelAt(winter)).toEqual({
       value: 'Europe/Copenhagen',
       label: '(UTC+01:00) Europe/Copenhagen',

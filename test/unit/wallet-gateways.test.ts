@@ -77,7 +77,7 @@ const bytesIn = (block: Block | undefined) => new Uint8Array((block as asn1.Octe
 
 describe('the signed package of a pass', () => {
   it('has a detached PKCS#7 signature of the manifest that the certificate verifies', async () => {
-    const files = unzipSync(await livePasses(options()).applePackage({ content, token: 't'.repeat(32) }))
+    const files = unzipSync(await livePasses(options()).buildApplePackage({ content, token: 't'.repeat(32) }))
     const { signature = new Uint8Array(), 'manifest.json': manifest = new Uint8Array() } = files
     const message = asn1.fromBER(new Uint8Array(signature))
     expect(message.offset).toBe(signature.length)
@@ -98,14 +98,14 @@ describe('the signed package of a pass', () => {
     const oneLine = (text: string) => text.replaceAll('\n', String.raw`\n`)
     given.apple.privateKey = oneLine(signer.privateKey)
     given.apple.certificate = oneLine(signer.certificate)
-    const files = unzipSync(await livePasses(given).applePackage({ content, token: 't'.repeat(32) }))
+    const files = unzipSync(await livePasses(given).buildApplePackage({ content, token: 't'.repeat(32) }))
     expect(files['signature']?.length).toBeGreaterThan(1000)
   })
 })
 
 describe('the link to Google Wallet', () => {
   it('is a JWT with the signature of the service account', async () => {
-    const url = await livePasses(options()).addUrl({ platform: 'google', content })
+    const url = await livePasses(options()).createAddUrl({ platform: 'google', content })
     const key = await importSPKI(await exportSPKI(signer.publicKey), 'RS256')
     const { payload } = await jwtVerify(url.split('/').at(-1) ?? '', key, { audience: 'google' })
     expect(payload).toMatchObject({

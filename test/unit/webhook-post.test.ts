@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { plainText } from '../../src/domain/text/plain-text.ts'
+import { toPlainText } from '../../src/domain/text/text.ts'
 import { FetchPost } from '../../src/gateways/webhook-post/fetch-post.ts'
 
 afterEach(() => vi.restoreAllMocks())
@@ -36,22 +36,22 @@ describe('the stored text of an answer', () => {
     ['a\u2028b', 'a b'],
     ['  \n ', ''],
   ])('is one line without control characters for %j', (given, plain) => {
-    expect(plainText(utf8(given), 1024)).toBe(plain)
+    expect(toPlainText(utf8(given), 1024)).toBe(plain)
   })
 
   it('is cut between characters', () => {
-    expect(plainText(utf8('æ'.repeat(10)), 7)).toBe('æææ')
-    expect(plainText(utf8('🎪🎪'), 7)).toBe('🎪')
-    expect(plainText(new Uint8Array(1024).fill(0xff), 1024)).toBe('\ufffd'.repeat(341))
+    expect(toPlainText(utf8('æ'.repeat(10)), 7)).toBe('æææ')
+    expect(toPlainText(utf8('🎪🎪'), 7)).toBe('🎪')
+    expect(toPlainText(new Uint8Array(1024).fill(0xff), 1024)).toBe('\ufffd'.repeat(341))
   })
 
   it('is storable, short and unchanged the second time, for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), fc.integer({ min: 4, max: 60 }), (bytes, max) => {
-        const plain = plainText(bytes, max)
+        const plain = toPlainText(bytes, max)
         expect(plain.isWellFormed() && !/[\p{Cc}\p{Cf}]/u.test(plain)).toBe(true)
         expect(utf8(plain).length).toBeLessThanOrEqual(max)
-        expect(plainText(utf8(plain), max)).toBe(plain)
+        expect(toPlainText(utf8(plain), max)).toBe(plain)
       }),
     )
   })

@@ -1,32 +1,36 @@
 import { type Act, acts } from '../../../test/support/costs/acts.ts'
 import { dollarsAMillion, prices, type Units, unitNames } from '../../../test/support/costs/prices.ts'
 
-const tableOf = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
-
-const dollars = (amount: number): string => `$${amount.toFixed(2)}`
+const formatDollars = (amount: number): string => `$${amount.toFixed(amount < 0.01 ? 3 : 2)}`
 /** Of a month. */
 const minutes = 43_800
 
-const goalOf = ({ goal }: Act): string => (goal === undefined ? '' : dollars(goal))
-const unitsOf = (units: Partial<Units>): string[] => unitNames.map((name) => String(units[name] ?? ''))
-const labels = unitNames.map((name) => name.replaceAll('_', ' '))
+const formatUnits = (units: Partial<Units>): string =>
+  unitNames
+    .flatMap((name) => {
+      const title = name.replaceAll('_', ' ')
+      return units[name] === undefined ? [] : [`${units[name]} ${units[name] === 1 ? title.replace(/s$/, '') : title}`]
+    })
+    .join(', ')
 
-/** Tables of what each unit costs, and of what each act costs in units and in dollars. */
-export const costTables = {
-  prices: tableOf(
+const formatAct = ({ label, units, goal, how }: Act): string => {
+  const target = goal === undefined ? '' : `, goal ${formatDollars(goal)}`
+  return `- **${label}**: ${formatDollars(dollarsAMillion(units))} a million${target}. ${formatUnits(units)}. Measured: ${how}.`
+}
+
+/** What each unit costs, and what each act costs in units and in dollars. */
+export const costSections = {
+  prices: [
     ['Unit', 'What it is', 'A million'],
-    unitNames.map((name) => [name.replaceAll('_', ' '), prices[name].label, dollars(prices[name].price / 1000)]),
-  ),
-  acts: tableOf(
-    ['Act', ...labels, 'A million', 'Goal', 'How it is measured'],
-    Object.values<Act>(acts).map((act) => [
-      act.label,
-      ...unitsOf(act.units),
-      dollars(dollarsAMillion(act.units)),
-      goalOf(act),
-      act.how,
+    ['---', '---', '---'],
+    ...unitNames.map((name) => [
+      name.replaceAll('_', ' '),
+      prices[name].label,
+      formatDollars(prices[name].price / 1000),
     ]),
-  ),
-  idle: `A month in which nothing happens has ${minutes} such minutes and costs ${dollars((dollarsAMillion(acts.idle_minute.units) * minutes) / 1_000_000)}.`,
+  ]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n'),
+  acts: Object.values<Act>(acts).map(formatAct).join('\n'),
+  idle: `A month in which nothing happens has ${minutes} such minutes and costs ${formatDollars((dollarsAMillion(acts.idle_minute.units) * minutes) / 1_000_000)}.`,
 }

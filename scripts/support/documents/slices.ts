@@ -43,17 +43,10 @@ export function reduced(imports: SliceImports): SliceImports {
 const sorted = (imports: SliceImports): [string, string[]][] =>
   [...imports].map(([slice, targets]): [string, string[]] => [slice, [...targets].toSorted()]).toSorted()
 
-/** A diagram of the slices, and a table of all their imports. */
-export function slicesSection(imports: SliceImports): string {
+/** Draws a diagram of the slices. */
+export function drawSlices(imports: SliceImports): string {
   const edges = sorted(reduced(imports)).map(([slice, targets]) =>
     targets.length ? `  ${slice} --> ${targets.join(' & ')}` : `  ${slice}`,
   )
-  const rows = sorted(imports).map(
-    ([slice, targets]) => `| \`${slice}\` | ${targets.map((target) => `\`${target}\``).join(' ')} |`,
-  )
-  return [
-    ['```mermaid', 'graph TD', ...edges, '```'].join('\n'),
-    'The diagram leaves out an import that a longer way implies. All of them:',
-    ['| Slice | Imports |', '| --- | --- |', ...rows].join('\n'),
-  ].join('\n\n')
+  return ['```mermaid', 'graph TD', ...edges, '```'].join('\n')
 }

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { OrderStatus } from '../../domain/orders/orders.ts'
 import { heldStatuses, type PurchaseStatus } from '../../domain/orders/purchases.ts'
-import { definitionOf, isCurrentConsent, latestAnswer } from '../consents.ts'
+import { selectDefinitionId, isCurrentConsent, fromLatestAnswer } from '../consents.ts'
 import { inWords } from '../visibility.ts'
 import { failing, optional, total, type Value } from './values.ts'
 
@@ -144,8 +144,8 @@ function consentRecord(what: (record: SQL, definition: SQL) => SQL, key: string,
     organization_id: bound.organization(),
     edition_id: bound.editionId === null ? null : bound.text(bound.editionId),
   }
-  return sql`(select ${what(r, c)} from consents ${c} join ${latestAnswer(r, sql`u.id`, sql`${c}.id`)}
-    and ${c}.id = ${definitionOf(bound.text(key), place)})`
+  return sql`(select ${what(r, c)} from consents ${c} join ${fromLatestAnswer(r, sql`u.id`, sql`${c}.id`)}
+    and ${c}.id = ${selectDefinitionId(bound.text(key), place)})`
 }
 
 export const hasConsent = (key: string, bound: BoundScope): Value =>

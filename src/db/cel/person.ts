@@ -1,10 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { buildEditionColumn, buildLatestRow, type ShownColumn } from '../customer-visibility.ts'
+import { buildEditionColumn, selectLatestSeq, type CustomerColumn } from '../customers.ts'
 import { type ExpressionScope, userColumns } from './columns.ts'
 import type { Value } from './values.ts'
 
 /** Fields that editions know by their own imports, with the column of each. Others are the same for all callers. */
-const editionFields: Record<string, ShownColumn> = {
+const editionFields: Record<string, CustomerColumn> = {
   email: 'email',
   has_email: 'email',
   phone_number: 'phone_number',
@@ -25,7 +25,7 @@ const seen = sql`seen`
 /** The person `u` as the scope of an expression shows them. */
 export class Person {
   readonly #editions: readonly string[] | null
-  readonly #used = new Set<ShownColumn>()
+  readonly #used = new Set<CustomerColumn>()
 
   constructor({ editions }: ExpressionScope) {
     this.#editions = editions
@@ -60,7 +60,7 @@ export class Person {
     )
     return [
       sql`(select ${sql.join(columns, sql`, `)}
-        from (select ${buildLatestRow(sql`u.seq`, editions)} as seq) as latest
+        from (select ${selectLatestSeq(sql`u.seq`, editions)} as seq) as latest
           left join edition_customers as known on known.seq = latest.seq limit 1 offset 0) ${seen}`,
     ]
   }

@@ -6,7 +6,7 @@ export const accessTokens = sqliteTable('access_tokens', {
   organization_id: text(),
   name: text().notNull(),
   token_hash: text().notNull(),
-  shown: text().notNull(),
+  prefix: text().notNull(),
   scopes: text().notNull(),
   created_at: integer().notNull(),
   expires_at: integer(),

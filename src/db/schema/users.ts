@@ -1,13 +1,7 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { messageChannels } from '../../domain/accounts/users.ts'
 
-/**
- * Indexes, with what reads them, of customers as roles of the organisation see them:
- * - users_by_email: one customer for each address of an organisation; imports find people by it, and lists are ordered.
- * - users_by_phone_only: one customer for each number of those without an address.
- * - users_sample: a sixteenth and less of the people, evenly spread, for estimates of conditions. The others write no entry.
- * - users_by_joining: lists and the walks of segment calculations.
- */
+/** Customers as roles of the organisation see them. */
 export const users = sqliteTable('users', {
   seq: integer().primaryKey(),
   id: text().notNull(),
@@ -27,16 +21,10 @@ export const users = sqliteTable('users', {
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
   phone_digits: text().notNull().default(''),
-  /** See `searchColumns`. */
   search_text: text().notNull().default(''),
 })
 
-/**
- * Indexes, with what reads them, of what the imports of an edition said of customers, which roles of this edition see:
- * - edition_customers_of_edition: a customer is in an edition once.
- * - edition_customers_of_user: the editions of a customer, and which of them the customer joined last.
- * - edition_customers_by_joining: lists and the walks of segment calculations.
- */
+/** Customers as roles of one edition see them: what the imports of this edition said about them. */
 export const editionCustomers = sqliteTable('edition_customers', {
   seq: integer().primaryKey(),
   edition_id: text().notNull(),
@@ -49,6 +37,5 @@ export const editionCustomers = sqliteTable('edition_customers', {
   locale: text().notNull(),
   metadata: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull().default({}),
   phone_digits: text().notNull().default(''),
-  /** See `searchColumns`. */
   search_text: text().notNull().default(''),
 })

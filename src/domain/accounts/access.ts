@@ -1,24 +1,23 @@
-/** The six roles as `operations` name them: organisation or edition, then admin, manager or viewer. */
+/** The six roles of operations: organisation or edition, then admin, manager or viewer. */
 export const roleCodes = ['OA', 'OM', 'OV', 'EA', 'EM', 'EV'] as const
 export type RoleCode = (typeof roleCodes)[number]
 
 export const memberRoles = ['admin', 'manager', 'viewer'] as const
 export type MemberRole = (typeof memberRoles)[number]
 
-/** The role that allows more, and the first of two equal ones. */
-export const strongerRole = (one: MemberRole, other: MemberRole): MemberRole =>
+export const pickStrongerRole = (one: MemberRole, other: MemberRole): MemberRole =>
   memberRoles.indexOf(one) <= memberRoles.indexOf(other) ? one : other
 
 export const tokenScopes = ['read', 'write'] as const
 export type TokenScope = (typeof tokenScopes)[number]
 
-/** The scopes of a token, which are stored with spaces between them. */
-export function readScopes(text: string): TokenScope[] {
+/** Parses the stored scopes of a token, which are separated by spaces. */
+export function parseScopes(text: string): TokenScope[] {
   const words = text.split(' ')
   return tokenScopes.filter((scope) => words.includes(scope))
 }
 
-/** A membership: in the whole organisation, or, with `edition_id`, in that edition only. */
+/** A membership in the whole organisation, or, with `edition_id`, only in that edition. */
 export interface Grant {
   organization_id: string
   edition_id: string | null
@@ -31,7 +30,7 @@ export interface Caller {
   email: string | null
   is_superuser: boolean
   grants: readonly Grant[]
-  /** The roles of the operation at hand: the caller sees rows through these alone. Every role where it is absent. */
+  /** The roles of the current operation. The caller sees rows only through these, or through all roles if absent. */
   acting_roles?: readonly RoleCode[]
   scopes: readonly TokenScope[]
   credential: {
@@ -53,48 +52,62 @@ export const superuser: Caller = {
 }
 
 /**
- * The organisation and editions of a row. Without editions it is a row of the organisation itself, which only
- * organisation roles reach. With `any` every role inside the organisation reaches it.
+ * The organisation and the editions that a row belongs to. Only organisation roles reach a row without editions, and
+ * every role in the organisation reaches a row of `any` edition.
  */
 export interface Tenant {
   organization_id: string
   editions: readonly string[] | 'any'
 }
 
-const letter = { admin: 'A', manager: 'M', viewer: 'V' } as const
+const roleLetters = { admin: 'A', manager: 'M', viewer: 'V' } as const
 
-const roleOf = (grant: Grant): RoleCode => `${grant.edition_id === null ? 'O' : 'E'}${letter[grant.role]}`
+const getRoleCode = (grant: Grant): RoleCode => `${grant.edition_id === null ? 'O' : 'E'}${roleLetters[grant.role]}`
 
 const covers = (grant: Grant, tenant: Tenant): boolean =>
   grant.organization_id === tenant.organization_id &&
   (grant.edition_id === null || tenant.editions === 'any' || tenant.editions.includes(grant.edition_id))
 
-export const rolesAt = (caller: Caller, tenant: Tenant): RoleCode[] =>
-  caller.grants.filter((grant) => covers(grant, tenant)).map(roleOf)
+export const listRolesAt = (caller: Caller, tenant: Tenant): RoleCode[] =>
+  caller.grants.filter((grant) => covers(grant, tenant)).map(getRoleCode)
 
 export const mayAt = (caller: Caller, allowed: readonly RoleCode[], tenant: Tenant): boolean =>
-  caller.is_superuser || rolesAt(caller, tenant).some((role) => allowed.includes(role))
+  caller.is_superuser || listRolesAt(caller, tenant).some((role) => allowed.includes(role))
 
-/** The caller who sees rows through these roles alone. */
-export const actingAs = (caller: Caller, roles: readonly RoleCode[]): Caller => ({ ...caller, acting_roles: roles })
+/** Limits the caller to rows that these roles reach. */
+export const actAs = (caller: Caller, roles: readonly RoleCode[]): Caller => ({ ...caller, acting_roles: roles })
 
-/** The organisation roles among some roles. */
-export const organizationRoles = (roles: readonly RoleCode[]): RoleCode[] =>
+export const pickOrganizationRoles = (roles: readonly RoleCode[]): RoleCode[] =>
   roles.filter((role) => role.startsWith('O'))
 
 export const mayAnywhere = (caller: Caller, allowed: readonly RoleCode[]): boolean =>
-  caller.is_superuser || caller.grants.some((grant) => allowed.includes(roleOf(grant)))
+  caller.is_superuser || caller.grants.some((grant) => allowed.includes(getRoleCode(grant)))
 
-/** What the caller reaches through the allowed roles: everything, or whole organisations and single editions. */
+/** What a caller reaches: everything, or whole organisations and single editions of others. */
 export type Reach = { all: true } | { all: false; organizations: string[]; editions: Grant[] }
 
-export function reachOf(caller: Caller, allowed: readonly RoleCode[] = roleCodes): Reach {
+export function getReach(caller: Caller, allowed: readonly RoleCode[] = roleCodes): Reach {
   if (caller.is_superuser) return { all: true }
-  const granted = caller.grants.filter((grant) => allowed.includes(roleOf(grant)))
+  const granted = caller.grants.filter((grant) => allowed.includes(getRoleCode(grant)))
   const organizations = granted.filter((grant) => grant.edition_id === null).map((grant) => grant.organization_id)
   return {
     all: false,
     organizations,
     editions: granted.filter((grant) => grant.edition_id !== null && !organizations.includes(grant.organization_id)),
   }
+}
+
+/** The names of the organisation roles or of the edition roles: `admin or manager`. */
+const joinRoleNames = (roles: readonly RoleCode[], level: 'O' | 'E'): string =>
+  memberRoles.filter((role) => roles.includes(`${level}${roleLetters[role]}`)).join(' or ')
+
+/** Tells a caller which roles an operation requires. */
+export function describeRoles(roles: readonly RoleCode[]): string {
+  const inOrganization = joinRoleNames(roles, 'O')
+  const inEdition = joinRoleNames(roles, 'E')
+  if (!inOrganization && !inEdition) return 'Only the superuser of the platform can do this.'
+  const place = inEdition === inOrganization ? 'of the organisation or of the edition' : 'of the organisation'
+  const besides = inEdition && inEdition !== inOrganization ? `, or ${inEdition} of the edition` : ''
+  const role = inOrganization ? `${inOrganization} ${place}${besides}` : `${inEdition} of the edition`
+  return `It requires the role ${role}. Ask an organisation admin.`
 }

@@ -1,13 +1,13 @@
 import { openText, sealText } from '../consents/answer-seal.ts'
 import { sha256, toHex, utf8 } from '../text/encoding.ts'
 
-/** Where a secret is stored: a sealed text that is moved to another row or column does not open there. */
+/** Where a secret is stored. A sealed text that is copied to another row or column does not open there. */
 export interface SecretPlace {
   id: string
   column: string
 }
 
-async function sealOf(workerSecret: string, { id, column }: SecretPlace): Promise<CryptoKey> {
+async function deriveKey(workerSecret: string, { id, column }: SecretPlace): Promise<CryptoKey> {
   const material = await crypto.subtle.importKey('raw', utf8(workerSecret), 'HKDF', false, ['deriveKey'])
   const derivation = { name: 'HKDF', hash: 'SHA-256', salt: utf8(`${id}\0${column}`), info: utf8('stored secret') }
   return crypto.subtle.deriveKey(derivation, material, { name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt'])
@@ -16,7 +16,7 @@ async function sealOf(workerSecret: string, { id, column }: SecretPlace): Promis
 const fingerprintLength = 16
 
 /** Identifies a secret of the Worker without revealing it. */
-export const fingerprintOf = async (workerSecret: string): Promise<string> =>
+export const fingerprintSecret = async (workerSecret: string): Promise<string> =>
   toHex(await sha256(`stored secret\0${workerSecret}`)).slice(0, fingerprintLength)
 
 export const sealSecret = async (
@@ -24,16 +24,16 @@ export const sealSecret = async (
   place: SecretPlace,
   randomBytes: (length: number) => Uint8Array,
   text: string,
-): Promise<string> => sealText(await sealOf(workerSecret, place), randomBytes, text)
+): Promise<string> => sealText(await deriveKey(workerSecret, place), randomBytes, text)
 
-/** The decrypted text, by the first secret that fits; null when none does. */
+/** Decrypts with the first secret that fits. Null: no secret fits. */
 export async function openSecret(
   workerSecrets: readonly string[],
   place: SecretPlace,
   sealed: string,
 ): Promise<string | null> {
   for (const secret of workerSecrets) {
-    const text = await openText(await sealOf(secret, place), sealed)
+    const text = await openText(await deriveKey(secret, place), sealed)
     if (text !== null) return text
   }
   return null

@@ -1,57 +1,54 @@
 import { type Caller, type MemberRole, mayAt, memberRoles } from './access.ts'
 import { dayMs } from '../time/instants.ts'
 
-const usualMs = 365 * dayMs
+const defaultLifetimeMs = 365 * dayMs
 
-/**
- * The longest lifetime in days of a token that a session of the identity provider mints: shorter for stronger roles.
- */
+/** The longest lifetime in days of a token that a session of the identity provider creates. */
 const sessionDays: Readonly<Record<MemberRole, number>> = { admin: 90, manager: 180, viewer: 365 }
 
-/** The longest chain of tokens above one: each of them is read at every use. */
+/** Tokens can create tokens. Every use of a token reads the whole chain above it, so the chain is limited. */
 export const maxGeneration = 8
 
-/** Grants that a token of the caller has, bound to an organisation or not. */
-const grantsOf = (caller: Caller, organizationId: string | null) =>
+/** The grants of a token of the caller, which may be bound to one organisation. */
+const listGrants = (caller: Caller, organizationId: string | null) =>
   caller.grants.filter((grant) => organizationId === null || grant.organization_id === organizationId)
 
-/** An admin of each organisation that the token will reach. */
+/** True if the caller is an admin of every organisation that the token reaches. */
 function isAdminOfAll(caller: Caller, organizationId: string | null): boolean {
   if (caller.is_superuser) return true
-  const reached = grantsOf(caller, organizationId)
+  const grants = listGrants(caller, organizationId)
   return (
-    reached.length > 0 &&
-    reached.every(({ organization_id }) => mayAt(caller, ['OA'], { organization_id, editions: [] }))
+    grants.length > 0 && grants.every(({ organization_id }) => mayAt(caller, ['OA'], { organization_id, editions: [] }))
   )
 }
 
-function strongestRole(caller: Caller, organizationId: string | null): MemberRole {
-  const roles = grantsOf(caller, organizationId).map(({ role }) => role)
+function findStrongestRole(caller: Caller, organizationId: string | null): MemberRole {
+  const roles = listGrants(caller, organizationId).map(({ role }) => role)
   return memberRoles.find((role) => roles.includes(role)) ?? 'viewer'
 }
 
-export interface Minting {
+export interface TokenGrant {
   caller: Caller
   /** The one organisation that the new token is bound to, or null. */
   organization_id: string | null
-  /** When the token of the caller ends; null when it does not end, or when the caller has no token. */
-  minterEnd: number | null
+  /** The expiry of the caller's own token. Null: it does not expire, or the caller has no token. */
+  parentExpiresAt: number | null
   now: number
 }
 
 export type TokenEnd =
   | { isAllowed: true; at: number | null }
-  /** `latest` is null when only an admin may have the requested lifetime. */
+  /** Null: only an admin may create a token with the requested lifetime. */
   | { isAllowed: false; latest: number | null }
 
-/** When a new token ends; `asked` is undefined where the request does not say, and null for a token without an end. */
-export function tokenEnd(asked: number | null | undefined, minting: Minting): TokenEnd {
-  const { caller, organization_id, minterEnd, now } = minting
+/** Decides when a new token expires. `requested` is null for a token that does not expire. */
+export function decideTokenEnd(requested: number | null | undefined, grant: TokenGrant): TokenEnd {
+  const { caller, organization_id, parentExpiresAt, now } = grant
   const sessionEnd =
-    caller.credential.kind === 'oidc' ? now + sessionDays[strongestRole(caller, organization_id)] * dayMs : Infinity
-  const bound = Math.min(minterEnd ?? Infinity, sessionEnd)
-  const latest = isAdminOfAll(caller, organization_id) ? bound : Math.min(bound, now + usualMs)
-  const end = asked === undefined ? Math.min(now + usualMs, latest) : (asked ?? Infinity)
+    caller.credential.kind === 'oidc' ? now + sessionDays[findStrongestRole(caller, organization_id)] * dayMs : Infinity
+  const bound = Math.min(parentExpiresAt ?? Infinity, sessionEnd)
+  const latest = isAdminOfAll(caller, organization_id) ? bound : Math.min(bound, now + defaultLifetimeMs)
+  const end = requested === undefined ? Math.min(now + defaultLifetimeMs, latest) : (requested ?? Infinity)
   if (end <= latest) return { isAllowed: true, at: end === Infinity ? null : end }
-  return { isAllowed: false, latest: asked === null && bound === Infinity ? null : latest }
+  return { isAllowed: false, latest: requested === null && bound === Infinity ? null : latest }
 }

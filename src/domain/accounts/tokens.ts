@@ -1,42 +1,41 @@
 import { isCell } from '../ids.ts'
-import { crc32 } from '../text/crc32.ts'
-import { utf8 } from '../text/encoding.ts'
+import { crc32, utf8 } from '../text/encoding.ts'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const prefix = 'ecm_'
 const secretLength = 30
-const checkLength = 6
+const checksumLength = 6
 
-/** Characters of a token that may be shown again: enough to recognise it, useless to a thief. */
-export const shownLength = prefix.length + 4
+/** The first characters of a token, which may be shown again: enough to recognise it, useless to a thief. */
+export const tokenPreviewLength = prefix.length + 4
 
-const base62 = (value: number, length: number): string => {
+const toBase62 = (value: number, length: number): string => {
   let text = ''
   for (let rest = value; text.length < length; rest = Math.floor(rest / 62)) text = alphabet[rest % 62] + text
   return text
 }
 
-/** The deployment's mark comes last, and the checksum covers it. */
-const withCheck = (secret: string, cell: string): string =>
-  prefix + secret + base62(crc32(utf8(secret + cell)), checkLength) + cell
+/** The cell comes last, and the checksum covers it. */
+const addChecksum = (secret: string, cell: string): string =>
+  prefix + secret + toBase62(crc32(utf8(secret + cell)), checksumLength) + cell
 
-/** A fresh access token from random bytes; bytes of 248 and more are left out, so that every character is equally likely. */
-export function mintToken(randomBytes: (length: number) => Uint8Array, cell = ''): string {
+/** Creates an access token. Bytes from 248 are dropped, so that every character is equally likely. */
+export function generateToken(randomBytes: (length: number) => Uint8Array, cell = ''): string {
   let secret = ''
   while (secret.length < secretLength)
     for (const byte of randomBytes(secretLength))
       if (byte < 248 && secret.length < secretLength) secret += alphabet[byte % 62]
-  return withCheck(secret, cell)
+  return addChecksum(secret, cell)
 }
 
-const tokenLength = prefix.length + secretLength + checkLength
+const tokenLength = prefix.length + secretLength + checksumLength
 
-/** The mark of a token, empty for one without; null for anything that this service cannot have issued. */
-export function cellOfToken(token: string): string | null {
+/** The cell of a token, empty if it has none. Null: this service cannot have issued the token. */
+export function readCellOfToken(token: string): string | null {
   const cell = token.slice(tokenLength)
   if (!/^[0-9A-Za-z]+$/.test(token.slice(prefix.length)) || !(cell === '' || isCell(cell))) return null
-  return withCheck(token.slice(prefix.length, prefix.length + secretLength), cell) === token ? cell : null
+  return addChecksum(token.slice(prefix.length, prefix.length + secretLength), cell) === token ? cell : null
 }
 
-/** False for a token with a wrong checksum, so that a typing error costs no look-up. */
-export const isWellFormedToken = (token: string): boolean => cellOfToken(token) !== null
+/** Checks the checksum, so that a mistyped token costs no database query. */
+export const isWellFormedToken = (token: string): boolean => readCellOfToken(token) !== null

@@ -1,5 +1,5 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
-import { digitsOf, fold, searchSeparator } from '../text/fold.ts'
+import { extractDigits, fold, searchSeparator } from '../text/fold.ts'
 
 export const maxEmailLength = 254
 export const maxPhoneLength = 32
@@ -7,26 +7,26 @@ export const maxPersonNameLength = 80
 
 export const messageChannels = ['email', 'sms'] as const
 
-export const fullName = (person: { first_name: string; last_name: string }): string =>
+export const formatFullName = (person: { first_name: string; last_name: string }): string =>
   `${person.first_name} ${person.last_name}`.trim()
 
-/** One address with a domain of at least two labels; no white space, so that it can never break a header. */
+/** One address with a domain of at least two labels. It has no white space, so it can never break a header. */
 const emailPattern =
   /^[^\s@"<>(),;:\\[\]\p{C}]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u
 
-/** The form in which addresses are stored and compared, or null when it is no address. */
+/** The form in which addresses are stored and compared. Null: the text is not an address. */
 export function normalizeEmail(text: string): string | null {
   const email = text.trim().normalize('NFC').toLowerCase()
   if (email.length > maxEmailLength) return null
   const [local = ''] = email.split('@')
-  const dotted = local.startsWith('.') || local.endsWith('.') || local.includes('..')
-  return !dotted && emailPattern.test(email) ? email : null
+  const hasStrayDot = local.startsWith('.') || local.endsWith('.') || local.includes('..')
+  return !hasStrayDot && emailPattern.test(email) ? email : null
 }
 
-/** The code of a country as people write it before a number: `+45`, `0045`, `(+45)`, `(0045)`. */
+/** The ways to write a country code before a number: `+45`, `0045`, `(+45)`, `(0045)`. */
 const internationalPrefix = /^\s*(?:\(\s*(?:\+|00)\s*([1-9]\d{0,3})\s*\)|(?:\+|00)(?=\s*(?:\(\s*)?[1-9]))/
 
-/** E.164, or null when it is no telephone number; numbers without a country's code are of `countryCode` (such as `+45`). */
+/** E.164, or null if the text is not a phone number. Numbers without a country code get `countryCode`, such as `+45`. */
 export function normalizePhone(text: string, countryCode: string | null): string | null {
   if (text.length > maxPhoneLength) return null
   const international = text.replace(internationalPrefix, (_, code: string | undefined) => `+${code ?? ''}`)
@@ -39,8 +39,8 @@ export function normalizePhone(text: string, countryCode: string | null): string
 
 export const isE164 = (text: string): boolean => /^\+[1-9]\d{5,14}$/.test(text)
 
-/** The number that messages go to. Numbers are stored as E.164, and reading such a one again takes long. */
-export const dialledPhone = (stored: string, countryCode: string | null): string | null =>
+/** The number to send messages to. Stored numbers usually are E.164 already, and parsing them again is slow. */
+export const parseStoredPhone = (stored: string, countryCode: string | null): string | null =>
   isE164(stored) ? stored : normalizePhone(stored, countryCode)
 
 export interface Contact {
@@ -50,7 +50,7 @@ export interface Contact {
   last_name: string
 }
 
-/** The contact columns of a customer who was erased. */
+/** The columns of an erased customer. */
 export const erasedContact = {
   email: null,
   phone_number: null,
@@ -64,20 +64,20 @@ export const erasedContact = {
   last_seen_at: null,
 }
 
-/** The columns by which a customer is found, from the shown columns. */
-export function searchColumns(contact: Contact) {
-  const phone_digits = digitsOf(contact.phone_number ?? '')
-  const texts = [fold(fullName(contact)), fold(contact.email ?? ''), phone_digits]
+/** The columns that searches for customers read. */
+export function buildSearchColumns(contact: Contact) {
+  const phone_digits = extractDigits(contact.phone_number ?? '')
+  const texts = [fold(formatFullName(contact)), fold(contact.email ?? ''), phone_digits]
   return { phone_digits, search_text: texts.some((text) => text !== '') ? texts.join(searchSeparator) : '' }
 }
 
-/** A lower-case word that belongs to the name after it, as in Maria de la Cruz. */
+/** True for a lower-case word that belongs to the name after it, as in Maria de la Cruz. */
 const isParticle = (word: string | undefined): boolean =>
   word !== undefined && word !== word.toUpperCase() && word === word.toLowerCase()
 
 /**
- * First and last name of a whole one. The text before a comma is the last name. Otherwise it is the last word, with
- * the lower-case words directly before it where it is not lower-case itself; a single word is a first name.
+ * Splits a full name. Before a comma stands the last name. Otherwise the last name is the last word together with the
+ * lower-case words before it, and a single word is a first name.
  */
 export function splitFullName(text: string): { first_name: string; last_name: string } {
   const name = text.trim().replaceAll(/\s+/g, ' ')

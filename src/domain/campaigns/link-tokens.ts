@@ -3,7 +3,7 @@ import {
   idFromBytes,
   idToBytes,
   numberFromBytes,
-  mostBytesOfNumber,
+  maxNumberBytes,
   numberToBytes,
   openToken,
   signStart,
@@ -34,7 +34,7 @@ export function linkMinter(secret: string, campaignId: string): MintLink {
   const id = idToBytes(idPrefixes.campaign, campaignId)
   if (!id) throw new Error(`${campaignId} is no id of a campaign`)
   // The tokens are made one after another in the same memory.
-  const bytes = new Uint8Array(id.length + 1 + 2 * mostBytesOfNumber + signer.macBytes)
+  const bytes = new Uint8Array(id.length + 1 + 2 * maxNumberBytes + signer.macBytes)
   bytes.set(id)
   return ({ kind, n, link }) => {
     let length = id.length

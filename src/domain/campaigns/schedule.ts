@@ -1,5 +1,5 @@
 import { dayMs } from '../time/instants.ts'
-import { instantOfWallClock, offsetText, wallClockAt } from '../time/time-zones.ts'
+import { findInstant, formatOffset, readWallClock } from '../time/time-zones.ts'
 
 /** A campaign that is later than this is not sent any more. */
 export const lateAfterMs = 6 * 3_600_000
@@ -27,7 +27,7 @@ export function scheduleOf(text: string, timeZone: string, now: number): number 
   if (read.getUTCMonth() !== month - 1 || read.getUTCDate() !== day || hour > 23 || minute > 59 || second > 59)
     return 'invalid_date'
   const offset = found[7]
-  const at = offset === undefined ? instantOfWallClock(timeZone, wall) : wall - offsetMs(offset)
+  const at = offset === undefined ? findInstant(timeZone, wall) : wall - offsetMs(offset)
   if (at === null) return 'nonexistent_local_time'
   if (Number.isNaN(at)) return 'invalid_date'
   if (at <= now) return 'scheduled_at_in_past'
@@ -43,6 +43,6 @@ function offsetMs(text: string): number {
 
 /** An instant as the clocks of the zone show it, with the offset: `2026-06-01T10:00:00+02:00`. */
 export function inZone(at: number, timeZone: string): string {
-  const { offset } = wallClockAt(timeZone, at)
-  return new Date(at + offset).toISOString().slice(0, 19) + offsetText(offset)
+  const { offset } = readWallClock(timeZone, at)
+  return new Date(at + offset).toISOString().slice(0, 19) + formatOffset(offset)
 }

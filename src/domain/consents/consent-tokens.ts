@@ -5,7 +5,7 @@ import {
   areEqual,
   idFromBytes,
   idToBytes,
-  macOf,
+  computeMac,
   numberFromBytes,
   numberToBytes,
   openToken,
@@ -32,7 +32,7 @@ export interface LinkAddress extends ChannelAddress {
 }
 
 const tagOf = (secret: string, { organization_id, channel, address }: LinkAddress): Uint8Array =>
-  macOf(secret, tagger, utf8(`${organization_id}\0${channel}\0${address}`))
+  computeMac(secret, tagger, utf8(`${organization_id}\0${channel}\0${address}`))
 
 /** The one of the addresses to which a link was sent. */
 export function taggedAddress<Address extends LinkAddress>(

@@ -2,9 +2,9 @@ import type { ExternalItem, ExternalOrder } from '../orders/external-orders.ts'
 import {
   type CartTotals,
   type OrderStatus,
-  paymentStatusesBefore,
-  paymentStatusOf,
-  totalsOf,
+  listPaymentStatusesBefore,
+  paymentStatusByOrderStatus,
+  computeCartTotals,
   type TransactionStatus,
 } from '../orders/orders.ts'
 
@@ -30,7 +30,7 @@ export function countedItems(
   vatRate: number,
   refundedMinor: number,
 ): { items: readonly ExternalItem[]; totals: CartTotals } {
-  const counting = (items: readonly ExternalItem[]) => ({ items, totals: totalsOf(items, order, vatRate) })
+  const counting = (items: readonly ExternalItem[]) => ({ items, totals: computeCartTotals(items, order, vatRate) })
   const all = counting(order.items)
   const live = counting(order.items.filter((item) => item.status !== 'cancelled'))
   if ((order.status === 'cancelled' && live.items.length === 0) || live.totals.total_minor < 0) return all
@@ -40,7 +40,7 @@ export function countedItems(
 
 /** The status of a new order's payment, by its refunded amount. */
 export function newPaymentStatus(status: OrderStatus, amountMinor: number, refundedMinor: number): TransactionStatus {
-  if (refundedMinor === 0) return paymentStatusOf[status]
+  if (refundedMinor === 0) return paymentStatusByOrderStatus[status]
   return refundedMinor < amountMinor ? 'partially_refunded' : 'refunded'
 }
 
@@ -71,8 +71,8 @@ export interface PaymentAfter {
 
 /**
  * A payment after its order was imported again with that status and amount, and whether it has the order's amounts. It
- * only goes forward; once money went back or is reserved for a refund, its amounts stay, because they are what was paid;
- * and what went back never becomes less.
+ * only goes forward; once money went back or is reserved for a refund, its amounts stay, because they are what was
+ * paid; and what went back never becomes less.
  */
 export function paymentAfter(
   payment: PaymentAmounts,
@@ -80,14 +80,14 @@ export function paymentAfter(
 ): { payment: PaymentAfter; follows: boolean } {
   const { status, amount_minor, refunded_minor } = payment
   const refunded = order.refunded_minor ?? 0
-  const target = paymentStatusOf[order.status]
+  const target = paymentStatusByOrderStatus[order.status]
   if (refunded > refunded_minor && !isDead(status)) {
     const follows = !isSettled(payment)
     const amount = follows ? order.amount_minor : amount_minor
     const after = refunded < amount ? 'partially_refunded' : 'refunded'
     return { payment: { status: after, amount_minor: amount, refunded_minor: refunded }, follows }
   }
-  return isSettled(payment) || !paymentStatusesBefore(target).includes(status)
+  return isSettled(payment) || !listPaymentStatusesBefore(target).includes(status)
     ? { payment: { status, amount_minor, refunded_minor }, follows: false }
     : { payment: { status: target, amount_minor: order.amount_minor, refunded_minor }, follows: true }
 }

@@ -9,10 +9,10 @@ export interface Period {
   end_at: number | null
 }
 
-/** An edition without an end counts as over this long after its start. */
+/** An edition without an end is past this long after its start. */
 export const openEndedMs = dayMs
 
-export function editionStatus({ start_at, end_at }: Period, now: number): EditionStatus {
+export function getEditionStatus({ start_at, end_at }: Period, now: number): EditionStatus {
   if (start_at === null && end_at === null) return 'no_dates'
   if (start_at !== null && start_at > now) return 'upcoming'
   if (end_at !== null) return end_at < now ? 'past' : 'current'
@@ -64,8 +64,8 @@ const currencyByCountry: Partial<Record<CountryCode, Currency>> = {
   '+1': 'usd',
 }
 
-/** The currency that an edition of this country starts with. */
-export const currencyOf = (country: CountryCode): Currency => currencyByCountry[country] ?? 'eur'
+/** The currency of a new edition in this country. */
+export const pickDefaultCurrency = (country: CountryCode): Currency => currencyByCountry[country] ?? 'eur'
 
 export const taxTypes = ['none', 'vat', 'sales'] as const
 export type TaxType = (typeof taxTypes)[number]
@@ -87,22 +87,22 @@ export const smsSenderDescriptions: Record<SmsSenderName, string> = {
   Store: 'Messages come from the organisation.',
 }
 
-/** Types of the email messages that an edition may use as its receipt, and as its confirmation of a refund. */
+/** The types of e-mail messages that an edition can send as its receipt or refund confirmation. */
 export const receiptEmailTypes = ['receipt', 'receipt_online'] as const
 export const refundConfirmationEmailTypes = ['refund_confirmation'] as const
 
-/** The full name of an edition: its event's name comes first, once. */
-export const editionFullName = (eventName: string, name: string): string =>
+/** The name of an edition after the name of its event, unless it begins with that name already. */
+export const formatEditionName = (eventName: string, name: string): string =>
   name.toLowerCase().startsWith(eventName.toLowerCase()) ? name : `${eventName} ${name}`
 
-/** The time of first publication: set once, kept through every later draft. */
-export const publishedAt = (
+/** The time of the first publication. Later drafts keep it. */
+export const decidePublishedAt = (
   before: { is_draft: boolean; published_at: number | null },
   isDraft: boolean,
   now: number,
 ): number | null => before.published_at ?? (before.is_draft && !isDraft ? now : null)
 
-/** An archived edition is left as it is, unless the same change takes it out of the archive. */
+/** True if the change is refused because the edition is archived and stays archived. */
 export const isClosedTo = (before: { is_archived: boolean }, change: { is_archived?: boolean | undefined }): boolean =>
   before.is_archived &&
   change.is_archived !== false &&

@@ -1,4 +1,4 @@
-import { bcp47, type Language, type TranslatedDict } from '../languages.ts'
+import { toBcp47, type Language, type TranslatedDict } from '../languages.ts'
 import { Placeholders, sectionOf } from './blocks/block-mjml.ts'
 import { textOf } from './blocks/block-text.ts'
 import type { Block } from './blocks/blocks.ts'
@@ -56,7 +56,7 @@ export function mjmlOf(
     const { html } = footerOf(data, reader, options.sender)
     return `<mj-section padding="0"><mj-column><mj-text css-class="rt mu" align="center" color="${light.muted}" ${small} padding="4px ${gutter}px">${placeholders.keep(html)}</mj-text></mj-column></mj-section>`
   })
-  return `<mjml lang="${bcp47(reader.language)}" dir="ltr"><mj-head><mj-title>${title}</mj-title><mj-raw><meta name="color-scheme" content="light dark" /><meta name="supported-color-schemes" content="light dark" /></mj-raw><mj-attributes><mj-all font-family="${fonts}" /><mj-text font-size="16px" line-height="1.6" /><mj-section padding="0" /></mj-attributes><mj-style>${styles}</mj-style></mj-head><mj-body css-class="page" background-color="${light.page}" width="${width}px"><mj-section padding="24px 0 12px"><mj-column><mj-text css-class="mu" align="center" color="${light.muted}" font-size="14px" font-weight="600" padding="0 ${gutter}px">${title}</mj-text></mj-column></mj-section><mj-wrapper css-class="card" background-color="${light.card}" border-radius="14px" padding="20px 0">${body || emptyCard}</mj-wrapper><mj-section padding="12px 0 0"><mj-column><mj-spacer height="4px" /></mj-column></mj-section>${feet.join('')}<mj-section padding="0"><mj-column><mj-spacer height="24px" /></mj-column></mj-section></mj-body></mjml>`
+  return `<mjml lang="${toBcp47(reader.language)}" dir="ltr"><mj-head><mj-title>${title}</mj-title><mj-raw><meta name="color-scheme" content="light dark" /><meta name="supported-color-schemes" content="light dark" /></mj-raw><mj-attributes><mj-all font-family="${fonts}" /><mj-text font-size="16px" line-height="1.6" /><mj-section padding="0" /></mj-attributes><mj-style>${styles}</mj-style></mj-head><mj-body css-class="page" background-color="${light.page}" width="${width}px"><mj-section padding="24px 0 12px"><mj-column><mj-text css-class="mu" align="center" color="${light.muted}" font-size="14px" font-weight="600" padding="0 ${gutter}px">${title}</mj-text></mj-column></mj-section><mj-wrapper css-class="card" background-color="${light.card}" border-radius="14px" padding="20px 0">${body || emptyCard}</mj-wrapper><mj-section padding="12px 0 0"><mj-column><mj-spacer height="4px" /></mj-column></mj-section>${feet.join('')}<mj-section padding="0"><mj-column><mj-spacer height="24px" /></mj-column></mj-section></mj-body></mjml>`
 }
 
 const emptyCard = '<mj-section padding="0"><mj-column><mj-spacer height="24px" /></mj-column></mj-section>'

@@ -18,20 +18,23 @@ export type AddressReader = (typeof readers)[number]
 
 const signer: TokenSigner = { purpose: 'file-addresses', macBytes: 16 }
 
-export const fileAddress = (filesUrl: string, file: { id: string; access_key: string }, variant: Variant): string =>
-  `${filesUrl}/files/${file.id}/${file.access_key}/${variant}`
+export const buildFileAddress = (
+  filesUrl: string,
+  file: { id: string; access_key: string },
+  variant: Variant,
+): string => `${filesUrl}/files/${file.id}/${file.access_key}/${variant}`
 
 /** The addresses of an image. An address is the permission to see the image: the key is in it. */
-export const imageAddresses = (filesUrl: string, file: { id: string; access_key: string }) => ({
-  thumbnail: fileAddress(filesUrl, file, 'thumbnail'),
-  optimized: fileAddress(filesUrl, file, 'optimized'),
-  large: fileAddress(filesUrl, file, 'large'),
-  original: fileAddress(filesUrl, file, 'original'),
+export const buildImageAddresses = (filesUrl: string, file: { id: string; access_key: string }) => ({
+  thumbnail: buildFileAddress(filesUrl, file, 'thumbnail'),
+  optimized: buildFileAddress(filesUrl, file, 'optimized'),
+  large: buildFileAddress(filesUrl, file, 'large'),
+  original: buildFileAddress(filesUrl, file, 'original'),
 })
 
 /** The addresses of an image that may be missing. */
-export const imageOrNull = (filesUrl: string, id: string | null, accessKey: string | null) =>
-  id === null || accessKey === null ? null : imageAddresses(filesUrl, { id, access_key: accessKey })
+export const buildImageOrNull = (filesUrl: string, id: string | null, accessKey: string | null) =>
+  id === null || accessKey === null ? null : buildImageAddresses(filesUrl, { id, access_key: accessKey })
 
 /** A file as the address of one of its variants names it. */
 export interface AddressedFile {
@@ -43,7 +46,7 @@ export interface AddressedFile {
 const partsOf = /^\/files\/([^/]+)\/([^/]+)\/([a-z]+)$/
 
 /** The file that an address of this service names; null for another address of this service, undefined for foreign ones. */
-export function fileOfAddress(address: string, bases: readonly string[]): AddressedFile | null | undefined {
+export function parseFileAddress(address: string, bases: readonly string[]): AddressedFile | null | undefined {
   const text = address.trim()
   if (!URL.canParse(text)) return undefined
   const { host, pathname, search, protocol } = new URL(text)
@@ -58,7 +61,7 @@ export function fileOfAddress(address: string, bases: readonly string[]): Addres
 const shownEverywhere = ['image/png', 'image/jpeg', 'image/gif']
 const maxMailBytes = 500_000
 
-export const mailVariant = ({ mime_type, size }: { mime_type: string; size: number }): Variant =>
+export const pickMailVariant = ({ mime_type, size }: { mime_type: string; size: number }): Variant =>
   shownEverywhere.includes(mime_type) && size <= maxMailBytes ? 'original' : 'optimized'
 
 interface SignedAddress {
@@ -68,26 +71,26 @@ interface SignedAddress {
 }
 
 /** The address of a file's own bytes for 15 minutes, also of a file without a permanent address. */
-export function signedFileAddress(
+export function signFileAddress(
   filesUrl: string,
   secret: string,
   { file, reader = 'person', now }: SignedAddress,
 ): string {
   const content = { fileId: file.id, mark: readers.indexOf(reader), endsAt: now + signedAddressMs }
-  return `${fileAddress(filesUrl, file, 'original')}?token=${signFileToken(secret, signer, content)}`
+  return `${buildFileAddress(filesUrl, file, 'original')}?token=${signFileToken(secret, signer, content)}`
 }
 
 /** The reader for whom a token opens this file; null for a forged or expired token, or one of another file. */
-export function readerOf(secret: string, token: string, fileId: string, now: number): AddressReader | null {
+export function openSignedAddress(secret: string, token: string, fileId: string, now: number): AddressReader | null {
   const opened = openFileToken(secret, signer, token, now)
   return opened?.fileId === fileId ? (readers[opened.mark] ?? null) : null
 }
 
 /** The prefix of variants of stored bytes, which are deleted with them. Files with equal bytes share them. */
-export const derivedPrefix = (storageKey: string): string => `derived/${storageKey}/`
+export const buildDerivedPrefix = (storageKey: string): string => `derived/${storageKey}/`
 
-export const derivedKey = (storageKey: string, variant: MadeVariant): string =>
-  `${derivedPrefix(storageKey)}${variant}.webp`
+export const buildDerivedKey = (storageKey: string, variant: MadeVariant): string =>
+  `${buildDerivedPrefix(storageKey)}${variant}.webp`
 
 /** The stored bytes that a key belongs to: its own, or those that a variant was made from. */
-export const storageKeyOf = (key: string): string => /^derived\/(.+)\/[^/]+$/.exec(key)?.[1] ?? key
+export const parseStorageKey = (key: string): string => /^derived\/(.+)\/[^/]+$/.exec(key)?.[1] ?? key

@@ -33,12 +33,13 @@ export const unusedImportKeptMs = 30 * dayMs
 /** A file whose request is still under way has no row yet. */
 export const unclaimedAfterMs = 6 * 3_600_000
 
-export const partsOf = (size: number): number => Math.ceil(size / partBytes)
+export const countParts = (size: number): number => Math.ceil(size / partBytes)
 
 /** Bytes of a part, from number 1. */
-export const partSize = (size: number, number: number): number => Math.min(partBytes, size - (number - 1) * partBytes)
+export const getPartSize = (size: number, number: number): number =>
+  Math.min(partBytes, size - (number - 1) * partBytes)
 
-export const purposeOf = (mimeType: string): FilePurpose => {
+export const inferPurpose = (mimeType: string): FilePurpose => {
   if (isImageType(mimeType)) return 'image'
   return isTableType(mimeType) ? 'import' : 'attachment'
 }
@@ -54,7 +55,7 @@ export interface IncomingFile {
   body: ReadableStream<Uint8Array>
   /** The bytes that the request announces; null when it does not. */
   size: number | null
-  most: number
+  maxBytes: number
   name: string
   declared: string | null
   /** The client's SHA-256 of the bytes in hexadecimal; null when it sends none. */
@@ -75,10 +76,10 @@ export interface ReceivedFile {
   store_etag?: string
 }
 
-export function fileTooLarge(most: number): AppError {
-  const detail = `The file has more than ${most} bytes.`
+export function fileTooLarge(maxBytes: number): AppError {
+  const detail = `The file has more than ${maxBytes} bytes.`
   return new AppError('file_too_large', detail, {
-    errors: [fieldError(['file'], 'file_too_large', `At most ${most} bytes.`)],
-    extra: { max_bytes: most },
+    errors: [fieldError(['file'], 'file_too_large', `At most ${maxBytes} bytes.`)],
+    extra: { max_bytes: maxBytes },
   })
 }

@@ -1,5 +1,3 @@
-import { orientationOf } from './exif.ts'
-
 /**
  * Width and height by the header of an image, before anything is decoded. Libraries answer one of the sizes that a file
  * states; a file may state several, and a decoder may believe any of them, so these functions answer the largest.
@@ -22,7 +20,7 @@ const text = (view: DataView, at: number, length: number): string => {
 const larger = (one: ImageSize | null, other: ImageSize): ImageSize =>
   one && one.width * one.height >= other.width * other.height ? one : other
 
-export function pngSize(view: DataView): ImageSize {
+export function measurePng(view: DataView): ImageSize {
   if (view.getUint32(8) !== 13 || text(view, 12, 4) !== 'IHDR') throw new BrokenImage('its first chunk is no IHDR')
   const [depth, color] = [view.getUint8(24), view.getUint8(25)]
   if (![1, 2, 4, 8, 16].includes(depth) || ![0, 2, 3, 4, 6].includes(color))
@@ -58,7 +56,7 @@ function hasFrame(view: DataView, from: number): boolean {
   return false
 }
 
-export function jpegSize(view: DataView): ImageSize {
+export function measureJpeg(view: DataView): ImageSize {
   let orientation = 1
   for (let at = 2; ;) {
     if (view.getUint8(at) !== 0xff) throw new BrokenImage('there is no marker where one must be')
@@ -74,7 +72,7 @@ export function jpegSize(view: DataView): ImageSize {
       if (hasFrame(view, at + 1 + length)) throw new BrokenImage('it has two frames')
       return orientation > 4 ? { width: size.height, height: size.width } : size
     }
-    if (marker === 0xe1) orientation = orientationOf(view, at + 3, length - 2) ?? orientation
+    if (marker === 0xe1) orientation = readOrientation(view, at + 3, length - 2) ?? orientation
     at += 1 + length
   }
 }
@@ -89,7 +87,7 @@ function afterBlocks(view: DataView, from: number): number {
 const tableBytes = (flags: number): number => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0)
 
 /** A frame may reach beyond the screen; programs then show it on a larger one. Frames are looked at as far as the bytes go. */
-export function gifSize(view: DataView, isWhole: boolean): ImageSize {
+export function measureGif(view: DataView, isWhole: boolean): ImageSize {
   const size = { width: view.getUint16(6, true), height: view.getUint16(8, true) }
   let frames = 0
   for (let at = 13 + tableBytes(view.getUint8(10)); at < view.byteLength;) {
@@ -123,7 +121,7 @@ function webpChunkSize(view: DataView, name: string, at: number): ImageSize | nu
   return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
 }
 
-export function webpSize(view: DataView, fileSize: number): ImageSize {
+export function measureWebp(view: DataView, fileSize: number): ImageSize {
   if (view.getUint32(4, true) + 8 > fileSize) throw new BrokenImage('it is shorter than its header says')
   let size: ImageSize | null = null
   for (let at = 12; at + 8 <= view.byteLength;) {
@@ -182,7 +180,7 @@ function* trackSizes(view: DataView, fileSize: number): Generator<ImageSize> {
           yield { width: view.getUint16(to - 8), height: view.getUint16(to - 4) }
 }
 
-export const brandsOf = (view: DataView): string[] => {
+export const readBrands = (view: DataView): string[] => {
   const length = Math.min(view.getUint32(0), 256, view.byteLength - 3)
   const brands = [text(view, 8, 4)]
   for (let at = 16; at + 4 <= length; at += 4) brands.push(text(view, at, 4))
@@ -190,7 +188,7 @@ export const brandsOf = (view: DataView): string[] => {
 }
 
 /** The largest size that a picture of the file, or a tile of one, states. */
-export function avifSize(view: DataView, fileSize: number): ImageSize {
+export function measureAvif(view: DataView, fileSize: number): ImageSize {
   let size: ImageSize | null = null
   for (const meta of boxesNamed(view, { from: 0, to: fileSize }, 'meta')) {
     if (meta.to > view.byteLength) throw new RangeError('the properties are cut off')
@@ -202,4 +200,30 @@ export function avifSize(view: DataView, fileSize: number): ImageSize {
   if (!size) throw new RangeError('no property with a size')
   for (const track of trackSizes(view, fileSize)) size = larger(size, track)
   return size
+}
+
+const orientationTag = 0x0112
+const shortType = 3
+
+/** The orientation in an Exif segment of a JPEG file, 1 to 8; null without a readable one. */
+function readOrientation(view: DataView, from: number, length: number): number | null {
+  try {
+    const segment = new DataView(view.buffer, view.byteOffset + from, length)
+    const isExif = segment.getUint32(0) === 0x45786966 && segment.getUint16(4) === 0
+    if (!isExif) return null
+    const tiff = new DataView(segment.buffer, segment.byteOffset + 6, length - 6)
+    const isLittle = tiff.getUint16(0) === 0x4949
+    const directory = tiff.getUint32(4, isLittle)
+    for (let index = 0; index < tiff.getUint16(directory, isLittle); index++) {
+      const entry = directory + 2 + 12 * index
+      if (tiff.getUint16(entry, isLittle) !== orientationTag) continue
+      if (tiff.getUint16(entry + 2, isLittle) !== shortType) return null
+      const value = tiff.getUint16(entry + 8, isLittle)
+      return value >= 1 && value <= 8 ? value : null
+    }
+    return null
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
 }

@@ -68,7 +68,7 @@ export function parseHttpDate(text: string, now = Date.now()): number | null {
   return year === undefined ? null : finite(Date.parse(`${dayOfMonth?.trim()} ${monthName} ${year} ${clock} GMT`))
 }
 
-export const httpDate = (at: number): string => new Date(at).toUTCString()
+export const formatHttpDate = (at: number): string => new Date(at).toUTCString()
 
 const toSecond = (at: number): number => Math.floor(at / 1000) * 1000
 
@@ -79,7 +79,7 @@ function isUnchangedSince(header: string | null, { modifiedAt }: Validators): bo
 }
 
 /** The first condition that fails, in the order of RFC 9110, section 13.2.2; null where the request goes on. */
-export function failedCondition(headers: Headers, current: Validators): 304 | 412 | null {
+export function findFailedCondition(headers: Headers, current: Validators): 304 | 412 | null {
   const ifMatch = headers.get('if-match')
   if (ifMatch !== null) {
     if (!names(ifMatch, current.etag, false)) return 412

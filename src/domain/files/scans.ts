@@ -22,7 +22,7 @@ export const longestRepeatMs = 21_600_000
 const maxReasonLength = 500
 
 /** The verdict in a scanner's answer; null without one. */
-export function scanAnswerOf(body: unknown): ScanAnswer | null {
+export function parseScanAnswer(body: unknown): ScanAnswer | null {
   if (typeof body !== 'object' || body === null) return null
   const { verdict, reason } = body as Record<string, unknown>
   const known = verdicts.find((one) => one === verdict)
@@ -34,9 +34,9 @@ const answerMs = 30 * dayMs
 const signer: TokenSigner = { purpose: 'file-scan-answers', macBytes: 16 }
 
 /** The token in the address for a scanner's answer, which only the service can make. */
-export const scanToken = (secret: string, fileId: string, now: number): string =>
+export const signScanToken = (secret: string, fileId: string, now: number): string =>
   signFileToken(secret, signer, { fileId, mark: 0, endsAt: now + answerMs })
 
 /** The file of a token; null for a forged or expired one. */
-export const scannedFile = (secret: string, token: string, now: number): string | null =>
+export const openScanToken = (secret: string, token: string, now: number): string | null =>
   openFileToken(secret, signer, token, now)?.fileId ?? null

@@ -17,7 +17,7 @@ const utf16 = (bytes: Uint8Array): 'utf-16le' | 'utf-16be' | null => {
 const controls = /[\u0000-\u0008\u000e-\u0019\u001b-\u001f\u007f]/
 
 /** The content as text, in any encoding; null for other content. The last character may be cut off. */
-export function textOf(bytes: Uint8Array): string | null {
+export function decodeText(bytes: Uint8Array): string | null {
   const wide = utf16(bytes)
   if (wide) {
     const text = new TextDecoder(wide).decode(bytes.subarray(0, bytes.length - (bytes.length % 2)))
@@ -79,7 +79,7 @@ export interface NamedZipEntry {
 }
 
 /** The entries of a ZIP archive whose headers are in these bytes. Nothing is unpacked. */
-export function zipEntries(bytes: Uint8Array): NamedZipEntry[] {
+export function listZipEntries(bytes: Uint8Array): NamedZipEntry[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const entries: NamedZipEntry[] = []
   for (let at = 0; at >= 0 && at + 30 <= bytes.length;) {

@@ -42,17 +42,17 @@ const otherDeclarations: Partial<Record<FileType, readonly string[]>> = {
 const undeclared = ['', 'application/octet-stream', 'binary/octet-stream', 'application/x-www-form-urlencoded']
 
 /** The media type of a `Content-Type`, or null for a general one. */
-export function declaredType(header: string | null | undefined): string | null {
+export function parseDeclaredType(header: string | null | undefined): string | null {
   const type = (header?.split(';')[0] ?? '').trim().toLowerCase()
   return undeclared.includes(type) ? null : type
 }
 
-export const agrees = (declared: string, type: FileType): boolean =>
+export const matchesDeclaration = (declared: string, type: FileType): boolean =>
   declared === type || (otherDeclarations[type] ?? []).includes(declared)
 
 /** True where a `Content-Type` can be one of a table, or says nothing. */
 export function mayBeTable(header: string): boolean {
-  const type = declaredType(header)
+  const type = parseDeclaredType(header)
   if (type === null) return true
-  return Object.keys(fileTypes).some((one) => isFileType(one) && isTableType(one) && agrees(type, one))
+  return Object.keys(fileTypes).some((one) => isFileType(one) && isTableType(one) && matchesDeclaration(type, one))
 }

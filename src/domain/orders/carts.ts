@@ -2,7 +2,6 @@ import type { IdKind } from '../ids.ts'
 import type { CartTotals, cartStatuses } from './orders.ts'
 import type { BoughtOption } from './purchases.ts'
 
-/** One line of a cart. */
 interface CartItem {
   id: string
   product_id: string
@@ -23,24 +22,21 @@ export interface Cart extends CartTotals {
 
 type StoredItem = Pick<CartItem, 'id' | 'product_id'> & Partial<CartItem>
 
-/**
- * A cart as the row of its order has it. What is null, 0 or empty is left out, a quantity of 1 too. The total is the amount
- * of the order.
- */
+/** A cart as stored with its order, without the total, values that are null, 0 or empty, and quantities of 1. */
 export type StoredCart = Pick<Cart, 'id'> &
   Partial<Omit<Cart, 'id' | 'status' | 'total_minor'>> & { items?: readonly StoredItem[] }
 
-const isNothing = (value: unknown): boolean =>
+const isEmptyValue = (value: unknown): boolean =>
   value === null || value === 0 || (Array.isArray(value) && value.length === 0)
 
-const withoutNothing = <Values extends object>(values: Values): Partial<Values> =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => !isNothing(value))) as Partial<Values>
+const omitEmpty = <Values extends object>(values: Values): Partial<Values> =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => !isEmptyValue(value))) as Partial<Values>
 
-const storedItem = ({ id, product_id, quantity, ...item }: CartItem): StoredItem => ({
+const buildStoredItem = ({ id, product_id, quantity, ...item }: CartItem): StoredItem => ({
   id,
   product_id,
   ...(quantity === 1 ? {} : { quantity }),
-  ...withoutNothing({
+  ...omitEmpty({
     variant_id: item.variant_id,
     location_id: item.location_id,
     options: item.options,
@@ -50,7 +46,7 @@ const storedItem = ({ id, product_id, quantity, ...item }: CartItem): StoredItem
   }),
 })
 
-/** Builds the cart of an order. When an order changes, its cart and the lines in their places keep their ids. */
+/** Builds the cart of an order. When an order changes, the cart keeps its id, and so do the items at each position. */
 export function buildCart(
   { coupon_code, subtotal_minor, deposit_minor, handling_fee_minor, ...totals }: CartTotals & Pick<Cart, 'coupon_code'>,
   items: readonly Omit<CartItem, 'id'>[],
@@ -59,7 +55,7 @@ export function buildCart(
 ): StoredCart {
   return {
     id: existing?.id ?? newId('cart'),
-    ...withoutNothing({
+    ...omitEmpty({
       coupon_code,
       subtotal_minor,
       deposit_minor,
@@ -68,12 +64,14 @@ export function buildCart(
       discount_minor: totals.discount_minor,
       tax_minor: totals.tax_minor,
     }),
-    items: items.map((item, place) => storedItem({ ...item, id: existing?.items?.[place]?.id ?? newId('cart_item') })),
+    items: items.map((item, position) =>
+      buildStoredItem({ ...item, id: existing?.items?.[position]?.id ?? newId('cart_item') }),
+    ),
   }
 }
 
-/** Orders come with a cart that is completed. */
-export const cartOf = ({ amount_minor, cart }: { amount_minor: number; cart: StoredCart }): Cart => ({
+/** Fills in the values that a stored cart leaves out. The cart of an order is always completed. */
+export const readCart = ({ amount_minor, cart }: { amount_minor: number; cart: StoredCart }): Cart => ({
   id: cart.id,
   status: 'completed',
   coupon_code: cart.coupon_code ?? null,

@@ -11,7 +11,7 @@ export type ImportAction = (typeof importActions)[number]
 
 export const maxOrdersPerCall = 100
 export const maxExternalIdLength = 128
-export const maxSourceLength = 64
+export const maxExternalSourceLength = 64
 export const maxOrderNumberLength = 16
 export const maxCodeLength = 64
 export const maxProviderReferenceLength = 255
@@ -22,36 +22,36 @@ export const maxUnitsPerItem = 1000
 export const maxUnitsPerOrder = 5000
 export const maxUnitsPerCall = 20_000
 
-/** Statuses that an item may bring; the others come about by what happens to a purchase here. */
+/** Statuses that an imported item may have. Purchases get the others only in this system. */
 export const itemStatuses = ['pending', 'active', 'cancelled'] as const satisfies readonly PurchaseStatus[]
 export type ItemStatus = (typeof itemStatuses)[number]
 
-const quantityOf = (item: unknown): number => {
+const readQuantity = (item: unknown): number => {
   const { quantity } = (item ?? {}) as { quantity?: unknown }
   const isUnits = typeof quantity === 'number' && Number.isInteger(quantity) && quantity > 0
-  // A quantity that no item may have fails its own order alone.
+  // A quantity that is too large fails its order, not the whole call.
   return isUnits && quantity <= maxUnitsPerItem ? quantity : 0
 }
 
-/** The item with which the units of unread orders exceed those of a call, or null. */
-export function itemBeyondCall(orders: readonly unknown[]): { order: number; item: number } | null {
+/** Finds the item with which unvalidated orders exceed the units of a call. Answers null when they do not. */
+export function findItemBeyondLimit(orders: readonly unknown[]): { order: number; item: number } | null {
   let units = 0
   for (const [order, content] of orders.entries()) {
     const { items } = (content ?? {}) as { items?: unknown }
     if (!Array.isArray(items)) continue
     for (const [item, one] of (items as unknown[]).entries()) {
-      units += quantityOf(one)
+      units += readQuantity(one)
       if (units > maxUnitsPerCall) return { order, item }
     }
   }
   return null
 }
 
-/** Statuses of an import that orders of this API have too; files contain more. */
+/** The subset of import statuses that imports through the API can have. */
 export const importStatuses = ['completed', 'completed_with_errors'] as const
 
 export interface ExternalItem extends PricedItem {
-  /** The position of the item in the source's order, which may be several items here. */
+  /** The position of the item in the source's order. Several items here may have the same one. */
   position: number
   product: string
   variant: string | null
@@ -60,15 +60,15 @@ export interface ExternalItem extends PricedItem {
   vendor_code: string | null
   uses_limit: number
   is_unlimited_use: boolean
-  /** Milliseconds UTC; null for what does not end by itself. */
+  /** Milliseconds UTC; null for a purchase that does not expire. */
   valid_until: number | null
-  /** Who holds the units; null where the source does not say. */
+  /** Who holds the purchases; null when the source does not say. */
   holder: { email: string | null; first_name: string; last_name: string } | null
-  /** Null where the source does not say: then the order's status decides. */
+  /** Null when the source does not say. Then the status of the order decides. */
   status: ItemStatus | null
 }
 
-/** An order of another system, checked, in minor units, its telephone number in E.164. */
+/** A validated order of another system. Amounts are in minor units, the phone number is E.164. */
 export interface ExternalOrder {
   external_id: string
   order_number: string | null
@@ -87,11 +87,11 @@ export interface ExternalOrder {
   service_fee_minor: number
   discount_minor: number
   coupon_code: string | null
-  /** The total as the source gives it; null where it gives none. */
+  /** The total that the source gives; null without one. */
   amount_minor: number | null
-  /** What was paid back so far, in all; null where the source does not say. */
+  /** The total of all refunds so far; null when the source does not say. */
   refunded_minor: number | null
-  /** Where the order was paid; null where the source does not say. */
+  /** How the order was paid; null when the source does not say. */
   payment: { service: TransactionService; reference: string | null } | null
   consents: Readonly<Record<string, boolean>>
   metadata: Record<string, unknown>

@@ -1,4 +1,4 @@
-import { fold, searchText } from '../text/fold.ts'
+import { fold, buildSearchText } from '../text/fold.ts'
 import { lifecycle } from '../lifecycle.ts'
 import { formatMoney } from '../money.ts'
 
@@ -20,7 +20,7 @@ export const transactionLifecycle = lifecycle('pending', {
   captured: ['cancelled', 'partially_refunded', 'refunded'],
   failed: [],
   cancelled: [],
-  // A refund that its provider takes back leads to where the payment was before.
+  // A refund that the provider reverses returns the payment to its earlier status.
   partially_refunded: ['refunded', 'captured'],
   refunded: ['partially_refunded', 'captured'],
 })
@@ -29,28 +29,27 @@ export type TransactionStatus = (typeof transactionStatuses)[number]
 export const transactionServices = ['manual', 'test', 'import', 'stripe'] as const
 export type TransactionService = (typeof transactionServices)[number]
 
-/** The status of the payment of an imported order, by the order's status. */
-export const paymentStatusOf: Record<OrderStatus, TransactionStatus> = {
+/** The payment status of an imported order, by its order status. */
+export const paymentStatusByOrderStatus: Record<OrderStatus, TransactionStatus> = {
   pending: 'pending',
   confirmed: 'authorized',
   completed: 'captured',
   cancelled: 'cancelled',
 }
 
-/** Whether the order was paid once, also where it was paid back since. */
+/** Whether the payment was captured once, even if it was refunded since. */
 export const wasCaptured = (status: TransactionStatus): boolean =>
   status === 'refunded' || transactionLifecycle.sourcesOf('refunded').includes(status)
 
-/** Statuses of a payment that was captured once. */
 export const capturedStatuses: readonly TransactionStatus[] = transactionStatuses.filter(wasCaptured)
 
-/** Statuses in which an order may set the status or the amounts of its payment: those before it, and itself. */
-export const paymentStatusesBefore = (target: TransactionStatus): TransactionStatus[] => [
+/** Lists the statuses from which an order may set its payment to `target`, including `target` itself. */
+export const listPaymentStatusesBefore = (target: TransactionStatus): TransactionStatus[] => [
   ...transactionLifecycle.sourcesOf(target).filter((status) => !wasCaptured(status) || !wasCaptured(target)),
   target,
 ]
 
-/** Statuses of a payment of which something can be paid back. */
+/** Statuses in which a payment can be refunded. */
 export const paidStatuses: readonly TransactionStatus[] = ['captured', 'partially_refunded']
 
 export const isPaid = (status: string): boolean => (paidStatuses as readonly string[]).includes(status)
@@ -72,8 +71,8 @@ export interface CartTotals {
   total_minor: number
 }
 
-/** Amounts of a cart in minor units. `vatRate` in per cent is contained in the prices; discounts lower the taxed amount. */
-export function totalsOf(
+/** Computes the totals of a cart. Prices include VAT of `vatRate` percent, and discounts lower the taxed amount. */
+export function computeCartTotals(
   items: readonly PricedItem[],
   fees: { service_fee_minor: number; discount_minor: number },
   vatRate: number,
@@ -105,9 +104,9 @@ export interface SummaryLine {
   note: string
 }
 
-/** The cart as a receipt shows it: lines of nothing are left out, but for the first and the last. */
-export function summaryLines(totals: CartTotals, currency: string): SummaryLine[] {
-  const line = (key: string, label: string, amount: number, note = ''): SummaryLine => ({
+/** Builds the lines of a receipt. Lines of 0 are left out, except subtotal and total. */
+export function buildSummaryLines(totals: CartTotals, currency: string): SummaryLine[] {
+  const buildLine = (key: string, label: string, amount: number, note = ''): SummaryLine => ({
     key,
     label,
     amount_minor: amount,
@@ -117,21 +116,18 @@ export function summaryLines(totals: CartTotals, currency: string): SummaryLine[
     note,
   })
   return [
-    line('subtotal', 'Subtotal', totals.subtotal_minor),
-    line('deposit', 'Deposit', totals.deposit_minor),
-    line('handling_fee', 'Handling fee', totals.handling_fee_minor),
-    line('service_fee', 'Service fee', totals.service_fee_minor),
-    line('discount', 'Discount', -totals.discount_minor),
-    line('tax', 'Tax', totals.tax_minor, 'Contained in the prices.'),
-    line('total', 'Total', totals.total_minor),
+    buildLine('subtotal', 'Subtotal', totals.subtotal_minor),
+    buildLine('deposit', 'Deposit', totals.deposit_minor),
+    buildLine('handling_fee', 'Handling fee', totals.handling_fee_minor),
+    buildLine('service_fee', 'Service fee', totals.service_fee_minor),
+    buildLine('discount', 'Discount', -totals.discount_minor),
+    buildLine('tax', 'Tax', totals.tax_minor, 'Contained in the prices.'),
+    buildLine('total', 'Total', totals.total_minor),
   ].filter(({ key, amount_minor }) => amount_minor !== 0 || key === 'subtotal' || key === 'total')
 }
 
-/**
- * What an order number is sorted by: folded, with the length of each number before its digits, so that A-2 sorts before
- * A-10.
- */
-export const numberKey = (orderNumber: string | null): string | null =>
+/** Builds the sort key of an order number. Each number in it follows its length, so that A-2 sorts before A-10. */
+export const buildNumberKey = (orderNumber: string | null): string | null =>
   orderNumber === null
     ? null
     : fold(orderNumber).replaceAll(/\d+/g, (digits) => {
@@ -139,8 +135,7 @@ export const numberKey = (orderNumber: string | null): string | null =>
         return `${String(number.length).padStart(2, '0')}${number}`
       })
 
-/** The text by which an order is found. */
 export const buildOrderText = (
   { order_number, id, external_id }: { order_number: string | null; id: string; external_id: string | null },
   transactionIds: readonly string[],
-): string => searchText(order_number, id, external_id, ...transactionIds)
+): string => buildSearchText(order_number, id, external_id, ...transactionIds)

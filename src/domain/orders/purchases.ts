@@ -13,31 +13,30 @@ export const purchaseLifecycle = lifecycle('pending', {
 export const purchaseStatuses = purchaseLifecycle.states
 export type PurchaseStatus = (typeof purchaseStatuses)[number]
 
-/** The status of a purchase that was neither used nor refunded, by the order's status. */
-export const purchaseStatusOf: Record<OrderStatus, PurchaseStatus> = {
+/** The status of a purchase that was neither used nor refunded, by the status of its order. */
+export const purchaseStatusByOrderStatus: Record<OrderStatus, PurchaseStatus> = {
   pending: 'pending',
   confirmed: 'active',
   completed: 'active',
   cancelled: 'cancelled',
 }
 
-/** Statuses that an order may change. Used, refunded and expired purchases stay as they are. */
-const statusesOfOrder: readonly PurchaseStatus[] = ['pending', 'active']
+/** A change of an order leaves used, refunded and expired purchases as they are. */
+const statusesThatOrdersChange: readonly PurchaseStatus[] = ['pending', 'active']
 
-/** Statuses that a purchase may still leave: its validity can be changed. */
-export const openStatuses: readonly PurchaseStatus[] = purchaseStatuses.filter(
+/** Statuses that can still change. The validity of such a purchase can change, too. */
+export const openPurchaseStatuses: readonly PurchaseStatus[] = purchaseStatuses.filter(
   (status) => !purchaseLifecycle.isTerminal(status),
 )
 
-/** Statuses from which an order takes its purchases to `target`. */
-export const orderMovesFrom = (target: PurchaseStatus): PurchaseStatus[] =>
-  purchaseLifecycle.sourcesOf(target).filter((status) => statusesOfOrder.includes(status))
+/** Lists the statuses from which a change of the order moves its purchases to `target`. */
+export const listStatusesMovedByOrder = (target: PurchaseStatus): PurchaseStatus[] =>
+  purchaseLifecycle.sourcesOf(target).filter((status) => statusesThatOrdersChange.includes(status))
 
-/** Statuses in which a purchase is its holder's: uses are counted, and its price can be paid back. */
+/** Statuses in which a customer holds the purchase, so that it can be refunded. */
 export const heldStatuses: readonly PurchaseStatus[] = ['active', 'used']
 
-export const isHeld = (status: PurchaseStatus): status is (typeof heldStatuses)[number] =>
-  heldStatuses.some((held) => held === status)
+export const isHeld = (status: PurchaseStatus): status is (typeof heldStatuses)[number] => heldStatuses.includes(status)
 
 interface CountedUses {
   status: PurchaseStatus
@@ -46,8 +45,8 @@ interface CountedUses {
   is_unlimited_use: boolean
 }
 
-/** Uses that are left. Of a purchase without a limit none is ever taken away. */
-export function availableUses(purchase: CountedUses): number {
+/** Returns the uses that are left. For unlimited purchases the number never decreases. */
+export function countAvailableUses(purchase: CountedUses): number {
   if (!isHeld(purchase.status)) return 0
   if (purchase.is_unlimited_use) return purchase.uses_limit
   return Math.max(0, purchase.uses_limit - purchase.uses_count)
@@ -57,7 +56,7 @@ export function availableUses(purchase: CountedUses): number {
 export const maxUses = 10_000
 
 interface Usable extends CountedUses {
-  /** Milliseconds UTC; null for a purchase that does not end by itself. */
+  /** Milliseconds UTC; null for a purchase that does not expire. */
   valid_until: number | null
 }
 
@@ -68,32 +67,31 @@ const notUsable: Readonly<Record<Exclude<PurchaseStatus, 'active' | 'used'>, str
   expired: 'This purchase is no longer valid.',
 }
 
-const refused = (current_status: keyof typeof notUsable): AppError =>
+const buildNotUsableError = (current_status: keyof typeof notUsable): AppError =>
   new AppError('purchase_not_usable', notUsable[current_status], { extra: { current_status } })
 
-const isOver = ({ valid_until }: Usable, now: number): boolean => valid_until !== null && valid_until <= now
+const hasExpired = ({ valid_until }: Usable, now: number): boolean => valid_until !== null && valid_until <= now
 
 /**
- * The status after that many uses. Throws `purchase_not_usable`, also when the validity is over and no job has written
- * it down yet, and `no_uses_left`.
+ * Computes the status after these uses. Throws `no_uses_left`, or `purchase_not_usable`, also for a purchase whose
+ * validity is over but whose status no job has changed yet.
  */
-export function statusAfterUse(purchase: Usable, quantity: number, now: number): 'active' | 'used' {
+export function computeStatusAfterUse(purchase: Usable, quantity: number, now: number): 'active' | 'used' {
   const { status } = purchase
-  if (status !== 'active' && status !== 'used') throw refused(status)
-  if (status === 'active' && isOver(purchase, now)) throw refused('expired')
+  if (status !== 'active' && status !== 'used') throw buildNotUsableError(status)
+  if (status === 'active' && hasExpired(purchase, now)) throw buildNotUsableError('expired')
   if (purchase.is_unlimited_use) return 'active'
-  const left = availableUses(purchase)
+  const left = countAvailableUses(purchase)
   if (status === 'active' && quantity <= left) return quantity === left ? 'used' : 'active'
-  const detail = left === 0 ? 'This purchase has no uses left.' : `This purchase has only ${left} of these uses left.`
+  const detail = left === 0 ? 'This purchase has no uses left.' : `This purchase has only ${left} uses left.`
   throw new AppError('no_uses_left', detail, { extra: { current_status: status, available_uses: left } })
 }
 
 /** Throws `purchase_not_usable` unless a use of the purchase can be reverted. */
 export function checkRevertible({ status }: { status: PurchaseStatus }): void {
-  if (!isHeld(status)) throw refused(status)
+  if (!isHeld(status)) throw buildNotUsableError(status)
 }
 
-/** An option of a purchase. */
 export interface BoughtOption {
   api_id: string
   name: string

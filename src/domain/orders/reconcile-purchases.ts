@@ -13,39 +13,39 @@ interface Unit extends Omit<PricedItem, 'quantity'> {
   valid_until: number | null
 }
 
-/** A purchase that an order is to have. */
+/** A purchase that an order should have. */
 export interface WantedUnit extends Unit {
-  /** Null where the source does not say who holds it. */
+  /** Null when the source does not say who holds the purchase. */
   holder_id: string | null
   status: PurchaseStatus
 }
 
-/** An item with the catalogue's ids: so many equal units. */
+/** An item with ids of the catalogue. It stands for `quantity` equal purchases. */
 export interface ResolvedItem extends WantedUnit {
   quantity: number
 }
 
-export const unitsOf = (items: readonly ResolvedItem[]): WantedUnit[] =>
+export const expandItems = (items: readonly ResolvedItem[]): WantedUnit[] =>
   items.flatMap(({ quantity, ...unit }) => Array.from({ length: quantity }, () => unit))
 
 /** A purchase that an order has. */
 export interface ExistingUnit extends Unit {
   holder_id: string
   status: PurchaseStatus
-  /** Whether the purchase is cancelled and nothing was paid back for it: an order that still has the unit buys it anew. */
+  /** Whether the purchase was cancelled without a refund. An order that wants it again gets a new purchase. */
   is_void: boolean
 }
 
 export interface Reconciled<Existing> {
-  kept: { existing: Existing; wanted: WantedUnit }[]
-  /** Purchases that the order has no more. */
-  dropped: Existing[]
+  pairs: { existing: Existing; wanted: WantedUnit }[]
+  /** Purchases that the order no longer has. */
+  removed: Existing[]
   added: WantedUnit[]
 }
 
 type UnitKey = (unit: Unit & { holder_id: string | null; status: PurchaseStatus }) => string
 
-const thingOf = (unit: Unit): string =>
+const buildProductKey = (unit: Unit): string =>
   JSON.stringify([
     unit.product_id,
     unit.variant_id,
@@ -59,110 +59,123 @@ const thingOf = (unit: Unit): string =>
     unit.handling_fee_minor,
   ])
 
-/**
- * Which purchase a wanted unit takes first. A used purchase cannot be cancelled any more; one that was paid back is no
- * ticket.
- */
-const keepingOrder: readonly PurchaseStatus[] = ['used', 'active', 'pending', 'expired', 'refunded', 'cancelled']
-/** A cancelled unit first takes a purchase that can still be cancelled. */
-const cancellingOrder: readonly PurchaseStatus[] = ['pending', 'active', 'refunded', 'expired', 'used', 'cancelled']
+/** The order in which wanted units take purchases: used ones first, because these can no longer be cancelled. */
+const liveStatusOrder: readonly PurchaseStatus[] = ['used', 'active', 'pending', 'expired', 'refunded', 'cancelled']
+/** The order in which cancelled units take purchases: first those that can still be cancelled. */
+const cancelledStatusOrder: readonly PurchaseStatus[] = [
+  'pending',
+  'active',
+  'refunded',
+  'expired',
+  'used',
+  'cancelled',
+]
 
-/** A used purchase counts as an active unit. */
-const ticketStatus = (status: PurchaseStatus): PurchaseStatus => (status === 'used' ? 'active' : status)
+/** A used purchase pairs with an active unit. */
+const normalizeStatus = (status: PurchaseStatus): PurchaseStatus => (status === 'used' ? 'active' : status)
 
-const sorted = <One extends { status: PurchaseStatus }>(units: readonly One[], order: readonly PurchaseStatus[]) =>
-  units.toSorted((one, other) => order.indexOf(one.status) - order.indexOf(other.status))
+const sortByStatus = <One extends { status: PurchaseStatus }>(
+  units: readonly One[],
+  order: readonly PurchaseStatus[],
+) => units.toSorted((one, other) => order.indexOf(one.status) - order.indexOf(other.status))
 
 interface Pairing<Existing> {
-  pairs: Reconciled<Existing>['kept']
-  /** The remaining units and purchases. */
+  pairs: Reconciled<Existing>['pairs']
+  /** Purchases and units that are not paired. */
   existing: readonly Existing[]
   wanted: readonly WantedUnit[]
 }
 
-/** Pairs by one key after the other; the first is the strictest. */
-function paired<Existing extends ExistingUnit>(
+/** Pairs units with purchases of the same key, one key after the other. The first key is the strictest. */
+function pairByKeys<Existing extends ExistingUnit>(
   existing: readonly Existing[],
   wanted: readonly WantedUnit[],
   keys: readonly UnitKey[],
 ): Pairing<Existing> {
-  let left: Pairing<Existing> = { pairs: [], existing, wanted }
+  let pairing: Pairing<Existing> = { pairs: [], existing, wanted }
   for (const key of keys) {
-    if (left.existing.length === 0 || left.wanted.length === 0) return left
-    const waiting = Map.groupBy(left.existing, key)
-    const taken = new Set<Existing>()
-    const pairs = [...left.pairs]
-    const missing = left.wanted.filter((unit) => {
-      const same = waiting.get(key(unit))?.shift()
-      if (!same) return true
-      taken.add(same)
-      pairs.push({ existing: same, wanted: unit })
+    if (pairing.existing.length === 0 || pairing.wanted.length === 0) return pairing
+    const purchasesByKey = Map.groupBy(pairing.existing, key)
+    const pairedPurchases = new Set<Existing>()
+    const pairs = [...pairing.pairs]
+    const unpairedUnits = pairing.wanted.filter((unit) => {
+      const purchase = purchasesByKey.get(key(unit))?.shift()
+      if (!purchase) return true
+      pairedPurchases.add(purchase)
+      pairs.push({ existing: purchase, wanted: unit })
       return false
     })
-    left = { pairs, existing: left.existing.filter((one) => !taken.has(one)), wanted: missing }
+    pairing = {
+      pairs,
+      existing: pairing.existing.filter((purchase) => !pairedPurchases.has(purchase)),
+      wanted: unpairedUnits,
+    }
   }
-  return left
+  return pairing
 }
 
 /**
- * Units with a holder choose before those of the customer, and both before a purchase changes its holder: so
- * the same import again changes nothing.
+ * Pairs units that name a holder first, then units of the customer, then purchases that change their holder. This order
+ * makes a repeated import change nothing.
  */
-function pairedByHolder<Existing extends ExistingUnit>(
+function pairByHolder<Existing extends ExistingUnit>(
   existing: readonly Existing[],
   wanted: readonly WantedUnit[],
   keys: { holding: readonly UnitKey[]; others: readonly UnitKey[] },
 ): Pairing<Existing> {
-  const isNamed = (unit: WantedUnit) => unit.holder_id !== null
-  const named = paired(existing, wanted.filter(isNamed), keys.holding)
-  const unnamed = paired(
-    named.existing,
-    wanted.filter((unit) => !isNamed(unit)),
+  const hasHolder = (unit: WantedUnit) => unit.holder_id !== null
+  const withHolder = pairByKeys(existing, wanted.filter(hasHolder), keys.holding)
+  const withoutHolder = pairByKeys(
+    withHolder.existing,
+    wanted.filter((unit) => !hasHolder(unit)),
     keys.holding,
   )
-  const others = paired(unnamed.existing, [...named.wanted, ...unnamed.wanted], keys.others)
-  return { ...others, pairs: [...named.pairs, ...unnamed.pairs, ...others.pairs] }
+  const others = pairByKeys(withoutHolder.existing, [...withHolder.wanted, ...withoutHolder.wanted], keys.others)
+  return { ...others, pairs: [...withHolder.pairs, ...withoutHolder.pairs, ...others.pairs] }
 }
 
 /**
- * How the purchases of an order become the wanted units. Equal ones stay the same, missing ones are added, the rest
- * is dropped: nothing that was bought is forgotten. `customerId` is whose the purchases are that name no holder.
+ * Pairs the purchases of an order with the units that it should have. Units without a purchase are added, purchases
+ * without a unit are removed. `customerId` holds the units that name no holder.
  */
 export function reconcile<Existing extends ExistingUnit>(
   existing: readonly Existing[],
   wanted: readonly WantedUnit[],
   customerId: string,
 ): Reconciled<Existing> {
-  const things = new Map<Unit, string>()
-  const sameThing: UnitKey = (unit) => {
-    const thing = things.get(unit) ?? thingOf(unit)
-    things.set(unit, thing)
-    return thing
+  const productKeys = new Map<Unit, string>()
+  const byProduct: UnitKey = (unit) => {
+    const key = productKeys.get(unit) ?? buildProductKey(unit)
+    productKeys.set(unit, key)
+    return key
   }
-  const held: UnitKey = (unit) => `${sameThing(unit)} ${unit.holder_id ?? customerId}`
-  const heldAsLong: UnitKey = (unit) => `${held(unit)} ${unit.valid_until}`
-  const unchanged: UnitKey = (unit) => `${heldAsLong(unit)} ${ticketStatus(unit.status)}`
-  const asLong: UnitKey = (unit) => `${sameThing(unit)} ${unit.valid_until}`
+  const byHolder: UnitKey = (unit) => `${byProduct(unit)} ${unit.holder_id ?? customerId}`
+  const byHolderAndValidity: UnitKey = (unit) => `${byHolder(unit)} ${unit.valid_until}`
+  const byEverything: UnitKey = (unit) => `${byHolderAndValidity(unit)} ${normalizeStatus(unit.status)}`
+  const byValidity: UnitKey = (unit) => `${byProduct(unit)} ${unit.valid_until}`
   const isCancelled = (unit: WantedUnit) => unit.status === 'cancelled'
-  const cancelled = wanted.filter(isCancelled)
-  const live = sorted(
+  const cancelledUnits = wanted.filter(isCancelled)
+  const liveUnits = sortByStatus(
     wanted.filter((unit) => !isCancelled(unit)),
-    keepingOrder,
+    liveStatusOrder,
   )
-  const valid = sorted(
+  const validPurchases = sortByStatus(
     existing.filter((purchase) => !purchase.is_void),
-    keepingOrder,
+    liveStatusOrder,
   )
-  const kept = pairedByHolder(valid, live, {
-    holding: [unchanged, heldAsLong, held],
-    others: [asLong, sameThing],
+  const live = pairByHolder(validPurchases, liveUnits, {
+    holding: [byEverything, byHolderAndValidity, byHolder],
+    others: [byValidity, byProduct],
   })
-  // Among purchases of one holder those that are cancelled already come first.
-  const ending = [...existing.filter((purchase) => purchase.is_void), ...sorted(kept.existing, cancellingOrder)]
-  const ended = pairedByHolder(ending, cancelled, { holding: [held], others: [sameThing] })
+  // A cancelled unit takes a purchase that is already cancelled before any other of the same holder.
+  const candidates = [
+    ...existing.filter((purchase) => purchase.is_void),
+    ...sortByStatus(live.existing, cancelledStatusOrder),
+  ]
+  const cancelled = pairByHolder(candidates, cancelledUnits, { holding: [byHolder], others: [byProduct] })
   return {
-    kept: [...kept.pairs, ...ended.pairs],
-    dropped: ended.existing.filter((purchase) => !purchase.is_void),
-    added: [...kept.wanted, ...ended.wanted],
+    pairs: [...live.pairs, ...cancelled.pairs],
+    removed: cancelled.existing.filter((purchase) => !purchase.is_void),
+    added: [...live.wanted, ...cancelled.wanted],
   }
 }

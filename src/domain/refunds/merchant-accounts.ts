@@ -1,11 +1,13 @@
-/** The services that pay back: an operator by hand, a test provider (outcomes for developers), or Stripe. */
+import { fieldError, invalid } from '../errors.ts'
+
+/** How refunds are paid: by a person, by a simulated provider for development, or by Stripe. */
 export const paymentServices = ['manual', 'test', 'stripe'] as const
 export type PaymentService = (typeof paymentServices)[number]
 
 export const isPaymentService = (name: string): name is PaymentService =>
   (paymentServices as readonly string[]).includes(name)
 
-/** A test account makes up its outcomes: no edition in production pays back with it. */
+/** Test accounts simulate refunds, so production has none. */
 export const isServiceOpen = (service: PaymentService, environment: string): boolean =>
   service !== 'test' || environment !== 'production'
 
@@ -13,25 +15,23 @@ export const maxMerchantAccountNameLength = 200
 export const maxMerchantAccountDescriptionLength = 1000
 export const maxMerchantAccounts = 100
 
-/** A connected account of Stripe. */
 export const providerAccountPattern = /^acct_[A-Za-z0-9]{1,64}$/
-/** A restricted or a secret key of Stripe, of its live or its test mode. */
+/** A restricted or secret key of Stripe, in live or test mode. */
 export const apiKeyPattern = /^(rk|sk)_(live|test)_[A-Za-z0-9]{8,240}$/
-/** The signing secret of an endpoint at Stripe. */
 export const webhookSecretPattern = /^whsec_[A-Za-z0-9+/=_-]{8,240}$/
 
 /**
- * The connected account by which an edition replaces that of its merchant account: `{"stripe": "acct_…"}`. Null where
- * its `merchant_id` names none for the service.
+ * Reads the connected account that an edition uses instead of its merchant account's: `{"stripe": "acct_…"}`. Answers
+ * null when `merchant_id` has none for the service.
  */
-export function overridingAccount(merchantId: string, service: PaymentService): string | null {
+export function readOverridingAccount(merchantId: string, service: PaymentService): string | null {
   const value: unknown = JSON.parse(merchantId)
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, service)) return null
   const account = (value as Record<string, unknown>)[service]
   return typeof account === 'string' && providerAccountPattern.test(account) ? account : null
 }
 
-/** Whether refunds that are to begin can go through the account. */
+/** Whether the account accepts new refunds. */
 export const isReady = (
   account: { type: string; is_active: boolean; has_usable_key: boolean },
   environment: string,
@@ -40,3 +40,26 @@ export const isReady = (
   isPaymentService(account.type) &&
   isServiceOpen(account.type, environment) &&
   (account.type !== 'stripe' || account.has_usable_key)
+
+interface AccountInput {
+  provider_account?: string | null | undefined
+  api_key?: string | null | undefined
+  webhook_secret?: string | null | undefined
+  settle_manually?: boolean | undefined
+  is_active?: boolean | undefined
+}
+
+const stripeFields = ['provider_account', 'api_key', 'webhook_secret'] as const
+
+/** Throws when a field does not belong to the type of the account, or the type is not available here. */
+export function checkMerchantAccount(type: string, input: AccountInput, environment: string): void {
+  const foreignFields = type === 'stripe' ? [] : stripeFields.filter((name) => (input[name] ?? null) !== null)
+  const errors = foreignFields.map((name) =>
+    fieldError([name], 'type_mismatch', 'Only accounts of type stripe have this field.'),
+  )
+  if (input.settle_manually && type !== 'manual')
+    errors.push(fieldError(['settle_manually'], 'type_mismatch', 'Only accounts of type manual have this field.'))
+  if (input.is_active && isPaymentService(type) && !isServiceOpen(type, environment))
+    errors.push(fieldError(['type'], 'not_in_production', 'Test accounts are not available in production.'))
+  if (errors.length) throw invalid(...errors)
+}

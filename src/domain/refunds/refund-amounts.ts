@@ -4,22 +4,26 @@ import { isPaid } from '../orders/orders.ts'
 import { heldStatuses, isHeld, type PurchaseStatus } from '../orders/purchases.ts'
 import { refundLifecycle, type RefundStatus } from './refunds.ts'
 
-export const exceeds = (max_minor: number, currency: string): AppError => {
+export const buildExceedsError = (max_minor: number, currency: string): AppError => {
   const max = toMajor(max_minor)
   return new AppError('validation_error', '1 field is invalid.', {
-    errors: [fieldError(['amount'], 'amount_exceeds_available', `At most ${max} ${currency.toUpperCase()}.`)],
+    errors: [
+      fieldError(['amount'], 'amount_exceeds_available', `At most ${max} ${currency.toUpperCase()} can be refunded.`),
+    ],
     extra: { max_available_refund_amount: max, currency },
   })
 }
 
-/** Throws `amount_not_positive`: nothing is paid back only where a purchase is cancelled. */
+/** Throws `amount_not_positive`. Only a request that cancels a purchase may have an amount of 0. */
 export function checkPositive(amount: number, isCancelling: boolean): void {
   if (amount > 0 || (amount === 0 && isCancelling)) return
-  const detail = isCancelling ? 'From 0.' : 'More than 0; 0 only together with cancel_purchase.'
+  const detail = isCancelling
+    ? 'The amount must be 0 or more.'
+    : 'The amount must be more than 0. An amount of 0 needs `cancel_purchase`.'
   throw invalid(fieldError(['amount'], 'amount_not_positive', detail))
 }
 
-interface RefundableTarget {
+interface RefundLimits {
   /** The status of the purchase; null for an order or a payment. */
   purchase_status: PurchaseStatus | null
   /** Null for an order without a payment. */
@@ -30,37 +34,46 @@ interface RefundableTarget {
 }
 
 /** Throws `purchase_not_refundable`, `transaction_not_captured` or `nothing_to_refund`. */
-function checkRefundable({ purchase_status, payment_status }: RefundableTarget): void {
+function checkRefundable({ purchase_status, payment_status }: RefundLimits): void {
   if (purchase_status === 'refunded') throw nothingToRefund()
   if (purchase_status !== null && !isHeld(purchase_status))
-    throw new AppError('purchase_not_refundable', `Only a purchase that is ${heldStatuses.join(' or ')} is refunded.`, {
-      extra: { current_status: purchase_status },
-    })
+    throw new AppError(
+      'purchase_not_refundable',
+      `Only purchases that are ${heldStatuses.join(' or ')} can be refunded.`,
+      {
+        extra: { current_status: purchase_status },
+      },
+    )
   if (payment_status === 'refunded') throw nothingToRefund()
   if (payment_status === null || !isPaid(payment_status))
-    throw new AppError('transaction_not_captured', 'Only a payment that was captured is paid back.', {
+    throw new AppError('transaction_not_captured', 'Only captured payments can be refunded.', {
       extra: { current_status: payment_status },
     })
 }
 
 export const nothingToRefund = (): AppError =>
-  new AppError('nothing_to_refund', 'All of it was paid back or is part of open refund requests.')
+  new AppError('nothing_to_refund', 'Everything has been refunded or is part of open refund requests.')
 
-/** The amount of a new request: the requested amount, or all that is left. Throws the refusal. */
-export function requestedAmount(target: RefundableTarget, asked: number | undefined, isCancelling: boolean): number {
-  if (asked !== undefined) checkPositive(asked, isCancelling)
-  checkRefundable(target)
-  const { max_minor, currency } = target
-  if (max_minor === 0 && asked !== 0) throw nothingToRefund()
-  const amount = asked ?? max_minor
-  if (amount > max_minor) throw exceeds(max_minor, currency)
+/**
+ * Chooses the amount of a request: the requested amount, or by default everything that is left. Throws when there is
+ * less.
+ */
+export function chooseAmount(limits: RefundLimits, requested: number | undefined, isCancelling: boolean): number {
+  if (requested !== undefined) checkPositive(requested, isCancelling)
+  checkRefundable(limits)
+  const { max_minor, currency } = limits
+  if (max_minor === 0 && requested !== 0) throw nothingToRefund()
+  const amount = requested ?? max_minor
+  if (amount > max_minor) throw buildExceedsError(max_minor, currency)
   return amount
 }
 
-/** Throws `invalid_transition` unless the request can become `target`. */
-export function checkTransition(status: RefundStatus, target: RefundStatus, what: string): void {
+/**
+ * Throws `invalid_transition` unless the request can become `target`. `participle` completes the error: cannot be ….
+ */
+export function checkRefundTransition(status: RefundStatus, target: RefundStatus, participle: string): void {
   if (refundLifecycle.allows(status, target)) return
-  throw new AppError('invalid_transition', `Refund request in status '${status}' cannot be ${what}.`, {
+  throw new AppError('invalid_transition', `Refund request in status '${status}' cannot be ${participle}.`, {
     extra: { current_status: status, allowed_transitions: refundLifecycle.targetsOf(status) },
   })
 }

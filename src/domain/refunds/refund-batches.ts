@@ -13,10 +13,10 @@ export const refundBatchLifecycle = lifecycle('counting', {
 export const refundBatchStatuses = refundBatchLifecycle.states
 export type RefundBatchStatus = (typeof refundBatchStatuses)[number]
 
-/** Statuses in which a batch continues by itself. */
+/** Statuses in which a job works on the batch. */
 export const workingStatuses: readonly RefundBatchStatus[] = ['counting', 'running']
 
-/** The reasons why a selected purchase is excluded. */
+/** Reasons why a purchase that matches the filter gets no request. */
 export const leftOutReasons = [
   'not_held',
   'not_paid',
@@ -28,11 +28,10 @@ export const leftOutReasons = [
 export type LeftOutReason = (typeof leftOutReasons)[number]
 
 /** 100 percent in hundredths of a percent. */
-export const fullShare = 10_000
+export const fullPercent = 10_000
 
 export interface BatchTerms {
-  /** Hundredths of a percent. */
-  share: number
+  percent_hundredths: number
   includes_fees: boolean
   cancels: boolean
 }
@@ -40,9 +39,9 @@ export interface BatchTerms {
 interface BatchPurchase {
   id: string
   status: PurchaseStatus
-  /** Whether the filter selects it. */
+  /** Whether the filter matches it. */
   is_chosen: boolean
-  /** The amount that is left of it, without regard to the payment. */
+  /** What is left of the purchase, whatever is left of its payment. */
   share_minor: number
   reserved_minor: number
 }
@@ -58,13 +57,13 @@ export interface BatchOrder {
 type LeftOut = Partial<Record<LeftOutReason, number>>
 
 export interface OrderPlan {
-  /** The purchases that one request pays back; none for an order that gets no request. */
+  /** The purchases that the request pays back. An order without any gets no request. */
   purchases: string[]
   amount_minor: number
   left_out: LeftOut
 }
 
-function verdict(order: BatchOrder, purchase: BatchPurchase, cancels: boolean): LeftOutReason | null {
+function findExclusion(order: BatchOrder, purchase: BatchPurchase, cancels: boolean): LeftOutReason | null {
   const { payment_status, payment_rest, payment_reserved } = order
   if (!isHeld(purchase.status)) return 'not_held'
   if (payment_status === 'refunded') return 'nothing_left'
@@ -74,39 +73,38 @@ function verdict(order: BatchOrder, purchase: BatchPurchase, cancels: boolean): 
   return cancels ? null : 'nothing_left'
 }
 
-function addTo(all: LeftOut, reason: LeftOutReason, count: number): void {
-  if (count > 0) all[reason] = (all[reason] ?? 0) + count
+function addLeftOut(counts: LeftOut, reason: LeftOutReason, count: number): void {
+  if (count > 0) counts[reason] = (counts[reason] ?? 0) + count
 }
 
-/** The part of an amount, rounded half up to the cent. */
-const partOf = (minor: number, share: number): number =>
-  Number((BigInt(minor) * BigInt(share) * 2n + BigInt(fullShare)) / BigInt(2 * fullShare))
+/** Takes a percentage of an amount, rounded half up to the cent. */
+const takePercent = (minor: number, hundredths: number): number =>
+  Number((BigInt(minor) * BigInt(hundredths) * 2n + BigInt(fullPercent)) / BigInt(2 * fullPercent))
 
 /**
- * What one request of the batch pays back of an order: the share of what is left of the chosen purchases, and never more
- * than is left of the payment. What a payment has beyond its purchases, a service fee, belongs to those who have all of
- * the order that is still held.
+ * Plans what the batch pays back of an order: a percentage of what is left of the chosen purchases, and at most what is
+ * left of the payment. The service fee is paid back only when the batch chooses all purchases that are still held.
  */
-export function planOrder(order: BatchOrder, { share, includes_fees, cancels }: BatchTerms): OrderPlan {
+export function planOrder(order: BatchOrder, { percent_hundredths, includes_fees, cancels }: BatchTerms): OrderPlan {
   const left_out: LeftOut = {}
-  const taken: BatchPurchase[] = []
+  const included: BatchPurchase[] = []
   for (const purchase of order.purchases.filter(({ is_chosen }) => is_chosen)) {
-    const reason = verdict(order, purchase, cancels)
-    if (reason) addTo(left_out, reason, 1)
-    else taken.push(purchase)
+    const reason = findExclusion(order, purchase, cancels)
+    if (reason) addLeftOut(left_out, reason, 1)
+    else included.push(purchase)
   }
-  const ofPurchases = taken.reduce((sum, { share_minor }) => sum + share_minor, 0)
-  const held = order.purchases.filter(({ status }) => isHeld(status)).length
-  const hasAll = includes_fees && taken.length === held
-  const max = hasAll ? order.payment_rest : Math.min(order.payment_rest, ofPurchases)
-  const amount_minor = taken.length ? partOf(max, share) : 0
-  if (amount_minor > 0 || (taken.length && cancels))
-    return { purchases: taken.map(({ id }) => id), amount_minor, left_out }
-  addTo(left_out, 'nothing_left', taken.length)
+  const purchasesRest = included.reduce((sum, { share_minor }) => sum + share_minor, 0)
+  const heldCount = order.purchases.filter(({ status }) => isHeld(status)).length
+  const hasAll = includes_fees && included.length === heldCount
+  const max = hasAll ? order.payment_rest : Math.min(order.payment_rest, purchasesRest)
+  const amount_minor = included.length ? takePercent(max, percent_hundredths) : 0
+  if (amount_minor > 0 || (included.length && cancels))
+    return { purchases: included.map(({ id }) => id), amount_minor, left_out }
+  addLeftOut(left_out, 'nothing_left', included.length)
   return { purchases: [], amount_minor: 0, left_out }
 }
 
-/** Which purchases of an edition a batch pays back: those for which all of it holds. */
+/** A purchase matches when it meets all conditions. */
 export interface BatchFilter {
   product_id?: string | undefined
   variant_id?: string | undefined
@@ -118,28 +116,27 @@ export interface BatchFilter {
   created_before?: number | undefined
 }
 
-/** The sums over all orders. */
 export interface BatchSums {
   orders: number
   purchases: number
-  /** Minor units of each currency. */
+  /** Minor units by currency. */
   amounts: Partial<Record<Currency, number>>
   left_out: LeftOut
 }
 
-export const emptySums = (): BatchSums => ({ orders: 0, purchases: 0, amounts: {}, left_out: {} })
+export const buildEmptySums = (): BatchSums => ({ orders: 0, purchases: 0, amounts: {}, left_out: {} })
 
 export function addPlan(sums: BatchSums, plan: OrderPlan, currency: Currency): void {
-  for (const reason of leftOutReasons) addTo(sums.left_out, reason, plan.left_out[reason] ?? 0)
+  for (const reason of leftOutReasons) addLeftOut(sums.left_out, reason, plan.left_out[reason] ?? 0)
   if (plan.purchases.length === 0) return
   sums.orders++
   sums.purchases += plan.purchases.length
   sums.amounts[currency] = (sums.amounts[currency] ?? 0) + plan.amount_minor
 }
 
-/** The same order without a request, for a reason that concerns all of it. */
-export function withoutRequest(plan: OrderPlan, reason: LeftOutReason): OrderPlan {
+/** Excludes all purchases of an order from a plan, for the same reason. */
+export function excludeOrder(plan: OrderPlan, reason: LeftOutReason): OrderPlan {
   const left_out = { ...plan.left_out }
-  addTo(left_out, reason, plan.purchases.length)
+  addLeftOut(left_out, reason, plan.purchases.length)
   return { purchases: [], amount_minor: 0, left_out }
 }

@@ -4,7 +4,7 @@ export const refundLifecycle = lifecycle('pending', {
   pending: ['approved', 'rejected', 'cancelled'],
   approved: ['processing', 'completed'],
   processing: ['completed', 'failed'],
-  // Providers may report a failure days after a success.
+  // A provider may report a failure days after the success.
   completed: ['failed'],
   failed: ['approved'],
   rejected: [],
@@ -13,7 +13,7 @@ export const refundLifecycle = lifecycle('pending', {
 export const refundStatuses = refundLifecycle.states
 export type RefundStatus = (typeof refundStatuses)[number]
 
-/** Statuses in which the amount is reserved: not paid back yet, and not available to other requests. */
+/** Statuses in which the amount is reserved, so that other requests cannot have it. */
 export const reservedStatuses: readonly RefundStatus[] = ['pending', 'approved', 'processing']
 
 export const refundTargets = ['purchase', 'order', 'transaction'] as const

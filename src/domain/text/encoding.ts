@@ -1,4 +1,4 @@
-import { sha256 as hashOf } from '@noble/hashes/sha2.js'
+import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js'
 
 export const toHex = (bytes: ArrayBuffer | Uint8Array): string =>
   (bytes instanceof Uint8Array ? bytes : new Uint8Array(bytes)).toHex()
@@ -16,5 +16,39 @@ export const utf8 = (text: string): Uint8Array<ArrayBuffer> => encoder.encode(te
 export const sha256 = async (data: string | Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> =>
   new Uint8Array(await crypto.subtle.digest('SHA-256', typeof data === 'string' ? utf8(data) : data))
 
-/** Of a short text, at once: waiting for the platform's digest takes longer than this one. */
-export const sha256OfShort = (text: string): Uint8Array<ArrayBuffer> => hashOf(utf8(text))
+/** SHA-256 of a short text without a promise: awaiting the platform's digest takes longer. */
+export const sha256OfShort = (text: string): Uint8Array<ArrayBuffer> => nobleSha256(utf8(text))
+
+const polynomial = 0xedb88320
+
+const remainders = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let remainder = byte
+  for (let bit = 0; bit < 8; bit++) remainder = remainder & 1 ? (remainder >>> 1) ^ polynomial : remainder >>> 1
+  return remainder
+})
+
+/** CRC-32 (IEEE 802.3) as an unsigned integer. `before` is the checksum of the bytes before these. */
+export function crc32(bytes: Uint8Array, before = 0): number {
+  let remainder = ~before
+  for (let at = 0; at < bytes.length; at++) remainder = (remainder >>> 8) ^ remainders[(remainder ^ bytes[at]!) & 0xff]!
+  return ~remainder >>> 0
+}
+
+export type Cell = string | number | null
+
+const formulaStart = /^[=+\-@\t\r]/
+/** A phone number begins with a plus, but is not a formula. */
+const phoneNumber = /^\+[0-9 ]{6,20}$/
+
+function formatCell(cell: Cell): string {
+  if (cell === null) return ''
+  const text = String(cell)
+  const safe = formulaStart.test(text) && !phoneNumber.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+/** One CSV record (RFC 4180). A text that a spreadsheet would run as a formula gets an apostrophe in front. */
+export const formatCsvRecord = (cells: readonly Cell[]): string => `${cells.map(formatCell).join(',')}\r\n`
+
+/** Spreadsheets detect UTF-8 by it. */
+export const byteOrderMark = '\u{FEFF}'

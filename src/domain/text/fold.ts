@@ -9,16 +9,16 @@ const letters: Record<string, string> = {
   þ: 'th',
   ı: 'i',
   ħ: 'h',
-  // The same letter has another form at the end of a word; a search text may end inside a word.
+  // The form of sigma at the end of a word. A search text may end inside a word.
   ς: 'σ',
 }
 
-/** Separates the fields inside a search text: folded text has no line breaks, so no match spans two fields. */
+/** Separates the fields of a search text. Folded text has no line breaks, so no match spans two fields. */
 export const searchSeparator = '\n'
 
-/** The form in which text is searched and compared: no case, no accents, no control characters. Idempotent. */
+/** The form in which texts are searched and compared: without case, accents and control characters. Idempotent. */
 export function fold(text: string): string {
-  // A fast path, because most texts have only these characters.
+  // Most texts are ASCII.
   if (/^[ -~]*$/.test(text)) return text.toLowerCase()
   return text
     .toLowerCase()
@@ -29,25 +29,25 @@ export function fold(text: string): string {
     .replaceAll(/\p{Cc}/gu, '')
 }
 
-export const digitsOf = (text: string): string => text.replaceAll(/\D/g, '')
+export const extractDigits = (text: string): string => text.replaceAll(/\D/g, '')
 
-export const searchText = (...fields: (string | null | undefined)[]): string =>
+export const buildSearchText = (...fields: (string | null | undefined)[]): string =>
   fields.flatMap((field) => (field ? [fold(field)] : [])).join(searchSeparator)
 
-/** As short as this, zeros at the front are part of a number rather than a prefix. */
-const shortestWithPrefix = 6
+/** Zeros at the front of a shorter number are part of it and not a dialling prefix. */
+const minPrefixedLength = 6
 
 /**
- * Digits by which a telephone number in E.164 is found: what stands before a number only where it is dialled is left
- * out, `00` of another country, the `0` of one's own, and the `(0)` between.
+ * The digits to look for in phone numbers in E.164: those of the search text, and those without the dialling prefixes
+ * `00`, `0` and `(0)`, which E.164 does not have.
  */
-export function phoneDigits(needle: string): string[] {
-  const digits = digitsOf(needle)
+export function listPhoneDigits(needle: string): string[] {
+  const digits = extractDigits(needle)
   if (digits === '') return []
-  const dialled = digitsOf(needle.replace(/\(0\)/, '')).replace(/^0{1,2}(?=[1-9])/, '')
-  return dialled.length >= shortestWithPrefix && dialled !== digits ? [digits, dialled] : [digits]
+  const withoutPrefix = extractDigits(needle.replace(/\(0\)/, '')).replace(/^0{1,2}(?=[1-9])/, '')
+  return withoutPrefix.length >= minPrefixedLength && withoutPrefix !== digits ? [digits, withoutPrefix] : [digits]
 }
 
-/** Digits of a needle that reads as a telephone number (at least three digits and nothing but number marks), or none. */
-export const phoneNeedles = (needle: string): string[] =>
-  /^[\d\s+()./-]+$/.test(needle) && digitsOf(needle).length >= 3 ? phoneDigits(needle) : []
+/** The digits of a search text that looks like a phone number: three digits or more, and no letters. Otherwise none. */
+export const parsePhoneNeedles = (needle: string): string[] =>
+  /^[\d\s+()./-]+$/.test(needle) && extractDigits(needle).length >= 3 ? listPhoneDigits(needle) : []

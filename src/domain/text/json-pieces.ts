@@ -1,9 +1,9 @@
 import { utf8 } from './encoding.ts'
 
-/** A text as it stands between the quotes of JSON. */
-const escapedJson = (text: string): string => JSON.stringify(text).slice(1, -1)
+/** The text between the quotes of its JSON. */
+const escapeJson = (text: string): string => JSON.stringify(text).slice(1, -1)
 
-/** A text that is in many messages. It is escaped for JSON and encoded once. */
+/** A text that many messages repeat. It is escaped and encoded only once. */
 export class FixedText {
   readonly text: string
   readonly isWellFormed: boolean
@@ -14,49 +14,49 @@ export class FixedText {
     this.isWellFormed = text.isWellFormed()
   }
 
-  /** As it stands between the quotes of JSON. */
+  /** The bytes between the quotes of its JSON. */
   get json(): Uint8Array {
-    return (this.#json ??= utf8(escapedJson(this.text)))
+    return (this.#json ??= utf8(escapeJson(this.text)))
   }
 }
 
-/** A well-formed text in parts that are well-formed too, so that each part can be escaped by itself. */
+/** A text in well-formed parts, each of which can be escaped by itself. */
 export type TextPieces = readonly (FixedText | string)[]
 
 const encoder = new TextEncoder()
-const mostBytesOfCharacter = 3
+const maxBytesPerCharacter = 3
 
-/** JSON in parts: some are JSON already, others are texts that have to be escaped. */
+/** Builds JSON from parts, some of which are encoded already. */
 export class JsonBytes {
   readonly #parts: (string | Uint8Array)[] = []
-  /** The end of the JSON, not yet in a part. */
+  /** JSON that is not part of `#parts` yet. */
   #open = ''
-  #most = 0
+  #maxLength = 0
 
-  /** Adds what is JSON. */
+  /** Appends JSON. */
   add(json: string): void {
     this.#open += json
   }
 
-  /** Adds one text with its quotes. */
+  /** Appends a text in quotes. */
   addText(pieces: TextPieces): void {
     this.#open += '"'
     for (const piece of pieces)
-      if (typeof piece === 'string') this.#open += escapedJson(piece)
+      if (typeof piece === 'string') this.#open += escapeJson(piece)
       else this.#close(piece.json)
     this.#open += '"'
   }
 
   #close(next: Uint8Array): void {
     this.#parts.push(this.#open, next)
-    this.#most += this.#open.length * mostBytesOfCharacter + next.length
+    this.#maxLength += this.#open.length * maxBytesPerCharacter + next.length
     this.#open = ''
   }
 
-  /** The whole JSON, in the memory that `reserve` answers for its greatest length. */
-  encode(reserve: (most: number) => Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  /** Encodes the JSON into the memory that `reserve` returns for the given maximum length. */
+  encode(reserve: (maxLength: number) => Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
     this.#close(new Uint8Array())
-    const bytes = reserve(this.#most)
+    const bytes = reserve(this.#maxLength)
     let length = 0
     for (const part of this.#parts)
       if (typeof part === 'string') length += encoder.encodeInto(part, bytes.subarray(length)).written

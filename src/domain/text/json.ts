@@ -6,15 +6,15 @@ export const isList = (value: unknown): value is unknown[] => Array.isArray(valu
 export const isNumbers = (value: unknown): value is number[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'number')
 
-/** The value of a text. Throws when the text is no JSON, or its value is not of the expected form. */
+/** Parses JSON. Throws if the text is not JSON or its value does not have the expected form. */
 export function readJson<Value>(text: string, isExpected: (value: unknown) => value is Value): Value {
   const value: unknown = JSON.parse(text)
   if (isExpected(value)) return value
   throw new Error(`This JSON does not pass ${isExpected.name}.`)
 }
 
-/** Number of entries of the longest array or object inside a value, itself included. */
-export function longestList(value: unknown): number {
+/** The number of entries of the longest array or object in a value. */
+export function countLongestList(value: unknown): number {
   const waiting = [value]
   let longest = 0
   while (waiting.length) {
@@ -32,6 +32,6 @@ const sortKeys = (_: string, value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     : value
 
-/** Whether two JSON texts are equal, with their keys in any order. */
-export const sameJson = (a: string, b: string): boolean =>
+/** Compares two JSON texts. The order of keys does not matter. */
+export const isSameJson = (a: string, b: string): boolean =>
   a === b || JSON.stringify(JSON.parse(a), sortKeys) === JSON.stringify(JSON.parse(b), sortKeys)

@@ -1,64 +1,63 @@
-/** The number of changed letters that turn one text into the other. */
-export function editDistance(one: string, other: string): number {
+/** The Levenshtein distance. */
+export function countEdits(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index)
   for (let at = 1; at <= one.length; at++) {
     const next = [at]
     for (let to = 1; to <= other.length; to++) {
-      const swapped = (row[to - 1] ?? 0) + (one[at - 1] === other[to - 1] ? 0 : 1)
-      next.push(Math.min(swapped, (row[to] ?? 0) + 1, (next[to - 1] ?? 0) + 1))
+      const replaced = (row[to - 1] ?? 0) + (one[at - 1] === other[to - 1] ? 0 : 1)
+      next.push(Math.min(replaced, (row[to] ?? 0) + 1, (next[to - 1] ?? 0) + 1))
     }
     row = next
   }
   return row.at(-1) ?? 0
 }
 
-const shortestBeginning = 3
-/** The distance of a completed text: more than one wrong letter, less than two. */
-const distanceOfBeginning = 1.5
+const minPrefixLength = 3
+/** A prefix counts as more than one wrong letter and less than two. */
+const prefixDistance = 1.5
 
-/** Whether `text` is the beginning of `known`, or `known` at least the first half of `text`. */
-const beginsAlike = (text: string, known: string): boolean =>
-  Math.min(text.length, known.length) >= shortestBeginning &&
+/** True if one text is a prefix of the other. `known` must be at bestDistance half of `text`. */
+const hasSharedPrefix = (text: string, known: string): boolean =>
+  Math.min(text.length, known.length) >= minPrefixLength &&
   (known.startsWith(text) || (text.startsWith(known) && known.length * 2 >= text.length))
 
-const distanceOf = (text: string, known: string): number => {
-  if (isSwapOf(text, known)) return 1
-  const distance = editDistance(text, known)
-  return beginsAlike(text, known) ? Math.min(distance, distanceOfBeginning) : distance
+const measureDistance = (text: string, known: string): number => {
+  if (isSwapped(text, known)) return 1
+  const distance = countEdits(text, known)
+  return hasSharedPrefix(text, known) ? Math.min(distance, prefixDistance) : distance
 }
 
-/** Whether the only fault is two swapped neighbours, as in `emial`. */
-function isSwapOf(one: string, other: string): boolean {
+/** True if two neighbouring letters are swapped, as in `emial`. */
+function isSwapped(one: string, other: string): boolean {
   const at = Array.from({ length: one.length }, (_, index) => index).findIndex((index) => one[index] !== other[index])
   const swapped = one.slice(0, at) + (one[at + 1] ?? '') + (one[at] ?? '') + one.slice(at + 2)
   return at >= 0 && swapped === other
 }
 
-/** The candidate most similar to `text`, or null when none is similar. */
-export function nearest<Candidate>(
+/** The candidate with the most similar name. Null: at bestDistance a third of the letters are wrong in all names. */
+export function findNearest<Candidate>(
   text: string,
   candidates: readonly Candidate[],
-  namesOf: (candidate: Candidate) => readonly string[],
+  listNames: (candidate: Candidate) => readonly string[],
 ): Candidate | null {
-  const wanted = text.trim().toLowerCase()
-  if (wanted === '') return null
+  const lowerText = text.trim().toLowerCase()
+  if (lowerText === '') return null
   let best: Candidate | null = null
-  // A third of the letters may be wrong.
-  let least = Math.floor(wanted.length / 3) + 1
+  let bestDistance = Math.floor(lowerText.length / 3) + 1
   for (const candidate of candidates)
-    for (const name of namesOf(candidate)) {
+    for (const name of listNames(candidate)) {
       const known = name.toLowerCase()
-      const distance = distanceOf(wanted, known)
-      if (distance < least) {
+      const distance = measureDistance(lowerText, known)
+      if (distance < bestDistance) {
         best = candidate
-        least = distance
+        bestDistance = distance
       }
     }
   return best
 }
 
-const longestName = 64
+const maxNameLength = 64
 
-/** The name that may be meant, for texts that could be a name. */
-export const nearestName = (text: string, names: readonly string[]): string | null =>
-  text.length > longestName ? null : nearest(text, names, (name) => [name])
+/** The name that a client probably meant, or null. */
+export const findNearestName = (text: string, names: readonly string[]): string | null =>
+  text.length > maxNameLength ? null : findNearest(text, names, (name) => [name])

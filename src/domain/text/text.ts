@@ -1,10 +1,48 @@
-/** False for texts that the database cannot store unchanged: NUL characters and half surrogate pairs. */
+import { fold } from './fold.ts'
+
+/** False for texts with NUL characters or half surrogate pairs, which D1 does not store unchanged. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
-/** The word of the list that the text is; null for another text. */
-export const oneOf = <Word extends string>(words: readonly Word[], text: string | null): Word | null =>
+/** The text as a word of the list, or null. */
+export const findWord = <Word extends string>(words: readonly Word[], text: string | null): Word | null =>
   words.find((word) => word === text) ?? null
 
-/** Whether the text is an absolute web address, as links need. */
+/** True for an absolute http or https URL. */
 export const isWebAddress = (text: string): boolean =>
   /^https?:\/\/[^\s"'<>\\]+$/i.test(text) && URL.canParse(text) && new URL(text).hostname !== ''
+
+const lineBreaksAndTabs = /[\t\n\v\f\r\u0085\u2028\u2029]+/gu
+const invisibleCharacters = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}]/gu
+
+/** Decodes the first `maxBytes` bytes of UTF-8 to one line of visible text, which is no longer than that. */
+export function toPlainText(bytes: Uint8Array, maxBytes: number): string {
+  if (bytes.length === 0) return ''
+  // With `stream`, the decoder drops a character that the cut divides.
+  const text = new TextDecoder().decode(bytes.subarray(0, maxBytes), { stream: true })
+  const plain = text.replaceAll(lineBreaksAndTabs, ' ').replaceAll(invisibleCharacters, '').trim()
+  // Replacement characters take more bytes than those that they replace.
+  const encoded = new TextEncoder().encode(plain)
+  return encoded.length <= maxBytes
+    ? plain
+    : new TextDecoder().decode(encoded.subarray(0, maxBytes), { stream: true }).trimEnd()
+}
+
+export const slugPattern = /^[-a-zA-Z0-9_]*$/
+export const maxSlugLength = 200
+
+/** A slug for a name, or `fallback` if no character of the name fits into a slug. */
+export function slugify(name: string, fallback: string): string {
+  const slug = fold(name)
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, maxSlugLength - 10)
+    .replaceAll(/^-|-$/g, '')
+  return slug || fallback
+}
+
+/** The first of `base`, `base-2`, `base-3` and so on that is not taken. */
+export function pickFreeSlug(base: string, taken: ReadonlySet<string>): string {
+  for (let number = 1; ; number++) {
+    const slug = number === 1 ? base : `${base}-${number}`
+    if (!taken.has(slug)) return slug
+  }
+}

@@ -1,37 +1,34 @@
-/** Code points of one entry of the search index. A shorter text is not in it. */
+/** The search index holds sequences of three code points, so shorter texts are not in it. */
 const gramLength = 3
 
-/** So many entries are enough to find a text: what they find is compared with the text itself. */
-const mostGrams = 24
+/** A search looks for at most this many sequences, because results are compared with the text anyway. */
+const maxGrams = 24
 
-/** Where the migrations move the last characters of an id: to code points that folded text never has. */
+/** The shift of an id's last characters in a mark, to code points that folded text never has. The migrations repeat it. */
 export const markShifts = { edition: 0x300 - 0x20, organization: 0xe0100 - 0x20 }
 
-/** A text as FTS5 takes it. */
-export const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
+/** Quotes a text as a phrase of FTS5. */
+export const quotePhrase = (text: string): string => `"${text.replaceAll('"', '""')}"`
 
-/** What the texts of an edition or organisation are marked with. Few share a mark, so rows are compared too. */
-export const markOf = (kind: keyof typeof markShifts, id: string): string =>
+/** The mark of an edition or organisation in the index. Two may share one, so queries also compare the id. */
+export const encodeMark = (kind: keyof typeof markShifts, id: string): string =>
   String.fromCodePoint(...Array.from(id.slice(-gramLength), (letter) => letter.charCodeAt(0) + markShifts[kind]))
 
 export const isIndexed = (text: string): boolean => Array.from(text).length >= gramLength
 
-/** All entries of a text, each once. */
-function gramsOf(text: string): string[] {
+/** The distinct sequences of a text. */
+function listGrams(text: string): string[] {
   const letters = Array.from(text)
   return [...new Set(letters.slice(gramLength - 1).map((_, at) => letters.slice(at, at + gramLength).join('')))]
 }
 
-/** Entries that are spread over the text. */
-function someGramsOf(text: string): string[] {
-  const grams = gramsOf(text)
-  const step = Math.max(1, grams.length / mostGrams)
+/** At most `maxGrams` sequences, spread evenly over the text. */
+function sampleGrams(text: string): string[] {
+  const grams = listGrams(text)
+  const step = Math.max(1, grams.length / maxGrams)
   return grams.filter((_, at) => Math.floor(at / step) > Math.floor((at - 1) / step))
 }
 
-/**
- * The expression of FTS5 for rows that may contain one of the texts. All rows that do are among those that it finds.
- * Each text is one that the index has.
- */
-export const matching = (texts: readonly string[]): string =>
-  texts.map((text) => `(${someGramsOf(text).map(quoted).join(' AND ')})`).join(' OR ')
+/** An FTS5 expression that finds all rows that contain one of the texts, and some others. Each text must be indexed. */
+export const buildMatchExpression = (texts: readonly string[]): string =>
+  texts.map((text) => `(${sampleGrams(text).map(quotePhrase).join(' AND ')})`).join(' OR ')

@@ -1,6 +1,16 @@
-/** Times are integer milliseconds UTC inside and ISO 8601 with `Z` and milliseconds on the wire. */
+/** Times are milliseconds UTC in the code, and ISO 8601 with `Z` and milliseconds in the API. */
 export const toIso = (at: number): string => new Date(at).toISOString()
 
 export const toIsoOrNull = (at: number | null): string | null => (at === null ? null : toIso(at))
 
 export const dayMs = 86_400_000
+
+/** The days after which rows are deleted. A deployment can change the first two. */
+export const retentionDays = {
+  /** Webhook events with their deliveries and attempts. */
+  webhooks: 90,
+  /** Entries of the audit log. */
+  auditLog: 400,
+  /** Messages of dead-letter queues. */
+  deadMessages: 30,
+}

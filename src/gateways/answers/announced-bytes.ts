@@ -1,8 +1,5 @@
-/**
- * How long the body of an answer is, where its head says it; otherwise null. A compressed body announces its bytes before
- * they are unpacked, and a few kilobytes unpack to any length, so its announcement says nothing.
- */
-export function announcedBytes({ headers }: Response): number | null {
+/** The Content-Length of a response. Null if it is missing, or the body is compressed and could unpack to any length. */
+export function readContentLength({ headers }: Response): number | null {
   const length = headers.get('content-length')
   return length === null || headers.has('content-encoding') ? null : Number(length)
 }

@@ -3,6 +3,15 @@ import type { TxtAnswer } from '../../domain/messaging/sender-domains.ts'
 export type { TxtAnswer }
 
 export interface DnsGateway {
-  /** The texts of the TXT records at a name, the parts of each joined. Never throws. */
-  txt(name: string): Promise<TxtAnswer>
+  /** The TXT records of a name. The parts of a record are joined. Never throws. */
+  lookUpTxt(name: string): Promise<TxtAnswer>
 }
+
+export interface CapturedRecords {
+  findTexts: (name: string) => Promise<readonly string[]>
+}
+
+/** Returns records that a developer or a test has set. */
+export const capturedDns = (records: CapturedRecords): DnsGateway => ({
+  lookUpTxt: async (name) => ({ ok: true, texts: await records.findTexts(name) }),
+})

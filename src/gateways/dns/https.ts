@@ -8,7 +8,7 @@ const standardTimeoutMs = 15_000
 const codes = { noError: 0, noSuchName: 3 }
 const types = { cname: 5, txt: 16 }
 
-/** More records than a domain has; the rest of a longer answer is ignored. */
+/** No real domain has more records. Further ones are ignored. */
 const maxAnswers = 200
 const maxAliases = 8
 const maxTextLength = 4096
@@ -19,61 +19,61 @@ interface ResourceRecord {
   data: string
 }
 
-const bareName = (name: string): string => name.toLowerCase().replace(/\.$/, '')
+const normalizeName = (name: string): string => name.toLowerCase().replace(/\.$/, '')
 
-function recordOf(value: unknown): ResourceRecord | null {
+function parseRecord(value: unknown): ResourceRecord | null {
   if (!isRecord(value)) return null
   const { name, type, data } = value
   if (typeof name !== 'string' || typeof type !== 'number' || typeof data !== 'string') return null
-  return { name: bareName(name), type, data: data.slice(0, maxTextLength) }
+  return { name: normalizeName(name), type, data: data.slice(0, maxTextLength) }
 }
 
-/** The name itself and those of which it is an alias; a loop ends. */
-function namesOf(name: string, records: readonly ResourceRecord[]): Set<string> {
+/** The name and the names that it is an alias of. It stops at a loop. */
+function followAliases(name: string, records: readonly ResourceRecord[]): Set<string> {
   const names = new Set([name])
   let current = name
   while (names.size <= maxAliases) {
     const alias = records.find((record) => record.type === types.cname && record.name === current)
     if (!alias) break
-    current = bareName(alias.data)
+    current = normalizeName(alias.data)
     if (names.has(current)) break
     names.add(current)
   }
   return names
 }
 
-/** The text of the quoted parts of a record: `"one" "two"`. Some resolvers leave the quotes out. */
-function textOf(data: string): string {
-  const given = data.trim()
-  if (!given.startsWith('"')) return given
+/** Joins the quoted parts of a record: `"one" "two"`. Some resolvers leave out the quotes. */
+function parseText(data: string): string {
+  const trimmed = data.trim()
+  if (!trimmed.startsWith('"')) return trimmed
   let text = ''
   let isQuoted = false
-  for (const [part, code] of given.matchAll(/\\(\d{3}|.)|"|[^"\\]+/gs)) {
+  for (const [part, code] of trimmed.matchAll(/\\(\d{3}|.)|"|[^"\\]+/gs)) {
     if (part === '"') isQuoted = !isQuoted
     else if (isQuoted) text += code === undefined ? part : code.length === 3 ? String.fromCodePoint(Number(code)) : code
   }
   return text
 }
 
-function answerOf(name: string, body: unknown): TxtAnswer {
+function parseAnswer(name: string, body: unknown): TxtAnswer {
   if (!isRecord(body)) return { ok: false, code: 'failure' }
   if (body['Status'] === codes.noSuchName) return { ok: true, texts: [] }
-  // An answer that was cut off may lack the record.
+  // A truncated answer may lack the record.
   if (body['Status'] !== codes.noError || body['TC'] === true) return { ok: false, code: 'failure' }
-  const given: unknown = body['Answer'] ?? []
-  if (!Array.isArray(given)) return { ok: false, code: 'failure' }
-  const records = given.slice(0, maxAnswers).flatMap((value) => recordOf(value) ?? [])
-  const names = namesOf(bareName(name), records)
+  const values: unknown = body['Answer'] ?? []
+  if (!Array.isArray(values)) return { ok: false, code: 'failure' }
+  const records = values.slice(0, maxAnswers).flatMap((value) => parseRecord(value) ?? [])
+  const names = followAliases(normalizeName(name), records)
   const texts = records.filter((record) => record.type === types.txt && names.has(record.name))
-  return { ok: true, texts: texts.map(({ data }) => textOf(data)) }
+  return { ok: true, texts: texts.map(({ data }) => parseText(data)) }
 }
 
-/** A resolver that answers JSON over HTTPS, as those of Cloudflare and Google do. */
+/** A resolver with the JSON API of Cloudflare and Google. */
 export const dnsOverHttps = (options: { apiBase: string; timeoutMs?: number }): DnsGateway => ({
-  async txt(name) {
+  async lookUpTxt(name) {
     const url = `${options.apiBase || standardBase}?${new URLSearchParams({ name, type: 'TXT' }).toString()}`
     const answer = await getJson(url, { accept: 'application/dns-json' }, options.timeoutMs ?? standardTimeoutMs)
     if (!answer.came) return { ok: false, code: answer.code === 'timeout' ? 'timeout' : 'failure' }
-    return answer.status === 200 ? answerOf(name, answer.body) : { ok: false, code: 'failure' }
+    return answer.status === 200 ? parseAnswer(name, answer.body) : { ok: false, code: 'failure' }
   },
 })

@@ -1,8 +1,8 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { asciiAddress, type Mailbox } from '../../domain/messaging/mailbox.ts'
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
-import { refusalOfEmail, sendAcceptable } from '../acceptable/acceptable.ts'
-import { textOf } from '../provider-api/post-json.ts'
+import { findEmailRefusal, sendAcceptable } from '../acceptable/acceptable.ts'
+import { readText } from '../provider-api/post-json.ts'
 import type { EmailGateway, OutboundEmail } from './email.ts'
 
 const minuteMs = 60_000
@@ -17,7 +17,7 @@ const kinds: readonly [part: RegExp, kind: SendFailure, retryAfterMs: number | n
 ]
 
 function failureOf(error: unknown): SendResult {
-  const name = isRecord(error) ? textOf(error['code']) : ''
+  const name = isRecord(error) ? readText(error['code']) : ''
   const detail = error instanceof Error ? error.message.slice(0, 500) : ''
   const [, kind, wait] = kinds.find(([part]) => part.test(name)) ?? [null, 'unknown' as const, null]
   return failure(kind, name.toLowerCase() || 'gateway_fault', detail, wait)
@@ -52,7 +52,7 @@ export const cloudflareGateway = (binding: SendEmail | undefined): EmailGateway 
   bulk: false,
   reportsDelivery: false,
   send: (messages) =>
-    sendAcceptable(messages, refusalOfEmail, async (acceptable) => {
+    sendAcceptable(messages, findEmailRefusal, async (acceptable) => {
       if (!binding)
         return acceptable.map(() => failure('configuration', 'missing_binding', 'The Worker has no binding EMAIL.'))
       const results: SendResult[] = []

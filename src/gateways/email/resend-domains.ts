@@ -1,6 +1,6 @@
 import { isRecord } from '../../domain/text/json.ts'
 import type { DnsRecord } from '../../domain/messaging/sender-domains.ts'
-import { type ProviderAnswer, getJson, postJson, textOf } from '../provider-api/post-json.ts'
+import { type ProviderAnswer, getJson, postJson, readText } from '../provider-api/post-json.ts'
 import type { ProviderDomain, ProviderDomains } from './email.ts'
 
 interface ResendApi {
@@ -19,9 +19,9 @@ const purposes: Record<string, DnsRecord['purpose']> = { SPF: 'spf', DKIM: 'dkim
 
 function recordOf(value: unknown): DnsRecord | null {
   if (!isRecord(value)) return null
-  const [type, name, content] = [textOf(value['type']), textOf(value['name']), textOf(value['value'])]
+  const [type, name, content] = [readText(value['type']), readText(value['name']), readText(value['value'])]
   if (!type || !name || !content) return null
-  const label = textOf(value['record'])
+  const label = readText(value['record'])
   const { priority } = value
   return {
     purpose: (Object.hasOwn(purposes, label) ? purposes[label] : undefined) ?? 'other',
@@ -46,9 +46,9 @@ async function findId(api: ResendApi, domain: string): Promise<string | null> {
     const data: unknown = isGood(answer) ? answer.body['data'] : null
     if (!isGood(answer) || !Array.isArray(data)) return null
     const rows = data.filter(isRecord)
-    const found = rows.find((row) => textOf(row['name']).toLowerCase() === domain)
-    if (found) return textOf(found['id']) || null
-    after = textOf(rows.at(-1)?.['id'])
+    const found = rows.find((row) => readText(row['name']).toLowerCase() === domain)
+    if (found) return readText(found['id']) || null
+    after = readText(rows.at(-1)?.['id'])
     if (answer.body['has_more'] !== true || !after) return null
   }
   return null
@@ -56,14 +56,14 @@ async function findId(api: ResendApi, domain: string): Promise<string | null> {
 
 async function register(api: ResendApi, domain: string): Promise<string | null> {
   const answer = await postJson(`${api.base}/domains`, headersOf(api), { name: domain }, timeoutMs)
-  if (isGood(answer)) return textOf(answer.body['id']) || null
+  if (isGood(answer)) return readText(answer.body['id']) || null
   // Refused as one that is there already, or the answer was lost: both are in the list.
   return findId(api, domain)
 }
 
 async function read(api: ResendApi, id: string, domain: string): Promise<ProviderDomain | null> {
   const answer = await getJson(`${api.base}/domains/${encodeURIComponent(id)}`, headersOf(api), timeoutMs)
-  if (!isGood(answer) || textOf(answer.body['name']).toLowerCase() !== domain) return null
+  if (!isGood(answer) || readText(answer.body['name']).toLowerCase() !== domain) return null
   const { status, records } = answer.body
   const given: unknown[] = Array.isArray(records) ? records : []
   return {

@@ -1,8 +1,8 @@
 import { isRecord } from '../../domain/text/json.ts'
 import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
 import { hasValidSignature } from '../../domain/webhooks/webhook-signature.ts'
-import { textOf } from '../provider-api/post-json.ts'
-import { type EventRequest, instantOf, readEvent } from '../provider-events/event-request.ts'
+import { readText } from '../provider-api/post-json.ts'
+import { type EventRequest, readInstant, readEvent } from '../provider-events/event-request.ts'
 
 const types = new Map<string, ProviderEvent['type']>(
   Object.entries({
@@ -23,21 +23,21 @@ const isBlock = (subType: string, message: string): boolean =>
   /rejected|content|attachment|toolarge/i.test(subType) || /\b5\.7\.\d+\b/.test(message)
 
 function bounceOf(bounce: Record<string, unknown>): ProviderEvent['bounce'] {
-  if (isBlock(textOf(bounce['subType']), textOf(bounce['message']))) return 'block'
-  return /^permanent$/i.test(textOf(bounce['type'])) ? 'hard' : 'soft'
+  if (isBlock(readText(bounce['subType']), readText(bounce['message']))) return 'block'
+  return /^permanent$/i.test(readText(bounce['type'])) ? 'hard' : 'soft'
 }
 
 /** Tags come back as an object, of older accounts as they were sent. */
 function referenceOf(tags: unknown): string | null {
   const sent = Array.isArray(tags) ? tags.find((tag) => isRecord(tag) && tag['name'] === 'reference') : null
   const value = isRecord(sent) ? sent['value'] : isRecord(tags) ? tags['reference'] : null
-  return textOf(value) || null
+  return readText(value) || null
 }
 
 function detailOf(data: Record<string, unknown>): string {
   for (const name of ['bounce', 'failed', 'suppressed', 'complaint']) {
     const part = data[name]
-    if (isRecord(part)) return textOf(part['message']) || textOf(part['reason']) || textOf(part['subType'])
+    if (isRecord(part)) return readText(part['message']) || readText(part['reason']) || readText(part['subType'])
   }
   return ''
 }
@@ -52,7 +52,7 @@ export async function resendEvents(
   const signed = { id, timestamp: headers.get('svix-timestamp') ?? '', signature: headers.get('svix-signature') ?? '' }
   if (!(await hasValidSignature(secret, signed, body, now))) return null
   const event = readEvent(body)
-  const type = event && types.get(textOf(event['type']))
+  const type = event && types.get(readText(event['type']))
   const data = event && isRecord(event['data']) ? event['data'] : null
   if (!event || !type || !data) return []
   const click = isRecord(data['click']) ? data['click'] : {}
@@ -62,9 +62,9 @@ export async function resendEvents(
       id,
       type,
       reference: referenceOf(data['tags']),
-      providerId: textOf(data['email_id']) || null,
-      address: textOf(to) || null,
-      at: instantOf(click['timestamp']) ?? instantOf(event['created_at']) ?? now,
+      providerId: readText(data['email_id']) || null,
+      address: readText(to) || null,
+      at: readInstant(click['timestamp']) ?? readInstant(event['created_at']) ?? now,
       bounce: type === 'bounced' ? bounceOf(isRecord(data['bounce']) ? data['bounce'] : {}) : null,
       url: type === 'clicked' && typeof click['link'] === 'string' ? click['link'] : null,
       detail: detailOf(data),

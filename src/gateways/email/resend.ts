@@ -3,12 +3,12 @@ import { asciiAddress, formatMailbox, type Mailbox } from '../../domain/messagin
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { parseRetryAfter } from '../../domain/webhooks/webhooks.ts'
 import { JsonBytes } from '../../domain/text/json-pieces.ts'
-import { refusalOfEmail, sendAcceptable } from '../acceptable/acceptable.ts'
+import { findEmailRefusal, sendAcceptable } from '../acceptable/acceptable.ts'
 import {
   callApi,
   type ProviderAnswer,
   failureWithoutAnswer,
-  textOf,
+  readText,
   type ProviderOptions,
 } from '../provider-api/post-json.ts'
 import { releaseMemory, reserveMemory } from './body-memory.ts'
@@ -53,8 +53,8 @@ function restOf({ header }: ProviderAnswer & { came: true }, code: string, now: 
 function failureOf(answer: ProviderAnswer, now: number): SendResult {
   if (!answer.came) return failureWithoutAnswer(answer.code)
   const said = isRecord(answer.body) ? answer.body : {}
-  const code = textOf(said['name']) || `http_${answer.status}`
-  return failure(kindOf(answer.status, code), code, textOf(said['message']), restOf(answer, code, now))
+  const code = readText(said['name']) || `http_${answer.status}`
+  return failure(kindOf(answer.status, code), code, readText(said['message']), restOf(answer, code, now))
 }
 
 /** Ids come for what was taken, in order; what was not is named by its index. */
@@ -62,10 +62,10 @@ function resultsOf(body: unknown, count: number): SendResult[] {
   const { data, errors } = isRecord(body) ? body : {}
   const refused = new Map(
     (Array.isArray(errors) ? errors : []).map((error: unknown) =>
-      isRecord(error) ? [error['index'], textOf(error['message'])] : [null, ''],
+      isRecord(error) ? [error['index'], readText(error['message'])] : [null, ''],
     ),
   )
-  const ids = (Array.isArray(data) ? data : []).map((entry: unknown) => (isRecord(entry) ? textOf(entry['id']) : ''))
+  const ids = (Array.isArray(data) ? data : []).map((entry: unknown) => (isRecord(entry) ? readText(entry['id']) : ''))
   const isIndex = (index: unknown) => Number.isInteger(index) && Number(index) >= 0 && Number(index) < count
   const isWhole =
     ids.length + refused.size === count && !ids.includes('') && [...refused.keys()].every((index) => isIndex(index))
@@ -139,7 +139,7 @@ export const resendGateway = (options: ProviderOptions): EmailGateway => ({
   reportsDelivery: true,
   domains: resendDomains({ base: options.apiBase || standardBase, apiKey: options.apiKey }),
   send: (messages, idempotencyKey) =>
-    sendAcceptable(messages, refusalOfEmail, async (acceptable) =>
+    sendAcceptable(messages, findEmailRefusal, async (acceptable) =>
       options.apiKey
         ? call(acceptable, idempotencyKey, options)
         : acceptable.map(() => failure('configuration', 'missing_api_key', 'EMAIL_API_KEY is not set.')),

@@ -1,37 +1,37 @@
 import { toHex } from '../../domain/text/encoding.ts'
 import type { StoredBody } from './files.ts'
 
-/** Counts and hashes bytes, and keeps the first of them. */
+/** Counts and hashes the bytes of a stream, and keeps the first of them. */
 export class Digest {
   readonly #stream = new crypto.DigestStream('SHA-256')
   readonly #writer = this.#stream.getWriter()
   readonly #headBytes: number
-  /** Grows with what comes: most files are smaller than what may be kept of them. */
+  /** It grows as needed, because most files are smaller than the limit. */
   #head = new Uint8Array()
   size = 0
 
   constructor(headBytes: number) {
     this.#headBytes = headBytes
-    // A body that breaks off makes the digest fail too, and its result is not used.
+    // If the body breaks off, the digest fails too, and nothing awaits it.
     this.#stream.digest.catch(() => undefined)
   }
 
   async add(chunk: Uint8Array): Promise<void> {
-    this.#keep(chunk)
+    this.#appendToHead(chunk)
     this.size += chunk.byteLength
     await this.#writer.write(chunk)
   }
 
-  #keep(chunk: Uint8Array): void {
-    const kept = chunk.subarray(0, Math.max(0, this.#headBytes - this.size))
-    const needed = this.size + kept.length
-    if (kept.length === 0) return
+  #appendToHead(chunk: Uint8Array): void {
+    const headPart = chunk.subarray(0, Math.max(0, this.#headBytes - this.size))
+    const needed = this.size + headPart.length
+    if (headPart.length === 0) return
     if (needed > this.#head.length) {
       const wider = new Uint8Array(Math.min(this.#headBytes, Math.max(needed, 2 * this.#head.length)))
       wider.set(this.#head)
       this.#head = wider
     }
-    this.#head.set(kept, this.size)
+    this.#head.set(headPart, this.size)
   }
 
   async end(): Promise<StoredBody> {

@@ -1,19 +1,18 @@
-/** The properties of a body, found while it was stored. */
+/** What storing a body has found out about it. */
 export interface StoredBody {
   size: number
   /** In hexadecimal. */
   checksum_sha256: string
-  /** The first bytes: at most as many as were asked for. */
+  /** The first bytes, up to the requested number. */
   head: Uint8Array
 }
 
 export interface PutOptions {
   key: string
-  /** The announced number of bytes, if it is known. */
+  /** The announced size, or null if it is unknown. */
   size: number | null
-  /** The most bytes that are accepted. */
-  most: number
-  /** The number of first bytes that are answered. */
+  maxBytes: number
+  /** How many of the first bytes to return. */
   headBytes: number
 }
 
@@ -34,26 +33,26 @@ interface ListedObject {
   uploaded_at: number
 }
 
-/** A body has more bytes than were allowed or announced. */
+/** A body has more bytes than allowed or announced. */
 export class TooManyBytes extends Error {}
-/** A body ended before the bytes that were announced. */
+/** A body has fewer bytes than announced. */
 export class TooFewBytes extends Error {}
-/** The store does not have these parts, or the upload was aborted. */
+/** The store does not have the parts, or the upload was aborted. */
 export class PartsRefused extends Error {}
 
 /**
- * The bytes of files. A key is written once. Bodies are stored while they come in, so that memory stays flat; what was
- * stored of a body that breaks off is not visible under its key.
+ * Stores the bytes of files. A key is written once. Bodies are streamed, so memory stays constant, and a body that breaks
+ * off leaves nothing under its key.
  */
 export interface FileStore {
   put: (body: ReadableStream<Uint8Array>, options: PutOptions) => Promise<StoredBody>
-  /** Null where there is no such object. */
+  /** Null: the object does not exist. */
   open: (key: string, range?: { offset: number; length: number }) => Promise<OpenObject | null>
   /** Keys without an object are ignored. */
   delete: (keys: readonly string[]) => Promise<void>
   /** Objects in the order of their keys. */
   list: (options: { prefix: string; after: string; limit: number }) => Promise<ListedObject[]>
-  /** Reads the whole object. Null where there is no such object. */
+  /** Reads and hashes the whole object. Null: the object does not exist. */
   read: (key: string, headBytes: number) => Promise<StoredBody | null>
   startParts: (key: string) => Promise<string>
   putPart: (
@@ -61,7 +60,7 @@ export interface FileStore {
     body: ReadableStream<Uint8Array>,
     size: number,
   ) => Promise<StoredBody & { etag: string }>
-  /** Throws PartsRefused; completing what was completed before is no failure. */
+  /** Throws PartsRefused. Completing an upload again succeeds. */
   completeParts: (upload: { key: string; uploadId: string }, parts: readonly StoredPart[]) => Promise<void>
   abortParts: (upload: { key: string; uploadId: string }) => Promise<void>
 }

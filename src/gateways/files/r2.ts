@@ -1,23 +1,23 @@
 import { Digest } from './digest.ts'
 import { type FileStore, type PutOptions, PartsRefused, type StoredBody, TooFewBytes, TooManyBytes } from './files.ts'
 
-/** The size of one part of an upload, and the most that is held of a body of unknown length. */
+/** The part size of a body of unknown length, of which one part is in memory. */
 const windowBytes = 5 * 1024 * 1024
 
-/** A stored file is hashed range by range: what the store sends ahead of the hash stays small. */
+/** A stored file is hashed range by range, so that R2 cannot send much more than was hashed. */
 const rangeBytes = 8 * 1024 * 1024
 
-/** The most objects that the store deletes in one call. */
-const keysACall = 1000
+/** R2 deletes at most this many objects in one call. */
+const keysPerCall = 1000
 
-/** Nothing is overwritten: a key that exists answers null. */
-const once = { onlyIf: { etagDoesNotMatch: '*' } }
+/** R2 does not overwrite an existing key, and returns null instead. */
+const onlyIfAbsent = { onlyIf: { etagDoesNotMatch: '*' } }
 
 type Body = ReadableStream<Uint8Array>
 type Put<Result> = (body: ReadableStream) => Promise<Result>
 
-/** Hands a body of known length on while it is hashed; the next chunk is read meanwhile. The slowest sets the pace. */
-async function passOn<Result>(
+/** Streams a body of known length to R2 and hashes it, and reads the next chunk in the meantime. */
+async function storeKnownLength<Result>(
   body: Body,
   { size, headBytes }: { size: number; headBytes: number },
   put: Put<Result>,
@@ -27,18 +27,18 @@ async function passOn<Result>(
   const writer = writable.getWriter()
   const reader = body.getReader()
   const stored = put(readable)
-  // A store that fails stops reading, and a pending write would wait for ever.
+  // If storing fails, nothing reads the stream any more, and a pending write would wait forever.
   stored.catch((error: unknown) => writer.abort(error).catch(() => undefined))
-  let handed: Promise<unknown> = Promise.resolve()
+  let pendingWrites: Promise<unknown> = Promise.resolve()
   try {
     for (;;) {
       const { value, done } = await reader.read()
-      await handed
+      await pendingWrites
       if (done) break
       if (digest.size + value.byteLength > size) throw new TooManyBytes()
-      handed = Promise.all([digest.add(value), writer.write(value)])
-      // A failure of either side is thrown after the next chunk.
-      handed.catch(() => undefined)
+      pendingWrites = Promise.all([digest.add(value), writer.write(value)])
+      // An error is thrown when the next chunk awaits these writes.
+      pendingWrites.catch(() => undefined)
     }
     if (digest.size < size) throw new TooFewBytes()
     await writer.close()
@@ -52,10 +52,10 @@ async function passOn<Result>(
   return [await digest.end(), await stored]
 }
 
-/** Cuts a body of unknown length into windows; `flush` gets each full one, and the last with `isLast`. */
-async function inWindows(
+/** Cuts a body of unknown length into parts of `windowBytes` and passes each to `flush`. */
+async function splitBody(
   body: Body,
-  { most, headBytes }: Pick<PutOptions, 'most' | 'headBytes'>,
+  { maxBytes, headBytes }: Pick<PutOptions, 'maxBytes' | 'headBytes'>,
   flush: (window: Uint8Array, isLast: boolean) => Promise<void>,
 ): Promise<StoredBody> {
   const digest = new Digest(headBytes)
@@ -75,7 +75,7 @@ async function inWindows(
     for (;;) {
       const { value, done } = await reader.read()
       if (done) break
-      if (digest.size + value.byteLength > most) throw new TooManyBytes()
+      if (digest.size + value.byteLength > maxBytes) throw new TooManyBytes()
       await digest.add(value)
       for (let at = 0; at < value.byteLength;) {
         if (filled === windowBytes) {
@@ -96,14 +96,14 @@ async function inWindows(
   return digest.end()
 }
 
-async function putUnknown(bucket: R2Bucket, body: Body, options: PutOptions): Promise<StoredBody> {
+async function storeUnknownLength(bucket: R2Bucket, body: Body, options: PutOptions): Promise<StoredBody> {
   const { key } = options
   let upload: R2MultipartUpload | undefined
   const parts: R2UploadedPart[] = []
   try {
-    return await inWindows(body, options, async (window, isLast) => {
+    return await splitBody(body, options, async (window, isLast) => {
       if (isLast && !upload) {
-        if (window.byteLength) await bucket.put(key, window, once)
+        if (window.byteLength) await bucket.put(key, window, onlyIfAbsent)
         return
       }
       upload ??= await bucket.createMultipartUpload(key)
@@ -116,7 +116,7 @@ async function putUnknown(bucket: R2Bucket, body: Body, options: PutOptions): Pr
   }
 }
 
-async function readThrough(bucket: R2Bucket, key: string, headBytes: number): Promise<StoredBody | null> {
+async function hashObject(bucket: R2Bucket, key: string, headBytes: number): Promise<StoredBody | null> {
   const object = await bucket.head(key)
   if (!object) return null
   const { size } = object
@@ -137,7 +137,7 @@ async function completeParts(
   try {
     await bucket.resumeMultipartUpload(upload.key, upload.uploadId).complete([...parts])
   } catch (error) {
-    // The answer to an earlier call may have been lost.
+    // An earlier call may have succeeded without its response arriving.
     if (await bucket.head(upload.key)) return
     throw new PartsRefused('The store does not have the parts.', { cause: error })
   }
@@ -146,10 +146,12 @@ async function completeParts(
 /** Files in an R2 bucket. */
 export const r2Files = (bucket: R2Bucket): FileStore => ({
   async put(body, options) {
-    const { key, size, most, headBytes } = options
-    if (size === null) return putUnknown(bucket, body, options)
-    if (size > most) throw new TooManyBytes()
-    const [stored] = await passOn(body, { size, headBytes }, (stream) => bucket.put(key, stream, once))
+    const { key, size, maxBytes, headBytes } = options
+    if (size === null) return storeUnknownLength(bucket, body, options)
+    if (size > maxBytes) throw new TooManyBytes()
+    const [stored] = await storeKnownLength(body, { size, headBytes }, (stream) =>
+      bucket.put(key, stream, onlyIfAbsent),
+    )
     return stored
   },
   async open(key, range) {
@@ -157,17 +159,19 @@ export const r2Files = (bucket: R2Bucket): FileStore => ({
     return object && { size: object.size, body: object.body as ReadableStream<Uint8Array> }
   },
   async delete(keys) {
-    for (let at = 0; at < keys.length; at += keysACall) await bucket.delete(keys.slice(at, at + keysACall))
+    for (let at = 0; at < keys.length; at += keysPerCall) await bucket.delete(keys.slice(at, at + keysPerCall))
   },
   async list({ prefix, after, limit }) {
     const { objects } = await bucket.list({ prefix, limit, ...(after ? { startAfter: after } : {}) })
     return objects.map(({ key, uploaded }) => ({ key, uploaded_at: uploaded.getTime() }))
   },
-  read: (key, headBytes) => readThrough(bucket, key, headBytes),
+  read: (key, headBytes) => hashObject(bucket, key, headBytes),
   startParts: async (key) => (await bucket.createMultipartUpload(key)).uploadId,
   async putPart({ key, uploadId, number }, body, size) {
     const upload = bucket.resumeMultipartUpload(key, uploadId)
-    const [stored, { etag }] = await passOn(body, { size, headBytes: 0 }, (stream) => upload.uploadPart(number, stream))
+    const [stored, { etag }] = await storeKnownLength(body, { size, headBytes: 0 }, (stream) =>
+      upload.uploadPart(number, stream),
+    )
     return { ...stored, etag }
   },
   completeParts: (upload, parts) =>

@@ -2,17 +2,14 @@ import { withTimeLimit } from '../time-limit/time-limit.ts'
 
 const failureCacheMs = 60_000
 const timeLimitMs = 5000
-const mostAddresses = 100
+const maxUrls = 100
 
-/**
- * Addresses that failed lately, with the time until which they are not called again. Shared by the requests of this
- * isolate.
- */
-const failing = new Map<string, { until: number; cause: unknown }>()
+/** URLs that failed recently, and until when they are not called again, in this isolate. */
+const failures = new Map<string, { until: number; cause: unknown }>()
 
-/** The identity provider gave an invalid answer, or none. */
+/** The identity provider sent an invalid response, or none. */
 export class ProviderFailure extends Error {
-  /** Milliseconds until the next call of the provider. */
+  /** Milliseconds until the provider is called again. */
   readonly waitMs: number
 
   constructor(waitMs: number, cause: unknown) {
@@ -22,29 +19,29 @@ export class ProviderFailure extends Error {
 }
 
 /**
- * The JSON behind an address, when it is what `isWanted` says. After a failure it is not called again for a minute, so
- * that a provider that hangs holds up the requests of its first seconds alone.
+ * Fetches JSON that must satisfy `isWanted`. A URL that failed is not called again for a minute, so that a provider that
+ * hangs delays only the requests of the first seconds.
  */
 export async function fetchWithFailureCache<Wanted>(
   url: string,
   isWanted: (json: unknown) => json is Wanted,
 ): Promise<Wanted> {
-  const known = failing.get(url)
-  if (known && known.until > Date.now()) throw new ProviderFailure(known.until - Date.now(), known.cause)
-  // One request calls again; the others do not wait for it.
-  if (known) failing.set(url, { ...known, until: Date.now() + timeLimitMs })
+  const failure = failures.get(url)
+  if (failure && failure.until > Date.now()) throw new ProviderFailure(failure.until - Date.now(), failure.cause)
+  // One request calls again, and the others keep failing in the meantime.
+  if (failure) failures.set(url, { ...failure, until: Date.now() + timeLimitMs })
   try {
     const json = await withTimeLimit(timeLimitMs, async (signal) => {
       const response = await fetch(url, { signal, redirect: 'manual' })
       if (!response.ok) throw new Error(`The identity provider answered ${response.status}.`)
       return response.json()
     })
-    if (!isWanted(json)) throw new Error('The identity provider answered something else.')
-    failing.delete(url)
+    if (!isWanted(json)) throw new Error('The identity provider sent unexpected JSON.')
+    failures.delete(url)
     return json
   } catch (cause) {
-    if (failing.size >= mostAddresses) failing.clear()
-    failing.set(url, { until: Date.now() + failureCacheMs, cause })
+    if (failures.size >= maxUrls) failures.clear()
+    failures.set(url, { until: Date.now() + failureCacheMs, cause })
     throw new ProviderFailure(failureCacheMs, cause)
   }
 }

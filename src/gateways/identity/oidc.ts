@@ -4,7 +4,7 @@ import type { IdentityProvider } from './identity.ts'
 import { fetchWithFailureCache, ProviderFailure } from './failure-cache-fetch.ts'
 
 const algorithms = ['RS256', 'ES256', 'EdDSA']
-const keysKeptMs = 600_000
+const keyCacheMs = 600_000
 const clockToleranceSeconds = 60
 
 const isObject = (json: unknown): json is Record<string, unknown> => typeof json === 'object' && json !== null
@@ -15,43 +15,43 @@ const isDiscovery = (json: unknown): json is { jwks_uri: string } =>
 const isKeySet = (json: unknown): json is { keys: object[] } =>
   isObject(json) && Array.isArray(json['keys']) && json['keys'].every(isObject)
 
-/** Keys by issuer, shared by the requests of this isolate. A key id that is not there yet is fetched at once. */
-const keysOf = new Map<string, JWTVerifyGetKey>()
+/** Keys by issuer, in this isolate. An unknown key id is fetched at once. */
+const keysByIssuer = new Map<string, JWTVerifyGetKey>()
 
 async function discover(issuer: string): Promise<JWTVerifyGetKey> {
-  const known = keysOf.get(issuer)
-  if (known) return known
+  const cachedKeys = keysByIssuer.get(issuer)
+  if (cachedKeys) return cachedKeys
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   const { jwks_uri } = await fetchWithFailureCache(address, isDiscovery)
   const keys = createRemoteJWKSet(new URL(jwks_uri), {
-    cacheMaxAge: keysKeptMs,
+    cacheMaxAge: keyCacheMs,
     [customFetch]: async (url) => Response.json(await fetchWithFailureCache(url, isKeySet)),
   })
-  keysOf.set(issuer, keys)
+  keysByIssuer.set(issuer, keys)
   return keys
 }
 
-/** Types of the header: of access tokens (RFC 9068), and what issuers write on ID tokens. */
+/** The header types of access tokens (RFC 9068) and ID tokens. */
 const headerTypes = new Set(['jwt', 'at+jwt', 'id+jwt'])
-/** The claims in which issuers also write the type: `typ` of Keycloak, `token_use` of Cognito. */
+/** The values of claims that also name the type: `typ` of Keycloak, `token_use` of Cognito. */
 const claimTypes = new Set(['id', 'bearer', 'access'])
 
 const isOneOf = (types: ReadonlySet<string>, type: unknown): boolean =>
   type === undefined || (typeof type === 'string' && types.has(type.toLowerCase().replace(/^application\//, '')))
 
-/** Refresh and logout tokens, and security events, are signed by the same keys and do not identify the caller. */
+/** False for refresh tokens, logout tokens and security events, which are signed with the same keys. */
 const isSignIn = (header: { typ?: unknown }, claims: JWTPayload): boolean =>
   isOneOf(headerTypes, header.typ) &&
   isOneOf(claimTypes, claims['typ']) &&
   isOneOf(claimTypes, claims['token_use']) &&
   claims['events'] === undefined
 
-/** The errors of jose about a faulty provider; all others are about the token. */
-const faultsOfProvider = new Set(['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'])
+/** The errors of jose that a faulty provider causes. All others are about the token. */
+const providerErrors = new Set(['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'])
 
 function isAboutToken(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return code.startsWith('ERR_J') && !faultsOfProvider.has(code)
+  return code.startsWith('ERR_J') && !providerErrors.has(code)
 }
 
 const unavailable = (cause: unknown) =>
@@ -60,7 +60,7 @@ const unavailable = (cause: unknown) =>
     cause,
   })
 
-/** Tokens of one OpenID Connect issuer, made for one audience. */
+/** Verifies tokens of one OpenID Connect issuer for one audience. */
 export const oidcProvider = (options: { issuer: string; audience: string }): IdentityProvider => ({
   async verifiedEmail(token, now) {
     try {

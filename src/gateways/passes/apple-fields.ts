@@ -4,25 +4,25 @@ import type { ApplePass } from './passes.ts'
 export interface AppleIdentity {
   passTypeId: string
   teamId: string
-  /** The address of the web service, without a slash at the end. */
+  /** The URL of the web service, without a slash at the end. */
   webServiceUrl: string
 }
 
-const rgb = (color: string): string =>
+const toRgb = (color: string): string =>
   `rgb(${[1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16)).join(', ')})`
 
-const colors = (given: Record<string, string | null>) =>
-  Object.fromEntries(Object.entries(given).flatMap(([name, color]) => (color === null ? [] : [[name, rgb(color)]])))
+const buildColors = (colors: Record<string, string | null>) =>
+  Object.fromEntries(Object.entries(colors).flatMap(([name, color]) => (color === null ? [] : [[name, toRgb(color)]])))
 
-/** ISO 8601 without milliseconds, as Apple writes it. */
-const instant = (at: number): string => new Date(at).toISOString().replace(/\.\d{3}Z$/, 'Z')
+/** ISO 8601 without milliseconds. */
+const formatInstant = (at: number): string => new Date(at).toISOString().replace(/\.\d{3}Z$/, 'Z')
 
 const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text)
 
-const field = (key: string, label: string, value: string | null) => (value ? [{ key, label, value }] : [])
+const buildField = (key: string, label: string, value: string | null) => (value ? [{ key, label, value }] : [])
 
 /** The `pass.json` of an event ticket. */
-export function applePassJson({ content, token }: ApplePass, identity: AppleIdentity): Record<string, unknown> {
+export function buildApplePassJson({ content, token }: ApplePass, identity: AppleIdentity): Record<string, unknown> {
   const { design, language, state, code, start_at } = content
   const words = passWords[language]
   const starts =
@@ -32,7 +32,7 @@ export function applePassJson({ content, token }: ApplePass, identity: AppleIden
           {
             key: 'starts',
             label: words.starts,
-            value: instant(start_at),
+            value: formatInstant(start_at),
             dateStyle: 'PKDateStyleMedium',
             timeStyle: 'PKDateStyleShort',
           },
@@ -48,12 +48,12 @@ export function applePassJson({ content, token }: ApplePass, identity: AppleIden
     description: design.description ?? `${content.edition_name}: ${ticketName(content)}`,
     logoText: design.logo_text ?? content.organization_name,
     groupingIdentifier: content.edition_id,
-    ...colors({
+    ...buildColors({
       backgroundColor: design.background_color,
       foregroundColor: design.foreground_color,
       labelColor: design.label_color,
     }),
-    ...(start_at === null ? {} : { relevantDate: instant(start_at) }),
+    ...(start_at === null ? {} : { relevantDate: formatInstant(start_at) }),
     voided: state === 'void' || state === 'expired',
     barcodes: [
       {
@@ -65,10 +65,10 @@ export function applePassJson({ content, token }: ApplePass, identity: AppleIden
     ],
     eventTicket: {
       primaryFields: [{ key: 'event', label: words.event, value: content.edition_name }],
-      secondaryFields: [...starts, ...field('place', words.place, content.location_name)],
+      secondaryFields: [...starts, ...buildField('place', words.place, content.location_name)],
       auxiliaryFields: [
         { key: 'ticket', label: words.ticket, value: ticketName(content) },
-        ...field('holder', words.holder, content.holder_name),
+        ...buildField('holder', words.holder, content.holder_name),
         { key: 'state', label: words.state, value: words.states[state], changeMessage: '%@' },
       ],
     },

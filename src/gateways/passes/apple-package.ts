@@ -1,12 +1,12 @@
 import { zipSync } from 'fflate'
 import { fromBase64, toHex, utf8 } from '../../domain/text/encoding.ts'
-import { type AppleIdentity, applePassJson } from './apple-fields.ts'
+import { type AppleIdentity, buildApplePassJson } from './apple-fields.ts'
 import type { ApplePass } from './passes.ts'
 
-/** Signs the manifest of a package; without one the package opens in no wallet. */
+/** Signs the manifest of a package. No wallet opens an unsigned package. */
 export type SignManifest = (manifest: Uint8Array<ArrayBuffer>) => Promise<Uint8Array<ArrayBuffer>>
 
-/** Plain squares of 29, 58 and 87 points: a package without an icon is refused. */
+/** Plain squares of 29, 58 and 87 points. A package without an icon is refused. */
 const icons = {
   'icon.png':
     'iVBORw0KGgoAAAANSUhEUgAAAB0AAAAdAQMAAABsXfVMAAAAA1BMVEUrOlWtyu/ZAAAADElEQVR42mNgGGQAAACRAAG4yD/UAAAAAElFTkSuQmCC',
@@ -16,20 +16,20 @@ const icons = {
     'iVBORw0KGgoAAAANSUhEUgAAAFcAAABXAQMAAABLBksvAAAAA1BMVEUrOlWtyu/ZAAAAEklEQVR42mNgGAWjYBSMAgQAAAQUAAFv7EqEAAAAAElFTkSuQmCC',
 }
 
-/** Milliseconds UTC. A fixed time, so that the same pass is the same archive. */
+/** A fixed time, so that equal passes are equal archives. */
 const fileTime = Date.UTC(2026, 0, 1, 12)
 
 const sha1 = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
   toHex(await crypto.subtle.digest('SHA-1', bytes))
 
-/** The archive of a pass: its fields, its pictures, a manifest with their SHA-1, and the signature of that. */
-export async function applePackage(
+/** Builds the archive of a pass: its fields, icons, a manifest with their SHA-1, and the manifest's signature. */
+export async function buildApplePackage(
   pass: ApplePass,
   identity: AppleIdentity,
   sign: SignManifest | null,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const files: Record<string, Uint8Array<ArrayBuffer>> = {
-    'pass.json': utf8(JSON.stringify(applePassJson(pass, identity))),
+    'pass.json': utf8(JSON.stringify(buildApplePassJson(pass, identity))),
     ...Object.fromEntries(Object.entries(icons).map(([name, picture]) => [name, fromBase64(picture)])),
   }
   const entries = await Promise.all(Object.entries(files).map(async ([name, bytes]) => [name, await sha1(bytes)]))

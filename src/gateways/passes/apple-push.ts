@@ -1,7 +1,7 @@
 import { withTimeLimit } from '../time-limit/time-limit.ts'
 import type { PushResult } from './passes.ts'
 
-/** A connection to Apple's push service with the certificate of the pass type: a binding of the Worker. */
+/** A binding that connects to Apple's push service with the certificate of the pass type. */
 export interface PushConnection {
   fetch: (url: string, init: RequestInit) => Promise<Response>
 }
@@ -9,16 +9,16 @@ export interface PushConnection {
 const host = 'https://api.push.apple.com'
 const timeoutMs = 5000
 
-async function resultOf(response: Response): Promise<PushResult> {
+async function readResult(response: Response): Promise<PushResult> {
   if (response.ok) return 'sent'
   const text = (await response.text()).slice(0, 500)
-  // The phone has dropped the pass, or the token was never one.
+  // The phone has removed the pass, or the token was never valid.
   if (response.status === 410 || text.includes('BadDeviceToken')) return 'gone'
-  const isOfOne = response.status >= 400 && response.status < 500 && ![403, 408, 429].includes(response.status)
-  return isOfOne ? 'refused' : 'transient'
+  const isTokenAtFault = response.status >= 400 && response.status < 500 && ![403, 408, 429].includes(response.status)
+  return isTokenAtFault ? 'refused' : 'transient'
 }
 
-/** An empty notification: the phone then requests the changes from the web service. */
+/** Sends an empty notification, after which the phone requests the changes from the web service. */
 export async function pushToPhone(
   connection: PushConnection,
   passTypeId: string,
@@ -26,7 +26,7 @@ export async function pushToPhone(
 ): Promise<PushResult> {
   try {
     return await withTimeLimit(timeoutMs, async (signal) =>
-      resultOf(
+      readResult(
         await connection.fetch(`${host}/3/device/${encodeURIComponent(pushToken)}`, {
           method: 'POST',
           headers: { 'apns-topic': passTypeId, 'apns-push-type': 'background', 'content-type': 'application/json' },

@@ -1,14 +1,14 @@
 import { UnsecuredJWT } from 'jose'
 import type { CallbackSender, RootKey } from '../../domain/wallet/google-callback.ts'
-import type { CapturedMessage, CaptureStore } from '../capture/capture-store.ts'
+import type { CapturedMessage, CaptureStore } from '../capture/capture.ts'
 import type { AppleIdentity } from './apple-fields.ts'
-import { applePackage } from './apple-package.ts'
-import { googleClass, type GoogleIdentity, googleObject, googleUpdate } from './google-object.ts'
-import { googleSenderNames, saveAddress } from './google-names.ts'
+import { buildApplePackage } from './apple-package.ts'
+import { buildGoogleClass, type GoogleIdentity, buildGoogleObject, buildGoogleUpdate } from './google-object.ts'
+import { googleSenderNames, buildSaveUrl } from './google-names.ts'
 import type { PassesGateway } from './passes.ts'
 
 export interface CapturedKeys {
-  /** The root keys that a developer or a test has set. */
+  /** Root keys that a developer or a test has set. */
   keys: () => Promise<readonly RootKey[]>
 }
 
@@ -19,7 +19,7 @@ interface CaptureParts {
   google: GoogleIdentity
 }
 
-const messageOf = (passId: string, to: string, subject: string, body: unknown): CapturedMessage => ({
+const buildMessage = (passId: string, to: string, subject: string, body: unknown): CapturedMessage => ({
   channel: 'wallet',
   reference: passId,
   from: 'wallet',
@@ -31,37 +31,40 @@ const messageOf = (passId: string, to: string, subject: string, body: unknown): 
   headers: {},
 })
 
-/** Stores calls instead of making them, and makes passes without a signature, which phones refuse. */
+/** Stores the calls that would be made. Its passes have no signature, so phones refuse them. */
 export function capturePasses({ store, keys, apple, google }: CaptureParts): PassesGateway {
-  const keep = (key: string, message: CapturedMessage) => store.keep(key, [message])
+  const storeMessage = (key: string, message: CapturedMessage) => store.store(key, [message])
   return {
-    addUrl: async (pass) => {
+    createAddUrl: async (pass) => {
       const { content } = pass
       const name = `${content.edition_name}: ${content.product_name}`
       if (pass.platform === 'apple') {
-        await keep(`${content.id}:issued`, messageOf(content.id, 'apple', `Pass for ${name}`, pass))
+        await storeMessage(`${content.id}:issued`, buildMessage(content.id, 'apple', `Pass for ${name}`, pass))
         return pass.download_url
       }
       const payload = {
-        eventTicketClasses: [googleClass(content, google)],
-        eventTicketObjects: [googleObject(content, google)],
+        eventTicketClasses: [buildGoogleClass(content, google)],
+        eventTicketObjects: [buildGoogleObject(content, google)],
       }
-      await keep(`${content.id}:issued`, messageOf(content.id, 'google', `Pass for ${name}`, payload))
-      return saveAddress(new UnsecuredJWT({ typ: 'savetowallet', payload }).setAudience('google').encode())
+      await storeMessage(`${content.id}:issued`, buildMessage(content.id, 'google', `Pass for ${name}`, payload))
+      return buildSaveUrl(new UnsecuredJWT({ typ: 'savetowallet', payload }).setAudience('google').encode())
     },
-    applePackage: (pass) => applePackage(pass, apple, null),
-    callbackSenders: async (): Promise<CallbackSender[]> => {
-      const known = await keys.keys()
-      return googleSenderNames.map((name) => ({ name, keys: known }))
+    buildApplePackage: (pass) => buildApplePackage(pass, apple, null),
+    loadCallbackSenders: async (): Promise<CallbackSender[]> => {
+      const rootKeys = await keys.keys()
+      return googleSenderNames.map((name) => ({ name, keys: rootKeys }))
     },
     updateGoogle: async (content, changeNumber) => {
-      const update = { object: googleObject(content, google).id, ...googleUpdate(content) }
-      await keep(`${content.id}:${changeNumber}`, messageOf(content.id, 'google', 'Update of a pass', update))
+      const update = { object: buildGoogleObject(content, google).id, ...buildGoogleUpdate(content) }
+      await storeMessage(
+        `${content.id}:${changeNumber}`,
+        buildMessage(content.id, 'google', 'Update of a pass', update),
+      )
       return { ok: true }
     },
     pushApple: async ({ pass_id, change_number, push_token }) => {
       const key = `${pass_id}:${change_number}:${push_token}`
-      await keep(key, messageOf(pass_id, 'apple', 'Push to a phone', { push_token }))
+      await storeMessage(key, buildMessage(pass_id, 'apple', 'Push to a phone', { push_token }))
       return 'sent'
     },
   }

@@ -19,12 +19,12 @@ export interface Signer {
   issuer: Uint8Array<ArrayBuffer>
 }
 
-/** The bytes of the first block of a PEM text. */
-export function bytesOfPem(pem: string, label: string): Uint8Array<ArrayBuffer> {
+/** Decodes the first block of a PEM text. */
+export function decodePem(pem: string, label: string): Uint8Array<ArrayBuffer> {
   const [, body = ''] = pem.split(`-----BEGIN ${label}-----`, 2)
   const end = body.indexOf(`-----END ${label}-----`)
-  if (end <= 0) throw new Error(`There is no ${label} in PEM.`)
-  // A variable of one line has its line ends written out.
+  if (end <= 0) throw new Error(`The PEM text has no ${label}.`)
+  // Environment variables of one line have `\n` in place of line ends.
   return fromBase64(
     body
       .slice(0, end)
@@ -36,7 +36,7 @@ export function bytesOfPem(pem: string, label: string): Uint8Array<ArrayBuffer> 
 const signing = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
 
 export const importSigningKey = (pem: string): Promise<CryptoKey> =>
-  crypto.subtle.importKey('pkcs8', bytesOfPem(pem, 'PRIVATE KEY'), signing, false, ['sign'])
+  crypto.subtle.importKey('pkcs8', decodePem(pem, 'PRIVATE KEY'), signing, false, ['sign'])
 
 const sequence = (...value: asn1.BaseBlock[]) => new asn1.Sequence({ value })
 const oid = (value: string) => new asn1.ObjectIdentifier({ value })
@@ -44,43 +44,44 @@ const algorithm = (id: string) => sequence(oid(id), new asn1.Null())
 const tagged = (number: number, ...value: asn1.BaseBlock[]) =>
   new asn1.Constructed({ idBlock: { tagClass: 3, tagNumber: number }, value })
 
-/** Who issued a certificate, and its number: they name the signer. The version before them may be left out. */
-function issuerAndSerial(certificate: Uint8Array<ArrayBuffer>): asn1.BaseBlock[] {
+/** The issuer and the serial number of a certificate, which identify the signer. */
+function readIssuerAndSerial(certificate: Uint8Array<ArrayBuffer>): asn1.BaseBlock[] {
   const parsed = asn1.fromBER(certificate)
   const [body] = parsed.offset === -1 ? [] : (parsed.result as asn1.Sequence).valueBlock.value
   const fields = (body as asn1.Sequence | undefined)?.valueBlock.value ?? []
-  const at = fields[0]?.idBlock.tagClass === 3 ? 1 : 0
-  const [serial, , issuer] = fields.slice(at)
-  if (!serial || !issuer) throw new Error('This is no certificate.')
+  // The version before them is optional.
+  const start = fields[0]?.idBlock.tagClass === 3 ? 1 : 0
+  const [serial, , issuer] = fields.slice(start)
+  if (!serial || !issuer) throw new Error('This is not a certificate.')
   return [issuer, serial]
 }
 
 const attribute = (id: string, value: asn1.BaseBlock) => sequence(oid(id), new asn1.Set({ value: [value] }))
 
-/** A SET OF in DER has its members in the order of their bytes. */
-const sorted = (blocks: asn1.BaseBlock[]): asn1.BaseBlock[] =>
+/** DER sorts the members of a SET OF by their bytes. */
+const sortByBytes = (blocks: asn1.BaseBlock[]): asn1.BaseBlock[] =>
   blocks
     .map((block) => ({ block, hex: new Uint8Array(block.toBER()).toHex() }))
     .toSorted((a, b) => (a.hex < b.hex ? -1 : 1))
     .map(({ block }) => block)
 
-/** A detached PKCS#7 signature (CMS SignedData, RFC 5652) with the signer's certificate and its issuer's, DER. */
-export async function detachedSignature(
+/** Creates a detached PKCS#7 signature (CMS SignedData, RFC 5652) with the signer's and the issuer's certificate. */
+export async function signDetached(
   content: Uint8Array<ArrayBuffer>,
   { key, certificate, issuer }: Signer,
   now: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const digest = await crypto.subtle.digest('SHA-256', content)
-  const attributes = sorted([
+  const attributes = sortByBytes([
     attribute(oids.contentType, oid(oids.data)),
     attribute(oids.signingTime, new asn1.UTCTime({ valueDate: new Date(now) })),
     attribute(oids.messageDigest, new asn1.OctetString({ valueHex: digest })),
   ])
-  // What is signed is the SET itself; in the message it is tagged.
+  // The signature covers the plain SET, which is tagged in the message.
   const signature = await crypto.subtle.sign(signing, key, new asn1.Set({ value: attributes }).toBER())
   const signerInfo = sequence(
     new asn1.Integer({ value: 1 }),
-    sequence(...issuerAndSerial(certificate)),
+    sequence(...readIssuerAndSerial(certificate)),
     algorithm(oids.sha256),
     tagged(0, ...attributes),
     algorithm(oids.rsaEncryption),

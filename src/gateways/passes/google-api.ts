@@ -14,16 +14,16 @@ const scope = 'https://www.googleapis.com/auth/wallet_object.issuer'
 const timeoutMs = 5000
 const algorithm = 'RS256'
 
-/** The service account of a key file; throws for another file. */
-export function serviceAccountOf(text: string): ServiceAccount {
+/** Parses a key file of a service account. */
+export function parseServiceAccount(text: string): ServiceAccount {
   const value: unknown = JSON.parse(text)
   if (!isRecord(value) || typeof value['client_email'] !== 'string' || typeof value['private_key'] !== 'string')
-    throw new Error('It has no client_email and private_key.')
+    throw new Error('The key file has no client_email or no private_key.')
   return { client_email: value['client_email'], private_key: value['private_key'] }
 }
 
-/** A JWT of the service account. */
-export async function signedJwt(
+/** Signs a JWT as the service account. */
+export async function signJwt(
   account: ServiceAccount,
   audience: string,
   claims: Record<string, unknown>,
@@ -39,15 +39,15 @@ export async function signedJwt(
   return jwt.sign(await importPKCS8(account.private_key, algorithm))
 }
 
-/** Access tokens by account, with the time until which they are used. Shared by the requests of this isolate. */
+/** Access tokens by account, in this isolate. */
 const tokens = new Map<string, { token: string; until: number }>()
 const tokenLifeSeconds = 3600
-const marginMs = 300_000
+const expiryMarginMs = 300_000
 
-async function accessToken(account: ServiceAccount, now: number): Promise<string | UpdateResult> {
-  const known = tokens.get(account.client_email)
-  if (known && known.until > now) return known.token
-  const assertion = await signedJwt(account, tokenUrl, { scope }, { now, lifeSeconds: tokenLifeSeconds })
+async function getAccessToken(account: ServiceAccount, now: number): Promise<string | UpdateResult> {
+  const cached = tokens.get(account.client_email)
+  if (cached && cached.until > now) return cached.token
+  const assertion = await signJwt(account, tokenUrl, { scope }, { now, lifeSeconds: tokenLifeSeconds })
   const answer = await callApi(
     tokenUrl,
     {
@@ -64,17 +64,17 @@ async function accessToken(account: ServiceAccount, now: number): Promise<string
   const token = isRecord(answer.body) ? answer.body['access_token'] : null
   if (answer.status !== 200 || typeof token !== 'string')
     return { ok: false, kind: 'configuration', code: 'token_refused' }
-  tokens.set(account.client_email, { token, until: now + tokenLifeSeconds * 1000 - marginMs })
+  tokens.set(account.client_email, { token, until: now + tokenLifeSeconds * 1000 - expiryMarginMs })
   return token
 }
 
-function resultOf(status: number): UpdateResult {
+function readResult(status: number): UpdateResult {
   if (status >= 200 && status < 300) return { ok: true }
-  // The pass was not saved yet: it is made with its present content when it is saved.
+  // Nobody has saved the pass yet. When somebody does, Google gets its current content.
   if (status === 404) return { ok: false, kind: 'gone', code: 'not_saved' }
   if (status === 401 || status === 403) return { ok: false, kind: 'configuration', code: `status_${status}` }
-  const isPassing = status === 408 || status === 409 || status === 429 || status >= 500
-  return { ok: false, kind: isPassing ? 'transient' : 'permanent', code: `status_${status}` }
+  const isTemporary = status === 408 || status === 409 || status === 429 || status >= 500
+  return { ok: false, kind: isTemporary ? 'transient' : 'permanent', code: `status_${status}` }
 }
 
 /** Changes fields of an event ticket object. */
@@ -84,11 +84,11 @@ export async function patchObject(
   fields: Record<string, unknown>,
   options: { apiBase: string; now: number },
 ): Promise<UpdateResult> {
-  const token = await accessToken(account, options.now)
+  const token = await getAccessToken(account, options.now)
   if (typeof token !== 'string') return token
   const url = `${options.apiBase || standardBase}/eventTicketObject/${encodeURIComponent(objectId)}`
   const answer = await patchJson(url, { authorization: `Bearer ${token}` }, fields, timeoutMs)
   if (!answer.came) return { ok: false, kind: 'transient', code: answer.code }
   if (answer.status === 401) tokens.delete(account.client_email)
-  return resultOf(answer.status)
+  return readResult(answer.status)
 }

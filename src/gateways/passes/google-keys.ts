@@ -6,19 +6,18 @@ import { googleSenders } from './google-names.ts'
 
 const timeoutMs = 5000
 const cachedMs = 3_600_000
-/** The shortest time between two reads, also with forged callbacks and while Google does not answer. */
+/** The minimum time between two requests, even for forged callbacks or while Google does not respond. */
 const pauseMs = 60_000
 const maxKeys = 20
 
 interface CachedKeys {
-  askedAt: number
+  requestedAt: number
   keys: readonly RootKey[] | null
 }
 
-/** Shared by the requests of this isolate. */
 const cachedKeys = new Map<string, CachedKeys>()
 
-function keysIn(body: unknown): RootKey[] | null {
+function parseKeys(body: unknown): RootKey[] | null {
   const keys = isRecord(body) ? body['keys'] : null
   if (!Array.isArray(keys)) return null
   return keys.slice(0, maxKeys).flatMap((key): RootKey[] => {
@@ -28,27 +27,27 @@ function keysIn(body: unknown): RootKey[] | null {
   })
 }
 
-/** The keys at an address: cached for an hour, and used longer while there is no good answer. */
-async function keysAt(url: string, isFresh: boolean, now: number): Promise<readonly RootKey[] | null> {
-  const known = cachedKeys.get(url)
-  const age = known ? now - known.askedAt : Number.POSITIVE_INFINITY
-  const isEnough = known?.keys && age < cachedMs && !isFresh
-  if (known && (isEnough || age < pauseMs)) return known.keys
-  // Other requests do not read meanwhile.
-  cachedKeys.set(url, { askedAt: now, keys: known?.keys ?? null })
+/** Loads root keys, which are cached for an hour and longer while Google does not respond. */
+async function loadKeys(url: string, isFresh: boolean, now: number): Promise<readonly RootKey[] | null> {
+  const cached = cachedKeys.get(url)
+  const age = cached ? now - cached.requestedAt : Number.POSITIVE_INFINITY
+  const isUsable = cached?.keys && age < cachedMs && !isFresh
+  if (cached && (isUsable || age < pauseMs)) return cached.keys
+  // Other requests use the cached keys in the meantime.
+  cachedKeys.set(url, { requestedAt: now, keys: cached?.keys ?? null })
   const answer = await getJson(url, { accept: 'application/json' }, timeoutMs)
-  const keys = (answer.came && answer.status === 200 ? keysIn(answer.body) : null) ?? known?.keys ?? null
-  cachedKeys.set(url, { askedAt: now, keys })
+  const keys = (answer.came && answer.status === 200 ? parseKeys(answer.body) : null) ?? cached?.keys ?? null
+  cachedKeys.set(url, { requestedAt: now, keys })
   return keys
 }
 
-/** Throws when no address has answered. */
-export async function googleCallbackSenders(isFresh: boolean, now: number): Promise<CallbackSender[]> {
-  const found = await Promise.all(
-    googleSenders.map(async ({ name, keysUrl }) => ({ name, keys: await keysAt(keysUrl, isFresh, now) })),
+/** Loads the senders of Google's callbacks with their keys. Throws if Google has none to offer. */
+export async function loadGoogleSenders(isFresh: boolean, now: number): Promise<CallbackSender[]> {
+  const loaded = await Promise.all(
+    googleSenders.map(async ({ name, keysUrl }) => ({ name, keys: await loadKeys(keysUrl, isFresh, now) })),
   )
-  const senders = found.flatMap(({ name, keys }) => (keys ? [{ name, keys }] : []))
-  if (senders.length === 0) throw new Error('No root keys of Google could be read.')
+  const senders = loaded.flatMap(({ name, keys }) => (keys ? [{ name, keys }] : []))
+  if (senders.length === 0) throw new Error('No root keys of Google could be loaded.')
   return senders
 }
 

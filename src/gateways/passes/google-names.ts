@@ -1,4 +1,4 @@
-/** Names that Google signs callbacks with, and where each has its root keys: older pages of its documentation, and newer ones. */
+/** The names under which Google signs callbacks, an old and a new one, and the URLs of their root keys. */
 export const googleSenders = [
   { name: 'GooglePayPasses', keysUrl: 'https://pay.google.com/gp/m/issuer/keys' },
   { name: 'GoogleWalletPasses', keysUrl: 'https://wallet.google.com/gp/m/issuer/keys' },
@@ -6,4 +6,4 @@ export const googleSenders = [
 
 export const googleSenderNames = googleSenders.map(({ name }) => name)
 
-export const saveAddress = (jwt: string): string => `https://pay.google.com/gp/v/save/${jwt}`
+export const buildSaveUrl = (jwt: string): string => `https://pay.google.com/gp/v/save/${jwt}`

@@ -1,10 +1,10 @@
-import { bcp47 } from '../../domain/languages.ts'
+import { toBcp47 } from '../../domain/languages.ts'
 import { googleClassId, googleObjectId, type PassState } from '../../domain/wallet/wallet.ts'
 import { type PassContent, ticketName } from '../../domain/wallet/wallet-pass.ts'
 
 export interface GoogleIdentity {
   issuerId: string
-  /** The address of Google's callbacks about passes that are saved and deleted. */
+  /** Google calls this URL when a pass is saved or deleted. */
   callbackUrl: string
 }
 
@@ -15,22 +15,22 @@ const states: Record<PassState, string> = {
   void: 'INACTIVE',
 }
 
-const local = (language: string, value: string) => ({ defaultValue: { language, value } })
+const translate = (language: string, value: string) => ({ defaultValue: { language, value } })
 
-const day = (at: number): string => new Date(at).toISOString()
+const formatDay = (at: number): string => new Date(at).toISOString()
 
-/** The class of an edition. Google keeps the first that it is given. */
-export function googleClass(content: PassContent, { issuerId, callbackUrl }: GoogleIdentity) {
-  const language = bcp47(content.language)
+/** The class of an edition. Google keeps the first version that it gets. */
+export function buildGoogleClass(content: PassContent, { issuerId, callbackUrl }: GoogleIdentity) {
+  const language = toBcp47(content.language)
   const { start_at, end_at, design } = content
   const dates = {
-    ...(start_at === null ? {} : { start: day(start_at) }),
-    ...(end_at === null ? {} : { end: day(end_at) }),
+    ...(start_at === null ? {} : { start: formatDay(start_at) }),
+    ...(end_at === null ? {} : { end: formatDay(end_at) }),
   }
   return {
     id: googleClassId(issuerId, content.edition_id),
     issuerName: content.organization_name,
-    eventName: local(language, content.edition_name),
+    eventName: translate(language, content.edition_name),
     eventId: content.edition_id,
     reviewStatus: 'UNDER_REVIEW',
     ...(Object.keys(dates).length ? { dateTime: dates } : {}),
@@ -39,24 +39,24 @@ export function googleClass(content: PassContent, { issuerId, callbackUrl }: Goo
   }
 }
 
-/** The fields that a change of the purchase affects. */
-export function googleUpdate(content: PassContent) {
-  const language = bcp47(content.language)
+/** The fields that change with the purchase. */
+export function buildGoogleUpdate(content: PassContent) {
+  const language = toBcp47(content.language)
   return {
     state: states[content.state],
     ticketHolderName: content.holder_name,
-    ticketType: local(language, ticketName(content)),
+    ticketType: translate(language, ticketName(content)),
     barcode: { type: 'QR_CODE', value: content.code, alternateText: content.code },
   }
 }
 
-export function googleObject(content: PassContent, { issuerId }: GoogleIdentity) {
+export function buildGoogleObject(content: PassContent, { issuerId }: GoogleIdentity) {
   const { background_color } = content.design
   return {
     id: googleObjectId(issuerId, content.serial_number),
     classId: googleClassId(issuerId, content.edition_id),
     ticketNumber: content.serial_number,
-    ...googleUpdate(content),
+    ...buildGoogleUpdate(content),
     ...(background_color === null ? {} : { hexBackgroundColor: background_color }),
   }
 }

@@ -1,11 +1,11 @@
 import type { AppleIdentity } from './apple-fields.ts'
-import { applePackage } from './apple-package.ts'
+import { buildApplePackage } from './apple-package.ts'
 import { type PushConnection, pushToPhone } from './apple-push.ts'
-import { bytesOfPem, detachedSignature, importSigningKey, type Signer } from './detached-signature.ts'
-import { patchObject, serviceAccountOf, signedJwt } from './google-api.ts'
-import { googleCallbackSenders } from './google-keys.ts'
-import { saveAddress } from './google-names.ts'
-import { googleClass, type GoogleIdentity, googleObject, googleUpdate } from './google-object.ts'
+import { decodePem, signDetached, importSigningKey, type Signer } from './detached-signature.ts'
+import { patchObject, parseServiceAccount, signJwt } from './google-api.ts'
+import { loadGoogleSenders } from './google-keys.ts'
+import { buildSaveUrl } from './google-names.ts'
+import { buildGoogleClass, type GoogleIdentity, buildGoogleObject, buildGoogleUpdate } from './google-object.ts'
 import type { PassesGateway } from './passes.ts'
 
 export interface LiveOptions {
@@ -15,46 +15,46 @@ export interface LiveOptions {
   now: () => number
 }
 
-/** Kept, because importing a key takes longer than signing with it. */
+/** Signers are cached, because importing a key takes longer than signing with it. */
 const signers = new Map<string, Promise<Signer>>()
 
-function signerOf({ certificate, privateKey, issuerCertificate }: LiveOptions['apple']): Promise<Signer> {
+function getSigner({ certificate, privateKey, issuerCertificate }: LiveOptions['apple']): Promise<Signer> {
   const name = certificate + privateKey
-  const known = signers.get(name)
-  if (known) return known
-  const made = importSigningKey(privateKey).then((key) => ({
+  const cached = signers.get(name)
+  if (cached) return cached
+  const signer = importSigningKey(privateKey).then((key) => ({
     key,
-    certificate: bytesOfPem(certificate, 'CERTIFICATE'),
-    issuer: bytesOfPem(issuerCertificate, 'CERTIFICATE'),
+    certificate: decodePem(certificate, 'CERTIFICATE'),
+    issuer: decodePem(issuerCertificate, 'CERTIFICATE'),
   }))
-  signers.set(name, made)
-  return made
+  signers.set(name, signer)
+  return signer
 }
 
-/** Passes for the real platforms, with the certificates and accounts of the operator. */
+/** Creates passes for Apple and Google with the operator's certificate and account. */
 export function livePasses({ apple, google, push, now }: LiveOptions): PassesGateway {
   return {
-    addUrl: async (pass) => {
+    createAddUrl: async (pass) => {
       if (pass.platform === 'apple') return pass.download_url
       const payload = {
-        eventTicketClasses: [googleClass(pass.content, google)],
-        eventTicketObjects: [googleObject(pass.content, google)],
+        eventTicketClasses: [buildGoogleClass(pass.content, google)],
+        eventTicketObjects: [buildGoogleObject(pass.content, google)],
       }
       const claims = { typ: 'savetowallet', origins: [], payload }
-      return saveAddress(await signedJwt(serviceAccountOf(google.serviceAccount), 'google', claims, { now: now() }))
+      return buildSaveUrl(await signJwt(parseServiceAccount(google.serviceAccount), 'google', claims, { now: now() }))
     },
-    applePackage: async (pass) => {
-      const signer = await signerOf(apple)
-      return applePackage(pass, apple, (manifest) => detachedSignature(manifest, signer, now()))
+    buildApplePackage: async (pass) => {
+      const signer = await getSigner(apple)
+      return buildApplePackage(pass, apple, (manifest) => signDetached(manifest, signer, now()))
     },
-    callbackSenders: (isFresh) => googleCallbackSenders(isFresh, now()),
+    loadCallbackSenders: (isFresh) => loadGoogleSenders(isFresh, now()),
     updateGoogle: async (content) => {
-      const { id } = googleObject(content, google)
+      const { id } = buildGoogleObject(content, google)
       const options = { apiBase: google.apiBase, now: now() }
       try {
-        return await patchObject(serviceAccountOf(google.serviceAccount), id, googleUpdate(content), options)
+        return await patchObject(parseServiceAccount(google.serviceAccount), id, buildGoogleUpdate(content), options)
       } catch {
-        // The account or its key is invalid.
+        // The service account or its key is invalid.
         return { ok: false, kind: 'configuration', code: 'no_account' }
       }
     },

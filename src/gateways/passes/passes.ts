@@ -14,17 +14,17 @@ type RequestedPass =
   | { platform: 'google'; content: PassContent }
 
 /**
- * permanent: this update never goes. configuration: none is sent before the account is corrected. transient: it may be
- * sent later. gone: there is nothing to update, because no phone has the pass.
+ * `permanent`: this update can never succeed. `configuration`: no update succeeds until the account is fixed. `transient`:
+ * it can succeed later. `gone`: no phone has the pass.
  */
 export type UpdateResult =
   | { ok: true }
   | { ok: false; kind: 'permanent' | 'configuration' | 'transient' | 'gone'; code: string }
 
-/** refused: this push never goes. off: none goes. transient: Apple takes none at present. */
+/** `refused`: this push can never succeed. `off`: there is no connection. `transient`: it can succeed later. */
 export type PushResult = 'sent' | 'gone' | 'refused' | 'transient' | 'off'
 
-/** A push to a phone: a pass has changed. */
+/** Tells a phone that a pass has changed. */
 export interface Push {
   pass_id: string
   change_number: number
@@ -32,14 +32,14 @@ export interface Push {
 }
 
 export interface PassesGateway {
-  /** The address that adds the pass to the wallet of the person who opens it. */
-  addUrl: (pass: RequestedPass) => Promise<string>
+  /** The URL that adds the pass to the wallet of the person who opens it. */
+  createAddUrl: (pass: RequestedPass) => Promise<string>
   /** The bytes of a .pkpass. */
-  applePackage: (pass: ApplePass) => Promise<Uint8Array<ArrayBuffer>>
-  /** Who may sign callbacks; `isFresh` reads cached keys anew. Throws without any answer. */
-  callbackSenders: (isFresh: boolean) => Promise<readonly CallbackSender[]>
-  /** Brings Google's copy of a pass up to date; repeating it does no harm. Never throws. */
+  buildApplePackage: (pass: ApplePass) => Promise<Uint8Array<ArrayBuffer>>
+  /** Who may sign callbacks. `isFresh` ignores the cache. Throws if no keys could be loaded. */
+  loadCallbackSenders: (isFresh: boolean) => Promise<readonly CallbackSender[]>
+  /** Updates Google's copy of a pass. It can be repeated, and never throws. */
   updateGoogle: (content: PassContent, changeNumber: number) => Promise<UpdateResult>
-  /** Makes a phone request the changes; `off` where no connection to Apple is bound. Never throws. */
+  /** Makes a phone request the changes. Never throws. */
   pushApple: (push: Push) => Promise<PushResult>
 }

@@ -1,20 +1,33 @@
+import { AppError } from '../../domain/errors.ts'
 import { isServiceOpen, type PaymentService } from '../../domain/refunds/merchant-accounts.ts'
-import { manualPayments } from './manual.ts'
-import type { MerchantAccountAccess, PaymentGateway, PaymentGateways } from './payments.ts'
+import type { GatewayAccount, PaymentGateway, PaymentGateways } from './payments.ts'
 import { stripePayments, type StripeOptions } from './stripe.ts'
 import { testPayments } from './test-outcomes.ts'
 
-const makers: Record<PaymentService, (account: MerchantAccountAccess, options: StripeOptions) => PaymentGateway> = {
+/** A person pays these refunds, so no provider is called. */
+const manualPayments: PaymentGateway = {
+  refund: async () => ({ state: 'completed', provider_reference: null }),
+  lookup: async () => 'not_found',
+  find: async () => null,
+  listReferences: async (payment) => [payment],
+  buildUnknownReference: (payment) => payment,
+  readWebhook: async () => {
+    throw new AppError('not_authenticated', 'Accounts that are paid by hand have no webhooks.')
+  },
+  capabilities: { is_idempotent: true, is_immediate: true },
+}
+
+const builders: Record<PaymentService, (account: GatewayAccount, options: StripeOptions) => PaymentGateway> = {
   manual: () => manualPayments,
   test: () => testPayments,
   stripe: stripePayments,
 }
 
-/** The gateways of all services. Production has no gateway that simulates outcomes. */
-export const paymentGateways = (options: StripeOptions & { environment: string }): PaymentGateways => ({
+/** Builds the gateway of an account. Production has no test gateway. */
+export const buildPaymentGateways = (options: StripeOptions & { environment: string }): PaymentGateways => ({
   of: (account) => {
     if (!isServiceOpen(account.service, options.environment))
-      throw new Error(`The service ${account.service} pays nothing back in ${options.environment}.`)
-    return makers[account.service](account, options)
+      throw new Error(`The service ${account.service} is not available in ${options.environment}.`)
+    return builders[account.service](account, options)
   },
 })

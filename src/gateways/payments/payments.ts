@@ -4,7 +4,7 @@ import type { RefundReason } from '../../domain/refunds/refunds.ts'
 
 export { type PaymentService } from '../../domain/refunds/merchant-accounts.ts'
 
-/** The reasons why a provider did not pay back, in the service's terms. */
+/** Why a provider did not pay a refund, in terms that all providers share. */
 const refundFailureCodes = [
   'declined',
   'insufficient_funds',
@@ -20,9 +20,9 @@ const refundFailureCodes = [
 export type RefundFailureCode = (typeof refundFailureCodes)[number]
 
 /**
- * What is known of a refund. `unknown` says that the provider gave no answer that settles it: the same key has to be
- * used again, or the provider asked. Stripe repeats its answer to a key, a 500 too, so that after a while only asking
- * helps. `account_not_ready` says that this call was refused: it settles no earlier call of the same key.
+ * The outcome of a refund. `unknown`: the provider gave no conclusive answer, so the call has to be repeated with the
+ * same key, or the refund looked up. Stripe repeats its answer to a key, even a 500, so after a while only a lookup
+ * helps. `account_not_ready`: this call was refused, which says nothing about an earlier call with the same key.
  */
 export type RefundOutcome =
   | { state: 'completed' | 'pending'; provider_reference: string | null }
@@ -31,13 +31,13 @@ export type RefundOutcome =
       provider_reference: string | null
       code: RefundFailureCode
       message: string
-      /** Whether a later attempt, under a new key, may succeed. */
+      /** Whether a later attempt with a new key may succeed. */
       is_retryable: boolean
     }
   | { state: 'unknown'; message: string }
 
 export interface RefundCall {
-  /** `<refund request>:<attempt>`: the same key never pays twice. */
+  /** The idempotency key, `<refund request>:<attempt>`. */
   key: string
   /** The provider's reference of the payment. */
   payment: string
@@ -53,66 +53,71 @@ export interface RefundLookup {
   provider_reference: string | null
 }
 
-/** A refund as a provider's webhook names it; its state has to be looked up. */
+/** A webhook about a refund. It only names the refund, whose state has to be looked up. */
 export interface PaymentEvent {
   id: string
-  /** The provider's name of the kind. */
+  /** The provider's name of the event type. */
   type: string
   provider_reference: string
   payment: string
-  /** The connected account of the event; null for the key's own account. */
+  /** The connected account of the event; null means the account of the API key. */
   provider_account: string | null
 }
 
-/** A refund as the provider shows it. */
+/** A refund as the provider describes it. */
 export interface ProviderRefund {
   provider_reference: string
-  /** Every reference of the payment at the provider: of Stripe the intent and the charge. */
+  /** All references of the payment at the provider. At Stripe these are the payment intent and the charge. */
   payments: readonly string[]
   amount_minor: number
   currency: Currency
-  /** The key of the service's own call; null for other refunds. */
+  /** The idempotency key; null for refunds that this service did not make. */
   key: string | null
   outcome: RefundOutcome
 }
 
-/** There was no usable answer: look it up again later. */
+/** The provider gave no usable answer. Try again later. */
 export class PaymentProviderUnavailable extends Error {}
 
 /** The gateway of one merchant account. */
 export interface PaymentGateway {
   refund: (call: RefundCall) => Promise<RefundOutcome>
   lookup: (refund: RefundLookup) => Promise<RefundOutcome | 'not_found'>
-  /** The refund of this reference; null when the provider does not know it. Throws `PaymentProviderUnavailable`. */
+  /**
+   * Finds a refund by its reference. Answers null when the provider does not know it. Throws
+   * `PaymentProviderUnavailable`.
+   */
   find: (provider_reference: string) => Promise<ProviderRefund | null>
   /**
-   * All names of a payment at the provider: of Stripe the intent and the charge. Only the given one where the provider
-   * does not know the payment or does not let the account read it. Throws `PaymentProviderUnavailable`.
+   * Lists all references of a payment. It is only the given one when the provider does not know the payment or the
+   * account may not read it. Throws `PaymentProviderUnavailable`.
    */
-  references: (payment: string) => Promise<readonly string[]>
-  /** A reference of the same form that no payment has: the provider takes as long to refuse it as any other. */
-  unknownPayment: (payment: string) => string
-  /** The event of a signed webhook; null for kinds that are no refund. Throws `not_authenticated` for other signatures. */
-  verify: (headers: Headers, body: Uint8Array<ArrayBuffer>, now: number) => Promise<PaymentEvent | null>
+  listReferences: (payment: string) => Promise<readonly string[]>
+  /** Builds a reference of the same form that no payment has. The provider takes as long to refuse it as any other. */
+  buildUnknownReference: (payment: string) => string
+  /**
+   * Reads a signed webhook. Answers null for other events than refunds. Throws `not_authenticated` for a wrong
+   * signature.
+   */
+  readWebhook: (headers: Headers, body: Uint8Array<ArrayBuffer>, now: number) => Promise<PaymentEvent | null>
   readonly capabilities: {
-    /** The provider takes a key that makes a call safe to repeat. */
+    /** Whether a call can be repeated with the same key. */
     is_idempotent: boolean
-    /** The answer of `refund` is final. */
+    /** Whether the answer of `refund` is final. */
     is_immediate: boolean
   }
 }
 
-/** The account as its gateway needs it, with its secrets in the clear. */
-export interface MerchantAccountAccess {
+/** A merchant account with its decrypted secrets. */
+export interface GatewayAccount {
   id: string
   service: PaymentService
-  /** The connected account at the provider; null for the key's own account. */
+  /** The connected account at the provider; null means the account of the API key. */
   provider_account: string | null
-  /** Null where the service has none. */
   api_key: string | null
   webhook_secret: string | null
 }
 
 export interface PaymentGateways {
-  of: (account: MerchantAccountAccess) => PaymentGateway
+  of: (account: GatewayAccount) => PaymentGateway
 }

@@ -1,13 +1,12 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { currencies, type Currency } from '../../domain/money.ts'
 import type { ProviderAnswer } from '../provider-api/post-json.ts'
-import { textOf } from '../provider-api/post-json.ts'
+import { readText } from '../provider-api/post-json.ts'
 import type { ProviderRefund, RefundFailureCode, RefundOutcome } from './payments.ts'
-
-/** Stripe's codes as reasons of the service. */
 
 type FailureEntry = [code: RefundFailureCode, isRetryable: boolean]
 
+/** Values of Stripe's `failure_reason`. */
 const failureReasons = new Map<string, FailureEntry>(
   Object.entries({
     lost_or_stolen_card: ['expired_card', false],
@@ -19,6 +18,7 @@ const failureReasons = new Map<string, FailureEntry>(
   } satisfies Record<string, FailureEntry>),
 )
 
+/** Values of `error.code` in Stripe's answers. */
 const errorCodes = new Map<string, FailureEntry>(
   Object.entries({
     charge_already_refunded: ['already_refunded', false],
@@ -42,12 +42,12 @@ const errorCodes = new Map<string, FailureEntry>(
   } satisfies Record<string, FailureEntry>),
 )
 
-/** Removes API keys that a message repeats. */
-const withoutKeys = (message: string): string => message.replaceAll(/\b(?:sk|rk|pk|whsec)_[\w*]+/g, '…')
+/** Removes API keys from a message. */
+const removeKeys = (message: string): string => message.replaceAll(/\b(?:sk|rk|pk|whsec)_[\w*]+/g, '…')
 
-export const unknownOutcome = (message: string): RefundOutcome => ({ state: 'unknown', message })
+export const buildUnknownOutcome = (message: string): RefundOutcome => ({ state: 'unknown', message })
 
-const failed = (
+const buildFailure = (
   providerReference: string | null,
   [code, isRetryable]: FailureEntry,
   message: string,
@@ -61,18 +61,19 @@ const failed = (
 
 const accountNotReady: FailureEntry = ['account_not_ready', true]
 
-function failureOf(status: number, error: Record<string, unknown>): FailureEntry {
+function readFailure(status: number, error: Record<string, unknown>): FailureEntry {
   if (status === 401 || status === 403) return accountNotReady
-  const known = errorCodes.get(textOf(error['code']))
-  if (known) return known
-  // More than is left of a payment has no code of its own.
-  if (error['param'] === 'amount' && /greater than/i.test(textOf(error['message']))) return ['amount_too_large', false]
+  const entry = errorCodes.get(readText(error['code']))
+  if (entry) return entry
+  // Stripe has no code for an amount that exceeds what is left of the payment.
+  if (error['param'] === 'amount' && /greater than/i.test(readText(error['message'])))
+    return ['amount_too_large', false]
   if (status === 402) return ['declined', true]
   return status === 404 ? ['payment_not_found', false] : ['invalid_request', false]
 }
 
-/** Statuses after which the result is unknown: the refund may have been made. */
-export const saysNothing = (status: number): boolean =>
+/** Whether the refund may have been made although the answer has this status. */
+export const isInconclusive = (status: number): boolean =>
   status < 400 ||
   status === 408 ||
   status === 409 ||
@@ -81,29 +82,29 @@ export const saysNothing = (status: number): boolean =>
   status === 429 ||
   status >= 500
 
-/** Stripe's own texts name the reference that it was asked for, and similar payments that it knows. */
-const ownMessages: Partial<Record<RefundFailureCode, string>> = {
-  account_not_ready: 'Stripe does not accept the key of the account.',
+/** Replaces messages in which Stripe repeats the reference or names similar payments. */
+const replacedMessages: Partial<Record<RefundFailureCode, string>> = {
+  account_not_ready: 'Stripe does not accept the API key of the merchant account.',
   payment_not_found: 'Stripe has no payment with this reference.',
 }
 
-/** The outcome of an answer without a refund. */
-export function refusalOf(answer: ProviderAnswer): RefundOutcome {
+/** Reads the outcome from an answer without a refund. */
+export function readRefusal(answer: ProviderAnswer): RefundOutcome {
   if (!answer.came)
     return answer.code === 'impossible_call'
-      ? failed(null, accountNotReady, 'The key or the address of the account is none.')
-      : unknownOutcome(`No whole answer came: ${answer.code}.`)
+      ? buildFailure(null, accountNotReady, 'The API key or the address of the account is invalid.')
+      : buildUnknownOutcome(`Stripe gave no complete answer: ${answer.code}.`)
   const error = isRecord(answer.body) ? answer.body['error'] : null
-  // A refusal of something on the way has no error of Stripe's.
-  if (saysNothing(answer.status) || !isRecord(error)) return unknownOutcome(`Stripe answered ${answer.status}.`)
-  // The key belongs to a call with other parameters, whose result the answer does not contain.
-  if (error['type'] === 'idempotency_error') return unknownOutcome('The key stands for another call.')
-  const [code, isRetryable] = failureOf(answer.status, error)
-  const said = ownMessages[code] ?? textOf(error['message'])
-  return failed(null, [code, isRetryable], withoutKeys(said) || `Stripe answered ${answer.status}.`)
+  // A proxy on the way may answer, too. Its answer has no error of Stripe.
+  if (isInconclusive(answer.status) || !isRecord(error)) return buildUnknownOutcome(`Stripe answered ${answer.status}.`)
+  // Another call has used the key, and the answer does not contain its result.
+  if (error['type'] === 'idempotency_error') return buildUnknownOutcome('The idempotency key belongs to another call.')
+  const [code, isRetryable] = readFailure(answer.status, error)
+  const message = replacedMessages[code] ?? readText(error['message'])
+  return buildFailure(null, [code, isRetryable], removeKeys(message) || `Stripe answered ${answer.status}.`)
 }
 
-function outcomeOf(reference: string, refund: Record<string, unknown>): RefundOutcome {
+function readOutcome(reference: string, refund: Record<string, unknown>): RefundOutcome {
   switch (refund['status']) {
     case 'succeeded':
       return { state: 'completed', provider_reference: reference }
@@ -111,33 +112,41 @@ function outcomeOf(reference: string, refund: Record<string, unknown>): RefundOu
     case 'requires_action':
       return { state: 'pending', provider_reference: reference }
     case 'canceled':
-      return failed(reference, ['provider_error', true], 'The refund was cancelled at Stripe.')
+      return buildFailure(reference, ['provider_error', true], 'The refund was cancelled at Stripe.')
     case 'failed': {
-      const reason = textOf(refund['failure_reason'])
-      return failed(reference, failureReasons.get(reason) ?? ['provider_error', true], `Stripe: ${reason || 'failed'}.`)
+      const reason = readText(refund['failure_reason'])
+      return buildFailure(
+        reference,
+        failureReasons.get(reason) ?? ['provider_error', true],
+        `Stripe: ${reason || 'failed'}.`,
+      )
     }
     default:
-      return unknownOutcome('Stripe answered a status that is not known.')
+      return buildUnknownOutcome('Stripe answered an unknown refund status.')
   }
 }
 
-/** Names of objects come alone, or as the objects where they are expanded. */
-const nameOf = (value: unknown): string => textOf(isRecord(value) ? value['id'] : value)
+/** Stripe sends the id of a related object, or the object itself when it is expanded. */
+const readId = (value: unknown): string => readText(isRecord(value) ? value['id'] : value)
 
 const isCurrency = (value: string): value is Currency => (currencies as readonly string[]).includes(value)
 
-/** A refund of an answer; null for anything else. */
+/** Reads a refund from an answer. Answers null for anything else. */
 export function readRefund(value: unknown): ProviderRefund | null {
   if (!isRecord(value) || value['object'] !== 'refund') return null
-  const [reference, amount, currency] = [textOf(value['id']), value['amount'], textOf(value['currency']).toLowerCase()]
+  const [reference, amount, currency] = [
+    readText(value['id']),
+    value['amount'],
+    readText(value['currency']).toLowerCase(),
+  ]
   if (!/^(re|pyr)_/.test(reference) || !Number.isSafeInteger(amount) || !isCurrency(currency)) return null
   const metadata = isRecord(value['metadata']) ? value['metadata'] : {}
   return {
     provider_reference: reference,
-    payments: [nameOf(value['payment_intent']), nameOf(value['charge'])].filter((name) => name !== ''),
+    payments: [readId(value['payment_intent']), readId(value['charge'])].filter((id) => id !== ''),
     amount_minor: Number(amount),
     currency,
-    key: textOf(metadata['refund_key']) || null,
-    outcome: outcomeOf(reference, value),
+    key: readText(metadata['refund_key']) || null,
+    outcome: readOutcome(reference, value),
   }
 }

@@ -1,12 +1,12 @@
 import { utf8 } from '../../domain/text/encoding.ts'
 
 const toleranceMs = 300_000
-/** While a secret is rotated there are two. */
+/** Stripe sends two signatures while a secret is rotated. */
 const maxSignatures = 10
 
 const hexPattern = /^[0-9a-f]{64}$/i
 
-/** The time and the signatures of a `Stripe-Signature`, which has `t=…,v1=…`, and `v1` once for each secret. */
+/** Reads the header `Stripe-Signature`: `t=…,v1=…`, with one `v1` for each secret. */
 function readHeader(header: string): { timestamp: string; signatures: string[] } {
   const pairs = header.split(',').map((part) => part.trim().split('=', 2) as [string, string?])
   const timestamps = pairs.flatMap(([name, value]) => (name === 't' && value !== undefined ? [value] : []))
@@ -14,7 +14,7 @@ function readHeader(header: string): { timestamp: string; signatures: string[] }
   return { timestamp: timestamps.length === 1 ? (timestamps[0] ?? '') : '', signatures }
 }
 
-/** Whether the body was signed with the secret, within five minutes of now in both directions. */
+/** Whether the body was signed with the secret at most five minutes before or after `now`. */
 export async function isSignedByStripe(
   secret: string,
   header: string | null,

@@ -2,26 +2,26 @@ import { AppError } from '../../domain/errors.ts'
 import type { Currency } from '../../domain/money.ts'
 import type { PaymentGateway, RefundCall, RefundOutcome } from './payments.ts'
 
-/** The outcomes by the last two digits of the amount. */
-const declines = 1
+/** The last two digits of an amount choose its outcome. */
+const declined = 1
 const failsLate = 2
 const timesOut = 3
 const lacksFunds = 4
 
 const separator = '|'
 
-/** A reference that contains the whole refund, because nothing is stored. */
-const referenceOf = ({ amount_minor, currency, key, payment }: RefundCall): string =>
+/** The reference contains the whole refund, because nothing is stored. */
+const buildReference = ({ amount_minor, currency, key, payment }: RefundCall): string =>
   ['test', amount_minor, currency, key, payment].join(separator)
 
-interface MadeUp {
+interface SimulatedRefund {
   amount_minor: number
   currency: Currency
   key: string
   payment: string
 }
 
-function readReference(reference: string): MadeUp | null {
+function readReference(reference: string): SimulatedRefund | null {
   const [prefix, amount, currency, key, ...payment] = reference.split(separator)
   if (prefix !== 'test' || !currency || !key || !/^\d+$/.test(amount ?? '')) return null
   return {
@@ -32,11 +32,11 @@ function readReference(reference: string): MadeUp | null {
   }
 }
 
-const endingOf = (amountMinor: number): number => amountMinor % 100
+const getLastDigits = (amountMinor: number): number => amountMinor % 100
 
-/** The state that a pending or completed refund has in the end. */
-const laterOutcome = (reference: string, { amount_minor }: MadeUp): RefundOutcome =>
-  endingOf(amount_minor) === failsLate
+/** Builds the final outcome of a pending or completed refund. */
+const buildFinalOutcome = (reference: string, { amount_minor }: SimulatedRefund): RefundOutcome =>
+  getLastDigits(amount_minor) === failsLate
     ? {
         state: 'failed',
         provider_reference: reference,
@@ -46,27 +46,27 @@ const laterOutcome = (reference: string, { amount_minor }: MadeUp): RefundOutcom
       }
     : { state: 'completed', provider_reference: reference }
 
-/** Calls that were answered by nothing, by key, with the reference of what was done. */
-const unanswered = new Map<string, string>()
-const unansweredKept = 1000
+/** References of refunds whose first call got no answer, by idempotency key. */
+const unansweredCalls = new Map<string, string>()
+const maxUnansweredCalls = 1000
 
-function timeOut(key: string, reference: string): RefundOutcome {
-  if (unanswered.has(key)) return { state: 'completed', provider_reference: reference }
-  if (unanswered.size >= unansweredKept) unanswered.clear()
-  unanswered.set(key, reference)
+function simulateTimeout(key: string, reference: string): RefundOutcome {
+  if (unansweredCalls.has(key)) return { state: 'completed', provider_reference: reference }
+  if (unansweredCalls.size >= maxUnansweredCalls) unansweredCalls.clear()
+  unansweredCalls.set(key, reference)
   return { state: 'unknown', message: 'The test account does not answer the first call of this amount.' }
 }
 
-function outcomeOf(call: RefundCall): RefundOutcome {
-  const reference = referenceOf(call)
+function simulateRefund(call: RefundCall): RefundOutcome {
+  const reference = buildReference(call)
   const refused = { state: 'failed', provider_reference: null } as const
-  switch (endingOf(call.amount_minor)) {
-    case declines:
+  switch (getLastDigits(call.amount_minor)) {
+    case declined:
       return { ...refused, code: 'declined', message: 'The test account declines this amount.', is_retryable: false }
     case failsLate:
       return { state: 'pending', provider_reference: reference }
     case timesOut:
-      return timeOut(call.key, reference)
+      return simulateTimeout(call.key, reference)
     case lacksFunds:
       return {
         ...refused,
@@ -80,27 +80,26 @@ function outcomeOf(call: RefundCall): RefundOutcome {
 }
 
 /**
- * Makes outcomes up, by the last two digits of the amount in minor units: 01 is declined, 02 is pending and fails when
- * it is asked for, 03 is done but its first call has no answer, 04 lacks funds, others complete.
+ * Simulates refunds. The last two digits of the amount in minor units choose the outcome: 01 is declined, 02 is pending
+ * and fails when it is looked up, 03 completes but its first call gets no answer, 04 lacks funds, others complete.
  */
 export const testPayments: PaymentGateway = {
-  refund: async (call) => outcomeOf(call),
+  refund: async (call) => simulateRefund(call),
   lookup: async ({ key, provider_reference }) => {
-    const reference = provider_reference ?? unanswered.get(key)
+    const reference = provider_reference ?? unansweredCalls.get(key)
     const refund = reference === undefined ? null : readReference(reference)
-    return reference !== undefined && refund ? laterOutcome(reference, refund) : 'not_found'
+    return reference !== undefined && refund ? buildFinalOutcome(reference, refund) : 'not_found'
   },
   find: async (provider_reference) => {
     const refund = readReference(provider_reference)
     if (!refund) return null
     const { amount_minor, currency, key, payment } = refund
-    const outcome = laterOutcome(provider_reference, refund)
+    const outcome = buildFinalOutcome(provider_reference, refund)
     return { provider_reference, payments: [payment], amount_minor, currency, key, outcome }
   },
-  // No reference is looked up here.
-  references: async (payment) => [payment],
-  unknownPayment: (payment) => payment,
-  verify: async () => {
+  listReferences: async (payment) => [payment],
+  buildUnknownReference: (payment) => payment,
+  readWebhook: async () => {
     throw new AppError('not_authenticated', 'Test accounts have no webhooks.')
   },
   capabilities: { is_idempotent: true, is_immediate: false },

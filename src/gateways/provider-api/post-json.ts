@@ -1,8 +1,8 @@
 import { failure, type SendResult } from '../../domain/messaging/messaging.ts'
-import { announcedBytes } from '../answers/announced-bytes.ts'
+import { readContentLength } from '../answers/announced-bytes.ts'
 import { isTimeout, withTimeLimit } from '../time-limit/time-limit.ts'
 
-/** The provider's answer, or a failure without a whole answer: the provider may still have received the call. */
+/** The response of a provider, or the reason why there is none. The provider may still have received the request. */
 export type ProviderAnswer =
   | { came: true; status: number; header: (name: string) => string | null; body: unknown }
   | { came: false; code: 'timeout' | 'network_error' | 'unreadable_answer' | 'impossible_call' }
@@ -17,7 +17,7 @@ export interface ProviderOptions {
 
 const maxBytes = 500_000
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {
@@ -25,23 +25,23 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Most answers are shorter, and so read at one go: each read of a stream takes longer than the parsing. */
-const partBytes = 1024
+/** Most responses are shorter, so they need one read. A read takes longer than parsing. */
+const bytesPerRead = 1024
 
-/** The body as JSON; null for another body, or one that is longer than any known answer. */
+/** The body as JSON. Null: it is not JSON, or longer than any known response. */
 async function readCapped(response: Response): Promise<unknown> {
-  const announced = announcedBytes(response)
-  // Without a reader of a stream, which takes longer than all else of an answer.
-  if (announced !== null && announced <= maxBytes) return parsed(await response.text())
+  const contentLength = readContentLength(response)
+  // This avoids a stream reader, which is the slowest part of reading a response.
+  if (contentLength !== null && contentLength <= maxBytes) return parseJson(await response.text())
   const reader = response.body?.getReader({ mode: 'byob' })
   if (!reader) return null
   const decoder = new TextDecoder()
   let text = ''
   let hasMore = true
   for (let size = 0; hasMore;) {
-    const { value } = await reader.readAtLeast(partBytes, new Uint8Array(partBytes))
+    const { value } = await reader.readAtLeast(bytesPerRead, new Uint8Array(bytesPerRead))
     const length = value?.byteLength ?? 0
-    hasMore = length === partBytes
+    hasMore = length === bytesPerRead
     size += length
     if (size > maxBytes) {
       await reader.cancel()
@@ -49,25 +49,22 @@ async function readCapped(response: Response): Promise<unknown> {
     }
     text += decoder.decode(value, { stream: hasMore })
   }
-  return parsed(text)
+  return parseJson(text)
 }
 
-/** Whether the call can be made: the address or the key of the configuration may be invalid. */
+/** False if the configured URL or key is invalid. */
 function isPossible(url: string, headers: Readonly<Record<string, string>>): boolean {
   const isAscii = Object.values(headers).every((value) => /^[\t\x20-\x7e]*$/.test(value.trim()))
   return isAscii && /^\s*https?:/i.test(url) && URL.canParse(url)
 }
 
-/** Without a whole answer it is unknown whether the message was sent, unless no call was made. */
+/** Without a response it is unknown whether the message was sent, unless the request was never made. */
 export const failureWithoutAnswer = (code: (ProviderAnswer & { came: false })['code']): SendResult =>
   code === 'impossible_call'
-    ? failure('configuration', code, 'The address of the API, or its key, is none.')
-    : failure('unknown', code, 'No answer came.')
+    ? failure('configuration', code, 'The URL or the key of the API is invalid.')
+    : failure('unknown', code, 'The provider did not respond.')
 
-/**
- * One call of an API; the timeout covers the answer's body too, and redirects are answers. A gateway of many calls shares
- * its time limits.
- */
+/** Calls an API. The timeout covers the response body too, and redirects are not followed. */
 export async function callApi(
   url: string,
   init: {
@@ -76,18 +73,18 @@ export async function callApi(
     body?: string | Uint8Array<ArrayBuffer>
   },
   timeoutMs: number,
-  limited: typeof withTimeLimit = withTimeLimit,
+  runLimited: typeof withTimeLimit = withTimeLimit,
 ): Promise<ProviderAnswer> {
-  // Providers refuse calls without a user agent, and the runtime adds none.
+  // Providers refuse requests without a user agent, and the runtime adds none.
   const headers = { 'user-agent': 'event-commerce/1', ...init.headers }
   if (!isPossible(url, headers)) return { came: false, code: 'impossible_call' }
   try {
-    return await limited(timeoutMs, async (signal): Promise<ProviderAnswer> => {
+    return await runLimited(timeoutMs, async (signal): Promise<ProviderAnswer> => {
       const response = await fetch(url, { ...init, redirect: 'manual', headers, signal })
       const { status } = response
-      const read = await readCapped(response)
-      if (response.ok && read === null) return { came: false, code: 'unreadable_answer' }
-      return { came: true, status, header: (name) => response.headers.get(name), body: read }
+      const body = await readCapped(response)
+      if (response.ok && body === null) return { came: false, code: 'unreadable_answer' }
+      return { came: true, status, header: (name) => response.headers.get(name), body }
     })
   } catch (error) {
     return { came: false, code: isTimeout(error) ? 'timeout' : 'network_error' }
@@ -112,5 +109,5 @@ export const getJson = (
   timeoutMs: number,
 ): Promise<ProviderAnswer> => callApi(url, { method: 'GET', headers }, timeoutMs)
 
-/** A text of an answer or event, short enough to be kept; empty when there is none. */
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 500) : '')
+/** A text in a response or an event, cut to a length that can be stored. Empty: it is not a text. */
+export const readText = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 500) : '')

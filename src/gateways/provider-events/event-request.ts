@@ -1,12 +1,12 @@
 import { isRecord } from '../../domain/text/json.ts'
 
-/** A request of a provider, with the exact bytes of its body, which its signature covers. */
+/** A webhook request of a provider. The signature covers the exact body. */
 export interface EventRequest {
   headers: Headers
   body: string
 }
 
-/** The object of the body; null for anything else. */
+/** Parses the body as a JSON object, or returns null. */
 export function readEvent(body: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(body)
@@ -16,10 +16,10 @@ export function readEvent(body: string): Record<string, unknown> | null {
   }
 }
 
-/** Milliseconds UTC of a time as providers write it. */
-export function instantOf(value: unknown): number | null {
+/** Parses a time in a form that providers use. */
+export function readInstant(value: unknown): number | null {
   if (typeof value !== 'string') return null
-  // `2026-11-22 23:41:12.126+00`: older events write a blank, and hours alone.
+  // Older events have a blank and an offset in hours, as in `2026-11-22 23:41:12.126+00`.
   const at = Date.parse(value.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'))
   return Number.isNaN(at) ? null : at
 }

@@ -1,6 +1,6 @@
 import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
 import { resendEvents } from '../email/resend-events.ts'
-import { gatewayApiEvents } from '../sms/gatewayapi-events.ts'
+import { readGatewayApiEvents } from '../sms/gatewayapi-events.ts'
 import type { EventRequest } from './event-request.ts'
 
 export type { EventRequest }
@@ -14,7 +14,7 @@ const readers = {
   resend: ({ email }: ProviderSecrets, request: EventRequest, now: number) =>
     resendEvents(email.webhookSecret, request, now),
   gatewayapi: ({ sms }: ProviderSecrets, request: EventRequest, now: number) =>
-    gatewayApiEvents(sms.webhookSecret, request, now),
+    readGatewayApiEvents(sms.webhookSecret, request, now),
 }
 
 export type EventProvider = keyof typeof readers
@@ -22,8 +22,8 @@ export type EventProvider = keyof typeof readers
 /** Providers that report deliveries and bounces. */
 export const isEventProvider = (name: string): name is EventProvider => Object.hasOwn(readers, name)
 
-/** The events of one request of a provider; null for an invalid signature, or without a configured secret. */
-export const eventsOf = (
+/** The events in a provider's request. Null: the signature is invalid, or no secret is configured. */
+export const readProviderEvents = (
   config: ProviderSecrets,
   provider: EventProvider,
   request: EventRequest,

@@ -1,10 +1,10 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { sha256, toHex, utf8 } from '../../domain/text/encoding.ts'
 import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
-import { textOf } from '../provider-api/post-json.ts'
-import { type EventRequest, instantOf, readEvent } from '../provider-events/event-request.ts'
+import { readText } from '../provider-api/post-json.ts'
+import { type EventRequest, readInstant, readEvent } from '../provider-events/event-request.ts'
 
-/** GatewayAPI's documentation has both spellings. */
+/** The documentation of GatewayAPI uses both spellings. */
 const statusEvents = ['message.status.sms', 'messaging.status.sms']
 
 const types = new Map<string, ProviderEvent['type']>(
@@ -25,7 +25,7 @@ const types = new Map<string, ProviderEvent['type']>(
   } as const),
 )
 
-function bounceOf(status: string, reason: string): ProviderEvent['bounce'] {
+function classifyBounce(status: string, reason: string): ProviderEvent['bounce'] {
   if (/unknown subscriber|invalid (number|msisdn|recipient|destination)|unallocated|not in service/i.test(reason))
     return 'hard'
   return status === 'rejected' || /block|barred|filter|spam|blacklist/i.test(reason) ? 'block' : 'soft'
@@ -39,8 +39,8 @@ async function isSignedBy(secret: string, header: string, body: string): Promise
   return crypto.subtle.verify('HMAC', key, mac, utf8(body))
 }
 
-/** The events that GatewayAPI reports: none for other kinds, null for an invalid signature. */
-export async function gatewayApiEvents(
+/** The events in a request of GatewayAPI. Null: the signature is invalid. */
+export async function readGatewayApiEvents(
   secret: string,
   { headers, body }: EventRequest,
   now: number,
@@ -48,22 +48,23 @@ export async function gatewayApiEvents(
   if (!(await isSignedBy(secret, headers.get('signature') ?? '', body))) return null
   const envelope = readEvent(body)
   const event = envelope && isRecord(envelope['event']) ? envelope['event'] : null
-  if (!envelope || !event || !statusEvents.includes(textOf(envelope['event_type']))) return []
-  const status = textOf(event['status']).toLowerCase()
+  if (!envelope || !event || !statusEvents.includes(readText(envelope['event_type']))) return []
+  const status = readText(event['status']).toLowerCase()
   const type = types.get(status)
   if (!type) return []
   const recipient = event['recipient']
   const digits = typeof recipient === 'number' || typeof recipient === 'string' ? String(recipient) : ''
-  const detail = textOf(event['error']) || textOf(event['error_message']) || textOf(event['reason'])
+  const detail = readText(event['error']) || readText(event['error_message']) || readText(event['reason'])
   return [
     {
-      id: textOf(envelope['event_id']) || toHex(await sha256(body)),
+      id: readText(envelope['event_id']) || toHex(await sha256(body)),
       type,
-      reference: textOf(event['reference']) || null,
-      providerId: textOf(event['msg_id']) || null,
+      reference: readText(event['reference']) || null,
+      providerId: readText(event['msg_id']) || null,
       address: /^\+?\d{5,15}$/.test(digits) ? `+${digits.replace('+', '')}` : null,
-      at: instantOf(event['status_at']) ?? instantOf(event['timestamp']) ?? instantOf(envelope['timestamp']) ?? now,
-      bounce: type === 'bounced' ? bounceOf(status, detail) : null,
+      at:
+        readInstant(event['status_at']) ?? readInstant(event['timestamp']) ?? readInstant(envelope['timestamp']) ?? now,
+      bounce: type === 'bounced' ? classifyBounce(status, detail) : null,
       url: null,
       detail,
     },

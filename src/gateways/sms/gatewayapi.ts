@@ -1,85 +1,85 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { parseRetryAfter } from '../../domain/webhooks/webhooks.ts'
-import { refusalOfSms, sendAcceptable } from '../acceptable/acceptable.ts'
+import { findSmsRefusal, sendAcceptable } from '../acceptable/acceptable.ts'
 import {
   callApi,
   type ProviderAnswer,
   failureWithoutAnswer,
-  textOf,
+  readText,
   type ProviderOptions,
 } from '../provider-api/post-json.ts'
-import { SharedTimeLimits } from '../time-limit/shared-time-limits.ts'
+import { SharedTimeLimits } from '../time-limit/time-limit.ts'
 import type { OutboundSms, SmsGateway } from './sms.ts'
 
 const standardBase = 'https://messaging.gatewayapi.eu'
 /**
- * As many calls, one after another, as are over before the lease of a campaign's chunk is, however slow they are. Not at
- * once: a consumer has four chunks, and the platform opens six connections for it. A call that had to wait for one would
- * time out before it was made, and the result would be unknown.
+ * The calls of a batch are made one after another, and so few that they end before the lease of a campaign's chunk. Parallel
+ * calls could exceed the six connections of an invocation, and a call that waits for a connection would time out with an
+ * unknown result.
  */
-const callsABatch = 2
+const callsPerBatch = 2
 
-function kindOfStatus(status: number): SendFailure {
+function classifyStatus(status: number): SendFailure {
   if (status === 429) return 'rate_limited'
   if (status === 503) return 'transient'
-  // No key makes the call repeatable, and what broke on their side may have gone out before it broke.
+  // The API has no idempotency keys, and it may have sent the message before it failed.
   if (status >= 500 || status === 408) return 'unknown'
-  // A fault of the account, such as its token or balance: every message would get this answer.
+  // The token or the balance of the account is at fault, so every message would fail.
   return [400, 413, 422].includes(status) ? 'permanent' : 'configuration'
 }
 
-function resultOf(answer: ProviderAnswer, now: number): SendResult {
+function readResult(answer: ProviderAnswer, now: number): SendResult {
   if (!answer.came) return failureWithoutAnswer(answer.code)
-  const said = isRecord(answer.body) ? answer.body : {}
+  const fields = isRecord(answer.body) ? answer.body : {}
   if (answer.status >= 200 && answer.status < 300) {
-    const providerId = textOf(said['msg_id'])
+    const providerId = readText(fields['msg_id'])
     return providerId
       ? { ok: true, providerId }
-      : failure('unknown', 'unreadable_answer', 'The answer does not say what became of it.')
+      : failure('unknown', 'unreadable_answer', 'The response does not say whether the message was sent.')
   }
-  const code = textOf(said['code']) || textOf(said['error_code']) || `http_${answer.status}`
-  const detail = textOf(said['message']) || textOf(said['detail']) || textOf(said['error'])
-  return failure(kindOfStatus(answer.status), code, detail, parseRetryAfter(answer.header('retry-after'), now))
+  const code = readText(fields['code']) || readText(fields['error_code']) || `http_${answer.status}`
+  const detail = readText(fields['message']) || readText(fields['detail']) || readText(fields['error'])
+  return failure(classifyStatus(answer.status), code, detail, parseRetryAfter(answer.header('retry-after'), now))
 }
 
-const wireOf = ({ from, to, body, reference }: OutboundSms) => ({
+const toWire = ({ from, to, body, reference }: OutboundSms) => ({
   sender: from,
   message: body,
   recipient: Number(to.slice(1)),
   reference,
 })
 
-/** Makes the call of a message. The calls of a gateway share time limits, and all that is the same for each. */
-function caller({ apiBase, apiKey, timeoutMs = 12_000 }: ProviderOptions) {
+/** Returns a function that sends one message. Its calls share their time limits. */
+function createSender({ apiBase, apiKey, timeoutMs = 12_000 }: ProviderOptions) {
   const url = `${apiBase || standardBase}/mobile/single`
   const headers = { 'content-type': 'application/json', authorization: `Token ${apiKey}`, accept: 'application/json' }
   const limits = new SharedTimeLimits()
-  const limited: typeof limits.run = (milliseconds, work) => limits.run(milliseconds, work)
+  const runLimited: typeof limits.run = (milliseconds, work) => limits.run(milliseconds, work)
   return (message: OutboundSms): Promise<ProviderAnswer> =>
-    callApi(url, { method: 'POST', headers, body: JSON.stringify(wireOf(message)) }, timeoutMs, limited)
+    callApi(url, { method: 'POST', headers, body: JSON.stringify(toWire(message)) }, timeoutMs, runLimited)
 }
 
 /**
- * GatewayAPI's mobile messages, one call a recipient: each has its own answer, id and reference, and one bad number
- * fails alone, where the bulk call of the older API refuses all. It has no keys that make a call repeatable.
+ * Sends SMS with GatewayAPI, one call per recipient: each has its own result, and a bad number fails alone, while the bulk
+ * call of the older API would refuse all. The API has no idempotency keys.
  */
 export function gatewayApi(options: ProviderOptions): SmsGateway {
-  const call = caller(options)
+  const send = createSender(options)
   return {
     name: 'gatewayapi',
-    batch: callsABatch,
+    batch: callsPerBatch,
     deduplicates: false,
     reportsDelivery: true,
     send: (messages) =>
-      sendAcceptable(messages, refusalOfSms, async (acceptable) => {
+      sendAcceptable(messages, findSmsRefusal, async (acceptable) => {
         if (!options.apiKey)
           return acceptable.map(() => failure('configuration', 'missing_api_key', 'SMS_API_KEY is not set.'))
         const results: SendResult[] = []
         for (const message of acceptable) {
-          const result = resultOf(await call(message), options.now())
+          const result = readResult(await send(message), options.now())
           results.push(result)
-          // The others would get the same answer, so no more calls are made: these messages were not sent.
+          // The other messages would fail in the same way, so they are not sent.
           if (!result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration'))
             return acceptable.map((_, index) => results[index] ?? result)
         }

@@ -6,18 +6,18 @@ export interface OutboundSms {
   /** E.164. */
   to: string
   body: string
-  /** Our id of this message to this person, of letters, digits, _ and -; the provider's events come back with it. */
+  /** Our id of the message, of letters, digits, _ and -. The provider's events contain it. */
   reference: string
 }
 
 export interface SmsGateway {
   name: string
-  /** The most messages of one call. */
+  /** The maximum number of messages in one call. */
   batch: number
-  /** Whether a call that is repeated with the same key and the same messages sends once. */
+  /** True if a call that is repeated with the same key sends the messages only once. */
   deduplicates: boolean
-  /** Whether it reports deliveries; otherwise what it accepted counts as delivered. */
+  /** False: accepted messages count as delivered, because the provider does not report deliveries. */
   reportsDelivery: boolean
-  /** One result for each message, in their order. Never throws. */
+  /** Returns one result for each message, in order. Never throws. */
   send(messages: readonly OutboundSms[], idempotencyKey: string): Promise<SendResult[]>
 }

@@ -1,12 +1,12 @@
-export const timeIsOver = (): DOMException => new DOMException('The time is over.', 'TimeoutError')
+const createTimeout = (): DOMException => new DOMException('The time is over.', 'TimeoutError')
 
 /**
- * Hands out a signal that aborts with a `TimeoutError` after so many milliseconds. Unlike that of
- * `AbortSignal.timeout` its timer ends with the work: an invocation may have 10,000, and each would keep its request.
+ * Runs work with a signal that aborts with a `TimeoutError`. Unlike the timer of `AbortSignal.timeout`, this one ends with
+ * the work: an invocation can have 10,000 timers, and each would keep its request in memory.
  */
 export async function withTimeLimit<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
-  const timer = setTimeout(() => controller.abort(timeIsOver()), timeoutMs)
+  const timer = setTimeout(() => controller.abort(createTimeout()), timeoutMs)
   try {
     return await work(controller.signal)
   } finally {
@@ -15,3 +15,46 @@ export async function withTimeLimit<T>(timeoutMs: number, work: (signal: AbortSi
 }
 
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
+
+interface SharedLimit {
+  signal: AbortSignal
+  begunAt: number
+  /** How many works are running. */
+  users: number
+  end: () => void
+}
+
+/** Works that start within this time share a limit. */
+const sharedMs = 50
+
+/**
+ * Time limits for many works of one invocation. Works that start at about the same time share a signal and a timer, which
+ * otherwise cost a tenth of the time of a webhook request. The signal aborts up to 50 ms late and never early.
+ */
+export class SharedTimeLimits {
+  readonly #newest = new Map<number, SharedLimit>()
+
+  async run<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const shared = this.#join(timeoutMs)
+    shared.users++
+    try {
+      return await work(shared.signal)
+    } finally {
+      if (--shared.users === 0) {
+        shared.end()
+        if (this.#newest.get(timeoutMs) === shared) this.#newest.delete(timeoutMs)
+      }
+    }
+  }
+
+  #join(timeoutMs: number): SharedLimit {
+    const now = performance.now()
+    const newest = this.#newest.get(timeoutMs)
+    if (newest && now - newest.begunAt <= sharedMs) return newest
+    const controller = new AbortController()
+    const timer = setTimeout(() => controller.abort(createTimeout()), timeoutMs + sharedMs)
+    const shared = { signal: controller.signal, begunAt: now, users: 0, end: () => clearTimeout(timer) }
+    this.#newest.set(timeoutMs, shared)
+    return shared
+  }
+}

@@ -1,7 +1,6 @@
-import { plainText } from '../../domain/text/plain-text.ts'
-import { announcedBytes } from '../answers/announced-bytes.ts'
-import { SharedTimeLimits } from '../time-limit/shared-time-limits.ts'
-import { isTimeout } from '../time-limit/time-limit.ts'
+import { toPlainText } from '../../domain/text/text.ts'
+import { readContentLength } from '../answers/announced-bytes.ts'
+import { isTimeout, SharedTimeLimits } from '../time-limit/time-limit.ts'
 import { classifyNetworkError, findPlatformError } from './network-faults.ts'
 import type { PostRequest, PostResult, WebhookPost } from './webhook-post.ts'
 
@@ -12,7 +11,7 @@ const noBytes = new Uint8Array()
 
 /** Reads up to 8 kB of the body, so that the connection can be used again, and returns the first bytes of it. */
 async function readBeginning(response: Response): Promise<Uint8Array> {
-  const announced = announcedBytes(response)
+  const announced = readContentLength(response)
   if (announced === 0) return noBytes
   // Reading the body in one go takes a fraction of the time.
   if (announced !== null && announced <= maxResponseBytes) return new Uint8Array(await response.arrayBuffer())
@@ -56,7 +55,7 @@ export class FetchPost implements WebhookPost {
         })
         hasAnswer = true
         const { status } = response
-        const text = plainText(await readBeginning(response), maxTextBytes)
+        const text = toPlainText(await readBeginning(response), maxTextBytes)
         const error = classifyAnswer(status, text)
         return done({ status, error, retryAfter: error === null ? null : response.headers.get('retry-after'), text })
       })

@@ -1,4 +1,4 @@
-import { idPrefixOf } from '../../domain/ids.ts'
+import { findIdPrefix } from '../../domain/ids.ts'
 import type { Operation } from '../operations/operation.ts'
 import { hasETag } from './headers.ts'
 import type { Documented, Parameter } from './shapes.ts'
@@ -60,7 +60,7 @@ const ifNoneMatch: Parameter = {
 
 /** The rules of `parseQuery` for every parameter: an id has the right kind, and an empty value is no filter. */
 function withQueryRules(parameter: Parameter): void {
-  const prefix = idPrefixOf(parameter.name)
+  const prefix = findIdPrefix(parameter.name)
   if (prefix) parameter.schema.pattern ??= `^${prefix}_`
   if (!parameter.required) parameter.allowEmptyValue = true
 }

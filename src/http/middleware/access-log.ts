@@ -2,13 +2,14 @@ import type { MiddlewareHandler } from 'hono'
 import { type Meter, newMeter } from '../../domain/meter.ts'
 import type { AppEnv } from '../env.ts'
 import { logLine } from '../log.ts'
+import { newId } from '../../domain/ids.ts'
 
-const costOf = (meter: Meter): string =>
+const formatCost = (meter: Meter): string =>
   `db;desc="${Object.entries(meter)
     .map(([name, value]) => `${name}=${value}`)
     .join(' ')}"`
 
-/** One line for each request. The path is left out, because it may contain personal data of a query. */
+/** Logs one line for each request. The path is left out, because its query can contain personal data. */
 export const accessLog = (): MiddlewareHandler<AppEnv> => async (c, next) => {
   const started = performance.now()
   const meter = newMeter()
@@ -16,8 +17,8 @@ export const accessLog = (): MiddlewareHandler<AppEnv> => async (c, next) => {
   await next()
   const duration = Math.round(performance.now() - started)
   c.res.headers.set('server-timing', `app;dur=${duration}`)
-  // For tests alone: the number of rows read would distinguish a hidden row from one that does not exist.
-  if (c.env.ENVIRONMENT === 'test') return c.res.headers.append('server-timing', costOf(meter))
+  // Only tests get the cost: the number of rows read would tell a hidden row from a missing one.
+  if (c.env.ENVIRONMENT === 'test') return c.res.headers.append('server-timing', formatCost(meter))
   logLine({
     level: c.res.status >= 500 ? 'error' : 'info',
     request_id: c.var.requestId,
@@ -28,4 +29,14 @@ export const accessLog = (): MiddlewareHandler<AppEnv> => async (c, next) => {
     ...meter,
     token_id: c.var.ctx?.caller.credential.id ?? c.var.ctx?.caller.credential.kind ?? null,
   })
+}
+
+/** Puts an X-Request-Id on every response: the client's if it is plain, or else a new one. */
+export const requestId = (): MiddlewareHandler<AppEnv> => async (c, next) => {
+  const clientId = c.req.header('x-request-id')
+  const isPlain = clientId !== undefined && /^[\w.-]{1,64}$/.test(clientId)
+  const id = isPlain ? clientId : newId('request', Date.now(), Math.random, c.env.CELL)
+  c.set('requestId', id)
+  await next()
+  c.res.headers.set('x-request-id', id)
 }

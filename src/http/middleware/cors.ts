@@ -1,8 +1,9 @@
 import type { MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
 import type { AppEnv } from '../env.ts'
+import { notFound } from '../../domain/errors.ts'
 
-const exposed = [
+const exposedHeaders = [
   'ETag',
   'Link',
   'Location',
@@ -15,13 +16,13 @@ const exposed = [
 
 const isLocal = (origin: string): boolean => /^http:\/\/(localhost|127\.0\.0\.1)(:\d+)?$/.test(origin)
 
-/** Browsers of the configured origins; in development those of this machine too. */
+/** Allows the origins of CORS_ORIGINS, and in development also this machine. */
 export function crossOrigin(): MiddlewareHandler<AppEnv> {
-  const judge = cors({
+  const applyCors = cors({
     origin: (origin, c: { env: AppEnv['Bindings'] }) => {
       const allowed = c.env.CORS_ORIGINS.split(',').map((entry) => entry.trim())
-      const local = c.env.ENVIRONMENT === 'development' && isLocal(origin)
-      return origin && (local || allowed.includes(origin)) ? origin : null
+      const isLocalDevelopment = c.env.ENVIRONMENT === 'development' && isLocal(origin)
+      return origin && (isLocalDevelopment || allowed.includes(origin)) ? origin : null
     },
     allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowHeaders: [
@@ -36,12 +37,32 @@ export function crossOrigin(): MiddlewareHandler<AppEnv> {
       'X-D1-Bookmark',
       'X-Request-Id',
     ],
-    exposeHeaders: exposed,
+    exposeHeaders: exposedHeaders,
     maxAge: 86_400,
   })
   return async (c, next) => {
-    if (c.req.header('origin') !== undefined) return judge(c, next)
+    if (c.req.header('origin') !== undefined) return applyCors(c, next)
     await next()
     c.res.headers.append('vary', 'Origin')
   }
+}
+
+const getHost = (url: string): string => new URL(url).host.replace(/\.(?=:|$)/, '')
+
+/**
+ * If FILES_URL is set, its host serves only files and other hosts redirect to it, so that a page hidden in a file shares no
+ * origin with the API.
+ */
+export const filesHost = (): MiddlewareHandler<AppEnv> => async (c, next) => {
+  const filesUrl = c.env.FILES_URL
+  if (!filesUrl) return next()
+  const isFile = c.req.path.startsWith('/files/')
+  if (getHost(c.req.url) === getHost(filesUrl)) {
+    if (!isFile) throw notFound()
+    return next()
+  }
+  if (!isFile || !['GET', 'HEAD'].includes(c.req.method)) return next()
+  const { pathname, search } = new URL(c.req.url)
+  c.header('cache-control', 'no-store')
+  return c.redirect(new URL(filesUrl).origin + pathname + search, 308)
 }

@@ -1,99 +1,117 @@
 import type { MiddlewareHandler } from 'hono'
 import { AppError } from '../../domain/errors.ts'
-import { networkOf, prefixOf } from '../../domain/network.ts'
+import { parseNetwork, parseNetworkPrefix } from '../../domain/network.ts'
 import type { AppContext, AppEnv } from '../env.ts'
 
 const windowSeconds = 60
 
-/** The factor of the limit for all tokens of one member. The same as `limit` in wrangler.toml. */
-const tokensOfMember = 2
+/** All tokens of one member together have this multiple of the limit. It must match `limit` in wrangler.toml. */
+const memberFactor = 2
 
-/** Requests a minute to the links of messages from one network. Proxies of mail providers open links for very many people. */
+/** Requests per minute from one network to links in messages. Proxies of mail providers open links for many people. */
 const linksPerNetwork = 6000
 
 const confirmationsPerLink = 20
 
-/** The value of RATE_LIMIT_PER_MINUTE; 0 disables every limit. */
-export const limitOf = (c: AppContext): number => Number(c.env.RATE_LIMIT_PER_MINUTE) || 0
+/** RATE_LIMIT_PER_MINUTE, where 0 disables every limit. */
+export const readLimit = (c: AppContext): number => Number(c.env.RATE_LIMIT_PER_MINUTE) || 0
 
-/** The client's address; null when the platform does not provide it. */
-export const clientNetwork = (c: AppContext): string | null => networkOf(c.req.header('cf-connecting-ip'))
+/** The client's network, or null if the platform does not provide an address. */
+export const readNetwork = (c: AppContext): string | null => parseNetwork(c.req.header('cf-connecting-ip'))
 
-/** The part of the client's address that evidence contains. It does not identify a person. */
-export const clientPrefix = (c: AppContext): string | null => prefixOf(c.req.header('cf-connecting-ip'))
+/** The part of the client's address that is stored as evidence. It does not identify a person. */
+export const readNetworkPrefix = (c: AppContext): string | null => parseNetworkPrefix(c.req.header('cf-connecting-ip'))
 
-export const tooMany = (what: string, policy: string, waitSeconds = windowSeconds): AppError =>
+export const createRateLimitError = (what: string, policy: string, waitSeconds = windowSeconds): AppError =>
   new AppError('rate_limited', what, {
     headers: { 'retry-after': String(waitSeconds), 'ratelimit-policy': policy },
   })
 
-export const policyOf = (name: string, limit: number): string => `"${name}";q=${limit};w=${windowSeconds}`
+export const formatPolicy = (name: string, limit: number): string => `"${name}";q=${limit};w=${windowSeconds}`
 
 /**
- * Counts by token, and all tokens of a member together: those of an account, and those of its that are bound to one
- * organisation, so that no organisation learns what goes on in another. The platform counts for each of its locations,
- * so the limits are a guard and no account.
+ * Limits each token, and all tokens of a member together. Tokens that are bound to one organisation count apart from the
+ * account's others, so that an organisation learns nothing about another. Cloudflare counts in each of its locations
+ * separately, so the limits are not exact.
  */
 export const rateLimit = (): MiddlewareHandler<AppEnv> => async (c, next) => {
   const { caller } = c.var.ctx
-  const limit = limitOf(c)
+  const limit = readLimit(c)
   if (limit === 0) return next()
   const { id, organization_id } = caller.credential
-  const policies = [policyOf('default', limit), policyOf('member', limit * tokensOfMember)].join(', ')
+  const policies = [formatPolicy('default', limit), formatPolicy('member', limit * memberFactor)].join(', ')
   const byToken = await c.env.RATE_LIMITER.limit({ key: id ?? caller.id })
-  if (!byToken.success) throw tooMany(`More than ${limit} requests a minute.`, policies)
+  if (!byToken.success) throw createRateLimitError(`More than ${limit} requests per minute with this token.`, policies)
   const byMember = await c.env.MEMBER_RATE_LIMITER.limit({ key: `${caller.id} ${organization_id ?? ''}` })
   if (!byMember.success)
-    throw tooMany(`More than ${limit * tokensOfMember} requests a minute by all tokens of a member.`, policies)
+    throw createRateLimitError(
+      `More than ${limit * memberFactor} requests per minute with all tokens of this member.`,
+      policies,
+    )
   await next()
   c.res.headers.set('ratelimit-policy', policies)
 }
 
-/** Reading the links of messages is limited by network. Confirming has `limitConfirmations` alone. */
+/** Limits opening links in messages, by network. `limitConfirmations` limits the POST behind a link. */
 export const limitLinks = (): MiddlewareHandler<AppEnv> => async (c, next) => {
-  const network = clientNetwork(c)
-  if (limitOf(c) === 0 || network === null || c.req.method === 'POST') return next()
+  const network = readNetwork(c)
+  if (readLimit(c) === 0 || network === null || c.req.method === 'POST') return next()
   const { success } = await c.env.LINK_RATE_LIMITER.limit({ key: network })
-  if (!success) throw tooMany(`More than ${linksPerNetwork} requests a minute.`, policyOf('links', linksPerNetwork))
+  if (!success)
+    throw createRateLimitError(
+      `More than ${linksPerNetwork} requests per minute from this network.`,
+      formatPolicy('links', linksPerNetwork),
+    )
   await next()
 }
 
-/** The web service of passes, by network: phones of one mobile operator share few addresses. */
+/** Limits the web service of wallet passes, by network: phones of one operator share few addresses. */
 export const limitWallet = (): MiddlewareHandler<AppEnv> => async (c, next) => {
-  const network = clientNetwork(c)
-  if (limitOf(c) === 0 || network === null) return next()
+  const network = readNetwork(c)
+  if (readLimit(c) === 0 || network === null) return next()
   const { success } = await c.env.LINK_RATE_LIMITER.limit({ key: `wallet ${network}` })
-  if (!success) throw tooMany(`More than ${linksPerNetwork} requests a minute.`, policyOf('wallet', linksPerNetwork))
+  if (!success)
+    throw createRateLimitError(
+      `More than ${linksPerNetwork} requests per minute from this network.`,
+      formatPolicy('wallet', linksPerNetwork),
+    )
   await next()
 }
 
-/** Files that no cache has, by network: proxies of mail providers open the images of very many people. */
+/** Limits files that no cache has, by network: proxies of mail providers load images for many people. */
 export async function limitFiles(c: AppContext): Promise<void> {
-  const network = clientNetwork(c)
-  if (limitOf(c) === 0 || network === null) return
+  const network = readNetwork(c)
+  if (readLimit(c) === 0 || network === null) return
   const { success } = await c.env.LINK_RATE_LIMITER.limit({ key: `files ${network}` })
-  if (!success) throw tooMany(`More than ${linksPerNetwork} requests a minute.`, policyOf('files', linksPerNetwork))
+  if (!success)
+    throw createRateLimitError(
+      `More than ${linksPerNetwork} requests per minute from this network.`,
+      formatPolicy('files', linksPerNetwork),
+    )
 }
 
-/** Log entries of phones, limited by network, because anyone can write there. */
+/** Limits log entries from phones, by network, because anyone can send them. */
 export async function limitPhoneLogs(c: AppContext): Promise<void> {
-  const network = clientNetwork(c)
-  if (limitOf(c) === 0 || network === null) return
+  const network = readNetwork(c)
+  if (readLimit(c) === 0 || network === null) return
   const { success } = await c.env.CONFIRMATION_RATE_LIMITER.limit({ key: `wallet-log ${network}` })
   if (!success)
-    throw tooMany(`More than ${confirmationsPerLink} logs a minute.`, policyOf('wallet-log', confirmationsPerLink))
+    throw createRateLimitError(
+      `More than ${confirmationsPerLink} log entries per minute from this network.`,
+      formatPolicy('wallet-log', confirmationsPerLink),
+    )
 }
 
 /**
- * One link to unsubscribe works so many times a minute, wherever the requests come from: mail providers confirm for all
- * their people from few addresses, and none of these may be refused.
+ * Limits confirmations by link and not by network: mail providers confirm for all their users from few addresses, and none
+ * of them may be refused.
  */
 export async function limitConfirmations(c: AppContext, token: string): Promise<void> {
-  if (limitOf(c) === 0) return
+  if (readLimit(c) === 0) return
   const { success } = await c.env.CONFIRMATION_RATE_LIMITER.limit({ key: token.slice(0, 200) })
   if (success) return
-  throw tooMany(
-    `More than ${confirmationsPerLink} requests a minute with one link.`,
-    policyOf('link', confirmationsPerLink),
+  throw createRateLimitError(
+    `More than ${confirmationsPerLink} requests per minute with this link.`,
+    formatPolicy('link', confirmationsPerLink),
   )
 }

@@ -1,66 +1,77 @@
 import type { Ctx } from '../../context.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
-import { changesBetween, type AuditEntry, type Presented } from '../../domain/audit.ts'
-import { kindOfId } from '../../domain/ids.ts'
+import { listChanges, type AuditEntry, type Representation } from '../../domain/audit.ts'
+import { findIdKind } from '../../domain/ids.ts'
 import type { Operation } from './operation.ts'
 
-/** The facts of a write for its audit entry, as far as they are known when it commits. */
+/** What is known about a write when it commits. */
 export interface AuditedWrite {
-  /** The row that the path names. */
+  /** The row of the resource in the path. */
   loaded: unknown
   tenant: Tenant | null | undefined
   target: { organization_id: string; edition_id?: string | null | undefined } | undefined
-  /** The resource as it was, and as it is now; null where it is not there. */
-  before: Presented | null
-  after: Presented | null
+  /** The resource before and after the write. Null: it does not exist then. */
+  before: Representation | null
+  after: Representation | null
 }
 
-const textIn = (value: unknown, name: string): string | null => {
-  const found = typeof value === 'object' && value !== null ? (value as Presented)[name] : undefined
-  return typeof found === 'string' && found !== '' ? found : null
+const readText = (value: unknown, name: string): string | null => {
+  const text = typeof value === 'object' && value !== null ? (value as Representation)[name] : undefined
+  return typeof text === 'string' && text !== '' ? text : null
 }
 
-/** The id of a parent, which representations show as `organization_id` or as `organization: {id}`. */
-const parentIn = (value: Presented | null, name: 'organization' | 'edition'): string | null =>
-  textIn(value, `${name}_id`) ?? textIn(value?.[name], 'id')
+/** The id of a parent, which a representation has as `organization_id` or as `organization: {id}`. */
+const readParentId = (value: Representation | null, name: 'organization' | 'edition'): string | null =>
+  readText(value, `${name}_id`) ?? readText(value?.[name], 'id')
 
-function organizationOf({ loaded, tenant, target, before, after }: AuditedWrite): string | null {
-  const own = [textIn(after, 'id'), textIn(before, 'id')].find((id) => id !== null && kindOfId(id) === 'organization')
+function findOrganizationId({ loaded, tenant, target, before, after }: AuditedWrite): string | null {
+  const ownId = [readText(after, 'id'), readText(before, 'id')].find(
+    (id) => id !== null && findIdKind(id) === 'organization',
+  )
   return (
-    own ??
-    parentIn(after, 'organization') ??
+    ownId ??
+    readParentId(after, 'organization') ??
     tenant?.organization_id ??
     target?.organization_id ??
-    parentIn(before, 'organization') ??
-    textIn(loaded, 'organization_id')
+    readParentId(before, 'organization') ??
+    readText(loaded, 'organization_id')
   )
 }
 
-function editionOf({ loaded, tenant, target, before, after }: AuditedWrite): string | null {
-  const own = [textIn(after, 'id'), textIn(before, 'id')].find((id) => id !== null && kindOfId(id) === 'edition')
-  const only = tenant && tenant.editions !== 'any' && tenant.editions.length === 1 ? tenant.editions[0] : undefined
+function findEditionId({ loaded, tenant, target, before, after }: AuditedWrite): string | null {
+  const ownId = [readText(after, 'id'), readText(before, 'id')].find(
+    (id) => id !== null && findIdKind(id) === 'edition',
+  )
+  const onlyEditionId =
+    tenant && tenant.editions !== 'any' && tenant.editions.length === 1 ? tenant.editions[0] : undefined
   return (
-    own ??
-    parentIn(after, 'edition') ??
+    ownId ??
+    readParentId(after, 'edition') ??
     target?.edition_id ??
-    parentIn(before, 'edition') ??
-    textIn(loaded, 'edition_id') ??
-    only ??
+    readParentId(before, 'edition') ??
+    readText(loaded, 'edition_id') ??
+    onlyEditionId ??
     null
   )
 }
 
-/** The statement that records the write; none for an update that changes nothing. */
-export function auditing(ctx: Ctx, operation: Operation, write: AuditedWrite): ReturnType<Ctx['recordAudit']>[] {
-  const changes = changesBetween(write.before, write.after)
+/** The statement that writes the audit entry, or none if an update changed nothing. */
+export function buildAuditStatements(
+  ctx: Ctx,
+  operation: Operation,
+  write: AuditedWrite,
+): ReturnType<Ctx['recordAudit']>[] {
+  const changes = listChanges(write.before, write.after)
   if (operation.method === 'patch' && changes.length === 0) return []
   const isNew = operation.status === 201
-  const resource_id = isNew ? textIn(write.after, 'id') : (textIn(write.loaded, 'id') ?? textIn(write.after, 'id'))
+  const resource_id = isNew
+    ? readText(write.after, 'id')
+    : (readText(write.loaded, 'id') ?? readText(write.after, 'id'))
   const entry: AuditEntry = {
     action: operation.id,
-    organization_id: organizationOf(write),
-    edition_id: editionOf(write),
-    resource_type: resource_id && kindOfId(resource_id),
+    organization_id: findOrganizationId(write),
+    edition_id: findEditionId(write),
+    resource_type: resource_id && findIdKind(resource_id),
     resource_id,
     changes,
   }

@@ -2,54 +2,54 @@ import type { Ctx, IdempotencyKey, StoredAnswer } from '../../context.ts'
 import { answerSeal, openText, sealText } from '../../domain/consents/answer-seal.ts'
 import { sha256, toHex } from '../../domain/text/encoding.ts'
 import { AppError, parameterError } from '../../domain/errors.ts'
-import type { HttpAnswer } from '../problem.ts'
+import type { HttpResponse } from '../problem.ts'
 
-/** Temporary refusals, which are not stored as answers. */
-const passing = new Set([401, 403, 409, 429])
+/** Temporary errors, which are not stored: repeating the request can succeed. */
+const temporaryStatuses = new Set([401, 403, 409, 429])
 
 export interface IdempotentAttempt {
   key: IdempotencyKey
   lease: string
   /** Encrypts and decrypts the stored body. */
   seal: CryptoKey
-  /** Of a body that comes in after the key was taken, once it is known; null where the claim has the right one. */
+  /** The fingerprint of a streamed body, once it was read. Null: the claim has the right one already. */
   fingerprint: string | null
 }
 
-export type Opening = { replay: HttpAnswer } | { attempt: IdempotentAttempt }
+export type KeyClaimResult = { replay: HttpResponse } | { attempt: IdempotentAttempt }
 
 export interface KeyedRequest {
   method: string
   path: string
-  /** The body, or how long a body may take that is only known once it is read. */
+  /** The body, or a function that reads a streamed body and the time that this may take. */
   body: Uint8Array<ArrayBuffer> | { maxReadMs: number; read: () => Promise<string> }
 }
 
-const fingerprintOf = async (request: KeyedRequest, bodyHash: string): Promise<string> =>
+const computeFingerprint = async (request: KeyedRequest, bodyHash: string): Promise<string> =>
   toHex(await sha256(`${request.method}\n${request.path}\n${bodyHash}`))
 
-/** The fingerprint of a request whose body was hashed while it came in. */
-export const streamedFingerprint = async (request: KeyedRequest, digest: string): Promise<string> =>
-  fingerprintOf(request, `stream ${digest}`)
+/** The fingerprint of a request whose body was hashed while it was streamed. */
+export const computeStreamFingerprint = async (request: KeyedRequest, digest: string): Promise<string> =>
+  computeFingerprint(request, `stream ${digest}`)
 
 /** The time for the commit after the body was read. */
 const commitMs = 60_000
 
-export async function open(ctx: Ctx, rawKey: string, request: KeyedRequest): Promise<Opening> {
+export async function claimKey(ctx: Ctx, rawKey: string, request: KeyedRequest): Promise<KeyClaimResult> {
   if (rawKey.length > 255 || rawKey.trim() === '')
-    throw new AppError('validation_error', 'The Idempotency-Key is not usable.', {
-      errors: [parameterError('Idempotency-Key', 'invalid', 'From 1 to 255 characters.')],
+    throw new AppError('validation_error', 'The Idempotency-Key is invalid.', {
+      errors: [parameterError('Idempotency-Key', 'invalid', 'Must have 1 to 255 characters.')],
     })
   const { caller } = ctx
   const { body } = request
   const callerId = [caller.id, caller.credential.organization_id].filter(Boolean).join(':')
   const key = { callerId, keyHash: toHex(await sha256(rawKey)) }
-  const seal = await answerSeal(secretOf(ctx), callerId, rawKey)
+  const seal = await answerSeal(readSecret(ctx), callerId, rawKey)
   const isStream = !(body instanceof Uint8Array)
-  const fingerprint = await fingerprintOf(request, isStream ? 'stream' : toHex(await sha256(body)))
+  const fingerprint = await computeFingerprint(request, isStream ? 'stream' : toHex(await sha256(body)))
   const lease = ctx.newId('request')
-  const taken = { id: lease, ...(isStream ? { ms: body.maxReadMs + commitMs } : {}) }
-  const claim = await ctx.idempotency.claim(key, taken, fingerprint, ctx.now())
+  const claimedLease = { id: lease, ...(isStream ? { ms: body.maxReadMs + commitMs } : {}) }
+  const claim = await ctx.idempotency.claim(key, claimedLease, fingerprint, ctx.now())
   switch (claim.state) {
     case 'claimed':
       return { attempt: { key, lease, seal, fingerprint: null } }
@@ -58,49 +58,59 @@ export async function open(ctx: Ctx, rawKey: string, request: KeyedRequest): Pro
         headers: { 'retry-after': '5' },
       })
     case 'other_request':
-      // The answer to a streamed body is stored under what the body was: it has to be read once more to be compared.
-      if (isStream && claim.answer && claim.fingerprint === (await streamedFingerprint(request, await body.read())))
-        return { replay: await replayed(seal, claim.answer) }
-      throw new AppError('idempotency_key_reused', 'This Idempotency-Key was used for another request.')
+      // The response to a streamed body is stored with the body's fingerprint, so the body must be read to compare it.
+      if (
+        isStream &&
+        claim.answer &&
+        claim.fingerprint === (await computeStreamFingerprint(request, await body.read()))
+      )
+        return { replay: await replayResponse(seal, claim.answer) }
+      throw new AppError('idempotency_key_reused', 'This Idempotency-Key was used for a different request.')
     case 'answered':
-      return { replay: await replayed(seal, claim.answer) }
+      return { replay: await replayResponse(seal, claim.answer) }
   }
 }
 
-async function replayed(seal: CryptoKey, { status, headers, body }: StoredAnswer): Promise<HttpAnswer> {
-  return { status, headers: { ...headers, 'idempotency-replayed': 'true' }, body: await opened(seal, body) }
+async function replayResponse(seal: CryptoKey, { status, headers, body }: StoredAnswer): Promise<HttpResponse> {
+  return { status, headers: { ...headers, 'idempotency-replayed': 'true' }, body: await openBody(seal, body) }
 }
 
-async function sealed(ctx: Ctx, attempt: IdempotentAttempt, answer: HttpAnswer) {
+async function sealResponse(ctx: Ctx, attempt: IdempotentAttempt, answer: HttpResponse) {
   const body = await sealText(attempt.seal, ctx.randomBytes, answer.body)
   return { status: answer.status, headers: answer.headers, body }
 }
 
-/** Development and tests do without a secret; a production that has none takes no keys, so that it is noticed. */
-function secretOf({ config }: Ctx): string {
+/** In development and tests the secret may be missing. In production keys are refused then, so that it is noticed. */
+function readSecret({ config }: Ctx): string {
   if (config.idempotencySecret === null && config.environment === 'production')
-    throw new AppError('idempotency_unavailable', 'Requests with an Idempotency-Key are not accepted at present.', {
+    throw new AppError('idempotency_unavailable', 'Requests with an Idempotency-Key are not accepted at the moment.', {
       cause: new Error('Neither IDEMPOTENCY_KEY nor LINK_SIGNING_KEY is set.'),
     })
   return config.idempotencySecret ?? ''
 }
 
-/** An answer under another secret cannot be read, and the request is still not done again. */
-async function opened(seal: CryptoKey, text: string): Promise<string> {
+/** A response that was stored with another secret cannot be read, but the request must not run again. */
+async function openBody(seal: CryptoKey, text: string): Promise<string> {
   const body = await openText(seal, text)
   if (body === null)
-    throw new AppError('idempotency_answer_lost', 'This request was done. Its answer can no longer be read.')
+    throw new AppError('idempotency_answer_lost', 'This request has succeeded, but its response can no longer be read.')
   return body
 }
 
-/** Statements that store the answer together with its change. */
-export const settling = async (ctx: Ctx, attempt: IdempotentAttempt, answer: HttpAnswer) =>
-  ctx.idempotency.settle(attempt.key, attempt.lease, await sealed(ctx, attempt, answer), attempt.fingerprint)
+/** Statements that store the response in the transaction of its change. */
+export const storeInTransaction = async (ctx: Ctx, attempt: IdempotentAttempt, answer: HttpResponse) =>
+  ctx.idempotency.settle(attempt.key, attempt.lease, await sealResponse(ctx, attempt, answer), attempt.fingerprint)
 
-/** After the request: keeps an answer that no transaction stored, or frees the key when another try may go better. */
-export async function close(ctx: Ctx, attempt: IdempotentAttempt, answer: HttpAnswer, isKnown = true): Promise<void> {
+/** Stores a response that no transaction stored, or releases the key if repeating the request can succeed. */
+export async function finishRequest(
+  ctx: Ctx,
+  attempt: IdempotentAttempt,
+  answer: HttpResponse,
+  isBodyRead = true,
+): Promise<void> {
   const { key, lease, fingerprint } = attempt
   // A body that was not read to its end has no fingerprint.
-  if (!isKnown || answer.status >= 500 || passing.has(answer.status)) await ctx.idempotency.release(key, lease)
-  else await ctx.idempotency.store(key, lease, await sealed(ctx, attempt, answer), fingerprint)
+  if (!isBodyRead || answer.status >= 500 || temporaryStatuses.has(answer.status))
+    await ctx.idempotency.release(key, lease)
+  else await ctx.idempotency.store(key, lease, await sealResponse(ctx, attempt, answer), fingerprint)
 }

@@ -1,23 +1,19 @@
-import type { z } from '@hono/zod-openapi'
+import { type z, OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import type { Presented } from '../../domain/audit.ts'
+import type { Representation } from '../../domain/audit.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
-import { auditing } from './audit.ts'
-import type { AppContext } from '../env.ts'
-import { acting, judge, judgeLoaded, type Located } from './judge.ts'
-import { type FiltersOf, filtersOf, pageLinks, pageRequest } from '../requests/list-query.ts'
+import { buildAuditStatements } from './audit.ts'
+import type { AppContext, AppEnv } from '../env.ts'
+import { restrictToRoles, checkPermission, checkPermissionOn, type Located } from './permission.ts'
+import { type ListFilters, pickFilters, buildPageLinks, readPageRequest } from '../requests/list-query.ts'
 import { logError } from '../log.ts'
 import type { Operation } from './operation.ts'
-import { type Handling, jsonType, OperationRun, unkept } from './operation-run.ts'
-import { matchesWeakly } from './precondition.ts'
-import type { HttpAnswer } from '../problem.ts'
-import { publicAddress } from '../public-address.ts'
+import { type Handling, jsonType, OperationRun, noStore, matchesWeakly } from './operation-run.ts'
+import { type HttpResponse, buildPublicUrl, answerError } from '../problem.ts'
 import { parseQuery } from '../requests/query.ts'
-import { answerOf } from '../refusal.ts'
-import type { Router } from './router.ts'
-import { streamOf } from '../requests/stream.ts'
+import { utf8 } from '../../domain/text/encoding.ts'
 
-/** An operation whose `handle` answers one resource, or nothing. */
+/** Mounts an operation that returns one resource or nothing. */
 export function mount<
   P extends z.ZodType,
   Q extends z.ZodType,
@@ -31,10 +27,10 @@ export function mount<
   handling: Handling<z.output<P>, z.output<Q>, z.output<B>, z.input<R>, Loaded, Result>,
 ): void {
   const run = new OperationRun(router.operations, operation, handling)
-  register(router, operation, (c, ctx) => run.answer(c, ctx))
+  register(router, operation, (c, ctx) => run.respond(c, ctx))
 }
 
-/** A list: `list` answers one page of rows, `present` one item. */
+/** Mounts a list. `list` loads one page of rows, and `present` turns a row into an item. */
 export function mountList<
   Q extends z.ZodType,
   R extends z.ZodType,
@@ -48,47 +44,47 @@ export function mountList<
     load?: (ctx: Ctx, params: z.output<P>) => Promise<Loaded>
     list: (
       ctx: Ctx,
-      input: { query: z.output<Q>; filters: FiltersOf<Q>; page: PageRequest; loaded: Loaded },
+      input: { query: z.output<Q>; filters: ListFilters<Q>; page: PageRequest; loaded: Loaded },
     ) => Promise<Page<Row>>
     present: (row: Row, ctx: Ctx) => unknown
-    /** The fields of the answer beside its rows. */
-    beside?: (ctx: Ctx, loaded: Loaded) => Promise<object>
+    /** Adds fields next to `results`. */
+    extend?: (ctx: Ctx, loaded: Loaded) => Promise<object>
   },
 ): void {
   register(router, operation, async (c, ctx) => {
     const loaded = (await handling.load?.(ctx, operation.params.parse(c.req.param()))) as Loaded
-    judgeLoaded(ctx, operation, loaded)
-    const url = publicAddress(ctx.config.publicUrl, c.req.url)
+    checkPermissionOn(ctx, operation, loaded)
+    const url = buildPublicUrl(ctx.config.publicUrl, c.req.url)
     const query = parseQuery(c, operation.query)
-    const asked = pageRequest(query as { page: number }, url)
-    const page = await handling.list(acting(ctx, operation), {
+    const pageRequest = readPageRequest(query as { page: number }, url)
+    const page = await handling.list(restrictToRoles(ctx, operation), {
       query,
-      filters: filtersOf<Q>(query),
-      page: asked,
+      filters: pickFilters<Q>(query),
+      page: pageRequest,
       loaded,
     })
-    const { next, previous } = pageLinks(page, url)
+    const { next, previous } = buildPageLinks(page, url)
     const results = await Promise.all(page.rows.map((row) => handling.present(row, ctx)))
     const links = [next && `<${next}>; rel="next"`, previous && `<${previous}>; rel="prev"`].filter(
       (link) => link !== null,
     )
-    const beside = await handling.beside?.(acting(ctx, operation), loaded)
-    const body = JSON.stringify({ count: page.count, next, previous, results, ...beside })
+    const extraFields = await handling.extend?.(restrictToRoles(ctx, operation), loaded)
+    const body = JSON.stringify({ count: page.count, next, previous, results, ...extraFields })
     return { status: 200, headers: links.length ? { ...jsonType, link: links.join(', ') } : jsonType, body }
   })
 }
 
-/** A file before it is made. */
+/** A file that is generated when it is opened. */
 export interface FileHandle {
-  /** Null for an answer without a file name. */
+  /** Null: the response has no file name. */
   name: string | null
   open: () => Promise<AsyncIterator<string | Uint8Array, unknown>>
   headers?: Readonly<Record<string, string>>
 }
 
 /**
- * A file that is made while it goes out. `handle` may refuse; `open` does what a download does, so that asking for the
- * headers alone (HEAD) does not.
+ * Mounts an operation that streams a file. `handle` can refuse the request. `open` does what only a download does, so HEAD
+ * does not call it.
  */
 export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded extends Located>(
   router: Router,
@@ -100,28 +96,37 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
 ): void {
   register(router, operation, async (c, ctx) => {
     const loaded = await handling.load(ctx, operation.params.parse(c.req.param()))
-    judgeLoaded(ctx, operation, loaded)
-    // The download is recorded under the resource that the path names.
-    const settle: Ctx['settle'] = async (asked) => {
-      const write = { loaded, tenant: loaded.tenant, target: undefined, before: null, after: asked as Presented | null }
-      return auditing(ctx, operation, write)
+    checkPermissionOn(ctx, operation, loaded)
+    // The audit entry of the download belongs to the resource in the path.
+    const settle: Ctx['settle'] = async (result) => {
+      const write = {
+        loaded,
+        tenant: loaded.tenant,
+        target: undefined,
+        before: null,
+        after: result as Representation | null,
+      }
+      return buildAuditStatements(ctx, operation, write)
     }
     const {
       name,
       open,
-      headers: own,
-    } = await handling.handle({ ...acting(ctx, operation), settle }, { query: parseQuery(c, operation.query), loaded })
+      headers: fileHeaders,
+    } = await handling.handle(
+      { ...restrictToRoles(ctx, operation), settle },
+      { query: parseQuery(c, operation.query), loaded },
+    )
     const headers = {
       'content-type': `${operation.file?.type ?? 'application/octet-stream'}; charset=utf-8`,
       ...(name === null ? {} : { 'content-disposition': `attachment; filename="${name}"` }),
-      ...own,
+      ...fileHeaders,
     }
     if (c.req.method === 'HEAD') return { status: 200, headers, body: '' }
-    return { status: 200, headers, body: streamOf(await open(), (error) => logError(ctx.requestId, error)) }
+    return { status: 200, headers, body: streamChunks(await open(), (error) => logError(ctx.requestId, error)) }
   })
 }
 
-type AnyAnswer = Omit<HttpAnswer, 'body'> & { body: string | ReadableStream<Uint8Array> }
+type AnyAnswer = Omit<HttpResponse, 'body'> & { body: string | ReadableStream<Uint8Array> }
 
 function register(router: Router, operation: Operation, run: (c: AppContext, ctx: Ctx) => Promise<AnyAnswer>): void {
   router.operations.push(operation)
@@ -132,10 +137,10 @@ function register(router: Router, operation: Operation, run: (c: AppContext, ctx
     c.set('operationId', operation.id)
     let answer: AnyAnswer
     try {
-      judge(ctx, operation)
+      checkPermission(ctx, operation)
       answer = await run(c, ctx)
     } catch (error) {
-      answer = answerOf(c, error)
+      answer = answerError(c, error)
     }
     return respond(c, answer)
   })
@@ -144,13 +149,59 @@ function register(router: Router, operation: Operation, run: (c: AppContext, ctx
 function respond(c: AppContext, answer: AnyAnswer): Response {
   const { bookmark } = c.var.ctx.db
   const headers = new Headers(answer.headers)
-  // A proxy that compresses an answer weakens its ETag, which If-Match would not take back.
+  // A proxy that compresses the response would weaken its ETag, and If-Match refuses weak tags.
   if (!headers.has('cache-control'))
-    headers.set('cache-control', headers.has('etag') ? 'private, no-cache, no-transform' : unkept)
+    headers.set('cache-control', headers.has('etag') ? 'private, no-cache, no-transform' : noStore)
   if (bookmark) headers.set('x-d1-bookmark', bookmark)
   const etag = headers.get('etag')
-  const isKept = (c.req.method === 'GET' || c.req.method === 'HEAD') && headers.get('cache-control') !== unkept
-  const known = isKept ? c.req.header('if-none-match') : undefined
-  if (etag && known !== undefined && matchesWeakly(known, etag)) return new Response(null, { status: 304, headers })
+  const isCacheable = (c.req.method === 'GET' || c.req.method === 'HEAD') && headers.get('cache-control') !== noStore
+  const ifNoneMatch = isCacheable ? c.req.header('if-none-match') : undefined
+  if (etag && ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, etag))
+    return new Response(null, { status: 304, headers })
   return new Response(answer.status === 204 ? null : answer.body, { status: answer.status, headers })
+}
+
+export interface Router {
+  hono: OpenAPIHono<AppEnv>
+  operations: Operation[]
+  /** Webhook requests that the service sends. Their `path` is the name of the event. */
+  webhooks: RouteConfig[]
+}
+
+/** Creates the router of a slice. It also accepts paths that end in a slash. */
+export const createRouter = (): Router => ({
+  hono: new OpenAPIHono<AppEnv>({ strict: false }),
+  operations: [],
+  webhooks: [],
+})
+
+/**
+ * A body that is generated while it is sent. The next chunk is generated only after the one before was sent, so memory stays
+ * constant. If generating fails, `onError` gets the error and the body breaks off.
+ */
+export const streamChunks = (
+  chunks: AsyncIterator<string | Uint8Array, unknown>,
+  onError: (error: unknown) => void,
+): ReadableStream<Uint8Array> => {
+  let isCancelled = false
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        try {
+          const { value, done } = await chunks.next()
+          if (isCancelled) return
+          if (done) controller.close()
+          else controller.enqueue(typeof value === 'string' ? utf8(value) : value)
+        } catch (error) {
+          onError(error)
+          controller.error(error)
+        }
+      },
+      async cancel() {
+        isCancelled = true
+        await chunks.return?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )
 }

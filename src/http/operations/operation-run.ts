@@ -1,64 +1,63 @@
 import { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import type { Presented } from '../../domain/audit.ts'
+import type { Representation } from '../../domain/audit.ts'
 import { AppError, LostRace } from '../../domain/errors.ts'
 import type { ReceivedFile } from '../../domain/files/files.ts'
-import { auditing } from './audit.ts'
-import { type BodySource, type FileHandling, jsonSource, streamedSource } from '../requests/body-source.ts'
+import { buildAuditStatements } from './audit.ts'
+import { type BodySource, type FileHandling, createJsonSource, createStreamedSource } from '../requests/body-source.ts'
 import type { AppContext } from '../env.ts'
 import * as idempotency from './idempotency.ts'
-import { acting, judgeLoaded, judgeTarget, type Located } from './judge.ts'
+import { restrictToRoles, checkPermissionOn, checkTarget, type Located } from './permission.ts'
 import { changesOne, type Operation } from './operation.ts'
-import { checkPreconditions, etagOf } from './precondition.ts'
-import type { HttpAnswer } from '../problem.ts'
+import { type HttpResponse, answerError } from '../problem.ts'
 import { parseQuery } from '../requests/query.ts'
-import { answerOf } from '../refusal.ts'
-import { type AnsweredFields, answeredBeside } from '../requests/unknown-fields.ts'
+import { type IgnoredFields, findIgnoredFields } from '../requests/unknown-fields.ts'
 import { parseBody } from '../requests/validation.ts'
+import { sha256, toBase64Url } from '../../domain/text/encoding.ts'
 
 interface VerbInput<P, Q, B, Loaded> {
   params: P
   query: Q
   body: B
   loaded: Loaded
-  /** The file of a streamed body: its bytes are stored. */
+  /** The file of a streamed body. Its bytes are stored already. */
   received: ReceivedFile
 }
 
 /**
- * How an operation is done: `load` finds what the path names (404 when the caller may not see it), then the role is
- * judged for its tenant, then the body is read, then `handle` decides and commits, then `present` gives the answer.
+ * The steps of an operation. `load` finds the resource in the path, or throws 404 if the caller may not see it. Then the
+ * caller's role is checked, the body is read, `handle` decides and commits, and `present` builds the response.
  */
 export interface Handling<P, Q, B, R, Loaded extends Located | undefined, Result> {
   load?: (ctx: Ctx, params: P) => Promise<Loaded>
-  /** The tenant to which a body writes: the role is checked there. */
+  /** The tenant to which the body writes. The caller's role is checked there. */
   target?: (body: B) => { organization_id: string; edition_id?: string | null | undefined }
   handle: (ctx: Ctx, input: VerbInput<P, Q, B, Loaded>) => Promise<Result>
   file?: FileHandling<P, Loaded>
-  /** Absent for operations without an answer. */
+  /** Absent for operations without a response body. */
   present?: (result: Result, ctx: Ctx) => R
-  /**
-   * Adds short-lived values to the answer. They are not part of the ETag or the audit log, and are not cached.
-   */
-  sign?: (answer: R, result: Result, ctx: Ctx) => Promise<R>
-  /** The representation whose ETag `If-Match` names, if it is not the answer. */
+  /** Adds short-lived values to the response. They are not part of the ETag or the audit log, and are not cached. */
+  sign?: (response: R, result: Result, ctx: Ctx) => Promise<R>
+  /** The representation whose ETag `If-Match` names, if the operation returns another one. */
   represent?: (loaded: Loaded, ctx: Ctx) => unknown
-  /** The address of the created resource. */
+  /** The path of the created resource. */
   location?: (body: R) => string
-  /** Seconds that the caller's own cache may keep the answer; without it the cache revalidates every time. */
+  /** How many seconds the caller's own cache may keep the response. Without it, the cache revalidates every time. */
   maxAge?: number
 }
 
 export const jsonType = { 'content-type': 'application/json' }
-export const unkept = 'private, no-store'
+export const noStore = 'private, no-store'
 
-const maxTries = 5
-const noFields = z.object({})
+const maxAttempts = 5
+const EmptyBody = z.object({})
 
-const tooManyRaces = (): AppError =>
-  new AppError('write_conflict', 'Others keep changing this resource. Try again.', { headers: { 'retry-after': '1' } })
+const createConflict = (): AppError =>
+  new AppError('write_conflict', 'Other requests keep changing this resource. Try again.', {
+    headers: { 'retry-after': '1' },
+  })
 
-/** Makes the answers of one operation: judges, checks preconditions, keeps idempotent answers, presents. */
+/** Runs one operation: checks the caller and preconditions, runs the handler, and stores idempotent responses. */
 export class OperationRun<
   P extends z.ZodType,
   Q extends z.ZodType,
@@ -70,9 +69,9 @@ export class OperationRun<
   readonly #operations: readonly Operation[]
   readonly #operation: Operation<P, Q, B, R>
   readonly #handling: Handling<z.output<P>, z.output<Q>, z.output<B>, z.input<R>, Loaded, Result>
-  /** A change of a resource answers it, so the loaded row is presented like the answer. */
-  readonly #current: ((loaded: Loaded, ctx: Ctx) => unknown) | undefined
-  #answered: AnsweredFields | undefined
+  /** Presents the loaded row. A change returns the resource, so its `present` also presents the row. */
+  readonly #presentCurrent: ((loaded: Loaded, ctx: Ctx) => unknown) | undefined
+  #ignoredFields: IgnoredFields | undefined
 
   constructor(
     operations: readonly Operation[],
@@ -83,53 +82,54 @@ export class OperationRun<
     this.#operations = operations
     this.#operation = operation
     this.#handling = handling
-    this.#current =
+    this.#presentCurrent =
       represent ?? (operation.status === 200 ? (loaded, ctx) => present?.(loaded as unknown as Result, ctx) : undefined)
   }
 
-  async answer(c: AppContext, ctx: Ctx): Promise<HttpAnswer> {
+  async respond(c: AppContext, ctx: Ctx): Promise<HttpResponse> {
     const { file } = this.#handling
-    const source = file ? streamedSource(c, ctx, this.#operation, file) : jsonSource(c, this.#operation)
+    const source = file ? createStreamedSource(c, ctx, this.#operation, file) : createJsonSource(c, this.#operation)
     const key = c.req.header('idempotency-key') ?? c.req.header('x-idempotency-key')
     if (key === undefined || this.#operation.scope === 'read')
-      return source.settled(await this.#attempt(c, ctx, source.read))
-    return this.#answerOnce(c, ctx, key, source)
+      return source.finish(await this.#attempt(c, ctx, source.read))
+    return this.#respondOnce(c, ctx, key, source)
   }
 
-  /** Answers a key once: the answer commits with the last change, or is kept beside it when nothing was changed. */
-  async #answerOnce(c: AppContext, ctx: Ctx, key: string, source: BodySource): Promise<HttpAnswer> {
+  /** Runs a request with an Idempotency-Key at most once. Its response is stored in the transaction that changes something. */
+  async #respondOnce(c: AppContext, ctx: Ctx, key: string, source: BodySource): Promise<HttpResponse> {
     const { pathname, search } = new URL(c.req.url)
-    const request = { method: c.req.method, path: pathname + search, body: await source.identity() }
-    const opening = await idempotency.open(ctx, key, request)
-    if ('replay' in opening) return opening.replay
-    const identify = async () => {
+    const request = { method: c.req.method, path: pathname + search, body: await source.identify() }
+    const claim = await idempotency.claimKey(ctx, key, request)
+    if ('replay' in claim) return claim.replay
+    const addFingerprint = async () => {
       const digest = source.digest()
-      if (digest !== null) opening.attempt.fingerprint = await idempotency.streamedFingerprint(request, digest)
+      if (digest !== null) claim.attempt.fingerprint = await idempotency.computeStreamFingerprint(request, digest)
     }
-    // The last try counts: one that lost its race has stored nothing.
-    let settled = false
+    // Only the last attempt counts: one that lost a race has stored nothing.
+    let isStored = false
     ctx.settle = async (result) => {
-      settled = true
-      await identify()
-      return idempotency.settling(ctx, opening.attempt, await this.#succeed(ctx, result as Result))
+      isStored = true
+      await addFingerprint()
+      return idempotency.storeInTransaction(ctx, claim.attempt, await this.#buildResponse(ctx, result as Result))
     }
-    const answer = await this.#attempt(c, ctx, source.read, () => {
-      settled = false
+    const response = await this.#attempt(c, ctx, source.read, () => {
+      isStored = false
     })
-    await identify()
-    if (!settled || answer.status >= 400) await idempotency.close(ctx, opening.attempt, answer, source.isKnown())
-    return source.settled(answer)
+    await addFingerprint()
+    if (!isStored || response.status >= 400)
+      await idempotency.finishRequest(ctx, claim.attempt, response, source.isRead())
+    return source.finish(response)
   }
 
-  /** Decides again after each lost race. */
-  async #attempt(c: AppContext, ctx: Ctx, read: BodySource['read'], begin?: () => void): Promise<HttpAnswer> {
-    for (let tries = 1; ; tries++) {
+  /** Repeats a request that lost a race. */
+  async #attempt(c: AppContext, ctx: Ctx, read: BodySource['read'], begin?: () => void): Promise<HttpResponse> {
+    for (let attempts = 1; ; attempts++) {
       begin?.()
       try {
-        return await this.#succeed(ctx, await this.#decide(c, ctx, read))
+        return await this.#buildResponse(ctx, await this.#decide(c, ctx, read))
       } catch (error) {
-        if (!(error instanceof LostRace)) return answerOf(c, error)
-        if (tries === maxTries) return answerOf(c, tooManyRaces())
+        if (!(error instanceof LostRace)) return answerError(c, error)
+        if (attempts === maxAttempts) return answerError(c, createConflict())
       }
     }
   }
@@ -139,58 +139,82 @@ export class OperationRun<
     const operation = this.#operation
     const params = operation.params.parse(c.req.param())
     const loaded = (await load?.(ctx, params)) as Loaded
-    judgeLoaded(ctx, operation, loaded)
-    const now = loaded && this.#current ? () => this.#current?.(loaded, ctx) : undefined
+    checkPermissionOn(ctx, operation, loaded)
+    const presentNow = loaded && this.#presentCurrent ? () => this.#presentCurrent?.(loaded, ctx) : undefined
     if (loaded && changesOne(operation))
-      await checkPreconditions(c.req.raw.headers, now ? () => etagOf(JSON.stringify(now())) : null)
+      await checkPreconditions(c.req.raw.headers, presentNow ? () => computeEtag(JSON.stringify(presentNow())) : null)
     const query = parseQuery(c, operation.query)
-    this.#answered ??= answeredBeside(this.#operations, operation)
+    this.#ignoredFields ??= findIgnoredFields(this.#operations, operation)
     const { fields, received } = await read({ params, loaded })
-    const given = operation.stream ? { ...(query as object), ...fields } : fields
-    const body = parseBody(operation.body ?? noFields, given, {
-      answered: this.#answered,
-      current: operation.method === 'patch' ? now : undefined,
+    const bodyInput = operation.stream ? { ...(query as object), ...fields } : fields
+    const body = parseBody(operation.body ?? EmptyBody, bodyInput, {
+      ignored: this.#ignoredFields,
+      current: operation.method === 'patch' ? presentNow : undefined,
     }) as z.output<B>
-    if (target) judgeTarget(ctx, operation, target(body))
-    // Only operations with a streamed body look for a file.
+    if (target) checkTarget(ctx, operation, target(body))
+    // Only operations with a streamed body read `received`.
     const input = { params, query, body, loaded, received: received as ReceivedFile }
-    const verbCtx = acting(ctx, operation)
-    return handle(operation.scope === 'read' ? verbCtx : this.#recording(verbCtx, loaded, body), input)
+    const verbCtx = restrictToRoles(ctx, operation)
+    return handle(operation.scope === 'read' ? verbCtx : this.#addRecording(verbCtx, loaded, body), input)
   }
 
-  /** The context of a write, which records its audit entry and its answer in the same transaction. */
-  #recording(ctx: Ctx, loaded: Loaded, body: z.output<B>): Ctx {
+  /** Makes the context record the audit entry and the response in the transaction of the write. */
+  #addRecording(ctx: Ctx, loaded: Loaded, body: z.output<B>): Ctx {
     const { represent, present, target } = this.#handling
-    // An operation whose answer is not the resource has no state to compare.
+    // If the operation does not return the resource, there is no state to compare.
     const isComparable = this.#operation.status !== 201 && loaded && !(represent && present)
     const settle: Ctx['settle'] = async (result, isChange) => {
-      const answer = await ctx.settle(result, isChange)
-      if (!isChange) return answer
+      const responseStatements = await ctx.settle(result, isChange)
+      if (!isChange) return responseStatements
       const write = {
         loaded,
         tenant: loaded?.tenant,
         target: target?.(body),
-        before: isComparable ? ((this.#current?.(loaded, ctx) ?? null) as Presented | null) : null,
-        after: (present?.(result as Result, ctx) ?? null) as Presented | null,
+        before: isComparable ? ((this.#presentCurrent?.(loaded, ctx) ?? null) as Representation | null) : null,
+        after: (present?.(result as Result, ctx) ?? null) as Representation | null,
       }
-      return [...auditing(ctx, this.#operation, write), ...answer]
+      return [...buildAuditStatements(ctx, this.#operation, write), ...responseStatements]
     }
     return { ...ctx, settle }
   }
 
-  async #succeed(ctx: Ctx, result: Result): Promise<HttpAnswer> {
+  async #buildResponse(ctx: Ctx, result: Result): Promise<HttpResponse> {
     const { present, sign, location, maxAge } = this.#handling
     const { status } = this.#operation
     if (!present) return { status, headers: {}, body: '' }
     const value = present(result, ctx)
-    const signed = sign ? await sign(value, result, ctx) : value
+    const signedValue = sign ? await sign(value, result, ctx) : value
     const headers = {
       ...jsonType,
-      etag: await etagOf(JSON.stringify(value)),
-      ...(signed === value ? {} : { 'cache-control': unkept }),
+      etag: await computeEtag(JSON.stringify(value)),
+      ...(signedValue === value ? {} : { 'cache-control': noStore }),
       ...(location ? { location: ctx.config.publicUrl + location(value) } : {}),
       ...(maxAge ? { 'cache-control': `private, max-age=${maxAge}`, vary: 'authorization' } : {}),
     }
-    return { status, headers, body: JSON.stringify(signed) }
+    return { status, headers, body: JSON.stringify(signedValue) }
   }
+}
+
+const computeEtag = async (body: string): Promise<string> => `"${toBase64Url((await sha256(body)).slice(0, 16))}"`
+
+const splitTags = (header: string): string[] => header.split(',').map((tag) => tag.trim())
+
+/** Compares ETags for `If-None-Match`: `W/"a"` and `"a"` are the same state (RFC 9110, 8.8.3.2). */
+export const matchesWeakly = (header: string, etag: string): boolean =>
+  header.trim() === '*' || splitTags(header).some((tag) => tag.replace(/^W\//, '') === etag)
+
+/** Compares ETags for `If-Match`: a weak tag does not guarantee equal bytes, so it never matches. */
+const matchesStrongly = (header: string, etag: string): boolean =>
+  header.trim() === '*' || splitTags(header).includes(etag)
+
+/** Checks If-Match and If-None-Match before an existing resource is changed. */
+async function checkPreconditions(headers: Headers, computeTag: (() => Promise<string>) | null): Promise<void> {
+  const [ifMatch, ifNoneMatch] = [headers.get('if-match'), headers.get('if-none-match')]
+  if (ifNoneMatch?.trim() === '*') throw new AppError('precondition_failed', 'The resource exists already.')
+  if (!computeTag || (ifMatch === null && ifNoneMatch === null)) return
+  const tag = await computeTag()
+  if (ifMatch !== null && !matchesStrongly(ifMatch, tag))
+    throw new AppError('precondition_failed', 'The resource has changed since you read it.')
+  if (ifNoneMatch !== null && matchesWeakly(ifNoneMatch, tag))
+    throw new AppError('precondition_failed', 'The resource still has the ETag in If-None-Match.')
 }

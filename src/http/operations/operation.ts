@@ -37,7 +37,7 @@ export interface Operation<
   /** With placeholders as in OpenAPI: `/v1/editions/{id}`. */
   path: string
   summary: string
-  /** Who may call it; only the superuser of the platform when empty. */
+  /** The roles that can call it. Empty: only the superuser of the platform. */
   roles: readonly RoleCode[]
   status: 200 | 201 | 204
   /** The scope that a token needs. */
@@ -46,39 +46,39 @@ export interface Operation<
   query: Query
   body: Body | null
   response: Response | null
-  /** The form of a file in the request, beside the fields of `body`. */
+  /** The file in the request body. */
   stream: StreamBody | null
-  /** The file that is answered instead of JSON. */
-  file: FileAnswer | null
+  /** The file that the operation returns instead of JSON. */
+  file: FileResponse | null
   route: RouteConfig
 }
 
-/** A body that is stored while it comes in. */
+/** A request body that is stored while it is received. */
 export interface StreamBody {
-  /** Media types of a body that is the file itself. */
+  /** The media types of a body that is the file itself. */
   types: readonly string[]
-  /** A form may bring the file too, as the part `file`, with the fields of `body` beside it. */
+  /** A form can send the file as its part `file`, together with the fields of `body`. */
   form: FormFields | null
-  /** The most bytes of the file. */
-  most: number
-  /** The time from the first read to the last. */
+  /** The maximum size of the file. */
+  maxBytes: number
+  /** The time in which the whole body must arrive. */
   maxReadMs: number
   description: string
 }
 
-/** Fields of a form with other types than text. */
+/** The fields of a form that are not a single text. */
 export interface FormFields {
-  /** Each value is one part of JSON. */
+  /** Each of them is one part of JSON. */
   jsonFields: readonly string[]
-  /** Lists of texts: one part for each item, or one part that is a JSON array. */
+  /** Lists of texts: one part for each item, or one part with a JSON array. */
   listFields: readonly string[]
 }
 
-interface FileAnswer {
+interface FileResponse {
   type: 'text/csv' | 'application/json' | 'text/event-stream'
   description: string
   example: string
-  /** The schema of a JSON file, or of one event of a stream. The example is JSON of it. */
+  /** The schema of a JSON file, or of one event of a stream. `example` is JSON then. */
   schema?: z.ZodType
 }
 
@@ -91,23 +91,23 @@ interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodT
   description?: string
   roles: readonly RoleCode[]
   status?: 200 | 201 | 204
-  /** `read` for a POST that changes nothing; otherwise it follows from the method. */
+  /** Set it to `read` for a POST that changes nothing. By default it follows from the method. */
   scope?: 'read'
   params?: P
   query?: Q
   body?: B
-  /** The body is a file: `body` says which fields stand beside it. */
+  /** The request sends a file, together with the fields of `body`. */
   stream?: StreamBody
-  /** A body that the client may send, for the document. */
+  /** An example body for the OpenAPI document. */
   example?: unknown
   response?: R
-  /** Replaces `response` for a streamed answer. */
-  file?: FileAnswer
-  /** Errors that this operation can raise beside those that every operation can. */
+  /** Replaces `response` if the operation streams a file. */
+  file?: FileResponse
+  /** Errors of this operation, in addition to those that it can raise by its declaration. */
   errors?: readonly ErrorCode[]
 }
 
-const everyOperation: readonly ErrorCode[] = [
+const commonErrors: readonly ErrorCode[] = [
   'malformed_request',
   'not_authenticated',
   'rate_limited',
@@ -116,10 +116,10 @@ const everyOperation: readonly ErrorCode[] = [
   'identity_unavailable',
 ]
 
-function possibleErrors(declaration: Declaration<z.ZodType, z.ZodType, z.ZodType, z.ZodType>): ErrorCode[] {
+function listPossibleErrors(declaration: Declaration<z.ZodType, z.ZodType, z.ZodType, z.ZodType>): ErrorCode[] {
   const { method, scope, params, query, body, stream, errors = [] } = declaration
   const changes = method !== 'get' && scope !== 'read'
-  const codes: ErrorCode[] = [...everyOperation, 'permission_denied', 'insufficient_scope', ...errors]
+  const codes: ErrorCode[] = [...commonErrors, 'permission_denied', 'insufficient_scope', ...errors]
   if (params) codes.push('not_found')
   if (query instanceof z.ZodObject && 'page' in query.shape) codes.push('invalid_page', 'page_too_deep')
   codes.push('validation_error')
@@ -131,43 +131,46 @@ function possibleErrors(declaration: Declaration<z.ZodType, z.ZodType, z.ZodType
   return codes
 }
 
-function errorResponses(codes: readonly ErrorCode[]): RouteConfig['responses'] {
+function buildErrorResponses(codes: readonly ErrorCode[]): RouteConfig['responses'] {
   const byStatus = Map.groupBy(new Set(codes), (code) => errorStatus[code])
   const content = { 'application/problem+json': { schema: Problem } }
   return Object.fromEntries(
-    [...byStatus].map(([status, of]) => [status, { description: of.map((code) => `\`${code}\``).join(', '), content }]),
+    [...byStatus].map(([status, ofStatus]) => [
+      status,
+      { description: ofStatus.map((code) => `\`${code}\``).join(', '), content },
+    ]),
   )
 }
 
 const idempotencyHeader = z.string().min(1).max(255).optional().openapi({
-  description: 'Makes the request safe to repeat: within 24 hours the same key answers with the first answer.',
+  description:
+    'Makes the request safe to repeat: for 24 hours, requests with the same key return the response of the first one.',
   example: '6f1d2c3b-8a9e-4f00-9d6b-0c1a2b3c4d5e',
 })
 
 const ifMatchHeader = z.string().optional().openapi({
-  description: 'The ETag that the change was decided on; 412 when the resource has changed since.',
+  description: 'The ETag of the resource that you read. You get 412 if the resource has changed since.',
 })
 
-function successOf(response: z.ZodType | undefined, file: FileAnswer | undefined) {
+function buildSuccess(response: z.ZodType | undefined, file: FileResponse | undefined) {
   if (file) {
     const { type, description, example, schema } = file
-    const shown = schema ? (JSON.parse(example) as unknown) : example
-    return { description, content: { [type]: { schema: schema ?? z.string(), example: shown } } }
+    const exampleValue = schema ? (JSON.parse(example) as unknown) : example
+    return { description, content: { [type]: { schema: schema ?? z.string(), example: exampleValue } } }
   }
   return response
     ? { description: 'Success', content: { 'application/json': { schema: response } } }
     : { description: 'Success, no content' }
 }
 
-/** The encodings of the parts of a form. */
-const encodingOf = ({ jsonFields, listFields }: FormFields) =>
+const buildEncoding = ({ jsonFields, listFields }: FormFields) =>
   Object.fromEntries([
     ...jsonFields.map((name) => [name, { contentType: 'application/json' }] as const),
     ...listFields.map((name) => [name, { contentType: 'text/plain' }] as const),
   ])
 
-/** The body in the document: a form, the file itself, or JSON. */
-function bodyContent({
+/** The body in the OpenAPI document: a form, the file itself, or JSON. */
+function buildBodyContent({
   body,
   stream,
   example,
@@ -176,22 +179,22 @@ function bodyContent({
     return body
       ? { required: !body.safeParse({}).success, content: { 'application/json': { schema: body, example } } }
       : null
-  const bytes = { type: 'string', format: 'binary', maxLength: stream.most } as const
-  const file = z.string().openapi({ ...bytes, description: 'The bytes of the file; exactly once.' })
+  const bytes = { type: 'string', format: 'binary', maxLength: stream.maxBytes } as const
+  const file = z.string().openapi({ ...bytes, description: 'The file. Send it exactly once.' })
   const form = body instanceof z.ZodObject ? body.extend({ file }) : z.object({ file })
   const raw = stream.types.map((type) => [type, { schema: bytes }] as const)
   const content = {
-    ...(stream.form ? { 'multipart/form-data': { schema: form, encoding: encodingOf(stream.form), example } } : {}),
+    ...(stream.form ? { 'multipart/form-data': { schema: form, encoding: buildEncoding(stream.form), example } } : {}),
     ...Object.fromEntries(raw),
   }
   return { required: true, description: stream.description, content }
 }
 
-/** True for operations that change one existing resource, to which preconditions apply. */
+/** True for operations that change one existing resource, so that preconditions apply. */
 export const changesOne = ({ scope, status }: Pick<Operation, 'scope' | 'status'>): boolean =>
   scope === 'write' && status !== 201
 
-/** The contract of one operation, which its routing, document, tests and role checks use. */
+/** Declares an operation. Its routing, OpenAPI document, role check and tests all follow from the declaration. */
 export function operation<
   P extends z.ZodType = typeof NoParams,
   Q extends z.ZodType = typeof NoParams,
@@ -204,9 +207,11 @@ export function operation<
     ...(scope === 'read' ? {} : { 'idempotency-key': idempotencyHeader }),
     ...(params && changesOne({ scope, status }) ? { 'if-match': ifMatchHeader } : {}),
   }
-  const callers = roles.length ? `Roles: ${roles.join(', ')}.` : 'For the superuser of the platform.'
-  const success = successOf(response, file)
-  const content = bodyContent(declaration)
+  const callers = roles.length
+    ? `Roles: ${roles.join(', ')}.`
+    : 'Only the superuser of the platform can call this operation.'
+  const success = buildSuccess(response, file)
+  const content = buildBodyContent(declaration)
   const request = {
     ...(params ? { params } : {}),
     ...(query ? { query } : {}),
@@ -236,9 +241,9 @@ export function operation<
       summary,
       description: [declaration.description, callers].filter(Boolean).join('\n\n'),
       security: [{ bearer: [] }],
-      // The request's type is assembled from optional parts, which createRoute's generics cannot follow.
+      // createRoute cannot infer the type of a request that is assembled from optional parts.
       request: request as RouteConfig['request'] & object,
-      responses: { [status]: success, ...errorResponses(possibleErrors(declaration)) },
+      responses: { [status]: success, ...buildErrorResponses(listPossibleErrors(declaration)) },
     }),
   }
 }

@@ -5,7 +5,7 @@ interface Route {
   path: string
 }
 
-/** Whether a path is one of a route, with or without a slash at its end. */
+/** True if the path matches the route, with or without a slash at its end. */
 function matchesRoute(route: string, path: string): boolean {
   const [names, segments] = [route, path].map((text) => text.replace(/\/$/, '').split('/')) as [string[], string[]]
   return (
@@ -16,33 +16,37 @@ function matchesRoute(route: string, path: string): boolean {
 
 const isFixed = ({ path }: Route): boolean => !path.includes(':')
 
-/** Routes that answer a path; middleware (`ALL`) answers none, and a fixed path is never the `{id}` of its neighbours. */
-function routesAt(routes: readonly Route[], path: string): Route[] {
-  const found = routes.filter((route) => route.method !== 'ALL' && matchesRoute(route.path, path))
-  const fixed = found.filter(isFixed)
-  return fixed.length ? fixed : found
+/** The routes that match a path, without middleware (`ALL`). A fixed path never counts as an `{id}`. */
+function findRoutes(routes: readonly Route[], path: string): Route[] {
+  const matches = routes.filter((route) => route.method !== 'ALL' && matchesRoute(route.path, path))
+  const fixed = matches.filter(isFixed)
+  return fixed.length ? fixed : matches
 }
 
-function notAllowed(routes: readonly Route[]): AppError {
+function createMethodError(routes: readonly Route[]): AppError {
   const methods = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   const allow = [...new Set(methods)].join(', ')
   return new AppError('method_not_allowed', `This path supports ${allow}.`, { headers: { allow } })
 }
 
-/** The refusal without a route: 405 with `Allow` if the path has other methods, otherwise 404. */
-export function unrouted(routes: readonly Route[], path: string): AppError {
-  const found = routesAt(routes, path)
-  return found.length ? notAllowed(found) : notFound()
+/** The error for a request without a route: 405 with `Allow` if the path has other methods, otherwise 404. */
+export function createRouteError(routes: readonly Route[], path: string): AppError {
+  const matches = findRoutes(routes, path)
+  return matches.length ? createMethodError(matches) : notFound()
 }
 
-/** The methods of each fixed path that a placeholder also matches, such as `/v1/editions/_meta` and `{id}`. */
-export function fixedPaths(routes: readonly Route[]): (method: string, path: string) => void {
+/**
+ * Returns a check that refuses other methods on fixed paths such as `/v1/editions/_meta`, which would otherwise run the
+ * operation of `/v1/editions/{id}`.
+ */
+export function createMethodCheck(routes: readonly Route[]): (method: string, path: string) => void {
   const fixed = Map.groupBy(
     routes.filter((route) => route.method !== 'ALL' && isFixed(route)),
     ({ path }) => path,
   )
   return (method, path) => {
-    const here = fixed.get(path.replace(/\/$/, ''))
-    if (here && !here.some((route) => route.method === (method === 'HEAD' ? 'GET' : method))) throw notAllowed(here)
+    const pathRoutes = fixed.get(path.replace(/\/$/, ''))
+    if (pathRoutes && !pathRoutes.some((route) => route.method === (method === 'HEAD' ? 'GET' : method)))
+      throw createMethodError(pathRoutes)
   }
 }

@@ -1,6 +1,6 @@
 const script = '/docs/scalar.js'
 
-/** Nothing is loaded from anywhere but this service. Scalar sets styles from its script, so inline styles are allowed. */
+/** The page loads only from this service. Scalar's script sets inline styles, so these are allowed. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -44,11 +44,11 @@ export const docsPage = (): Response =>
     },
   })
 
-/** The program of the page, from the assets that are deployed with the Worker. */
+/** Scalar's script, from the assets of the Worker. */
 export async function docsScript(assets: Fetcher, origin: string): Promise<Response> {
-  const found = await assets.fetch(new URL('/standalone.js', origin))
-  return new Response(found.body, {
-    status: found.status,
+  const asset = await assets.fetch(new URL('/standalone.js', origin))
+  return new Response(asset.body, {
+    status: asset.status,
     headers: { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'public, max-age=86400' },
   })
 }

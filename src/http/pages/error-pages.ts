@@ -2,9 +2,8 @@ import { html } from 'hono/html'
 import { expressionFields, type FieldCode, fieldGuide } from '../../domain/error-guide/fields.ts'
 import { errorGuide } from '../../domain/error-guide/index.ts'
 import { AppError, type ErrorCode, errorStatus } from '../../domain/errors.ts'
-import { htmlPage, type Markup } from './html-page.ts'
-import { pageStyle } from './page-style.ts'
-import { pageOfCode, problem } from '../problem.ts'
+import { htmlPage, type Markup, pageStyle } from './html-page.ts'
+import { buildErrorPath, buildProblem } from '../problem.ts'
 
 export const layout = (title: string, content: Markup): Markup =>
   htmlPage({
@@ -19,7 +18,7 @@ export const layout = (title: string, content: Markup): Markup =>
 const prose = (text: string): Markup =>
   html`${text.split('`').map((part, index) => (index % 2 ? html`<code>${part}</code>` : html`${part}`))}`
 
-const link = (code: string): Markup => html`<a href="${pageOfCode(code)}"><code>${code}</code></a>`
+const link = (code: string): Markup => html`<a href="${buildErrorPath(code)}"><code>${code}</code></a>`
 
 const codes = Object.keys(errorStatus) as ErrorCode[]
 const fieldCodes = Object.keys(fieldGuide) as FieldCode[]
@@ -32,10 +31,10 @@ const example = { path: '/v1/editions/edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', requestId
 /** An example body, made by the function that makes real answers. */
 function exampleBody(code: ErrorCode, address: (path: string) => string): string {
   const { detail, errors = [], extra = {}, path = example.path } = errorGuide[code].example
-  const { body } = problem(new AppError(code, detail, { errors, extra }), {
+  const { body } = buildProblem(new AppError(code, detail, { errors, extra }), {
     path,
     requestId: example.requestId,
-    type: address(pageOfCode(code)),
+    type: address(buildErrorPath(code)),
   })
   return JSON.stringify(JSON.parse(body), null, 2)
 }

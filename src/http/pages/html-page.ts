@@ -1,5 +1,7 @@
 import { html, raw } from 'hono/html'
 import { sha256, toBase64 } from '../../domain/text/encoding.ts'
+import type { MiddlewareHandler } from 'hono'
+import type { AppEnv } from '../env.ts'
 
 export type Markup = ReturnType<typeof html>
 
@@ -7,14 +9,14 @@ interface HtmlPage {
   /** BCP 47. */
   language: string
   title: string
-  /** The whole CSS: the policy contains its hash. */
+  /** All CSS of the page, whose hash is in the content security policy. */
   style: string
-  /** Additions to the head of the page. */
+  /** Extra elements of the head. */
   head?: Markup
   body: Markup
 }
 
-/** The frame of every page. It has no scripts and loads nothing. */
+/** A page without scripts that loads nothing. */
 export const htmlPage = ({ language, title, style, head, body }: HtmlPage): Markup =>
   html`<!doctype html>
     <html lang="${language}">
@@ -31,8 +33,8 @@ export const htmlPage = ({ language, title, style, head, body }: HtmlPage): Mark
       </body>
     </html>`
 
-/** A policy without scripts and loading: the page has this one style. */
-export async function contentPolicy(style: string, formAction: "'self'" | "'none'"): Promise<string> {
+/** A content security policy that allows only this style. */
+async function contentPolicy(style: string, formAction: "'self'" | "'none'"): Promise<string> {
   return [
     "default-src 'none'",
     `style-src 'sha256-${toBase64(await sha256(style))}'`,
@@ -41,4 +43,89 @@ export async function contentPolicy(style: string, formAction: "'self'" | "'none
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ')
+}
+
+export const pageStyle = `
+:root { color-scheme: light dark; --line: light-dark(#d9dde3, #3a404a); --soft: light-dark(#5b6470, #a5afbd);
+  --card: light-dark(#fff, #1d2127); --link: light-dark(#0b57d0, #8ab4f8) }
+* { box-sizing: border-box }
+body { margin: 0; font: 16px/1.6 system-ui, sans-serif; color: light-dark(#16191d, #e8eaed);
+  background: light-dark(#f5f6f8, #14171b) }
+header { display: flex; flex-wrap: wrap; gap: 0 1.25rem; padding: .75rem 1rem; background: var(--card);
+  border-bottom: 1px solid var(--line) }
+main { max-width: 46rem; margin: 0 auto; padding: 1rem 1rem 3rem }
+a { color: var(--link) }
+h1 { font-size: 1.5rem; line-height: 1.3; margin: .75rem 0; overflow-wrap: anywhere }
+h2 { font-size: 1.05rem; margin: 1.75rem 0 .4rem }
+p { margin: .4rem 0 }
+code, pre { font-family: ui-monospace, monospace; font-size: .875em; overflow-wrap: anywhere }
+pre { margin: .4rem 0; padding: .75rem 1rem; white-space: pre-wrap; background: var(--card);
+  border: 1px solid var(--line); border-radius: .5rem }
+.soft { color: var(--soft) }
+.codes { list-style: none; margin: .4rem 0; padding: 0; background: var(--card); border: 1px solid var(--line);
+  border-radius: .5rem }
+.codes li { display: grid; grid-template-columns: 3rem minmax(0, 16rem) minmax(0, 1fr); gap: 0 .75rem;
+  padding: .5rem .75rem }
+.codes li + li { border-top: 1px solid var(--line) }
+.codes.plain li { grid-template-columns: minmax(0, 16rem) minmax(0, 1fr) }
+@media (max-width: 40rem) {
+  .codes li, .codes.plain li { grid-template-columns: auto minmax(0, 1fr) }
+  .codes li > :last-child { grid-column: 1 / -1 }
+  .codes.plain li { grid-template-columns: minmax(0, 1fr) }
+}
+`
+
+let pagePolicyText: Promise<string> | undefined
+
+/** The content security policy of pages without a form. */
+export const pagePolicy = (): Promise<string> => (pagePolicyText ??= contentPolicy(pageStyle, "'none'"))
+
+/** The style of pages with a form: one column, with buttons that are large enough for a thumb. */
+const formStyle = `${pageStyle}
+main { max-width: 38rem }
+h2 { overflow-wrap: anywhere; margin: 0 }
+.card { margin: 1rem 0; padding: 1rem; background: var(--card); border: 1px solid var(--line); border-radius: .75rem;
+  overflow-wrap: anywhere }
+.choice { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .75rem; align-items: start;
+  min-height: 2.75rem; cursor: pointer }
+.choice strong { font-size: 1.05rem }
+input[type=checkbox] { width: 1.5rem; height: 1.5rem; margin: .1rem 0 0; accent-color: #1f4fd8 }
+summary { padding: .5rem 0; cursor: pointer; color: var(--link) }
+.notice { margin: 1rem 0; padding: .75rem 1rem; border-radius: .75rem; border: 1px solid var(--line); background: var(--card);
+  border-left: .4rem solid var(--link) }
+button { font: inherit; font-weight: 600; min-height: 2.75rem; padding: .7em 1.8em; border: 0; border-radius: 10px;
+  background: #1f4fd8; color: #fff; cursor: pointer }
+:focus-visible { outline: 3px solid var(--link); outline-offset: 2px }
+.languages { display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin-top: 2.5rem }
+.languages a, .languages span { padding: .6rem 0 }
+small { font-size: .9em }
+`
+
+let formPolicyText: Promise<string> | undefined
+
+/** The content security policy of pages with a form, which can post only to this service. */
+export const formPolicy = (): Promise<string> => (formPolicyText ??= contentPolicy(formStyle, "'self'"))
+
+interface FormPage {
+  /** BCP 47. */
+  language: string
+  title: string
+  content: Markup
+}
+
+export const formPage = ({ language, title, content }: FormPage): Markup =>
+  htmlPage({
+    language,
+    title,
+    style: formStyle,
+    head: html`<meta name="robots" content="noindex" />`,
+    body: html`<main>${content}</main>`,
+  })
+
+/** Headers of pages behind links in messages: not cached, not indexed, and without referrer. */
+export const linkHeaders = (): MiddlewareHandler<AppEnv> => async (c, next) => {
+  await next()
+  c.header('cache-control', 'no-store')
+  c.header('referrer-policy', 'no-referrer')
+  c.header('x-robots-tag', 'noindex')
 }

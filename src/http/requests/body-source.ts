@@ -7,43 +7,43 @@ import { logError } from '../log.ts'
 import type { Operation } from '../operations/operation.ts'
 import { hashOnly, readStreamed, type StreamedBody } from './streamed-body.ts'
 
-/** The destination of the file of a streamed body. */
+/** Where the file of a streamed body goes. */
 export interface FileHandling<P, Loaded> {
-  /** Stores the bytes while they come in. */
+  /** Stores the bytes while they are received. */
   receive: (ctx: Ctx, file: IncomingFile, at: { params: P; loaded: Loaded }) => Promise<ReceivedFile>
-  /** Called when the request is refused, so that nothing refers to the bytes. */
+  /** Deletes the bytes if the request is refused. */
   discard: (ctx: Ctx, file: ReceivedFile) => Promise<unknown>
 }
 
-/** The body of one request. It is read at the first call, which comes after the caller was allowed to do this. */
+/** The body of one request. It is read only after the caller's permission was checked. */
 export interface BodySource {
   read: (at: {
     params: unknown
     loaded: unknown
   }) => Promise<{ fields: Record<string, unknown>; received: ReceivedFile | null }>
-  /** Identifies the body, for an Idempotency-Key. */
-  identity: () => Promise<KeyedRequest['body']>
-  /** The fingerprint of a streamed body that was read to its end. */
+  /** The body, or how to read it again, to compare it with an earlier request of the same Idempotency-Key. */
+  identify: () => Promise<KeyedRequest['body']>
+  /** The digest of a streamed body, once it was read to its end. */
   digest: () => string | null
-  /** False as long as a streamed body was not read to its end. */
-  isKnown: () => boolean
-  /** Deletes stored bytes after a refusal. */
-  settled: <Answer extends { status: number }>(answer: Answer) => Promise<Answer>
+  /** False until a streamed body was read to its end. */
+  isRead: () => boolean
+  /** Deletes stored bytes if the request was refused. */
+  finish: <Response extends { status: number }>(response: Response) => Promise<Response>
 }
 
-export function jsonSource(c: AppContext, operation: Operation): BodySource {
+export function createJsonSource(c: AppContext, operation: Operation): BodySource {
   let bytes: ReturnType<typeof readBody> | undefined
   const readBytes = async () => (operation.method === 'get' ? new Uint8Array() : (bytes ??= readBody(c)))
   return {
     read: async () => ({ fields: parseJson(await readBytes(), c.req.raw.headers), received: null }),
-    identity: readBytes,
+    identify: readBytes,
     digest: () => null,
-    isKnown: () => true,
-    settled: async (answer) => answer,
+    isRead: () => true,
+    finish: async (response) => response,
   }
 }
 
-export function streamedSource<P, Loaded>(
+export function createStreamedSource<P, Loaded>(
   c: AppContext,
   ctx: Ctx,
   operation: Operation,
@@ -53,10 +53,10 @@ export function streamedSource<P, Loaded>(
   if (!spec) throw new Error(`${operation.id} receives a file and declares none.`)
   let reading: Promise<StreamedBody<ReceivedFile>> | undefined
   let stored: ReceivedFile | undefined
-  let known: StreamedBody<ReceivedFile> | undefined
+  let streamedBody: StreamedBody<ReceivedFile> | undefined
   const readOnce = async (at: { params: P; loaded: Loaded }) => {
-    known = await readStreamed(c, spec, async (file) => (stored = await receive(ctx, file, at)))
-    return known
+    streamedBody = await readStreamed(c, spec, async (file) => (stored = await receive(ctx, file, at)))
+    return streamedBody
   }
   return {
     async read(at) {
@@ -64,17 +64,17 @@ export function streamedSource<P, Loaded>(
       const { fields, file } = await reading
       return { fields, received: file }
     },
-    identity: async () => ({
+    identify: async () => ({
       maxReadMs: spec.maxReadMs,
       read: async () => (await readStreamed(c, spec, hashOnly)).digest,
     }),
-    digest: () => known?.digest ?? null,
-    isKnown: () => known !== undefined,
-    async settled(answer) {
-      // After an unexpected error rows may refer to the bytes: the sweep decides.
-      if (answer.status >= 400 && answer.status < 500 && stored)
+    digest: () => streamedBody?.digest ?? null,
+    isRead: () => streamedBody !== undefined,
+    async finish(response) {
+      // After an unexpected error, rows may refer to the bytes, so a sweep decides.
+      if (response.status >= 400 && response.status < 500 && stored)
         await discard(ctx, stored).catch((error: unknown) => logError(ctx.requestId, error))
-      return answer
+      return response
     },
   }
 }

@@ -4,24 +4,24 @@ import type { AppContext } from '../env.ts'
 
 const maxBytes = 1_000_000
 const maxDepth = 64
-/** No operation accepts longer lists. The schema library fails on the faults of some hundred thousand items. */
+/** No operation accepts longer lists, and zod fails on the errors of some hundred thousand items. */
 const maxEntries = 20_000
-/** From the first read of a body to its end: a slow sender cannot hold a request longer. */
+/** The time for a whole body, so that a slow client cannot hold a request for longer. */
 const maxReadMs = 15_000
 
-const tooLarge = (most: number) => new AppError('body_too_large', `The body is larger than ${most} bytes.`)
+const tooLarge = (maxSize: number) => new AppError('body_too_large', `The body has more than ${maxSize} bytes.`)
 
 const tooSlow = (ms: number) => new AppError('request_timeout', `The body did not arrive within ${ms / 1000} seconds.`)
 
-/** The client closed the connection, which is no fault of the service. */
-const hungUp = () => new AppError('client_closed_request', 'The request ended before its body did.')
+/** The client closed the connection, which is not an error of the service. */
+const hungUp = () => new AppError('client_closed_request', 'The connection was closed before the whole body arrived.')
 
-/** The whole body, or 413 as soon as it is known to be over the limit, or 408 when it takes too long. */
-export async function readBody(c: AppContext, most = maxBytes): Promise<Uint8Array<ArrayBuffer>> {
-  if (Number(c.req.header('content-length') ?? 0) > most) throw tooLarge(most)
+/** Reads the whole body. Throws 413 as soon as it is too large, and 408 if it takes too long. */
+export async function readBody(c: AppContext, maxSize = maxBytes): Promise<Uint8Array<ArrayBuffer>> {
+  if (Number(c.req.header('content-length') ?? 0) > maxSize) throw tooLarge(maxSize)
   const stream = c.req.raw.body
   if (!stream) return new Uint8Array()
-  const chunks = await chunksOf(stream, most)
+  const chunks = await readChunks(stream, maxSize)
   const body = new Uint8Array(chunks.reduce((sum, { byteLength }) => sum + byteLength, 0))
   let offset = 0
   for (const chunk of chunks) {
@@ -31,7 +31,7 @@ export async function readBody(c: AppContext, most = maxBytes): Promise<Uint8Arr
   return body
 }
 
-async function chunksOf(stream: ReadableStream<Uint8Array>, most: number): Promise<Uint8Array[]> {
+async function readChunks(stream: ReadableStream<Uint8Array>, maxSize: number): Promise<Uint8Array[]> {
   const reader = stream.getReader()
   const chunks: Uint8Array[] = []
   let size = 0
@@ -44,7 +44,7 @@ async function chunksOf(stream: ReadableStream<Uint8Array>, most: number): Promi
       const { value, done } = await Promise.race([reader.read(), late])
       if (done) return chunks
       size += value.byteLength
-      if (size > most) throw tooLarge(most)
+      if (size > maxSize) throw tooLarge(maxSize)
       chunks.push(value)
     }
   } catch (error) {
@@ -57,11 +57,11 @@ async function chunksOf(stream: ReadableStream<Uint8Array>, most: number): Promi
   }
 }
 
-/** So many bytes are read at once: by itself the runtime hands out 4 KiB at a time, and each of them costs as much. */
-const readBytes = 65_536
+/** The bytes of one read. By default the runtime reads 4 KiB at a time, and each read has a fixed cost. */
+const bytesPerRead = 65_536
 
-/** Reads large chunks where the stream can give them: those of requests can, those that a program makes cannot. */
-function largeReads(stream: ReadableStream<Uint8Array>) {
+/** Reads large chunks if the stream supports it. Request bodies do, and streams built in JavaScript do not. */
+function createLargeReader(stream: ReadableStream<Uint8Array>) {
   let reader: ReadableStreamBYOBReader
   try {
     reader = stream.getReader({ mode: 'byob' })
@@ -69,7 +69,7 @@ function largeReads(stream: ReadableStream<Uint8Array>) {
     if (error instanceof TypeError) return stream.getReader()
     throw error
   }
-  let buffer = new ArrayBuffer(readBytes)
+  let buffer = new ArrayBuffer(bytesPerRead)
   return {
     async read(): Promise<{ done: boolean; value?: Uint8Array }> {
       const { value, done } = await reader.read(new Uint8Array(buffer))
@@ -82,18 +82,18 @@ function largeReads(stream: ReadableStream<Uint8Array>) {
 }
 
 interface BodyLimits {
-  most: number
+  maxSize: number
   maxReadMs: number
   tooLarge: () => AppError
 }
 
-/** The body as it comes in; it breaks off with 413, 408 or 499 once it is over a limit or the client hangs up. */
+/** Streams the body. The stream fails with 413 or 408 beyond a limit, and with 499 if the client closes the connection. */
 export function limitedBody(
   c: AppContext,
-  { most, maxReadMs: ms, tooLarge: refuse }: BodyLimits,
+  { maxSize, maxReadMs: ms, tooLarge: refuse }: BodyLimits,
 ): ReadableStream<Uint8Array> {
-  if (Number(c.req.header('content-length') ?? 0) > most) throw refuse()
-  const reader = largeReads(c.req.raw.body ?? new Blob([]).stream())
+  if (Number(c.req.header('content-length') ?? 0) > maxSize) throw refuse()
+  const reader = createLargeReader(c.req.raw.body ?? new Blob([]).stream())
   let size = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   let isStopped = false
@@ -108,7 +108,7 @@ export function limitedBody(
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        // No promise is raced with the timer: each race would keep its chunk until the timer ends.
+        // Racing the reads with the timer would keep every chunk in memory until the timer ends.
         timer ??= setTimeout(() => stop(controller, tooSlow(ms)), ms)
         try {
           const { value, done } = await reader.read()
@@ -118,7 +118,7 @@ export function limitedBody(
             return controller.close()
           }
           size += value.byteLength
-          if (size > most) return stop(controller, refuse())
+          if (size > maxSize) return stop(controller, refuse())
           controller.enqueue(value)
         } catch {
           stop(controller, hungUp())
@@ -145,16 +145,16 @@ const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i
 function checkHeaders(headers: Headers): void {
   const type = headers.get('content-type') ?? ''
   if (!mediaType.test(type)) throw unreadable('Send the body as application/json.')
-  const [, given = 'utf-8'] = charset.exec(type) ?? []
-  if (!/^utf-?8$/i.test(given)) throw unreadable('Send the body in UTF-8.')
+  const [, charsetName = 'utf-8'] = charset.exec(type) ?? []
+  if (!/^utf-?8$/i.test(charsetName)) throw unreadable('Send the body in UTF-8.')
   const encoding = headers.get('content-encoding')?.trim() ?? ''
   if (!/^(?:identity)?$/i.test(encoding))
     throw unreadable('Send the body without a Content-Encoding.', { 'accept-encoding': 'identity' })
 }
 
 /**
- * The body as a JSON object; one that is absent is an object without fields, whatever its headers say. Text that cannot
- * be stored (NUL, half surrogate pairs), nesting that is too deep and lists that are too long are refused.
+ * Parses the body as a JSON object. An empty body is an object without fields. Throws for text that D1 cannot store (NUL,
+ * half surrogate pairs), for deep nesting, and for long lists.
  */
 export function parseJson(bytes: Uint8Array, headers: Headers): Record<string, unknown> {
   if (bytes.length === 0) return {}
@@ -191,13 +191,15 @@ function checkText(root: object): void {
   const open: { value: object; path: PropertyKey[] }[] = [{ value: root, path: [] }]
   for (let next = open.pop(); next; next = open.pop()) {
     const { value, path } = next
-    if (path.length >= maxDepth) throw invalid(fieldError(path.slice(0, 8), 'too_deep', `At most ${maxDepth} levels.`))
+    if (path.length >= maxDepth)
+      throw invalid(fieldError(path.slice(0, 8), 'too_deep', `Must have at most ${maxDepth} levels.`))
     const entries = Object.entries(value)
-    if (entries.length > maxEntries) throw invalid(fieldError(path, 'max_items', `At most ${maxEntries} items.`))
+    if (entries.length > maxEntries)
+      throw invalid(fieldError(path, 'max_items', `Must have at most ${maxEntries} items.`))
     for (const [key, child] of entries) {
       const at = [...path, key]
       if (!isStorable(key) || (typeof child === 'string' && !isStorable(child)))
-        throw invalid(fieldError(at, 'invalid_characters', 'NUL and half surrogate pairs are not text.'))
+        throw invalid(fieldError(at, 'invalid_characters', 'Must not contain NUL characters or half surrogate pairs.'))
       if (typeof child === 'object' && child !== null) open.push({ value: child, path: at })
     }
   }

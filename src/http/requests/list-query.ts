@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi'
-import { fromBase64, toBase64Url, utf8 } from '../../domain/text/encoding.ts'
+import { fromBase64, toBase64Url, utf8, crc32 } from '../../domain/text/encoding.ts'
 import { Count, Instant } from '../fields.ts'
 import { isStorable } from '../../domain/text/text.ts'
-import { crc32 } from '../../domain/text/crc32.ts'
 import type { KeyValue, OrderBy, Page, PageRequest } from '../../domain/page.ts'
 
 export const defaultPageSize = 100
@@ -22,19 +21,19 @@ const PageNumber = z
     type: 'integer',
     minimum: 1,
     maximum: 999_999_999,
-    description: 'Page number, from 1. A page past the end is 404 `invalid_page`.',
+    description: 'The page number, from 1. You get 404 `invalid_page` past the last page.',
     example: 1,
   })
 
 const PageSize = z
   .string()
-  .regex(/^0*[1-9]\d*$/, 'A whole number from 1.')
+  .regex(/^0*[1-9]\d*$/, 'Must be a whole number from 1.')
   .optional()
   .transform((text) => (text === undefined ? defaultPageSize : Math.min(Number(text), maxPageSize)))
   .openapi({
     type: 'integer',
     minimum: 1,
-    description: `Items on a page: ${defaultPageSize} by default, at most ${maxPageSize}; larger values are clamped.`,
+    description: `Items per page: ${defaultPageSize} by default, at most ${maxPageSize}. Larger values count as ${maxPageSize}.`,
     example: defaultPageSize,
   })
 
@@ -42,19 +41,19 @@ const Cursor = z
   .string()
   .refine((text) => readCursor(text) !== null, {
     params: { code: 'invalid_cursor' },
-    message: 'Take the cursor from `next` as it stands there.',
+    message: 'Use the cursor from `next` unchanged.',
   })
   .optional()
   .openapi({
     description:
-      'Comes with `next`: walking by `next` costs the same on every page. Optional; `page` alone always works.',
+      'The position of the page. `next` contains it, so that every page is equally fast. `page` alone also works.',
   })
 
 export const BooleanFilter = z
-  .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], error: 'One of true, false, 1, 0.' })
+  .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], error: 'Must be true, false, 1 or 0.' })
   .openapi({ type: 'boolean' })
 
-/** A time with `Z` or an offset; a `+` that a client forgot to encode arrives as a space. */
+/** A time with `Z` or an offset. A `+` that the client did not encode arrives as a space. */
 export const InstantFilter = z
   .preprocess((text) => (typeof text === 'string' ? text.replace(' ', '+') : text), Instant)
   .openapi({
@@ -65,12 +64,20 @@ export const InstantFilter = z
 
 export const IdFilter = z.string().max(64)
 
-/** A contains-filter. It is folded, so case and accents do not matter. White space around it is removed; alone it is no filter. */
+/** A text to search for, without regard to case and accents. White space alone does not filter. */
 export const TextFilter = z
   .string()
   .trim()
   .max(254)
   .transform((text) => text || undefined)
+
+/** Names the unknown sort keys, and the keys that the list has. */
+function buildOrderingError(unknown: readonly string[], choices: readonly string[]): string {
+  const names = unknown.slice(0, 3).map((name) => `\`${name.slice(0, 50)}\``)
+  const keys = choices.map((name) => `\`${name}\``)
+  const what = names.length === 1 ? `${names[0]} is not a sort key` : `${names.join(', ')} are not sort keys`
+  return `${what} of this list. Use ${keys.slice(0, -1).join(', ')} or ${keys.at(-1)}.`
+}
 
 function Ordering<const Names extends readonly [string, ...string[]]>(names: Names) {
   const choices = names.flatMap((name) => [name, `-${name}`])
@@ -78,24 +85,24 @@ function Ordering<const Names extends readonly [string, ...string[]]>(names: Nam
     .string()
     .optional()
     .transform((text, context): OrderBy<Names[number]>[] => {
-      const asked = [...new Set((text ?? '').split(',').map((part) => part.trim()))].filter((part) => part !== '')
-      const unknown = asked.filter((part) => !choices.includes(part))
+      const requested = [...new Set((text ?? '').split(',').map((part) => part.trim()))].filter((part) => part !== '')
+      const unknown = requested.filter((part) => !choices.includes(part))
       if (unknown.length) {
-        const message = `Unknown ordering ${unknown.slice(0, 3).join(', ').slice(0, 100)}; one of ${choices.join(', ')}.`
+        const message = buildOrderingError(unknown, choices)
         context.addIssue({ code: 'custom', params: { code: 'invalid_choice' }, message })
       }
-      return asked.map((part) => ({ name: part.replace(/^-/, ''), desc: part.startsWith('-') }))
+      return requested.map((part) => ({ name: part.replace(/^-/, ''), desc: part.startsWith('-') }))
     })
     .openapi({
       type: 'array',
       items: { type: 'string', enum: choices },
       param: { style: 'form', explode: false },
-      description: `Keys separated by commas, or the parameter repeated; a leading \`-\` turns the order round. Keys: ${names.join(', ')}.`,
+      description: `Sort keys, separated by commas or in repeated parameters: ${names.join(', ')}. A leading \`-\` sorts descending.`,
       example: [`-${names[0]}`],
     })
 }
 
-/** The query of a list: the group's filters, its orderings, and pages. `fixedSize` leaves `page_size` out. */
+/** The query parameters of a list: its filters, sort keys and pages. With `fixedSize` it has no `page_size`. */
 export function listQuery<const Names extends readonly [string, ...string[]], Filters extends z.ZodRawShape>(options: {
   ordering: Names
   filters: Filters
@@ -113,16 +120,16 @@ export function listQuery<const Names extends readonly [string, ...string[]], Fi
 
 type PageName = 'page' | 'page_size' | 'cursor'
 
-/** What a list is asked for, by its query: its filters and its ordering. */
-export type AskedOf<Query extends z.ZodType> = Omit<z.output<Query>, PageName>
+/** The filters and the ordering of a list query. */
+export type ListRequest<Query extends z.ZodType> = Omit<z.output<Query>, PageName>
 
-export type FiltersOf<Query extends z.ZodType> = Omit<AskedOf<Query>, 'ordering'>
+/** The filters of a list query. */
+export type ListFilters<Query extends z.ZodType> = Omit<ListRequest<Query>, 'ordering'>
 
-/** The filters that a request has, without its ordering and its page. */
-export function filtersOf<Query extends z.ZodType>(query: z.output<Query>): FiltersOf<Query> {
-  const asked = query as Record<PageName | 'ordering', unknown>
-  const { ordering: _ordering, page: _page, page_size: _size, cursor: _cursor, ...filters } = asked
-  return filters as FiltersOf<Query>
+export function pickFilters<Query extends z.ZodType>(query: z.output<Query>): ListFilters<Query> {
+  const parameters = query as Record<PageName | 'ordering', unknown>
+  const { ordering: _ordering, page: _page, page_size: _size, cursor: _cursor, ...filters } = parameters
+  return filters as ListFilters<Query>
 }
 
 interface PageQuery {
@@ -131,8 +138,8 @@ interface PageQuery {
   cursor?: string | undefined
 }
 
-/** Identifies the query of a cursor: a cursor is valid for the query whose `next` contained it. A digest keeps links short. */
-function bindingOf(url: URL, page: number): number {
+/** A checksum of the page and the other parameters, because a cursor is valid only with those of its `next`. */
+function computeBinding(url: URL, page: number): number {
   const rest = [...url.searchParams]
     .filter(([name]) => name !== 'page' && name !== 'cursor')
     .map((parameter) => JSON.stringify(parameter))
@@ -165,14 +172,14 @@ const isCursorContent = (content: unknown): content is CursorContent => {
   return typeof binding === 'number' && Array.isArray(after) && after.every(isKey)
 }
 
-export function pageRequest(query: PageQuery, url: URL): PageRequest {
+export function readPageRequest(query: PageQuery, url: URL): PageRequest {
   const cursor = query.cursor === undefined ? null : readCursor(query.cursor)
-  const after = cursor?.for === bindingOf(url, query.page) ? cursor.after : null
+  const after = cursor?.for === computeBinding(url, query.page) ? cursor.after : null
   return { page: query.page, size: query.page_size ?? defaultPageSize, after }
 }
 
-/** Absolute addresses of the neighbouring pages with every other parameter kept; `previous` of page 2 has no `page`. */
-export function pageLinks(page: Page<unknown>, url: URL): { next: string | null; previous: string | null } {
+/** The URLs of the next and the previous page, with all other parameters of the request. */
+export function buildPageLinks(page: Page<unknown>, url: URL): { next: string | null; previous: string | null } {
   const link = (change: (parameters: URLSearchParams) => void) => {
     const target = new URL(url)
     target.searchParams.delete('cursor')
@@ -185,7 +192,7 @@ export function pageLinks(page: Page<unknown>, url: URL): { next: string | null;
     next:
       after &&
       link((parameters) => {
-        const content: CursorContent = { for: bindingOf(url, page.page + 1), after }
+        const content: CursorContent = { for: computeBinding(url, page.page + 1), after }
         parameters.set('page', String(page.page + 1))
         parameters.set('cursor', toBase64Url(utf8(JSON.stringify(content))))
       }),
@@ -198,13 +205,14 @@ export function pageLinks(page: Page<unknown>, url: URL): { next: string | null;
   }
 }
 
-/** A page of a list; `maxItems` if its size is fixed. */
-export const envelope = <Item extends z.ZodType>(item: Item, maxItems = maxPageSize) =>
+/** The schema of a page of a list. */
+export const ListPage = <Item extends z.ZodType>(item: Item, maxItems = maxPageSize) =>
   z.object({
-    count: Count.openapi({ description: 'Items in the whole list, exact.', example: 1 }),
-    next: z.string().nullable().openapi({ description: 'Address of the next page; null on the last.' }),
+    count: Count.openapi({ description: 'The exact number of items in the whole list.', example: 1 }),
+    next: z.string().nullable().openapi({ description: 'The URL of the next page. Null on the last page.' }),
     previous: z.string().nullable().openapi({
-      description: 'Address of the page before. Null on the first page, and where that page is too far for its number.',
+      description:
+        'The URL of the previous page. Null on the first page, and if the previous page is too deep for `page`.',
     }),
     results: z.array(item).max(maxItems),
   })

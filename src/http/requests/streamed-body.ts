@@ -8,54 +8,55 @@ import type { FormFields, StreamBody } from '../operations/operation.ts'
 import { limitedBody } from './body.ts'
 
 type Received = Pick<ReceivedFile, 'checksum_sha256'>
-/** Reads a file to its end. */
+/** Consumes a file to its end. */
 export type Sink<Result extends Received> = (file: IncomingFile) => Promise<Result>
 
 export interface StreamedBody<Result extends Received> {
-  /** The fields beside the file, as a JSON body would have them. */
+  /** The other fields of the form, as a JSON body would have them. */
   fields: Record<string, unknown>
   file: Result
-  /** Equal for equal fields and equal bytes. */
+  /** Equal fields and equal bytes have equal digests. */
   digest: string
 }
 
 const maxParts = 100
 const maxFieldBytes = 65_536
-/** The most bytes of all fields of a form, with their headers. */
-const maxFrameBytes = 1_000_000
+/** The maximum size of a form without its file. */
+const maxFormBytes = 1_000_000
 
-/** The type that clients send when they do not know the type. */
-const meaningless = new Set(['application/octet-stream', 'binary/octet-stream', ''])
+/** The types that clients send when they do not know the type. */
+const unknownTypes = new Set(['application/octet-stream', 'binary/octet-stream', ''])
 
-const mediaTypeOf = (type: string | null): string => (type ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+const parseMediaType = (type: string | null): string => (type ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 
-const declaredOf = (type: string | null): string | null => {
-  const media = mediaTypeOf(type)
-  return meaningless.has(media) ? null : media
+const parseDeclaredType = (type: string | null): string | null => {
+  const media = parseMediaType(type)
+  return unknownTypes.has(media) ? null : media
 }
 
-const refusedField = (name: string, code: 'repeated' | 'max_length' | 'invalid_json', detail: string) =>
+const createFieldError = (name: string, code: 'repeated' | 'max_length' | 'invalid_json', detail: string) =>
   invalid(fieldError([name], code, detail))
 
-async function textOf({ name, body }: FormPart): Promise<string> {
+async function readText({ name, body }: FormPart): Promise<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-  const refused = () => invalid(fieldError([name], 'invalid_characters', 'The text of a field is UTF-8 without NUL.'))
+  const createTextError = () =>
+    invalid(fieldError([name], 'invalid_characters', 'Must be UTF-8 text without NUL characters.'))
   const decode = (chunk?: Uint8Array): string => {
     try {
       return decoder.decode(chunk, { stream: chunk !== undefined })
     } catch {
-      throw refused()
+      throw createTextError()
     }
   }
   let text = ''
   let size = 0
   for await (const chunk of body) {
     size += chunk.byteLength
-    if (size > maxFieldBytes) throw refusedField(name, 'max_length', `At most ${maxFieldBytes} bytes.`)
+    if (size > maxFieldBytes) throw createFieldError(name, 'max_length', `Must be at most ${maxFieldBytes} bytes.`)
     text += decode(chunk)
   }
   text += decode()
-  if (!isStorable(text)) throw refused()
+  if (!isStorable(text)) throw createTextError()
   return text
 }
 
@@ -63,7 +64,7 @@ function parseField(name: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw refusedField(name, 'invalid_json', 'This field is JSON.')
+    throw createFieldError(name, 'invalid_json', 'Must be JSON.')
   }
 }
 
@@ -81,72 +82,75 @@ interface TextPart {
   type: string | null
 }
 
-/** Each part is one item. One part alone may be the whole list as JSON: an array, or any part that is declared as JSON. */
-function listOf(name: string, parts: readonly TextPart[]): unknown {
-  const [only, ...others] = parts
-  if (only && others.length === 0 && (mediaTypeOf(only.type) === 'application/json' || isJsonArray(only.text)))
-    return parseField(name, only.text)
+/** Each part is an item. A single part can be the whole list as a JSON array. */
+function parseList(name: string, parts: readonly TextPart[]): unknown {
+  const [first, ...others] = parts
+  if (first && others.length === 0 && (parseMediaType(first.type) === 'application/json' || isJsonArray(first.text)))
+    return parseField(name, first.text)
   return parts.map(({ text }) => text)
 }
 
-/** Texts stay texts; where the form has a value of another type, its text is JSON. */
-function valueOf(name: string, parts: readonly TextPart[], { jsonFields, listFields }: FormFields): unknown {
-  if (listFields.includes(name)) return listOf(name, parts)
-  const [only, ...others] = parts
-  if (!only || others.length) throw refusedField(name, 'repeated', 'A field comes once.')
-  return jsonFields.includes(name) ? parseField(name, only.text) : only.text
+/** The value of a field, which is JSON if the field has another type than text. */
+function parseValue(name: string, parts: readonly TextPart[], { jsonFields, listFields }: FormFields): unknown {
+  if (listFields.includes(name)) return parseList(name, parts)
+  const [first, ...others] = parts
+  if (!first || others.length) throw createFieldError(name, 'repeated', 'Send this field once.')
+  return jsonFields.includes(name) ? parseField(name, first.text) : first.text
 }
 
-/** By name alone: parts of the same name are a list, which has an order. */
-const byName = (one: TextPart, other: TextPart): number => (one.name < other.name ? -1 : Number(one.name > other.name))
+/** Compares only names, so that the items of a list keep their order. */
+const compareNames = (one: TextPart, other: TextPart): number =>
+  one.name < other.name ? -1 : Number(one.name > other.name)
 
-const fieldsOf = (texts: readonly TextPart[], form: FormFields): Record<string, unknown> =>
+const parseFields = (texts: readonly TextPart[], form: FormFields): Record<string, unknown> =>
   Object.fromEntries(
-    [...Map.groupBy(texts, ({ name }) => name)].map(([name, parts]) => [name, valueOf(name, parts, form)]),
+    [...Map.groupBy(texts, ({ name }) => name)].map(([name, parts]) => [name, parseValue(name, parts, form)]),
   )
 
 async function readForm<Result extends Received>(
   stream: ReadableStream<Uint8Array>,
-  { boundary, most, form }: { boundary: string; most: number; form: FormFields },
+  { boundary, maxBytes, form }: { boundary: string; maxBytes: number; form: FormFields },
   sink: Sink<Result>,
-): Promise<Omit<StreamedBody<Result>, 'digest'> & { said: unknown }> {
+): Promise<Omit<StreamedBody<Result>, 'digest'> & { identity: unknown }> {
   const texts: TextPart[] = []
-  let received: { file: Result; said: unknown } | undefined
+  let received: { file: Result; identity: unknown } | undefined
   for await (const part of partsOf(stream, boundary)) {
     const { name, fileName, type, body } = part
     if (name === 'file') {
-      if (received) throw refusedField('file', 'repeated', 'A form brings one file.')
-      const given = { name: fileName ?? '', declared: declaredOf(type) }
-      const file = await sink({ body, size: null, most, digest: null, ...given })
-      received = { file, said: given }
+      if (received) throw createFieldError('file', 'repeated', 'Send one file.')
+      const description = { name: fileName ?? '', declared: parseDeclaredType(type) }
+      const file = await sink({ body, size: null, maxBytes, digest: null, ...description })
+      received = { file, identity: description }
       continue
     }
-    if (texts.length >= maxParts) throw refusedField(name, 'repeated', `A form has at most ${maxParts} fields.`)
-    texts.push({ name, text: await textOf(part), type })
+    if (texts.length >= maxParts) throw createFieldError(name, 'repeated', `Send at most ${maxParts} fields.`)
+    texts.push({ name, text: await readText(part), type })
   }
   if (!received) throw invalid(fieldError(['file'], 'required', 'This field is required.'))
-  const said = texts.toSorted(byName).map(({ name, text }) => [name, text])
-  return { fields: fieldsOf(texts, form), file: received.file, said: [received.said, said] }
+  const sortedTexts = texts.toSorted(compareNames).map(({ name, text }) => [name, text])
+  return { fields: parseFields(texts, form), file: received.file, identity: [received.identity, sortedTexts] }
 }
 
-const unsupported = ({ types, form }: StreamBody) =>
+const createTypeError = ({ types, form }: StreamBody) =>
   new AppError(
     'unsupported_media_type',
     `Send ${form ? 'a form (multipart/form-data) with the file, or ' : ''}the file itself as ${types.slice(0, 8).join(', ')}.`,
   )
 
-/** RFC 9530, its SHA-256 in hexadecimal. */
-function digestOf(header: string | undefined): string | null {
+/** The SHA-256 of a Content-Digest header (RFC 9530) in hexadecimal. */
+function parseContentDigest(header: string | undefined): string | null {
   if (header === undefined) return null
   const [, text] = /(?:^|[,\s])sha-256=:([A-Za-z0-9+/]{43}=):/.exec(header) ?? []
   if (text === undefined)
-    throw new AppError('validation_error', 'Content-Digest has no SHA-256: `sha-256=:<base64>:`.', {
-      errors: [{ code: 'invalid', detail: 'As in `sha-256=:<base64>:`.', attr: 'Content-Digest', pointer: null }],
+    throw new AppError('validation_error', 'Content-Digest must contain a SHA-256.', {
+      errors: [
+        { code: 'invalid', detail: 'Must look like `sha-256=:<base64>:`.', attr: 'Content-Digest', pointer: null },
+      ],
     })
   return toHex(fromBase64(text))
 }
 
-/** Reads a body whose file goes to `sink` while it comes in. */
+/** Reads a body and passes its file to `sink` while it is received. */
 export async function readStreamed<Result extends Received>(
   c: AppContext,
   spec: StreamBody,
@@ -160,31 +164,35 @@ export async function readStreamed<Result extends Received>(
       headers: { 'accept-encoding': 'identity' },
     })
   const form = boundary !== null && spec.form ? { boundary, form: spec.form } : null
-  if (!form && !spec.types.includes(mediaTypeOf(type))) throw unsupported(spec)
-  const most = spec.most + (form ? maxFrameBytes : 0)
+  if (!form && !spec.types.includes(parseMediaType(type))) throw createTypeError(spec)
+  const maxBytes = spec.maxBytes + (form ? maxFormBytes : 0)
   const length = c.req.header('content-length')
-  const stream = limitedBody(c, { most, maxReadMs: spec.maxReadMs, tooLarge: () => fileTooLarge(spec.most) })
-  const { fields, file, said } = form
-    ? await readForm(stream, { ...form, most: spec.most }, sink)
-    : await readRaw(c, { body: stream, size: length === undefined ? null : Number(length), most }, sink)
-  const digest = toHex(await sha256(JSON.stringify([said, file.checksum_sha256])))
+  const stream = limitedBody(c, {
+    maxSize: maxBytes,
+    maxReadMs: spec.maxReadMs,
+    tooLarge: () => fileTooLarge(spec.maxBytes),
+  })
+  const { fields, file, identity } = form
+    ? await readForm(stream, { ...form, maxBytes: spec.maxBytes }, sink)
+    : await readRaw(c, { body: stream, size: length === undefined ? null : Number(length), maxBytes }, sink)
+  const digest = toHex(await sha256(JSON.stringify([identity, file.checksum_sha256])))
   return { fields, file, digest }
 }
 
 async function readRaw<Result extends Received>(
   c: AppContext,
-  incoming: Pick<IncomingFile, 'body' | 'size' | 'most'>,
+  incoming: Pick<IncomingFile, 'body' | 'size' | 'maxBytes'>,
   sink: Sink<Result>,
 ) {
-  const given = {
+  const description = {
     name: headerParameter(`;${(c.req.header('content-disposition') ?? '').replace(/^[^;]*;?/, '')}`, 'filename') ?? '',
-    declared: declaredOf(c.req.header('content-type') ?? null),
+    declared: parseDeclaredType(c.req.header('content-type') ?? null),
   }
-  const file = await sink({ ...incoming, ...given, digest: digestOf(c.req.header('content-digest')) })
-  return { fields: {}, file, said: given }
+  const file = await sink({ ...incoming, ...description, digest: parseContentDigest(c.req.header('content-digest')) })
+  return { fields: {}, file, identity: description }
 }
 
-/** Reads a file without keeping it. */
+/** Reads a file without storing it. */
 export const hashOnly: Sink<Received> = async ({ body }) => {
   const stream = new crypto.DigestStream('SHA-256')
   await body.pipeTo(stream)

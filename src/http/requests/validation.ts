@@ -1,12 +1,12 @@
 import type { z } from '@hono/zod-openapi'
 import { AppError, type FieldError, fieldError, invalid } from '../../domain/errors.ts'
-import { sameJson } from '../../domain/text/json.ts'
-import { type AnsweredFields, unknownFields } from './unknown-fields.ts'
+import { isSameJson } from '../../domain/text/json.ts'
+import { type IgnoredFields, findUnknownFields } from './unknown-fields.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** The most faults that a refusal lists: a body may have a hundred thousand. */
-const maxListed = 100
+/** At most this many errors are reported, because a body can have a hundred thousand. */
+const maxErrors = 100
 
 const formatCodes: Readonly<Record<string, string>> = {
   email: 'invalid_email',
@@ -14,8 +14,8 @@ const formatCodes: Readonly<Record<string, string>> = {
   starts_with: 'invalid_id',
 }
 
-/** The stable code and the text for a fault that zod found. */
-export function describe(issue: Issue): [code: string, detail: string] {
+/** The stable code and the text of an issue that zod reports. */
+export function describeIssue(issue: Issue): [code: string, detail: string] {
   switch (issue.code) {
     case 'invalid_type':
       return ['invalid_type', `Expected ${issue.expected}.`]
@@ -47,8 +47,8 @@ export function describe(issue: Issue): [code: string, detail: string] {
   }
 }
 
-/** `input` distinguishes a missing field from a null one, which zod reports alike. */
-function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+/** The input tells a missing field from a null one, which zod reports alike. */
+function getValue(input: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (value, step) =>
       value !== null && typeof value === 'object' ? (value as Record<PropertyKey, unknown>)[step] : undefined,
@@ -56,31 +56,31 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   )
 }
 
-/** The faults of `input`; `prefix` is its pointer in the body. */
-export function fieldErrors(error: z.ZodError, input: unknown, prefix: readonly PropertyKey[] = []): FieldError[] {
+/** The errors of `input`, which stands at `prefix` in the body. */
+export function listFieldErrors(error: z.ZodError, input: unknown, prefix: readonly PropertyKey[] = []): FieldError[] {
   return error.issues.map((issue) => {
     const path = [...prefix, ...issue.path]
-    const value = valueAt(input, issue.path)
+    const value = getValue(input, issue.path)
     if (value === undefined && issue.path.length) return fieldError(path, 'required', 'This field is required.')
     if (value === null) return fieldError(path, 'null', 'May not be null.')
-    return fieldError(path, ...describe(issue))
+    return fieldError(path, ...describeIssue(issue))
   })
 }
 
-/** All faults of `input`: those of its fields, and unknown names. */
-const faultsOf = (schema: z.ZodType, error: z.ZodError | undefined, input: unknown, answered?: AnsweredFields) => [
-  ...(error ? fieldErrors(error, input) : []),
-  ...unknownFields(schema, input, answered ? { answered } : {}),
+/** All errors of `input`, with its unknown fields. */
+const listErrors = (schema: z.ZodType, error: z.ZodError | undefined, input: unknown, ignored?: IgnoredFields) => [
+  ...(error ? listFieldErrors(error, input) : []),
+  ...findUnknownFields(schema, input, ignored ? { ignored } : {}),
 ]
 
 export interface BodyContext {
-  answered: AnsweredFields
-  /** The resource as clients read it. Fields that are answered in another form than they are set come back in that form. */
+  ignored: IgnoredFields
+  /** Presents the resource. A field that is read in another form than it is set can be sent back. */
   current?: (() => unknown) | undefined
 }
 
-/** The body without invalid fields that equal the fields of the answered resource. */
-function withoutUnchanged(
+/** The body without invalid fields that equal the resource as it is now, or null if there are none. */
+function dropUnchanged(
   error: z.ZodError,
   input: Readonly<Record<string, unknown>>,
   current: () => unknown,
@@ -91,25 +91,30 @@ function withoutUnchanged(
     Object.hasOwn(input, name) &&
     answer !== undefined &&
     Object.hasOwn(answer, name) &&
-    sameJson(JSON.stringify(input[name]), JSON.stringify(answer[name]) ?? 'null')
+    isSameJson(JSON.stringify(input[name]), JSON.stringify(answer[name]) ?? 'null')
   const names = new Set(error.issues.map((issue) => issue.path[0]).filter(isUnchanged))
   return names.size ? Object.fromEntries(Object.entries(input).filter(([name]) => !names.has(name))) : null
 }
 
-/** The parsed body, or a `validation_error` that points at every field. */
+/** Parses a body, or throws a `validation_error` about every faulty field. */
 export function parseBody<S extends z.ZodType>(
   schema: S,
   input: Readonly<Record<string, unknown>>,
   context?: BodyContext,
 ): z.output<S> {
-  const first = schema.safeParse(input)
-  const rest = first.success || !context?.current ? null : withoutUnchanged(first.error, input, context.current)
-  const result = rest ? schema.safeParse(rest) : first
-  const errors = faultsOf(schema, result.error, rest ?? input, context?.answered)
-  if (errors.length > maxListed)
-    throw new AppError('validation_error', `${errors.length} fields are invalid. The first ${maxListed} are listed.`, {
-      errors: errors.slice(0, maxListed),
-    })
+  const strictResult = schema.safeParse(input)
+  const remaining =
+    strictResult.success || !context?.current ? null : dropUnchanged(strictResult.error, input, context.current)
+  const result = remaining ? schema.safeParse(remaining) : strictResult
+  const errors = listErrors(schema, result.error, remaining ?? input, context?.ignored)
+  if (errors.length > maxErrors)
+    throw new AppError(
+      'validation_error',
+      `${errors.length} fields are invalid. The first ${maxErrors} are in \`errors\`.`,
+      {
+        errors: errors.slice(0, maxErrors),
+      },
+    )
   if (!result.success || errors.length) throw invalid(...errors)
   return result.data
 }

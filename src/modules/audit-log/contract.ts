@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { Id, KnownEmail, PersonName, Timestamp } from '../../http/fields.ts'
-import { envelope, type FiltersOf, IdFilter, InstantFilter, listQuery } from '../../http/requests/list-query.ts'
+import { ListPage, type ListFilters, IdFilter, InstantFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 const Change = z.object({
@@ -86,7 +86,7 @@ export const listAuditLog = operation({
       created_before: InstantFilter.optional().openapi({ description: 'Before this time.' }),
     },
   }),
-  response: envelope(AuditEntry),
+  response: ListPage(AuditEntry),
 })
 
-export type AuditFilters = FiltersOf<typeof listAuditLog.query>
+export type AuditFilters = ListFilters<typeof listAuditLog.query>

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { findSweepPosition, sweepPositionStatement } from '../../db/sweeps/sweep-positions.ts'
+import { findSweepPosition, storeSweepPosition } from '../../db/sweeps.ts'
 import { firstIdAt } from '../../domain/ids.ts'
 
 const sweepName = 'audit-log'
@@ -27,7 +27,7 @@ async function deleteOld({ db, now, config }: SweepCtx, organizations: readonly 
     const old = await db.all(sql<{ organization_id: string; id: string }>`select entry.organization_id, entry.id
       from json_each(${JSON.stringify(organizations)}) as organization
         cross join audit_log as entry on entry.organization_id = organization.value
-          and entry.id < ${firstIdAt('audit_entry', now() - config.kept.auditLog)}
+          and entry.id < ${firstIdAt('audit_entry', now() - config.retentionMs.auditLog)}
       limit ${entriesABatch}`)
     const areOld = sql`(organization_id, id) in (select value ->> 'organization_id', value ->> 'id'
       from json_each(${JSON.stringify(old)}))`
@@ -46,5 +46,5 @@ export async function sweepAuditLog(job: SweepCtx): Promise<void> {
   const found = await nextOrganizations(job, from, organizationsASweep + 1)
   const next = found[organizationsASweep] ?? ''
   if (!(await deleteOld(job, found.slice(0, organizationsASweep))) || next === from) return
-  await job.db.batch([sweepPositionStatement(sweepName, { after: next, begun_at: job.now() })])
+  await job.db.batch([storeSweepPosition(sweepName, { after: next, begun_at: job.now() })])
 }

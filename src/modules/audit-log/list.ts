@@ -4,7 +4,7 @@ import { buildOrderBy, maxIndexedOffset, paginate } from '../../db/paginate.ts'
 import { auditLog } from '../../db/schema/audit-log.ts'
 import { accounts, members } from '../../db/schema/organizations.ts'
 import type { RowOf } from '../../db/select.ts'
-import { visibilityOf, visibleIn } from '../../db/visibility.ts'
+import { buildVisibility, isVisibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
 import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
 import type { AuditFilters } from './contract.ts'
@@ -22,7 +22,7 @@ const columns = {
 
 export type AuditRow = RowOf<typeof columns>
 
-const visibility = visibilityOf(sql`${entry.organization_id}`, sql`null`)
+const visibility = buildVisibility(sql`${entry.organization_id}`, sql`null`)
 
 /** One page of the entries of an organisation, newest first. Entries without an organisation are the superuser's. */
 export async function listAuditEntries(
@@ -38,7 +38,7 @@ export async function listAuditEntries(
     from: sql`audit_log indexed by audit_log_by_time`,
     where: [
       eq(entry.organization_id, organizationId),
-      visibleIn(ctx.caller, visibility, { organization_id: filters.organization_id }),
+      isVisibleIn(ctx.caller, visibility, { organization_id: filters.organization_id }),
       ...buildConditions(filters),
     ],
     orderBy: buildOrderBy(ordering, '-created', { created: sql`${entry.created_at}` }),

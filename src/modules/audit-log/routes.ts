@@ -1,5 +1,4 @@
-import { mountList } from '../../http/operations/mount.ts'
-import { createRouter } from '../../http/operations/router.ts'
+import { mountList, createRouter } from '../../http/operations/mount.ts'
 import * as contract from './contract.ts'
 import { presentEntry } from './present.ts'
 import { listAuditEntries } from './list.ts'

@@ -2,15 +2,14 @@ import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
 import { accessTokens } from '../../db/schema/auth.ts'
 import { accounts } from '../../db/schema/organizations.ts'
-import { answering, fromFlag, fromJson, type RowOf, select, selection } from '../../db/select.ts'
+import { decodeAs, fromFlag, fromJson, type RowOf, select, buildSelectList } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
-import { type Caller, type Grant, readScopes, superuser } from '../../domain/accounts/access.ts'
+import { type Caller, type Grant, parseScopes, superuser } from '../../domain/accounts/access.ts'
 import { sha256OfShort, toHex } from '../../domain/text/encoding.ts'
-import { refusedTokenEveryMs } from '../../domain/audit.ts'
+import { refusedTokenIntervalMs } from '../../domain/audit.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isWellFormedToken } from '../../domain/accounts/tokens.ts'
 import type { IdentityProvider } from '../../gateways/identity/identity.ts'
-import { isLineageValid } from './lineage.ts'
 
 /** `last_used_at` is written at most this often. */
 const touchEveryMs = 300_000
@@ -35,6 +34,23 @@ const refuse = (error?: 'invalid_token') =>
   new AppError('not_authenticated', 'Send a valid access token: Authorization: Bearer <token>.', {
     headers: { 'www-authenticate': `Bearer realm="event-commerce"${error ? `, error="${error}"` : ''}` },
   })
+
+/**
+ * True for a row of `access_tokens` whose minters are all valid: no token above it is revoked or expired, and the
+ * memberships by which they were minted exist. This is checked at each use, so that revoking changes one row, however many
+ * it minted.
+ */
+export const isLineageValid = (now: number | SQL): SQL => sql`(
+  (access_tokens.parent_id is null and access_tokens.minter_member_id is null) or not exists (
+    with recursive lineage (parent_id, minter_member_id, is_over) as (
+      select access_tokens.parent_id, access_tokens.minter_member_id, 0
+      union all
+      select above.parent_id, above.minter_member_id,
+        above.revoked_at is not null or coalesce(above.expires_at <= ${now}, 0)
+      from lineage join access_tokens as above on above.id = lineage.parent_id
+    )
+    select 1 from lineage where is_over or (minter_member_id is not null
+      and not exists (select 1 from members where members.id = lineage.minter_member_id))))`
 
 /** The grants of an account: those in one organisation, or all. */
 const grantsIn = (organization: SQL) =>
@@ -74,7 +90,7 @@ async function refuseEnded(row: TokenRow, { now, recordRefused }: Credentials): 
   const { id, account_id, organization_id, revoked_at, expires_at } = row
   const isExpired = expires_at !== null && expires_at <= now
   if (revoked_at === null && !isExpired && row.is_lineage_valid) return
-  if ((row.refused_at ?? 0) <= now - refusedTokenEveryMs) {
+  if ((row.refused_at ?? 0) <= now - refusedTokenIntervalMs) {
     const reason = revoked_at === null && isExpired ? 'expired' : 'revoked'
     await recordRefused({ token_id: id, account_id, organization_id, reason })
   }
@@ -85,9 +101,9 @@ async function byToken(token: string, digest: Uint8Array, credentials: Credentia
   const { db, now } = credentials
   const row = isWellFormedToken(token)
     ? await db.first(
-        answering(
+        decodeAs(
           tokenFields,
-          sql<TokenRow>`select ${selection(tokenFields)} from (select ${now} as now) as asked cross join ${accessTokens}
+          sql<TokenRow>`select ${buildSelectList(tokenFields)} from (select ${now} as now) as asked cross join ${accessTokens}
             join ${accounts} on ${accounts.id} = ${accessTokens.account_id}
             where ${accessTokens.token_hash} = ${toHex(digest)}`,
         ),
@@ -100,7 +116,7 @@ async function byToken(token: string, digest: Uint8Array, credentials: Credentia
     email: row.email,
     is_superuser: false,
     grants: row.grants,
-    scopes: readScopes(row.scopes),
+    scopes: parseScopes(row.scopes),
     credential: { kind: 'token', id: row.id, organization_id: row.organization_id },
   }
   const touch = async () => {

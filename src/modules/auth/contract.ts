@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { memberRoles, roleCodes, tokenScopes } from '../../domain/accounts/access.ts'
-import { shownLength } from '../../domain/accounts/tokens.ts'
+import { tokenPreviewLength } from '../../domain/accounts/tokens.ts'
 import {
   Count,
   FullName,
@@ -16,7 +16,7 @@ import {
   Slug,
   Timestamp,
 } from '../../http/fields.ts'
-import { type AskedOf, envelope, listQuery } from '../../http/requests/list-query.ts'
+import { type ListRequest, ListPage, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 const Scope = z.enum(tokenScopes)
@@ -33,7 +33,7 @@ const tokenFields = {
     .openapi({ description: 'The only organisation it works in; null for all of its owner.' }),
   prefix: z
     .string()
-    .max(shownLength)
+    .max(tokenPreviewLength)
     .openapi({ description: 'The first characters, to recognise the token by.', example: 'ecm_Ab3d' }),
   scopes: Scopes,
   created: Timestamp,
@@ -81,7 +81,7 @@ export const UserInfo = z
       }),
       prefix: z
         .string()
-        .max(shownLength)
+        .max(tokenPreviewLength)
         .nullable()
         .openapi({ description: 'Null for a caller without a stored token.' }),
       scopes: Scopes,
@@ -135,10 +135,10 @@ export const listAccessTokens = operation({
   description: "The caller's own tokens that still work.",
   roles: roleCodes,
   query: listQuery({ ordering: ['created', 'name'], filters: {} }),
-  response: envelope(AccessToken),
+  response: ListPage(AccessToken),
 })
 
-export type TokenQuery = AskedOf<typeof listAccessTokens.query>
+export type TokenQuery = ListRequest<typeof listAccessTokens.query>
 
 const CreateAccessToken = z.object({
   name: TokenName,

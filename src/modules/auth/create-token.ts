@@ -6,8 +6,8 @@ import { tokenScopes } from '../../domain/accounts/access.ts'
 import { sha256, toHex } from '../../domain/text/encoding.ts'
 import { doesNotExist, fieldError, invalid, parameterError, permissionDenied } from '../../domain/errors.ts'
 import { toIso } from '../../domain/time/instants.ts'
-import { maxGeneration, type Minting, tokenEnd } from '../../domain/accounts/token-lifetimes.ts'
-import { mintToken, shownLength } from '../../domain/accounts/tokens.ts'
+import { maxGeneration, type TokenGrant, decideTokenEnd } from '../../domain/accounts/token-lifetimes.ts'
+import { generateToken, tokenPreviewLength } from '../../domain/accounts/tokens.ts'
 import type { CreateAccessTokenInput } from './contract.ts'
 import { type AccessTokenRow, administrators, callingToken, findMember } from './queries.ts'
 
@@ -25,9 +25,9 @@ async function ownerOf(ctx: Ctx, memberId: string | undefined) {
   return { account_id, organization_id, minter_member_id }
 }
 
-function endOf(asked: number | null | undefined, minting: Minting): number | null {
+function endOf(asked: number | null | undefined, minting: TokenGrant): number | null {
   if (asked && asked <= minting.now) throw invalid(fieldError(['expires_at'], 'in_past', 'This time is past.'))
-  const end = tokenEnd(asked, minting)
+  const end = decideTokenEnd(asked, minting)
   if (end.isAllowed) return end.at
   if (end.latest === null)
     throw permissionDenied(administrators, [
@@ -59,14 +59,14 @@ export async function createToken(
     throw invalid(
       parameterError(null, 'too_many_generations', `At most ${maxGeneration} tokens mint one another in a chain.`),
     )
-  const minting = { caller, organization_id: owner.organization_id, minterEnd: minter?.expires_at ?? null, now }
-  const token = mintToken(ctx.randomBytes, ctx.config.cell)
+  const minting = { caller, organization_id: owner.organization_id, parentExpiresAt: minter?.expires_at ?? null, now }
+  const token = generateToken(ctx.randomBytes, ctx.config.cell)
   const row: AccessTokenRow = {
     id: ctx.newId('access_token'),
     ...owner,
     name: input.name,
     token_hash: toHex(await sha256(token)),
-    shown: token.slice(0, shownLength),
+    prefix: token.slice(0, tokenPreviewLength),
     scopes,
     created_at: now,
     expires_at: endOf(input.expires_at, minting),

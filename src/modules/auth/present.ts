@@ -1,9 +1,9 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import { readScopes, strongerRole } from '../../domain/accounts/access.ts'
-import { imageOrNull } from '../../domain/files/addresses.ts'
+import { parseScopes, pickStrongerRole } from '../../domain/accounts/access.ts'
+import { buildImageOrNull } from '../../domain/files/addresses.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
-import { fullName } from '../../domain/accounts/users.ts'
+import { formatFullName } from '../../domain/accounts/users.ts'
 import type { AccessToken, CreatedAccessToken, UserInfo } from './contract.ts'
 import type { AccessTokenRow, UserInfoRows } from './queries.ts'
 
@@ -15,8 +15,8 @@ export const presentToken = (row: AccessTokenRow): z.input<typeof AccessToken> =
   name: row.name,
   kind: kindOf(row),
   organization_id: row.organization_id,
-  prefix: row.shown,
-  scopes: readScopes(row.scopes),
+  prefix: row.prefix,
+  scopes: parseScopes(row.scopes),
   created: toIso(row.created_at),
   expires_at: toIsoOrNull(row.expires_at),
   last_used_at: toIsoOrNull(row.last_used_at),
@@ -39,7 +39,7 @@ export function presentUserInfo(rows: UserInfoRows, ctx: Ctx): z.input<typeof Us
     id: account?.id ?? caller.credential.id ?? caller.id,
     email: caller.email,
     ...names,
-    full_name: fullName(names),
+    full_name: formatFullName(names),
     is_superuser: caller.is_superuser,
     date_joined: toIsoOrNull(account?.created_at ?? null),
     last_seen: toIsoOrNull(account?.last_seen_at ?? null),
@@ -47,7 +47,7 @@ export function presentUserInfo(rows: UserInfoRows, ctx: Ctx): z.input<typeof Us
       id: token?.id ?? null,
       kind,
       name: token?.name ?? null,
-      prefix: token?.shown ?? null,
+      prefix: token?.prefix ?? null,
       scopes: [...caller.scopes],
       created: toIsoOrNull(token?.created_at ?? null),
       expires_at: toIsoOrNull(token?.expires_at ?? null),
@@ -57,13 +57,13 @@ export function presentUserInfo(rows: UserInfoRows, ctx: Ctx): z.input<typeof Us
       id,
       name,
       slug,
-      avatar: imageOrNull(ctx.config.files.url, avatar_id, avatar_key),
+      avatar: buildImageOrNull(ctx.config.files.url, avatar_id, avatar_key),
       role: caller.is_superuser ? 'admin' : (roleIn(id, null) ?? null),
     })),
     editions: rows.editions.map(({ id, full_name, slug, organization_id }) => {
       const own = roleIn(organization_id, id)
       const inherited = caller.is_superuser ? 'admin' : roleIn(organization_id, null)
-      const role = inherited && own ? strongerRole(inherited, own) : (inherited ?? own ?? 'viewer')
+      const role = inherited && own ? pickStrongerRole(inherited, own) : (inherited ?? own ?? 'viewer')
       const source = role === inherited ? 'organization' : 'edition'
       return { id, full_name, slug, organization_id, role, source }
     }),

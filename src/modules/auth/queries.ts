@@ -1,16 +1,15 @@
 import { and, eq, getTableColumns, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { keyOfFile } from '../../db/images.ts'
+import { selectAccessKey, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { accessTokens } from '../../db/schema/auth.ts'
 import { members } from '../../db/schema/organizations.ts'
 import { fromJson, select, selectValues } from '../../db/select.ts'
-import { visibilityOf, visible } from '../../db/visibility.ts'
 import type { Caller, MemberRole, RoleCode, Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import { editionsShown, type TokenQuery } from './contract.ts'
-import { isLineageValid } from './lineage.ts'
+import { isLineageValid } from './authenticate.ts'
 
 export type AccessTokenRow = typeof accessTokens.$inferSelect
 
@@ -44,7 +43,7 @@ export async function findToken(ctx: Ctx, id: string): Promise<AccessTokenRow & 
   const { caller } = ctx
   const bound = caller.credential.organization_id
   const own = and(eq(columns.account_id, caller.id), bound ? eq(columns.organization_id, bound) : undefined)
-  const administered = visible(caller, visibilityOf(sql`${columns.organization_id}`, sql`null`), administrators)
+  const administered = isVisibleTo(caller, buildVisibility(sql`${columns.organization_id}`, sql`null`), administrators)
   const row = await ctx.db.first(
     select(columns)
       .from(accessTokens)
@@ -73,7 +72,7 @@ export const findMember = (ctx: Ctx, id: string) =>
       .where(
         and(
           eq(members.id, id),
-          visible(ctx.caller, visibilityOf(sql`${members.organization_id}`, sql`null`), administrators),
+          isVisibleTo(ctx.caller, buildVisibility(sql`${members.organization_id}`, sql`null`), administrators),
         ),
       ),
   )
@@ -98,7 +97,7 @@ export interface UserInfoRows {
   } | null
   token: Pick<
     AccessTokenRow,
-    'id' | 'name' | 'shown' | 'scopes' | 'organization_id' | 'created_at' | 'expires_at' | 'last_used_at'
+    'id' | 'name' | 'prefix' | 'scopes' | 'organization_id' | 'created_at' | 'expires_at' | 'last_used_at'
   > | null
   organizations: { id: string; name: string; slug: string; avatar_id: string | null; avatar_key: string | null }[]
   editions: { id: string; full_name: string; slug: string; organization_id: string }[]
@@ -122,20 +121,20 @@ function accountOf({ id, credential }: Caller): SQL {
 /** Everything that user-info answers, as one statement. */
 export async function readUserInfo(ctx: Ctx): Promise<UserInfoRows> {
   const { caller } = ctx
-  const organizations = visible(caller, {
+  const organizations = isVisibleTo(caller, {
     inOrganizations: (ids) => sql`organizations.id in (select value from json_each(${JSON.stringify(ids)}))`,
     inEditions: (ids) =>
       sql`organizations.id in (select organization_id from editions where id in (select value from json_each(${JSON.stringify(ids)})))`,
   })
-  const editions = visible(caller, visibilityOf(sql`organization_id`, sql`id`))
+  const editions = isVisibleTo(caller, buildVisibility(sql`organization_id`, sql`id`))
   const fields = {
     account: fromJson<UserInfoRows['account']>(accountOf(caller)),
-    token: fromJson<UserInfoRows['token']>(sql`(select json_object('id', id, 'name', name, 'shown', shown,
+    token: fromJson<UserInfoRows['token']>(sql`(select json_object('id', id, 'name', name, 'prefix', prefix,
         'scopes', scopes, 'organization_id', organization_id, 'created_at', created_at, 'expires_at', expires_at,
         'last_used_at', last_used_at)
       from access_tokens where id = ${caller.credential.id})`),
     organizations: fromJson<UserInfoRows['organizations']>(sql`(select json_group_array(json_object('id', id,
-        'name', name, 'slug', slug, 'avatar_id', avatar_file_id, 'avatar_key', ${keyOfFile(sql`avatar_file_id`)}))
+        'name', name, 'slug', slug, 'avatar_id', avatar_file_id, 'avatar_key', ${selectAccessKey(sql`avatar_file_id`)}))
       from (select * from organizations where ${organizations} order by name, id limit ${editionsShown}))`),
     editions: fromJson<UserInfoRows['editions']>(sql`(select json_group_array(json_object('id', id,
         'full_name', full_name, 'slug', slug, 'organization_id', organization_id))

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { changedOne, commit } from '../../db/commit.ts'
+import { requireOneChange, commit } from '../../db/commit.ts'
 import { accessTokens } from '../../db/schema/auth.ts'
 import { update } from '../../db/write.ts'
 import type { AccessTokenRow } from './queries.ts'
@@ -8,5 +8,5 @@ import type { AccessTokenRow } from './queries.ts'
 /** A revoked token never works again; revoking it once more keeps the first time. */
 export const revokeToken = (ctx: Ctx, token: AccessTokenRow): Promise<null> => {
   const revoke = update(accessTokens, { revoked_at: ctx.now() }, sql`id = ${token.id} and revoked_at is null`)
-  return commit(ctx, null, token.revoked_at === null ? [revoke, changedOne()] : [])
+  return commit(ctx, null, token.revoked_at === null ? [revoke, requireOneChange()] : [])
 }

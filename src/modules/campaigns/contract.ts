@@ -2,9 +2,9 @@ import type { z } from '@hono/zod-openapi'
 import { type RoleCode, roleCodes } from '../../domain/accounts/access.ts'
 import { IdParams } from '../../http/fields.ts'
 import {
-  type AskedOf,
-  envelope,
-  type FiltersOf,
+  type ListRequest,
+  ListPage,
+  type ListFilters,
   IdFilter,
   listQuery,
   TextFilter,
@@ -39,7 +39,7 @@ const listCampaignsQuery = listQuery({
     search: TextFilter.optional().openapi({ description: 'Part of the name.' }),
   },
 })
-export type CampaignFilters = FiltersOf<typeof listCampaignsQuery>
+export type CampaignFilters = ListFilters<typeof listCampaignsQuery>
 export type CampaignOrdering = z.output<typeof listCampaignsQuery>['ordering']
 
 export const listCampaigns = operation({
@@ -51,7 +51,7 @@ export const listCampaigns = operation({
   description: 'Newest first. Campaigns without a schedule come last by `scheduled_at` and `-scheduled_at`.',
   roles: readers,
   query: listCampaignsQuery,
-  response: envelope(Campaign),
+  response: ListPage(Campaign),
 })
 
 export const createCampaign = operation({
@@ -176,7 +176,7 @@ const listRecipientsQuery = listQuery({
     engagement: EngagementFilter.optional(),
   },
 })
-export type RecipientQuery = AskedOf<typeof listRecipientsQuery>
+export type RecipientQuery = ListRequest<typeof listRecipientsQuery>
 
 export const listCampaignRecipients = operation({
   id: 'listCampaignRecipients',
@@ -189,7 +189,7 @@ export const listCampaignRecipients = operation({
   roles: writers,
   params: IdParams('cmp'),
   query: listRecipientsQuery,
-  response: envelope(CampaignRecipient),
+  response: ListPage(CampaignRecipient),
 })
 
 export const retryFailedCampaignRecipients = operation({

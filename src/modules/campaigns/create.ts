@@ -4,7 +4,7 @@ import { growCampaigns } from '../../db/cel/list-sizes.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
 import { insert } from '../../db/write.ts'
 import { invalid } from '../../domain/errors.ts'
-import { searchText } from '../../domain/text/fold.ts'
+import { buildSearchText } from '../../domain/text/fold.ts'
 import type { TranslatedDict } from '../../domain/languages.ts'
 import { measureAll, type SmsSizes } from '../../domain/messaging/sms.ts'
 import { openEditions } from '../editions/index.ts'
@@ -32,7 +32,7 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Prom
     edition_id,
     segment_id,
     name,
-    search: searchText(name),
+    search: buildSearchText(name),
     channel,
     email_message_id,
     ...texts,

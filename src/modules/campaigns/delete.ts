@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { changedOne, commit } from '../../db/commit.ts'
+import { requireOneChange, commit } from '../../db/commit.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
 import { remove } from '../../db/write.ts'
 import { isDeletable } from '../../domain/campaigns/lifecycle.ts'
@@ -18,6 +18,6 @@ export async function deleteCampaign(ctx: Ctx, campaign: LoadedCampaign): Promis
     ...openEditions(edition_id),
     ...segmentStays(ctx, campaign),
     remove(campaigns, and(eq(campaigns.id, id), eq(campaigns.version, version))),
-    changedOne(),
+    requireOneChange(),
   ])
 }

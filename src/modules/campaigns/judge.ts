@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { stillHolds } from '../../db/commit.ts'
+import { abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { mayAt, organizationRoles, type Tenant } from '../../domain/accounts/access.ts'
+import { mayAt, pickOrganizationRoles, type Tenant } from '../../domain/accounts/access.ts'
 import { isEditable } from '../../domain/campaigns/lifecycle.ts'
 import { AppError } from '../../domain/errors.ts'
 import { writers } from './contract.ts'
@@ -28,7 +28,7 @@ export function checkSegmentRole(ctx: Ctx, campaign: CampaignSegment): void {
     isWhole
       ? 'The segment of this campaign is of the whole organisation: this takes a role in the organisation.'
       : 'The segment of this campaign belongs to another edition: this needs a role there, or a role in the organisation.',
-    { extra: { required_roles: isWhole ? organizationRoles(writers) : writers } },
+    { extra: { required_roles: isWhole ? pickOrganizationRoles(writers) : writers } },
   )
 }
 
@@ -49,7 +49,7 @@ export const segmentStays = (ctx: Ctx, campaign: CampaignSegment): Statement[] =
   const { organization_id, segment_id, segment_edition_id } = campaign
   if (mayAt(ctx.caller, writers, { organization_id, editions: [] })) return []
   return [
-    stillHolds(sql`exists (select 1 from segments where id = ${segment_id} and edition_id is ${segment_edition_id})`),
+    abortUnless(sql`exists (select 1 from segments where id = ${segment_id} and edition_id is ${segment_edition_id})`),
   ]
 }
 
@@ -57,6 +57,6 @@ export const segmentStays = (ctx: Ctx, campaign: CampaignSegment): Statement[] =
 export const messageStays = ({ message_id, message_version }: CampaignDetailRow): Statement[] => {
   if (message_id === null) return []
   return [
-    stillHolds(sql`exists (select 1 from email_messages where id = ${message_id} and version = ${message_version})`),
+    abortUnless(sql`exists (select 1 from email_messages where id = ${message_id} and version = ${message_version})`),
   ]
 }

@@ -4,7 +4,7 @@ import { pendingOf, ratesOf } from '../../domain/campaigns/counters.ts'
 import { isEditable } from '../../domain/campaigns/lifecycle.ts'
 import { inZone } from '../../domain/campaigns/schedule.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
-import { fullName } from '../../domain/accounts/users.ts'
+import { formatFullName } from '../../domain/accounts/users.ts'
 import { presentSegmentSummary } from '../segments/index.ts'
 import type { SegmentSummary } from '../../http/fields.ts'
 import type { Campaign, CampaignDetail, CampaignRecipient, CampaignStats } from './campaign-contract.ts'
@@ -71,7 +71,7 @@ export function presentRecipient(row: ListedRecipient): z.input<typeof CampaignR
   const person = personOf(row)
   return {
     id: row.user_id,
-    user: { api_id: row.user_id, full_name: fullName(person), email: person.email },
+    user: { api_id: row.user_id, full_name: formatFullName(person), email: person.email },
     address: isErasedAddress(row) ? '' : row.address,
     language: row.language,
     state: row.is_cancelled ? 'cancelled' : row.state,

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, isNull, or, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { containsFolded } from '../../db/contains.ts'
+import { containsFolded } from '../../db/search.ts'
 import { buildOrderBy, buildPage, maxIndexedOffset, paginate } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
@@ -8,8 +8,8 @@ import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
 import { segments } from '../../db/schema/messaging/segments.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { type RowOf, select } from '../../db/select.ts'
-import { inList, seesOrganization, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
-import { customersSeenBy } from '../../db/customer-visibility.ts'
+import { inList, seesOrganization, buildVisibility, isVisibleTo, isVisibleIn } from '../../db/visibility.ts'
+import { viewCustomers } from '../../db/customers.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import type { RecipientRow } from '../../domain/campaigns/sender.ts'
 import type { RecipientPerson } from '../../domain/campaigns/sending-policy.ts'
@@ -34,8 +34,8 @@ const listColumns = { ...columns, ...segmentSummaryFields, edition_timezone: edi
 
 export type CampaignListRow = RowOf<typeof listColumns>
 
-const campaignVisibility = visibilityOf(sql`${campaigns.organization_id}`, sql`${campaigns.edition_id}`)
-const segmentVisibility = visibilityOf(sql`${segments.organization_id}`, sql`${segments.edition_id}`)
+const campaignVisibility = buildVisibility(sql`${campaigns.organization_id}`, sql`${campaigns.edition_id}`)
+const segmentVisibility = buildVisibility(sql`${segments.organization_id}`, sql`${segments.edition_id}`)
 
 export function listCampaigns(
   ctx: Ctx,
@@ -48,7 +48,7 @@ export function listCampaigns(
     from: sql`${campaigns}`,
     id: sql`${columns.seq}`,
     where: [
-      visibleIn(ctx.caller, campaignVisibility, filters),
+      isVisibleIn(ctx.caller, campaignVisibility, filters),
       ...(organization_id ? [eq(columns.organization_id, organization_id)] : []),
       ...(edition_id ? [eq(columns.edition_id, edition_id)] : []),
       ...(channel ? [eq(columns.channel, channel)] : []),
@@ -70,7 +70,7 @@ export function listCampaigns(
 
 export async function findCampaign(ctx: Ctx, id: string): Promise<LoadedCampaign> {
   const row = await ctx.db.first(
-    selectCampaigns().where(and(eq(columns.id, id), visible(ctx.caller, campaignVisibility))),
+    selectCampaigns().where(and(eq(columns.id, id), isVisibleTo(ctx.caller, campaignVisibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
@@ -93,7 +93,7 @@ export async function resolveReferences(ctx: Ctx, ids: References): Promise<Read
     eq(segments.organization_id, organizations.id),
     or(isNull(segments.edition_id), eq(segments.edition_id, ids.edition_id)),
     isNull(segments.deleted_at),
-    visible(ctx.caller, segmentVisibility),
+    isVisibleTo(ctx.caller, segmentVisibility),
   )
   const row = await ctx.db.first(
     select({ edition: editions.id, ...readinessFields })
@@ -136,7 +136,7 @@ const noContact = { email: null, phone_number: null, first_name: '', last_name: 
  */
 async function showContacts(ctx: Ctx, campaign: CampaignRow, rows: readonly RecipientRow[]): Promise<RecipientRow[]> {
   if (seesOrganization(ctx.caller, campaign.organization_id) || rows.length === 0) return [...rows]
-  const view = customersSeenBy(ctx.caller)
+  const view = viewCustomers(ctx.caller)
   const ids = rows.map(({ user_id }) => user_id)
   const people = await ctx.db.all(sql<RecipientPerson>`select users.id,
       ${view.columns(['email', 'phone_number', 'first_name', 'last_name'])}

@@ -1,9 +1,9 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
-import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
+import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import { isEditable } from '../../domain/campaigns/lifecycle.ts'
-import { searchText } from '../../domain/text/fold.ts'
+import { buildSearchText } from '../../domain/text/fold.ts'
 import { openEditions } from '../editions/index.ts'
 import type { UpdateCampaignInput } from './campaign-contract.ts'
 import { smsColumns } from './create.ts'
@@ -20,7 +20,7 @@ function changesOf(campaign: CampaignDetailRow, input: UpdateCampaignInput): Cam
   const { name, segment_id, channel, email_message_id, sms_body } = input
   const changed = channel !== undefined && channel !== campaign.channel ? channel : null
   return {
-    ...(name === undefined ? {} : { name, search: searchText(name) }),
+    ...(name === undefined ? {} : { name, search: buildSearchText(name) }),
     ...(segment_id === undefined ? {} : { segment_id }),
     ...(changed === 'sms' ? { email_message_id: null } : {}),
     ...(changed === 'email' ? smsColumns({}) : {}),
@@ -40,7 +40,7 @@ export async function updateCampaign(
   // Sizes follow from the texts, so alone they are no change, unless there are none yet.
   const { sms_sizes, ...texts } = changes
   const asked = campaign.sms_sizes === null && !isEmpty(sms_sizes ?? {}) ? changes : texts
-  if (isEmpty(changesIn<CampaignDetailRow>(campaign, asked)))
+  if (isEmpty(pickChanges<CampaignDetailRow>(campaign, asked)))
     return commit(ctx, campaign, openEditions(campaign.edition_id))
   const after = { ...campaign, ...changes, modified_at: ctx.now(), version: campaign.version + 1 }
   const isMoved = after.segment_id !== campaign.segment_id || after.email_message_id !== campaign.email_message_id

@@ -1,4 +1,4 @@
-import { decideAgain } from '../../db/commit.ts'
+import { retryLostRaces } from '../../db/commit.ts'
 import type { JobCtx } from '../../context.ts'
 import { mintPreferencesToken, readConfirmationToken } from '../../domain/consents/consent-tokens.ts'
 import { stateOf } from '../../domain/consents/consents.ts'
@@ -71,7 +71,7 @@ export async function confirm(
   token: string,
   { asked, visit }: { asked: Language | null; visit: Visit },
 ): Promise<Confirmable | null> {
-  await decideAgain(async () => {
+  await retryLostRaces(async () => {
     const found = await findAnswer(job, token)
     if (!found || found.is_confirmed) return
     const { person, answer } = found

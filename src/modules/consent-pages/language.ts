@@ -1,4 +1,4 @@
-import { type Language, languageOf, languages } from '../../domain/languages.ts'
+import { type Language, parseLanguage, languages } from '../../domain/languages.ts'
 
 /** The requested language of a page; null for one that has no texts. */
 export function languageIn(asked: string | undefined): Language | null
@@ -6,5 +6,5 @@ export function languageIn(asked: string | undefined): Language | null
 export function languageIn(asked: string | undefined, locale: string): Language
 export function languageIn(asked: string | undefined, locale?: string): Language | null {
   const found = languages.find((one) => one === asked) ?? null
-  return locale === undefined ? found : (found ?? languageOf(locale) ?? 'en')
+  return locale === undefined ? found : (found ?? parseLanguage(locale) ?? 'en')
 }

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { dateText } from '../../domain/email/messages/dates.ts'
 import { isSafeAddress } from '../../domain/email/blocks/urls.ts'
-import { bcp47, type Language, languages } from '../../domain/languages.ts'
+import { toBcp47, type Language, languages } from '../../domain/languages.ts'
 import { isDeadAddress } from '../../domain/messaging/suppressions.ts'
 import { ownNames, pageWords, type ShownStatus } from './words.ts'
 
@@ -80,7 +80,7 @@ function wordingOf(
   const link = isSafeAddress(link_url)
     ? html`<p><a href="${link_url}" rel="noopener noreferrer nofollow">${words.more}</a></p>`
     : ''
-  const whole = html`<div lang="${bcp47(own)}">${lines(text)}</div>`
+  const whole = html`<div lang="${toBcp47(own)}">${lines(text)}</div>`
   const folded = html`<details>
     <summary>${words.wording}</summary>
     ${whole}
@@ -90,7 +90,7 @@ function wordingOf(
 
 function consentCard(consent: ShownConsent, index: number, language: Language) {
   const words = pageWords[language]
-  const own = bcp47(consent.language)
+  const own = toBcp47(consent.language)
   const stands = html`<small class="soft" id="${titleId(index)}-state"
     >${consent.edition_name === null ? '' : `${consent.edition_name}. `}${statusText(consent, language)}</small
   >`
@@ -122,8 +122,8 @@ const languageLinks = (language: Language) =>
   html`<nav class="languages" aria-label="${pageWords[language].languages}">
     ${languages.map((one) =>
       one === language
-        ? html`<span aria-current="true" lang="${bcp47(one)}">${ownNames[one]}</span>`
-        : html`<a href="?language=${one}" lang="${bcp47(one)}" hreflang="${bcp47(one)}">${ownNames[one]}</a>`,
+        ? html`<span aria-current="true" lang="${toBcp47(one)}">${ownNames[one]}</span>`
+        : html`<a href="?language=${one}" lang="${toBcp47(one)}" hreflang="${toBcp47(one)}">${ownNames[one]}</a>`,
     )}
   </nav>`
 
@@ -152,7 +152,7 @@ export function preferencesPage(preferences: Preferences, outcome?: FormOutcome)
     ${consents.length ? html`<form method="post">${cards}${save}</form>` : html`<p>${words.nothing}</p>`}
     <p class="soft"><small>${words.stays}</small></p>
     ${languageLinks(language)}`
-  return { language: bcp47(language), title: words.title, content }
+  return { language: toBcp47(language), title: words.title, content }
 }
 
 export interface Confirmable {
@@ -180,13 +180,13 @@ export function confirmationPage({
         : html`<p>${words.confirmIntro(organization_name)}</p>`
     }
     <section class="card">
-      <h2 lang="${bcp47(consent.language)}">${consent.title}</h2>
+      <h2 lang="${toBcp47(consent.language)}">${consent.title}</h2>
       ${wordingOf(consent, language)}
     </section>
     ${is_confirmed ? '' : html`<form method="post"><button name="confirm" value="1">${words.confirm}</button></form>`}
     <p><a href="${preferences}">${words.all}</a></p>
     ${languageLinks(language)}`
-  return { language: bcp47(language), title: words.confirmTitle, content }
+  return { language: toBcp47(language), title: words.confirmTitle, content }
 }
 
 /** The same page for every invalid link. */

@@ -1,4 +1,4 @@
-import { decideAgain } from '../../db/commit.ts'
+import { retryLostRaces } from '../../db/commit.ts'
 import type { JobCtx } from '../../context.ts'
 import { readPreferencesToken } from '../../domain/consents/consent-tokens.ts'
 import type { Language } from '../../domain/languages.ts'
@@ -94,4 +94,4 @@ async function attempt(job: JobCtx, { person, language, form, visit }: Preferenc
 
 /** Saves what was changed on the page: all of it, or nothing. Sent again, the same form changes nothing. */
 export const savePreferences = (job: JobCtx, request: PreferencesRequest): Promise<FormOutcome> =>
-  decideAgain(() => attempt(job, request))
+  retryLostRaces(() => attempt(job, request))

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { changesBetween } from '../../domain/audit.ts'
-import { stillHolds } from '../../db/commit.ts'
+import { listChanges } from '../../domain/audit.ts'
+import { abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import type { AskedAnswer } from '../consents/index.ts'
 import { auditStatement } from '../audit-log/index.ts'
@@ -61,7 +61,7 @@ function auditEntries(job: JobCtx, person: LinkedPerson, made: readonly DecidedA
         edition_id: definition.edition_id,
         resource_type: 'user',
         resource_id: person.id,
-        changes: changesBetween(
+        changes: listChanges(
           { [`consents.${definition.key}`]: before?.status ?? 'none' },
           { [`consents.${definition.key}`]: records.at(-1)?.status ?? null },
         ),
@@ -72,10 +72,10 @@ function auditEntries(job: JobCtx, person: LinkedPerson, made: readonly DecidedA
 
 /** Abort the transaction for a person who was erased meanwhile, or an edition that was archived. */
 const guards = (person: LinkedPerson, made: readonly DecidedAnswer[]): Statement[] => [
-  stillHolds(sql`exists (select 1 from users where id = ${person.id} and erased_at is null)`),
+  abortUnless(sql`exists (select 1 from users where id = ${person.id} and erased_at is null)`),
   ...made.flatMap(({ definition, records }) =>
     definition.edition_id !== null && records.at(-1)?.status === 'given'
-      ? [stillHolds(sql`exists (select 1 from editions where id = ${definition.edition_id} and is_archived = 0)`)]
+      ? [abortUnless(sql`exists (select 1 from editions where id = ${definition.edition_id} and is_archived = 0)`)]
       : [],
   ),
 ]

@@ -1,9 +1,8 @@
 import { Hono } from 'hono'
 import { readBody } from '../../http/requests/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
-import { formPage, formPolicy } from '../../http/pages/form-page.ts'
-import { linkHeaders } from '../../http/middleware/link-headers.ts'
-import { clientPrefix, limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
+import { formPage, formPolicy, linkHeaders } from '../../http/pages/html-page.ts'
+import { readNetworkPrefix, limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
 import { languageIn } from './language.ts'
 import { confirm, confirmationOf } from './confirmation.ts'
 import { confirmationPage, type LinkPage, preferencesPage, unknownPage } from './page.ts'
@@ -22,7 +21,7 @@ async function answer(c: AppContext, page: LinkPage, status: Status = 200): Prom
 }
 
 const visitOf = (c: AppContext): Visit => {
-  const ip_prefix = clientPrefix(c)
+  const ip_prefix = readNetworkPrefix(c)
   const agent = c.req.header('user-agent')
   return {
     request_id: c.var.requestId,

@@ -13,7 +13,7 @@ import {
 import { utf8 } from '../../domain/text/encoding.ts'
 import { channels } from '../../domain/messaging/messaging.ts'
 import { Id, IdParams, Instant, LanguageCode, orNull, Timestamp } from '../../http/fields.ts'
-import { type AskedOf, envelope, IdFilter, listQuery } from '../../http/requests/list-query.ts'
+import { type ListRequest, ListPage, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 const hidden = 'Null too where the caller has a role of an edition alone, and the answer is not of that edition.'
@@ -163,10 +163,10 @@ customer. With \`edition_id\`, those that count in that edition.`,
     ordering: ['position', 'name'],
     filters: { edition_id: IdFilter.optional(), type: z.enum(consentTypes).optional() },
   }),
-  response: envelope(UserConsent),
+  response: ListPage(UserConsent),
 })
 
-export type AnswerQuery = AskedOf<typeof listUserConsents.query>
+export type AnswerQuery = ListRequest<typeof listUserConsents.query>
 
 export const listConsentRecords = operation({
   id: 'listConsentRecords',
@@ -178,10 +178,10 @@ export const listConsentRecords = operation({
   roles: readers,
   params,
   query: listQuery({ ordering: ['number'], filters: {} }),
-  response: envelope(ConsentRecord),
+  response: ListPage(ConsentRecord),
 })
 
-export type RecordQuery = AskedOf<typeof listConsentRecords.query>
+export type RecordQuery = ListRequest<typeof listConsentRecords.query>
 
 export const getConsentProof = operation({
   id: 'getConsentProof',

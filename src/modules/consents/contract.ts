@@ -26,8 +26,8 @@ import {
 } from '../../http/fields.ts'
 import {
   BooleanFilter,
-  envelope,
-  type FiltersOf,
+  ListPage,
+  type ListFilters,
   IdFilter,
   listQuery,
   TextFilter,
@@ -197,10 +197,10 @@ export const listConsents = operation({
       search: TextFilter.optional().openapi({ description: 'Part of the key or the name.' }),
     },
   }),
-  response: envelope(Consent),
+  response: ListPage(Consent),
 })
 
-export type ConsentFilters = FiltersOf<typeof listConsents.query>
+export type ConsentFilters = ListFilters<typeof listConsents.query>
 
 export const createConsent = operation({
   id: 'createConsent',

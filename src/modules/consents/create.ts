@@ -3,7 +3,7 @@ import { commit } from '../../db/commit.ts'
 import { consents, consentVersions } from '../../db/schema/consents.ts'
 import { insert } from '../../db/write.ts'
 import { doesNotExist, fieldError, invalid } from '../../domain/errors.ts'
-import { searchText } from '../../domain/text/fold.ts'
+import { buildSearchText } from '../../domain/text/fold.ts'
 import { openEditions } from '../editions/index.ts'
 import type { CreateConsentInput } from './contract.ts'
 import { type ConsentRow, type DefinitionRow, findTenant, type TenantSummary } from './queries.ts'
@@ -46,7 +46,7 @@ export async function createConsent(ctx: Ctx, input: CreateConsentInput): Promis
     organization_id,
     edition_id,
     origin_id: null,
-    search: searchText(rest.key, rest.name),
+    search: buildSearchText(rest.key, rest.name),
     wording_version: 1,
     version: 1,
     created_at: now,

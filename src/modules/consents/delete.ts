@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { changedOne, commit } from '../../db/commit.ts'
+import { requireOneChange, commit } from '../../db/commit.ts'
 import { consents, consentVersions } from '../../db/schema/consents.ts'
 import { remove } from '../../db/write.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -14,6 +14,6 @@ export async function deleteConsent(ctx: Ctx, row: ConsentRow): Promise<null> {
     ...openEditions(row.edition_id),
     remove(consentVersions, eq(consentVersions.consent_id, row.id)),
     remove(consents, and(eq(consents.id, row.id), eq(consents.version, row.version))),
-    changedOne(),
+    requireOneChange(),
   ])
 }

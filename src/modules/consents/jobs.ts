@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { contactSeenInEdition } from '../../db/customer-visibility.ts'
+import { buildContactColumn } from '../../db/customers.ts'
 import { hasStatus } from '../../db/consents.ts'
 import { LostRace } from '../../domain/errors.ts'
 import { commitAnnounced } from '../webhooks/index.ts'
@@ -20,7 +20,7 @@ interface DueRow extends RecordRow {
 /** The status is written out, because the index has given answers only and is not used for a bound value. */
 const dueConsents = ({ db, now }: JobCtx, limit: number): Promise<DueRow[]> =>
   db.all(
-    sql<DueRow>`select r.*, consents.key, ${contactSeenInEdition(sql`users`, 'email', sql`r.edition_id`)} as email
+    sql<DueRow>`select r.*, consents.key, ${buildContactColumn(sql`users`, 'email', sql`r.edition_id`)} as email
       from (select user_id, consent_id, number from consent_records
         where is_latest = 1 and ${hasStatus(sql`consent_records`, 'given')}
           and expires_at is not null and expires_at <= ${now()}

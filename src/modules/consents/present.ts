@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import { mayAt, organizationRoles, roleCodes } from '../../domain/accounts/access.ts'
+import { mayAt, pickOrganizationRoles, roleCodes } from '../../domain/accounts/access.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import { presentEditionOrNull } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
@@ -9,7 +9,7 @@ import type { ConsentRow } from './queries.ts'
 
 /** People of all editions answer a consent of the organisation. Only roles of the organisation see how many. */
 const mayReadStats = (ctx: Ctx, { organization_id, edition_id }: ConsentRow): boolean =>
-  edition_id !== null || mayAt(ctx.caller, organizationRoles(roleCodes), { organization_id, editions: [] })
+  edition_id !== null || mayAt(ctx.caller, pickOrganizationRoles(roleCodes), { organization_id, editions: [] })
 
 export function presentConsent(row: ConsentRow, ctx: Ctx): z.input<typeof Consent> {
   const { title, text, link_url, given, skipped, withdrawn, expired } = row

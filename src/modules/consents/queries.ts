@@ -1,19 +1,18 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { containsFolded } from '../../db/contains.ts'
+import { containsFolded } from '../../db/search.ts'
 import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { consents, consentStats } from '../../db/schema/consents.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
-import { select } from '../../db/select.ts'
-import { inList, type Visibility, visible, visibleIn } from '../../db/visibility.ts'
+import { select, type Nullable } from '../../db/select.ts'
+import { inList, type Visibility, isVisibleTo, isVisibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Language } from '../../domain/languages.ts'
 import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
 import { type EditionSummaryRow, editionSummaryFields } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryFields } from '../organizations/index.ts'
-import type { Nullable } from '../../domain/nullable.ts'
 import type { ConsentFilters } from './contract.ts'
 
 export type DefinitionRow = typeof consents.$inferSelect
@@ -49,7 +48,7 @@ type Ordering = readonly OrderBy<'created' | 'modified' | 'name' | 'position'>[]
 function conditions(ctx: Ctx, filters: ConsentFilters): SQL[] {
   const { organization_id, edition_id, type, is_active, search } = filters
   return [
-    visibleIn(ctx.caller, definitionVisibility, filters),
+    isVisibleIn(ctx.caller, definitionVisibility, filters),
     ...(organization_id ? [eq(consents.organization_id, organization_id)] : []),
     ...(edition_id ? [eq(consents.edition_id, edition_id)] : []),
     ...(type ? [eq(consents.type, type)] : []),
@@ -89,7 +88,7 @@ export async function findConsent(ctx: Ctx, id: string): Promise<ConsentRow & { 
       .innerJoin(consentStats, eq(consentStats.consent_id, consents.id))
       .innerJoin(organizations, eq(organizations.id, consents.organization_id))
       .leftJoin(editions, eq(editions.id, consents.edition_id))
-      .where(and(eq(consents.id, id), visible(ctx.caller, definitionVisibility))),
+      .where(and(eq(consents.id, id), isVisibleTo(ctx.caller, definitionVisibility))),
   )
   if (!row) throw notFound()
   const { organization_id, edition_id } = row

@@ -1,5 +1,4 @@
-import { mount, mountList } from '../../http/operations/mount.ts'
-import { createRouter } from '../../http/operations/router.ts'
+import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
 import { answerConsent } from './answers/answer.ts'
 import * as answers from './answer-contract.ts'
 import { findSubject, findUser, listAnswers, listRecords } from './answers/answer-queries.ts'

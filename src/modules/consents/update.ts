@@ -1,11 +1,11 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { consents, consentVersions } from '../../db/schema/consents.ts'
-import { changesIn, insert, isEmpty, updateVersion } from '../../db/write.ts'
+import { pickChanges, insert, isEmpty, updateVersion } from '../../db/write.ts'
 import { contentHash } from '../../domain/consents/consent-records.ts'
 import { wordingFields } from '../../domain/consents/consents.ts'
 import { invalid } from '../../domain/errors.ts'
-import { searchText } from '../../domain/text/fold.ts'
+import { buildSearchText } from '../../domain/text/fold.ts'
 import { openEditions } from '../editions/index.ts'
 import type { UpdateConsentInput } from './contract.ts'
 import { versionOf } from './create.ts'
@@ -16,7 +16,7 @@ import { textFaults } from './wording.ts'
 function requestedColumns(input: UpdateConsentInput, key: string): Partial<DefinitionRow> {
   const given = Object.entries(input).filter(([, value]) => value !== undefined)
   const columns = Object.fromEntries(given) as Partial<DefinitionRow>
-  return input.name === undefined ? columns : { ...columns, search: searchText(key, input.name) }
+  return input.name === undefined ? columns : { ...columns, search: buildSearchText(key, input.name) }
 }
 
 /** A change of the wording makes a version beside the earlier ones. */
@@ -30,7 +30,7 @@ async function renewed(row: ConsentRow, changes: Partial<DefinitionRow>): Promis
 export async function updateConsent(ctx: Ctx, row: ConsentRow, input: UpdateConsentInput): Promise<ConsentRow> {
   const faults = input.text === undefined ? [] : textFaults(input.text, row.default_language)
   if (faults.length) throw invalid(...faults)
-  const asked = changesIn<DefinitionRow>(row, requestedColumns(input, row.key))
+  const asked = pickChanges<DefinitionRow>(row, requestedColumns(input, row.key))
   if (isEmpty(asked)) return commit(ctx, row, openEditions(row.edition_id))
   const changes = { ...asked, ...(await renewed(row, asked)), modified_at: ctx.now() }
   const result = { ...row, ...changes, version: row.version + 1 }

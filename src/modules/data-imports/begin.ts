@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { commit, followedBy, refuseUnless } from '../../db/commit.ts'
+import { commit, addAfterCommit, refuseUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { dataImports } from '../../db/schema/data-imports.ts'
 import { updateVersion } from '../../db/write.ts'
@@ -41,7 +41,7 @@ type WorkRow = Pick<ImportRow, 'id' | 'organization_id' | 'epoch'>
 
 /** The statement that sets the epoch of background work. The message of the work is sent once it is committed. */
 const followedByWork = (ctx: Ctx, row: WorkRow, statement: Statement): Statement =>
-  followedBy(statement, () => enqueueImports(ctx, [row]))
+  addAfterCommit(statement, () => enqueueImports(ctx, [row]))
 
 /** The statement that begins background work, with its guards. */
 export const workBegins = (ctx: Ctx, row: WorkRow, statement: Statement): Statement[] => [

@@ -2,11 +2,11 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { dataImports } from '../../db/schema/data-imports.ts'
-import { visible } from '../../db/visibility.ts'
+import { isVisibleTo } from '../../db/visibility.ts'
 import { insert } from '../../db/write.ts'
 import { dataImportLifecycle, defaultOptions, noColumns, noProducts } from '../../domain/data-imports/data-imports.ts'
 import { doesNotExist, fieldError, invalid } from '../../domain/errors.ts'
-import { searchText } from '../../domain/text/fold.ts'
+import { buildSearchText } from '../../domain/text/fold.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import { openEditions } from '../editions/index.ts'
 import { fileVisibility } from '../files/index.ts'
@@ -34,7 +34,7 @@ export interface ImportableFile {
 export async function findImportableFile(ctx: Ctx, id: string, tenant: EditionTenant): Promise<ImportableFile> {
   const file = await ctx.db.first(sql<ImportableFile & { purpose: string; status: string; is_there: number }>`
     select id, name, size, purpose, status, edition_id, storage_key is not null as is_there from files
-    where id = ${id} and organization_id = ${tenant.organization_id} and ${visible(ctx.caller, fileVisibility)}`)
+    where id = ${id} and organization_id = ${tenant.organization_id} and ${isVisibleTo(ctx.caller, fileVisibility)}`)
   if (!file || (file.edition_id !== null && file.edition_id !== tenant.edition_id)) throw doesNotExist('file_id')
   if (file.purpose !== 'import')
     throw invalid(fieldError(['file_id'], 'invalid_choice', 'Only a file with the purpose import can be imported.'))
@@ -98,7 +98,7 @@ export async function createDataImport(ctx: Ctx, input: CreateDataImportInput): 
     edition_id,
     account_id: ctx.caller.is_superuser ? null : ctx.caller.id,
     name,
-    search: searchText(name),
+    search: buildSearchText(name),
     source: 'csv' as const,
     external_source: external_source ?? null,
     status: file ? ('parsing' as const) : dataImportLifecycle.initial,

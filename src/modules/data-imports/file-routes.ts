@@ -1,5 +1,4 @@
-import { mount, mountList } from '../../http/operations/mount.ts'
-import type { Router } from '../../http/operations/router.ts'
+import { mount, mountList, type Router } from '../../http/operations/mount.ts'
 import { cancelDataImport } from './cancel.ts'
 import { createDataImport } from './create.ts'
 import * as contract from './import-contract.ts'
@@ -70,7 +69,7 @@ export function mountMappings(router: Router): void {
     load: (ctx, { id }) => findColumnView(ctx, id),
     list: (ctx, { query, page, loaded }) => listColumns(ctx, page, query, loaded),
     present: presentColumn,
-    beside: besideColumns,
+    extend: besideColumns,
   })
 
   mount(router, columns.updateColumnMappings, {

@@ -9,7 +9,7 @@ import {
   keptDays,
   quoteOptions,
 } from '../../domain/data-imports/data-imports.ts'
-import { duplicatePolicies, maxSourceLength } from '../../domain/orders/external-orders.ts'
+import { duplicatePolicies, maxExternalSourceLength } from '../../domain/orders/external-orders.ts'
 import { maxNameLength } from '../../domain/files/names.ts'
 import { groupings } from '../../domain/data-imports/mapping/index.ts'
 import { currencies } from '../../domain/money.ts'
@@ -24,12 +24,12 @@ import {
   Timestamp,
   TimeZone,
 } from '../../http/fields.ts'
-import { envelope, type FiltersOf, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import { ListPage, type ListFilters, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 import { ImportParams, keepers, tag } from './contract-parts.ts'
 
 const ImportName = RequiredText(255).openapi({ example: 'Orders of 2025' })
-const ExternalSource = RequiredText(maxSourceLength)
+const ExternalSource = RequiredText(maxExternalSourceLength)
 const sources = ['csv', 'api'] as const
 
 const optionFields = {
@@ -134,7 +134,7 @@ const listImportsQuery = listQuery({
     search: TextFilter.optional().openapi({ description: 'Part of the name.' }),
   },
 })
-export type ImportFilters = FiltersOf<typeof listImportsQuery>
+export type ImportFilters = ListFilters<typeof listImportsQuery>
 export type ImportOrdering = z.output<typeof listImportsQuery>['ordering']
 
 const CreateDataImport = z.object({
@@ -168,7 +168,7 @@ export const listDataImports = operation({
   description: 'Of files and of external orders, newest first.',
   roles: keepers,
   query: listImportsQuery,
-  response: envelope(DataImport),
+  response: ListPage(DataImport),
 })
 
 export const createDataImport = operation({

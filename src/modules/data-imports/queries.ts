@@ -1,13 +1,13 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { containsFolded } from '../../db/contains.ts'
+import { containsFolded } from '../../db/search.ts'
 import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { dataImports } from '../../db/schema/data-imports.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { files } from '../../db/schema/files/files.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { type RowOf, select } from '../../db/select.ts'
-import { visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
+import { buildVisibility, isVisibleTo, isVisibleIn } from '../../db/visibility.ts'
 import { mayAt, type Tenant } from '../../domain/accounts/access.ts'
 import { doesNotExist, notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
@@ -38,7 +38,7 @@ export interface ImportDetailRow extends ImportRow, Omit<ImportTenant, 'organiza
 
 export type LoadedImport = ImportDetailRow & { tenant: Tenant }
 
-const importVisibility = visibilityOf(sql`data_imports.organization_id`, sql`data_imports.edition_id`)
+const importVisibility = buildVisibility(sql`data_imports.organization_id`, sql`data_imports.edition_id`)
 
 const columns = {
   ...tenantFields,
@@ -62,7 +62,7 @@ export const listDataImports = (
     from: sql`data_imports`,
     id: sql`data_imports.id`,
     where: [
-      visibleIn(ctx.caller, importVisibility, filters),
+      isVisibleIn(ctx.caller, importVisibility, filters),
       ...(organization_id ? [sql`data_imports.organization_id = ${organization_id}`] : []),
       ...(edition_id ? [sql`data_imports.edition_id = ${edition_id}`] : []),
       ...(status ? [sql`data_imports.status = ${status}`] : []),
@@ -94,7 +94,7 @@ export async function findImport(ctx: Ctx, id: string): Promise<LoadedImport> {
       .innerJoin(organizations, eq(organizations.id, dataImports.organization_id))
       .innerJoin(editions, eq(editions.id, dataImports.edition_id))
       .leftJoin(files, eq(files.id, dataImports.file_id))
-      .where(and(eq(dataImports.id, id), visible(ctx.caller, importVisibility))),
+      .where(and(eq(dataImports.id, id), isVisibleTo(ctx.caller, importVisibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }

@@ -1,5 +1,4 @@
-import { mount } from '../../http/operations/mount.ts'
-import { createRouter } from '../../http/operations/router.ts'
+import { mount, createRouter } from '../../http/operations/mount.ts'
 import * as contract from './external-orders/contract.ts'
 import { ExternalOrderSchema } from './external-orders/external-order-contract.ts'
 import { mountImports, mountMappings } from './file-routes.ts'

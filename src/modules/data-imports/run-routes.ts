@@ -1,5 +1,4 @@
-import { mount, mountFile, mountList } from '../../http/operations/mount.ts'
-import type { Router } from '../../http/operations/router.ts'
+import { mount, mountFile, mountList, type Router } from '../../http/operations/mount.ts'
 import { startDataImport as startContract } from './import-contract.ts'
 import { presentDataImport } from './present-import.ts'
 import { findImport } from './queries.ts'
@@ -17,7 +16,7 @@ export function mountRuns(router: Router): void {
     load: (ctx, { id }) => findImport(ctx, id),
     list: (ctx, { loaded, query, page }) => listPreview(ctx, loaded, page, query),
     present: presentPreviewOrder,
-    beside: previewTotals,
+    extend: previewTotals,
   })
 
   mount(router, startContract, {

@@ -2,15 +2,15 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { changesIn, isEmpty } from '../../db/write.ts'
+import { pickChanges, isEmpty } from '../../db/write.ts'
 import {
   type ImportOptions,
   readingOptions,
   readOptions,
   stagingOptions,
 } from '../../domain/data-imports/data-imports.ts'
-import { searchText } from '../../domain/text/fold.ts'
-import { sameJson } from '../../domain/text/json.ts'
+import { buildSearchText } from '../../domain/text/fold.ts'
+import { isSameJson } from '../../domain/text/json.ts'
 import { checkAction, commitImport } from './begin.ts'
 import { columnsOfFile, findImportableFile } from './create.ts'
 import type { UpdateDataImportInput } from './import-contract.ts'
@@ -31,7 +31,7 @@ function nextOptions(row: LoadedImport, input: UpdateDataImportInput): ImportOpt
 }
 
 const differs = (one: ImportOptions, other: ImportOptions, names: readonly (keyof ImportOptions)[]): boolean =>
-  names.some((name) => !sameJson(JSON.stringify(one[name]), JSON.stringify(other[name])))
+  names.some((name) => !isSameJson(JSON.stringify(one[name]), JSON.stringify(other[name])))
 
 /** The columns of an import after a change of its file or options. */
 async function consequences(ctx: Ctx, row: LoadedImport, options: ImportOptions, fileId: string | null) {
@@ -60,13 +60,13 @@ export async function updateDataImport(
   const name = input.name ?? row.name
   const changes: ImportChanges = {
     name,
-    search: searchText(name),
+    search: buildSearchText(name),
     ...(input.external_source === undefined ? {} : { external_source: input.external_source }),
     options,
     file_id: fileId,
     ...(await consequences(ctx, row, options, fileId)),
   }
-  if (isEmpty(changesIn<LoadedImport>(row, changes))) return commit(ctx, row, [])
+  if (isEmpty(pickChanges<LoadedImport>(row, changes))) return commit(ctx, row, [])
   const known = file ? { ...row, ...columnsOfFile(file) } : row
   return commitImport(ctx, known, changes, isOtherFile ? forgetMapping(row.id) : [])
 }

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import type { AppContext, AppEnv } from '../../http/env.ts'
-import { pageLinks, pageRequest } from '../../http/requests/list-query.ts'
-import { publicAddress } from '../../http/public-address.ts'
+import { buildPageLinks, readPageRequest } from '../../http/requests/list-query.ts'
+import { buildPublicUrl } from '../../http/problem.ts'
 import { listPage, messagePage, policy } from './page.ts'
 import { presentCaptured, presentCapturedWhole } from './present.ts'
 import { channelOf, findCaptured, listCaptured, type MailboxReader } from './queries.ts'
@@ -12,13 +12,13 @@ const numberOf = (text: string | undefined): number | null =>
   text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : null
 
 async function list(c: AppContext, reader: MailboxReader) {
-  const url = publicAddress(c.env.PUBLIC_URL.replace(/(?<!\/)\/+$/, ''), c.req.url)
+  const url = buildPublicUrl(c.env.PUBLIC_URL.replace(/(?<!\/)\/+$/, ''), c.req.url)
   const { channel, to = '', page, page_size, cursor } = c.req.query()
   const filter = { channel: channelOf(channel), to: to.slice(0, 254) }
   const size = Math.min(numberOf(page_size) ?? sizes.usual, sizes.most)
-  const asked = pageRequest({ page: numberOf(page) ?? 1, page_size: size, cursor }, url)
+  const asked = readPageRequest({ page: numberOf(page) ?? 1, page_size: size, cursor }, url)
   const found = await listCaptured(reader, filter, asked)
-  return { found, filter, links: pageLinks(found, url) }
+  return { found, filter, links: buildPageLinks(found, url) }
 }
 
 /** `/dev/outbox`: the messages that the capture gateways keep, as pages and as JSON. */

@@ -3,7 +3,7 @@ import type { JobCtx } from '../../context.ts'
 import { capturedMessages } from '../../db/schema/messaging/dev-mailbox.ts'
 import { select } from '../../db/select.ts'
 import { insertAll, remove } from '../../db/write.ts'
-import type { CaptureStore } from '../../gateways/capture/capture-store.ts'
+import type { CaptureStore } from '../../gateways/capture/capture.ts'
 
 const kept = 2000
 
@@ -12,7 +12,7 @@ const keptFields = { position, id, reference, recipient }
 
 /** The capture gateways store messages here; `/dev/outbox` shows them. */
 export const captureStore = (ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>): CaptureStore => ({
-  async keep(key, messages) {
+  async store(key, messages) {
     const [first] = messages
     if (!first) return []
     const rows = messages.map(({ from, to, replyTo, ...message }, index) => ({

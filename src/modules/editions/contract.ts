@@ -4,8 +4,8 @@ import { editionStatuses } from '../../domain/editions/editions.ts'
 import { Id, IdParams, InstantOrNull, JsonObject, LanguageCode, Name, TimeZone } from '../../http/fields.ts'
 import {
   BooleanFilter,
-  envelope,
-  type FiltersOf,
+  ListPage,
+  type ListFilters,
   IdFilter,
   listQuery,
   TextFilter,
@@ -92,7 +92,7 @@ const listEditionsQuery = listQuery({
   },
 })
 
-export type EditionFilters = FiltersOf<typeof listEditionsQuery>
+export type EditionFilters = ListFilters<typeof listEditionsQuery>
 export type EditionOrdering = z.output<typeof listEditionsQuery>['ordering']
 
 export const listEditions = operation({
@@ -104,7 +104,7 @@ export const listEditions = operation({
   description: 'Newest first. Editions without a date stand last, also in a reversed order.',
   roles: roleCodes,
   query: listEditionsQuery,
-  response: envelope(EditionListItem),
+  response: ListPage(EditionListItem),
 })
 
 export const createEdition = operation({

@@ -1,18 +1,17 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, gte, lt } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { events, organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
 import { insert } from '../../db/write.ts'
-import { currencyOf, editionFullName, endsBeforeStart } from '../../domain/editions/editions.ts'
+import { pickDefaultCurrency, formatEditionName, endsBeforeStart } from '../../domain/editions/editions.ts'
 import { doesNotExist, fieldError, invalid, LostRace } from '../../domain/errors.ts'
-import { searchText } from '../../domain/text/fold.ts'
-import { freeSlug, slugify } from '../../domain/text/slug.ts'
+import { buildSearchText } from '../../domain/text/fold.ts'
+import { pickFreeSlug, slugify } from '../../domain/text/text.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
 import type { CreateEditionInput } from './contract.ts'
 import type { EditionDetailRow, EditionRow } from './queries.ts'
-import { slugOnce, slugsFrom } from './slugs.ts'
 
 export const endBeforeStart = (field: 'start_date' | 'end_date') =>
   invalid(fieldError([field], 'end_before_start', 'The end is before the start.'))
@@ -50,7 +49,7 @@ async function loadParents(ctx: Ctx, input: CreateEditionInput) {
 
 async function free(ctx: Ctx, organizationId: string, base: string): Promise<string> {
   const rows = await ctx.db.all(slugsFrom(organizationId, base))
-  return freeSlug(base, new Set(rows.map((row) => row.slug)))
+  return pickFreeSlug(base, new Set(rows.map((row) => row.slug)))
 }
 
 export async function createEdition(ctx: Ctx, input: CreateEditionInput): Promise<EditionDetailRow> {
@@ -60,7 +59,7 @@ export async function createEdition(ctx: Ctx, input: CreateEditionInput): Promis
   const languages = { default_language, enabled_languages: input.enabled_languages ?? [default_language] }
   checkLanguages(null, languages)
   const { organization, event_name } = await loadParents(ctx, input)
-  const full_name = editionFullName(event_name, input.name)
+  const full_name = formatEditionName(event_name, input.name)
   const slug = await free(ctx, input.organization_id, slugify(full_name, 'edition'))
   const now = ctx.now()
   const row = {
@@ -81,7 +80,7 @@ export async function createEdition(ctx: Ctx, input: CreateEditionInput): Promis
     default_price_tax_rate: 0,
     default_deposit_tax_rate: 0,
     default_packaging_deposit_tax_rate: 0,
-    currency: currencyOf(input.default_country_code),
+    currency: pickDefaultCurrency(input.default_country_code),
     fee_rule_id: null,
     merchant_account_id: null,
     merchant_account_extra_parameters: {},
@@ -96,7 +95,7 @@ export async function createEdition(ctx: Ctx, input: CreateEditionInput): Promis
     meta_image_id: null,
     transaction_receipt_email_id: null,
     refund_confirmation_email_id: null,
-    search: searchText(full_name, slug),
+    search: buildSearchText(full_name, slug),
     version: 1,
     created_at: now,
     modified_at: now,
@@ -104,3 +103,17 @@ export async function createEdition(ctx: Ctx, input: CreateEditionInput): Promis
   const result = { ...row, ...organization, event_name, image_key: null }
   return commit(ctx, result, [insert(editions, row)], { [slugOnce]: slugTaken })
 }
+
+const { slug: column, organization_id } = editions
+
+const slugs = () => select({ slug: column }).from(editions)
+
+/** The slugs of an organisation that begin with `base`, among them all that `freeSlug` could come upon. */
+export const slugsFrom = (organizationId: string, base: string) =>
+  slugs().where(and(eq(organization_id, organizationId), gte(column, base), lt(column, `${base}.`)))
+
+export const slugIs = (organizationId: string, slug: string) =>
+  slugs().where(and(eq(organization_id, organizationId), eq(column, slug)))
+
+/** The uniqueness that an insert violates when another edition took the slug. */
+export const slugOnce = 'editions.organization_id, editions.slug'

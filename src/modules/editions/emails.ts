@@ -1,13 +1,12 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { changedOne } from '../../db/commit.ts'
+import { requireOneChange } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { editions } from '../../db/schema/editions.ts'
+import { editions, triggers } from '../../db/schema/editions.ts'
 import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
-import { triggers } from '../../db/schema/triggers.ts'
 import { type RowOf, select } from '../../db/select.ts'
 import { update, updateVersion } from '../../db/write.ts'
-import { editionVisibility, visible } from '../../db/visibility.ts'
+import { editionVisibility, isVisibleTo } from '../../db/visibility.ts'
 import { roleCodes } from '../../domain/accounts/access.ts'
 import { editionFieldOf, type TriggerKind } from '../../domain/messaging/email-messages.ts'
 import { editionSummaryFields } from './summary.ts'
@@ -23,7 +22,7 @@ export const reachedEdition = (ctx: Ctx, id: string): Promise<TargetEdition | un
   ctx.db.first(
     select(targetFields)
       .from(editions)
-      .where(and(eq(editions.id, id), visible(ctx.caller, editionVisibility, roleCodes))),
+      .where(and(eq(editions.id, id), isVisibleTo(ctx.caller, editionVisibility, roleCodes))),
   )
 
 /** The type of the message that the edition sends at such triggers; null where it sends none. */
@@ -58,7 +57,7 @@ export function triggerStatements(
       on conflict (edition_id, kind, channel) do update
       set email_message_id = excluded.email_message_id, is_active = 1, modified_at = excluded.modified_at`,
     // Aborts the batch when the message was removed meanwhile.
-    changedOne(),
+    requireOneChange(),
   ]
 }
 

@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import { editionStatus } from '../../domain/editions/editions.ts'
-import { imageOrNull } from '../../domain/files/addresses.ts'
+import { getEditionStatus } from '../../domain/editions/editions.ts'
+import { buildImageOrNull } from '../../domain/files/addresses.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import type { EditionDetailRow, EditionListRow } from './queries.ts'
@@ -19,7 +19,7 @@ export const presentEditionListItem = (row: EditionListRow, ctx: Ctx): z.input<t
   is_archived: row.is_archived,
   published_at: toIsoOrNull(row.published_at),
   organization: presentOrganizationSummary(row, ctx),
-  status: editionStatus(row, ctx.now()),
+  status: getEditionStatus(row, ctx.now()),
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),
 })
@@ -34,7 +34,7 @@ export const presentEdition = (row: EditionDetailRow, ctx: Ctx): z.input<typeof 
   start_date: toIsoOrNull(row.start_at),
   end_date: toIsoOrNull(row.end_at),
   timezone: row.timezone,
-  status: editionStatus(row, ctx.now()),
+  status: getEditionStatus(row, ctx.now()),
   default_country_code: row.default_country_code,
   is_draft: row.is_draft,
   is_archived: row.is_archived,
@@ -57,7 +57,7 @@ export const presentEdition = (row: EditionDetailRow, ctx: Ctx): z.input<typeof 
   email_reply_to: row.email_reply_to,
   meta_title: row.meta_title,
   meta_description: row.meta_description,
-  meta_image: imageOrNull(ctx.config.files.url, row.meta_image_id, row.image_key),
+  meta_image: buildImageOrNull(ctx.config.files.url, row.meta_image_id, row.image_key),
   meta_image_id: row.meta_image_id,
   transaction_receipt_email_id: row.transaction_receipt_email_id,
   refund_confirmation_email_id: row.refund_confirmation_email_id,

@@ -1,12 +1,12 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { containsFolded } from '../../db/contains.ts'
+import { containsFolded } from '../../db/search.ts'
 import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { files } from '../../db/schema/files/files.ts'
 import { events, organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
-import { editionVisibility, visible } from '../../db/visibility.ts'
+import { editionVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { openEndedMs } from '../../domain/editions/editions.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -39,7 +39,7 @@ export function listEditions(
     from: sql`${editions}`,
     id: sql`${editions.id}`,
     where: [
-      visible(ctx.caller, editionVisibility),
+      isVisibleTo(ctx.caller, editionVisibility),
       ...(organization_id ? [eq(editions.organization_id, organization_id)] : []),
       ...(event_id ? [eq(editions.event_id, event_id)] : []),
       eq(editions.is_archived, is_archived),
@@ -67,7 +67,7 @@ export async function findEdition(ctx: Ctx, id: string): Promise<EditionDetailRo
       .innerJoin(organizations, eq(organizations.id, editions.organization_id))
       .innerJoin(events, eq(events.id, editions.event_id))
       .leftJoin(files, eq(files.id, editions.meta_image_id))
-      .where(and(eq(editions.id, id), visible(ctx.caller, editionVisibility))),
+      .where(and(eq(editions.id, id), isVisibleTo(ctx.caller, editionVisibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.id] } }

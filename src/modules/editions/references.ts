@@ -1,6 +1,6 @@
 import { and, eq, inArray, isNull, or } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { isShowable } from '../../db/images.ts'
+import { isShowable } from '../../db/visibility.ts'
 import { feeRules, merchantAccounts } from '../../db/schema/editions.ts'
 import { files } from '../../db/schema/files/files.ts'
 import { emailMessages } from '../../db/schema/messaging/email-messages.ts'

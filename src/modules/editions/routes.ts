@@ -1,5 +1,4 @@
-import { mount, mountList } from '../../http/operations/mount.ts'
-import { createRouter } from '../../http/operations/router.ts'
+import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
 import * as contract from './contract.ts'
 import { createEdition } from './create.ts'
 import * as duplicateContract from './duplicate/duplicate-contract.ts'

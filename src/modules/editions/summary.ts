@@ -1,7 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import { editions } from '../../db/schema/editions.ts'
-import { type RowOf } from '../../db/select.ts'
-import type { Nullable } from '../../domain/nullable.ts'
+import type { RowOf, Nullable } from '../../db/select.ts'
 import { toIsoOrNull } from '../../domain/time/instants.ts'
 import type { EditionSummary } from '../../http/fields.ts'
 

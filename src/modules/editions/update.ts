@@ -1,12 +1,12 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { imageGuard } from '../../db/images.ts'
+import { requireShowable } from '../../db/visibility.ts'
 import { editions } from '../../db/schema/editions.ts'
-import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
-import { editionFullName, endsBeforeStart, isClosedTo, publishedAt } from '../../domain/editions/editions.ts'
+import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
+import { formatEditionName, endsBeforeStart, isClosedTo, decidePublishedAt } from '../../domain/editions/editions.ts'
 import { editionFieldOf, triggerKinds } from '../../domain/messaging/email-messages.ts'
 import { editionArchived } from '../../domain/errors.ts'
-import { searchText } from '../../domain/text/fold.ts'
+import { buildSearchText } from '../../domain/text/fold.ts'
 import type { UpdateEditionInput } from './contract.ts'
 import { checkLanguages, endBeforeStart } from './create.ts'
 import { triggerStatements } from './emails.ts'
@@ -24,13 +24,13 @@ function changesOf(row: EditionDetailRow, input: UpdateEditionInput, now: number
     start_at: start_date,
     end_at: end_date,
     is_draft,
-    published_at: is_draft === undefined ? undefined : publishedAt(row, is_draft, now),
+    published_at: is_draft === undefined ? undefined : decidePublishedAt(row, is_draft, now),
     is_archived,
   }
-  const changes = changesIn<EditionRow>(row, asked)
+  const changes = pickChanges<EditionRow>(row, asked)
   if (isEmpty(changes)) return changes
-  const full_name = changes.name === undefined ? row.full_name : editionFullName(row.event_name, changes.name)
-  return { ...changes, full_name, search: searchText(full_name, row.slug), modified_at: now }
+  const full_name = changes.name === undefined ? row.full_name : formatEditionName(row.event_name, changes.name)
+  return { ...changes, full_name, search: buildSearchText(full_name, row.slug), modified_at: now }
 }
 
 export async function updateEdition(
@@ -56,7 +56,7 @@ export async function updateEdition(
       : triggerStatements(ctx, row, kind, messageId)
   })
   return commit(ctx, result, [
-    ...(changes.meta_image_id ? [imageGuard(ctx.caller, row, changes.meta_image_id)] : []),
+    ...(changes.meta_image_id ? [requireShowable(ctx.caller, row, changes.meta_image_id)] : []),
     ...updateVersion(editions, row, changes),
     ...triggered,
   ])

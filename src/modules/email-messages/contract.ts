@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { roleCodes } from '../../domain/accounts/access.ts'
 import { emailMessageScopes } from '../../domain/messaging/email-messages.ts'
 import { IdParams } from '../../http/fields.ts'
-import { envelope, type FiltersOf, IdFilter, listQuery } from '../../http/requests/list-query.ts'
+import { ListPage, type ListFilters, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 import {
   AdoptEmailMessage,
@@ -30,7 +30,7 @@ const listEmailMessagesQuery = listQuery({
   },
 })
 
-export type EmailMessageFilters = FiltersOf<typeof listEmailMessagesQuery>
+export type EmailMessageFilters = ListFilters<typeof listEmailMessagesQuery>
 export type EmailMessageOrdering = z.output<typeof listEmailMessagesQuery>['ordering']
 
 export const listEmailMessages = operation({
@@ -43,7 +43,7 @@ export const listEmailMessages = operation({
     "Newest first. The organisation's templates and the platform's messages are seen by all its roles: `organization_id` lists the platform's too, unless `scope` says otherwise.",
   roles: roleCodes,
   query: listEmailMessagesQuery,
-  response: envelope(EmailMessageItem),
+  response: ListPage(EmailMessageItem),
 })
 
 export const createEmailMessage = operation({

@@ -4,7 +4,7 @@ import { commit } from '../../db/commit.ts'
 import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
-import { select } from '../../db/select.ts'
+import { select, type Nullable } from '../../db/select.ts'
 import { insert } from '../../db/write.ts'
 import { faultsOf } from '../../domain/email/check.ts'
 import { scopeFault } from '../../domain/messaging/email-messages.ts'
@@ -13,7 +13,6 @@ import { type EditionSummaryRow, openEditions } from '../editions/index.ts'
 import type { OrganizationSummaryRow } from '../organizations/index.ts'
 import type { CreateEmailMessageInput } from './message-contract.ts'
 import { type MessageDetailRow, type MessageRow, senderFields, type SenderRow, tenantFields } from './queries.ts'
-import type { Nullable } from '../../domain/nullable.ts'
 
 type MessageTenant = OrganizationSummaryRow & Nullable<EditionSummaryRow> & SenderRow
 

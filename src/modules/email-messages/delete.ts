@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { changedOne, commit } from '../../db/commit.ts'
+import { requireOneChange, commit } from '../../db/commit.ts'
 import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
 import { remove } from '../../db/write.ts'
 import { openEditions } from '../editions/index.ts'
@@ -17,6 +17,6 @@ export async function deleteMessage(ctx: Ctx, row: MessageDetailRow): Promise<nu
     ...openEditions(row.edition_id),
     detachFromEnded(row),
     remove(emailMessages, and(eq(emailMessages.id, row.id), eq(emailMessages.version, row.version), isUnused(row))),
-    changedOne(),
+    requireOneChange(),
   ])
 }

@@ -4,8 +4,8 @@ import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
 import { organizations } from '../../db/schema/organizations.ts'
-import { select } from '../../db/select.ts'
-import { inList, type Visibility, visible } from '../../db/visibility.ts'
+import { select, type Nullable } from '../../db/select.ts'
+import { inList, type Visibility, isVisibleTo } from '../../db/visibility.ts'
 import { mayAt, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Language } from '../../domain/languages.ts'
@@ -14,7 +14,6 @@ import { type EditionSummaryRow, editionSummaryFields } from '../editions/index.
 import { type OrganizationSummaryRow, organizationSummaryFields } from '../organizations/index.ts'
 import type { EmailMessageFilters, EmailMessageOrdering } from './contract.ts'
 import { writers } from './message-contract.ts'
-import type { Nullable } from '../../domain/nullable.ts'
 
 export type MessageRow = typeof emailMessages.$inferSelect
 
@@ -37,7 +36,7 @@ const messageVisibility: Visibility = {
 }
 
 const visibleMessages = (ctx: Ctx): SQL =>
-  sql`(email_messages.organization_id is null or ${visible(ctx.caller, messageVisibility)})`
+  sql`(email_messages.organization_id is null or ${isVisibleTo(ctx.caller, messageVisibility)})`
 
 /** Columns of the organisation and the edition of a message. */
 export const tenantFields = { ...organizationSummaryFields, ...editionSummaryFields }

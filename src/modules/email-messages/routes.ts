@@ -1,5 +1,4 @@
-import { mount, mountList } from '../../http/operations/mount.ts'
-import { createRouter } from '../../http/operations/router.ts'
+import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
 import * as contract from './contract.ts'
 import { adoptMessage, duplicateMessage } from './copies.ts'
 import { createMessage } from './create.ts'

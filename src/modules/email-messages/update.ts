@@ -1,7 +1,7 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
-import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
+import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import type { Block } from '../../domain/email/blocks/blocks.ts'
 import { cleaned, faultsOf } from '../../domain/email/check.ts'
 import { triggerOf } from '../../domain/messaging/email-messages.ts'
@@ -73,7 +73,7 @@ export async function updateMessage(
     ...(template === undefined ? {} : { template }),
     ...(blocks === undefined ? {} : { blocks: withIds(ctx, cleaned(blocks)) }),
   }
-  if (isEmpty(changesIn<MessageRow>(row, asked))) return commit(ctx, row, openEditions(row.edition_id))
+  if (isEmpty(pickChanges<MessageRow>(row, asked))) return commit(ctx, row, openEditions(row.edition_id))
   const changes = { ...asked, modified_at: ctx.now() }
   const result = { ...row, ...changes, version: row.version + 1 }
   const sendable = await checkSendable(ctx, row, result)

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { inList } from '../../db/visibility.ts'
-import { storageKeyOf } from '../../domain/files/addresses.ts'
+import { parseStorageKey } from '../../domain/files/addresses.ts'
 import { unclaimedAfterMs } from '../../domain/files/files.ts'
 import { dayMs } from '../../domain/time/instants.ts'
 
@@ -19,13 +19,13 @@ const endOf = (prefix: string): string => `${prefix}\uffff`
 async function removeUnknown(job: JobCtx, listed: readonly { key: string; uploaded_at: number }[]): Promise<void> {
   const old = listed.filter(({ uploaded_at }) => uploaded_at < job.now() - unclaimedAfterMs)
   if (old.length === 0) return
-  const bases = [...new Set(old.map(({ key }) => storageKeyOf(key)))]
+  const bases = [...new Set(old.map(({ key }) => parseStorageKey(key)))]
   const known = await job.db.all(
     sql<{ storage_key: string }>`select storage_key from stored_objects where ${inList(sql`storage_key`, bases)}
       union all select storage_key from file_uploads where ${inList(sql`storage_key`, bases)}`,
   )
   const keys = new Set(known.map(({ storage_key }) => storage_key))
-  await job.files.delete(old.filter(({ key }) => !keys.has(storageKeyOf(key))).map(({ key }) => key))
+  await job.files.delete(old.filter(({ key }) => !keys.has(parseStorageKey(key))).map(({ key }) => key))
 }
 
 /** Marks rows whose bytes the store does not have. The next upload of the same bytes restores them. */

@@ -14,8 +14,8 @@ import { fileTypes } from '../../domain/files/types.ts'
 import { Id, IdParams, Image, JsonObject, orNull, RequiredText, Timestamp, Translated } from '../../http/fields.ts'
 import {
   BooleanFilter,
-  envelope,
-  type FiltersOf,
+  ListPage,
+  type ListFilters,
   IdFilter,
   listQuery,
   TextFilter,
@@ -107,7 +107,7 @@ const listFilesQuery = listQuery({
   },
 })
 
-export type FileFilters = FiltersOf<typeof listFilesQuery>
+export type FileFilters = ListFilters<typeof listFilesQuery>
 export type FileOrdering = z.output<typeof listFilesQuery>['ordering']
 
 export const listFiles = operation({
@@ -119,7 +119,7 @@ export const listFiles = operation({
   description: 'Newest first.',
   roles: roleCodes,
   query: listFilesQuery,
-  response: envelope(File),
+  response: ListPage(File),
 })
 
 const IdInQuery = (prefix: string, description: string) =>
@@ -151,7 +151,7 @@ refused. The same bytes are kept once for an organisation, however many files ha
   stream: {
     types: [...Object.keys(fileTypes), 'application/octet-stream'],
     form: { jsonFields: ['alt_text', 'metadata'], listFields: ['tags'] },
-    most: maxFileBytes,
+    maxBytes: maxFileBytes,
     maxReadMs: 300_000,
     description: `The file, in a form or by itself. Parts of a form come in any order. \`tags\` is a part for each tag, or one
 part that is a JSON array; \`alt_text\` and \`metadata\` are JSON.`,

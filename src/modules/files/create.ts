@@ -3,25 +3,26 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { files } from '../../db/schema/files/files.ts'
-import { columnName } from '../../db/write.ts'
+import { quoteColumn } from '../../db/write.ts'
 import { toHex } from '../../domain/text/encoding.ts'
 import { fieldError, invalid } from '../../domain/errors.ts'
-import { judgeContent } from '../../domain/files/content.ts'
-import { type FilePurpose, fitsPurpose, purposeOf, type ReceivedFile } from '../../domain/files/files.ts'
+import { checkContent } from '../../domain/files/content.ts'
+import { type FilePurpose, fitsPurpose, inferPurpose, type ReceivedFile } from '../../domain/files/files.ts'
 import { cleanFileName } from '../../domain/files/names.ts'
-import { searchText } from '../../domain/text/fold.ts'
+import { buildSearchText } from '../../domain/text/fold.ts'
 import { tenantExists, openEditions } from '../editions/index.ts'
 import type { UploadInput } from './contract.ts'
 import type { FileRow, StoredFile } from './queries.ts'
 import { firstStatus, scanStatements } from './scanning/scan.ts'
-import { countNewContent, dropUnused, keepContent, keyOfContent } from './storage.ts'
+import { countNewContent, dropUnused, storeContent, keyOfContent } from './storage.ts'
 
 export const checkPurpose = (purpose: FilePurpose, mimeType: string): void => {
   if (!fitsPurpose(purpose, mimeType))
     throw invalid(fieldError(['purpose'], 'invalid_choice', `A file of type ${mimeType} does not serve as ${purpose}.`))
 }
 
-export const searchOf = ({ name, title }: { name: string; title: string }): string => searchText(name, title)
+export const buildFileSearchText = ({ name, title }: { name: string; title: string }): string =>
+  buildSearchText(name, title)
 
 type NewFileFields = Pick<
   StoredFile,
@@ -43,7 +44,7 @@ export function newFile(ctx: Ctx, received: ReceivedFile, fields: NewFileFields)
     access_key: toHex(ctx.randomBytes(16)),
     storage_key: received.storage_key,
     uploaded_by: ctx.caller.is_superuser ? null : ctx.caller.id,
-    search: searchOf(fields),
+    search: buildFileSearchText(fields),
     version: 1,
     created_at: now,
     modified_at: now,
@@ -57,13 +58,13 @@ export function insertFile(row: StoredFile & { storage_key: string | null }): St
   const values = names.map((name) =>
     name === 'storage_key' ? keyOfContent(content) : sql`${sql.param(row[name], files[name])}`,
   )
-  return sql`insert into ${files} (${sql.join(names.map(columnName), sql`, `)}) values (${sql.join(values, sql`, `)})`
+  return sql`insert into ${files} (${sql.join(names.map(quoteColumn), sql`, `)}) values (${sql.join(values, sql`, `)})`
 }
 
 export async function createFile(ctx: Ctx, input: UploadInput, received: ReceivedFile): Promise<FileRow> {
   const { organization_id, edition_id = null, title } = input
-  const { mime_type, width, height } = judgeContent(received.head, received.size, received.declared)
-  const purpose = input.purpose ?? purposeOf(mime_type)
+  const { mime_type, width, height } = checkContent(received.head, received.size, received.declared)
+  const purpose = input.purpose ?? inferPurpose(mime_type)
   checkPurpose(purpose, mime_type)
   const row = newFile(ctx, received, {
     organization_id,
@@ -81,7 +82,7 @@ export async function createFile(ctx: Ctx, input: UploadInput, received: Receive
   const content = { ...received, organization_id }
   const result = { ...row, is_used: false, used_by: [] }
   return commit(ctx, result, [
-    keepContent(content, row.created_at, [tenantExists(organization_id, edition_id), ...openEditions(edition_id)]),
+    storeContent(content, row.created_at, [tenantExists(organization_id, edition_id), ...openEditions(edition_id)]),
     countNewContent(content),
     insertFile(row),
     ...scanStatements(ctx, row.id),

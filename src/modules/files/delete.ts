@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { changedOne, commit, stillHolds } from '../../db/commit.ts'
+import { requireOneChange, commit, abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { AppError } from '../../domain/errors.ts'
 import { openEditions } from '../editions/index.ts'
@@ -13,7 +13,7 @@ export const fileInUse = (row: FileRow, detail: string): AppError =>
   new AppError('file_in_use', detail, { extra: { related_objects: row.used_by } })
 
 /** Aborts the transaction, to be decided again, when something began to use the file meanwhile. */
-export const stillUnused = ({ id }: Pick<FileRow, 'id'>): Statement => stillHolds(sql`not ${isUsed(sql`${id}`)}`)
+export const stillUnused = ({ id }: Pick<FileRow, 'id'>): Statement => abortUnless(sql`not ${isUsed(sql`${id}`)}`)
 
 type DeletedFile = Pick<FileRow, 'id' | 'version' | 'organization_id' | 'storage_key'>
 
@@ -23,7 +23,7 @@ export const deletion = (row: DeletedFile, now: number): Statement[] => {
   return [
     stillUnused(row),
     sql`delete from files where id = ${id} and version = ${version} and storage_key is ${storage_key}`,
-    changedOne(),
+    requireOneChange(),
     ...(storage_key === null ? [] : releaseContent(organization_id, storage_key, now)),
   ]
 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { commitPart, decideAgain } from '../../db/commit.ts'
+import { commitPart, retryLostRaces } from '../../db/commit.ts'
 import { unusedImportKeptMs } from '../../domain/files/files.ts'
 import { firstIdAt } from '../../domain/ids.ts'
 import { deletion } from './delete.ts'
@@ -17,7 +17,7 @@ const isUnusedImport = sql`case when purpose = 'import' then not ${isUsed(sql`fi
 
 /** Reads the file again before each try, because another request may use, change or delete it. */
 const deleteUnused = (job: JobCtx, id: string): Promise<void> =>
-  decideAgain(async () => {
+  retryLostRaces(async () => {
     const row = await job.db.first(sql<Pick<StoredFile, 'id' | 'version' | 'organization_id' | 'storage_key'>>`
       select id, version, organization_id, storage_key from files where id = ${id} and ${isUnusedImport}`)
     if (row) await commitPart(job, deletion(row, job.now()))

@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { inList } from '../../db/visibility.ts'
-import { derivedPrefix } from '../../domain/files/addresses.ts'
+import { buildDerivedPrefix } from '../../domain/files/addresses.ts'
 
 export { compareStorage } from './compare.ts'
 export { sweepUnusedImports } from './expire-imports.ts'
-export { sweepUploads } from './uploads/expire-uploads.ts'
-export { sweepScans } from './scanning/jobs-scan.ts'
+export { sweepUploads } from './uploads/uploads.ts'
+export { sweepScans } from './scanning/scan.ts'
 
 /** Objects of one sweep: the rest waits for the next minute. */
 const objectsASweep = 100
@@ -21,7 +21,7 @@ interface DueObject {
 /** The keys of an object and of its variants. Parts of an unfinished upload are dropped first. */
 async function keysOf({ files }: JobCtx, { storage_key, store_upload_id }: DueObject): Promise<string[]> {
   if (store_upload_id !== null) await files.abortParts({ key: storage_key, uploadId: store_upload_id })
-  const derived = await files.list({ prefix: derivedPrefix(storage_key), after: '', limit: mostDerived })
+  const derived = await files.list({ prefix: buildDerivedPrefix(storage_key), after: '', limit: mostDerived })
   return [storage_key, ...derived.map(({ key }) => key)]
 }
 

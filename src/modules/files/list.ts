@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { containsFolded } from '../../db/contains.ts'
+import { containsFolded } from '../../db/search.ts'
 import { buildOrderBy, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
-import { inList, organizationsReached, visibleIn } from '../../db/visibility.ts'
+import { inList, listReachedOrganizations, isVisibleIn } from '../../db/visibility.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import type { FileFilters, FileOrdering } from './contract.ts'
 import { buildFileColumns, type FileRow, fileVisibility, toFileRow } from './queries.ts'
@@ -19,7 +19,7 @@ export async function listFiles(
   const isIndexed = scope.isOneOrganization && ordering.every(({ name }) => name === 'created')
   const listed = await paginate(ctx.db, page, {
     from: sql`files indexed by files_of_organization`,
-    where: [scope.where, visibleIn(ctx.caller, fileVisibility, filters), ...buildConditions(filters)],
+    where: [scope.where, isVisibleIn(ctx.caller, fileVisibility, filters), ...buildConditions(filters)],
     orderBy: buildOrderBy(ordering, '-created', {
       created: sql`files.created_at`,
       modified: sql`files.modified_at`,
@@ -42,7 +42,7 @@ function buildScope(
   const single = (id: SQL | string) => ({ where: sql`files.organization_id = ${id}`, isOneOrganization: true })
   if (organization_id !== undefined) return single(organization_id)
   if (edition_id !== undefined) return single(sql`(select organization_id from editions where id = ${edition_id})`)
-  const ids = organizationsReached(caller)
+  const ids = listReachedOrganizations(caller)
   const [first, ...others] = ids ?? []
   if (first !== undefined && others.length === 0) return single(first)
   const organizations = ids ? inList(sql`files.organization_id`, ids) : sql`1`

@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import { mayAt, type Tenant } from '../../domain/accounts/access.ts'
-import { fileAddress, imageAddresses, isPrivate, signedFileAddress } from '../../domain/files/addresses.ts'
+import { buildFileAddress, buildImageAddresses, isPrivate, signFileAddress } from '../../domain/files/addresses.ts'
 import { isImageType } from '../../domain/files/types.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import { type File, writers } from './contract.ts'
@@ -23,8 +23,8 @@ export const presentFile = (row: FileRow, { config }: Ctx): PresentedFile => ({
   width: row.width,
   height: row.height,
   status: row.status,
-  url: isPrivate(row) ? null : fileAddress(config.files.url, row, 'original'),
-  image: isImageType(row.mime_type) ? imageAddresses(config.files.url, row) : null,
+  url: isPrivate(row) ? null : buildFileAddress(config.files.url, row, 'original'),
+  image: isImageType(row.mime_type) ? buildImageAddresses(config.files.url, row) : null,
   is_used: row.is_used,
   used_by: row.used_by,
   uploaded_by: row.uploaded_by,
@@ -43,5 +43,5 @@ const tenantOf = ({ organization_id, edition_id }: FileRow): Tenant => ({
 export async function signFile(answer: PresentedFile, row: FileRow, ctx: Ctx): Promise<PresentedFile> {
   if (!isPrivate(row) || !mayAt(ctx.caller, writers, tenantOf(row))) return answer
   const { config, now } = ctx
-  return { ...answer, url: signedFileAddress(config.files.url, config.linkSigningKey, { file: row, now: now() }) }
+  return { ...answer, url: signFileAddress(config.files.url, config.linkSigningKey, { file: row, now: now() }) }
 }

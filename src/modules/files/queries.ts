@@ -2,19 +2,19 @@ import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { files } from '../../db/schema/files/files.ts'
 import { fromJson, type RowOf, select } from '../../db/select.ts'
-import { visibilityOf, visible } from '../../db/visibility.ts'
+import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import { type FileUse, isUsed, usesOf } from './references.ts'
+import { type FileUse, isUsed, listUses } from './references.ts'
 
 export type StoredFile = typeof files.$inferSelect
 
-export const fileVisibility = visibilityOf(sql`files.organization_id`, sql`files.edition_id`)
+export const fileVisibility = buildVisibility(sql`files.organization_id`, sql`files.edition_id`)
 
 export const buildFileColumns = (ctx: Ctx) => ({
   ...getTableColumns(files),
   /** What refers to the file, as far as the caller sees it; null where nothing does. Most files have no use to be gathered. */
-  uses: fromJson<FileUse[] | null>(sql`iif(${isUsed(sql`${files.id}`)}, ${usesOf(ctx, sql`${files.id}`)}, 'null')`),
+  uses: fromJson<FileUse[] | null>(sql`iif(${isUsed(sql`${files.id}`)}, ${listUses(ctx, sql`${files.id}`)}, 'null')`),
 })
 
 export const toFileRow = ({ uses, ...file }: RowOf<ReturnType<typeof buildFileColumns>>) => ({
@@ -29,7 +29,7 @@ export async function findFile(ctx: Ctx, id: string): Promise<FileRow & { tenant
   const row = await ctx.db.first(
     select(buildFileColumns(ctx))
       .from(files)
-      .where(and(eq(files.id, id), visible(ctx.caller, fileVisibility))),
+      .where(and(eq(files.id, id), isVisibleTo(ctx.caller, fileVisibility))),
   )
   if (!row) throw notFound()
   const { organization_id, edition_id } = row

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { editionVisibility, inList, type Visibility, visibilityOf, visible } from '../../db/visibility.ts'
+import { editionVisibility, inList, type Visibility, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { RoleCode } from '../../domain/accounts/access.ts'
 import { writers } from './contract.ts'
 
@@ -52,7 +52,7 @@ export const fileReferences: readonly FileReference[] = [
     join: sql`join products on products.id = product_images.product_id`,
     id: sql`products.id`,
     name: sql`products.name`,
-    visibility: visibilityOf(sql`products.organization_id`, sql`products.edition_id`),
+    visibility: buildVisibility(sql`products.organization_id`, sql`products.edition_id`),
   },
   {
     table: 'email_message_images',
@@ -77,7 +77,7 @@ export const fileReferences: readonly FileReference[] = [
     field: 'file_id',
     id: sql`data_imports.id`,
     name: sql`data_imports.name`,
-    visibility: visibilityOf(sql`data_imports.organization_id`, sql`data_imports.edition_id`),
+    visibility: buildVisibility(sql`data_imports.organization_id`, sql`data_imports.edition_id`),
     readers: writers,
   },
 ]
@@ -101,11 +101,11 @@ export const isUsed = (file: SQL): SQL =>
   )})`
 
 /** What of it the caller sees, as a JSON array. */
-export const usesOf = (ctx: Ctx, file: SQL): SQL => {
+export const listUses = (ctx: Ctx, file: SQL): SQL => {
   const parts = fileReferences.map(
     (one) => sql`select ${one.type} as type, ${one.id} as id, ${one.name} as name, ${one.field} as field
       from ${sql.raw(one.table)} ${one.join ?? sql``}
-      where ${columnOf(one)} = ${file} and ${visible(ctx.caller, one.visibility, one.readers)}`,
+      where ${columnOf(one)} = ${file} and ${isVisibleTo(ctx.caller, one.visibility, one.readers)}`,
   )
   return sql`(select json_group_array(json_object('type', type, 'id', id, 'name', name, 'field', field)) from
     (select * from (${sql.join(parts, sql` union all `)}) order by type, id limit ${sql.raw(String(mostUses))}))`

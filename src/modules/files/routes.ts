@@ -1,5 +1,4 @@
-import { mount, mountList } from '../../http/operations/mount.ts'
-import { createRouter } from '../../http/operations/router.ts'
+import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
 import { completeUpload } from './uploads/complete-upload.ts'
 import * as contract from './contract.ts'
 import { createFile } from './create.ts'

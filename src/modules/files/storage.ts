@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { orRefuse } from '../../db/commit.ts'
+import { holdsOrRefuses } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { toHex } from '../../domain/text/encoding.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -17,22 +17,22 @@ import { TooFewBytes, TooManyBytes } from '../../gateways/files/files.ts'
 export const newStorageKey = (ctx: Ctx): string => `objects/${toHex(ctx.randomBytes(16))}`
 
 /** The refusal for an error of the store that is the client's fault; other errors as they are. */
-export function storeRefusal(error: unknown, most: number): unknown {
-  if (error instanceof TooManyBytes) return fileTooLarge(most)
+export function storeRefusal(error: unknown, maxBytes: number): unknown {
+  if (error instanceof TooManyBytes) return fileTooLarge(maxBytes)
   if (error instanceof TooFewBytes)
-    return new AppError('client_closed_request', 'The request ended before its body did.')
+    return new AppError('client_closed_request', 'The connection was closed before the whole body arrived.')
   return error
 }
 
 /** Stores the bytes of a request while they come in. No row refers to them before the commit. */
 export async function receiveFile(ctx: Ctx, file: IncomingFile): Promise<ReceivedFile> {
   const storage_key = newStorageKey(ctx)
-  const { body, size, most, name, declared } = file
+  const { body, size, maxBytes, name, declared } = file
   try {
-    const stored = await ctx.files.put(body, { key: storage_key, size, most, headBytes })
+    const stored = await ctx.files.put(body, { key: storage_key, size, maxBytes, headBytes })
     return { ...stored, storage_key, name, declared }
   } catch (error) {
-    throw storeRefusal(error, most)
+    throw storeRefusal(error, maxBytes)
   }
 }
 
@@ -62,7 +62,7 @@ const holdAll = (guards: readonly Statement[]): SQL =>
  * Takes the bytes for the organisation unless it has the same ones; bytes that were lost come back with all their files.
  * Guards are asked in the same statement, which saves one each.
  */
-export const keepContent = (content: StoredContent, now: number, guards: readonly Statement[] = []): Statement =>
+export const storeContent = (content: StoredContent, now: number, guards: readonly Statement[] = []): Statement =>
   sql`insert into stored_objects (storage_key, organization_id, checksum_sha256, size, created_at)
     select ${content.storage_key}, ${content.organization_id}, ${content.checksum_sha256}, ${content.size}, ${now}
     where ${holdAll(guards)}
@@ -82,7 +82,7 @@ export const countBytes = (organizationId: string, bytes: number, condition: SQL
   sql`insert into organization_storage (organization_id, used_bytes)
     select ${organizationId}, ${bytes} where ${condition}
     on conflict (organization_id) do update set used_bytes = used_bytes + excluded.used_bytes
-      where ${orRefuse(withinLimit, 'storage_full')}`
+      where ${holdsOrRefuses(withinLimit, 'storage_full')}`
 
 export const countNewContent = ({ organization_id, size, storage_key }: StoredContent): Statement =>
   countBytes(organization_id, size, isNew(storage_key))

@@ -1,11 +1,11 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { files } from '../../db/schema/files/files.ts'
-import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
+import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import { cleanFileName } from '../../domain/files/names.ts'
 import { checkMove, openEditions } from '../editions/index.ts'
 import { type UpdateFileInput, writers } from './contract.ts'
-import { checkPurpose, searchOf } from './create.ts'
+import { checkPurpose, buildFileSearchText } from './create.ts'
 import { fileInUse, stillUnused } from './delete.ts'
 import type { FileRow, StoredFile } from './queries.ts'
 import { forgetServedFile } from './serving/served-file.ts'
@@ -14,7 +14,7 @@ export async function updateFile(ctx: Ctx, row: FileRow, input: UpdateFileInput)
   const given = Object.entries(input).filter(([, value]) => value !== undefined)
   const asked = Object.fromEntries(given) as Partial<StoredFile>
   if (input.name !== undefined) asked.name = cleanFileName(input.name, row.mime_type)
-  const changes = changesIn<StoredFile>(row, asked)
+  const changes = pickChanges<StoredFile>(row, asked)
   if (isEmpty(changes)) return commit(ctx, row, openEditions(row.edition_id))
   if (changes.purpose !== undefined) checkPurpose(changes.purpose, row.mime_type)
   if (changes.edition_id !== undefined) await checkMove(ctx, writers, row.organization_id, changes.edition_id)
@@ -22,7 +22,7 @@ export async function updateFile(ctx: Ctx, row: FileRow, input: UpdateFileInput)
   // Whatever uses the file chose it by its place and its purpose.
   if (isMoved && row.is_used) throw fileInUse(row, 'Something shows this file where it is.')
   const next = { ...row, ...changes, modified_at: ctx.now() }
-  const all = { ...changes, search: searchOf(next), modified_at: next.modified_at }
+  const all = { ...changes, search: buildFileSearchText(next), modified_at: next.modified_at }
   const result = await commit(ctx, { ...next, ...all, version: row.version + 1 }, [
     ...openEditions(row.edition_id, changes.edition_id),
     ...(isMoved ? [stillUnused(row)] : []),

@@ -10,7 +10,7 @@ import {
 } from '../../domain/refunds/merchant-accounts.ts'
 import { currencies } from '../../domain/money.ts'
 import { Id, IdParams, RequiredText, Timestamp } from '../../http/fields.ts'
-import { BooleanFilter, envelope, type FiltersOf, IdFilter, listQuery } from '../../http/requests/list-query.ts'
+import { BooleanFilter, ListPage, type ListFilters, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 const Type = z.enum(paymentServices)
@@ -24,36 +24,36 @@ const Currencies = z
   .max(currencies.length)
   .refine((chosen) => new Set(chosen).size === chosen.length, {
     params: { code: 'repeated' },
-    message: 'Each once.',
+    message: 'Each currency may appear once.',
   })
   .openapi({ uniqueItems: true, example: ['dkk', 'eur'] })
 
 const ProviderAccount = z
   .string()
-  .regex(providerAccountPattern, 'An account of Stripe, as in acct_1Nv0FGQ9RKHgCVdK.')
-  .openapi({ description: 'The connected account at the provider; null for the own account of the key.' })
+  .regex(providerAccountPattern, 'This is not a Stripe account id, such as acct_1Nv0FGQ9RKHgCVdK.')
+  .openapi({ description: 'The connected account at the provider. Null means the account that the key belongs to.' })
 
-// The library repeats no value in its errors: a key that is refused is in no answer.
+// zod does not repeat values in its errors, so no answer contains a key that was refused.
 const ApiKey = z
   .string()
   .trim()
-  .regex(apiKeyPattern, 'A restricted or secret key of Stripe: rk_live_…, rk_test_…, sk_live_… or sk_test_….')
+  .regex(apiKeyPattern, 'This is not a Stripe key: it begins with rk_live_, rk_test_, sk_live_ or sk_test_.')
   .openapi({
-    description: 'Write only. A restricted key that may write refunds and read payments is enough.',
+    description: 'Write only. A restricted key with write access to refunds and read access to payments is enough.',
     example: 'rk_test_51NordlysExample',
   })
 
 const WebhookSecret = z
   .string()
   .trim()
-  .regex(webhookSecretPattern, 'The signing secret of an endpoint at Stripe: whsec_….')
+  .regex(webhookSecretPattern, 'This is not the signing secret of a Stripe webhook: it begins with whsec_.')
   .openapi({
-    description: 'Write only. Signs what the provider posts to `webhook_url`.',
+    description: 'Write only. The signing secret of the webhook at `webhook_url`.',
     example: 'whsec_NordlysExample',
   })
 
 const SettleManually = z.boolean().openapi({
-  description: 'Of an account of type `manual`: approved refunds wait until a person confirms that they were paid.',
+  description: 'For accounts of type `manual`: approved refunds wait until a person confirms that they were paid.',
 })
 
 export const MerchantAccount = z
@@ -66,12 +66,17 @@ export const MerchantAccount = z
     supported_currencies: Currencies,
     provider_account: ProviderAccount.nullable(),
     has_api_key: z.boolean(),
-    api_key_last4: z.string().nullable().openapi({ description: 'Null while there is no key.', example: 'Ab3d' }),
-    api_key_modified: Timestamp.nullable().openapi({ description: 'Null while there is no key.' }),
+    api_key_last4: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The last four characters of the key; null without one.', example: 'Ab3d' }),
+    api_key_modified: Timestamp.nullable().openapi({ description: 'When the key was set; null without one.' }),
     has_webhook_secret: z.boolean(),
-    webhook_secret_modified: Timestamp.nullable().openapi({ description: 'Null while there is no secret.' }),
+    webhook_secret_modified: Timestamp.nullable().openapi({
+      description: 'When the secret was set; null without one.',
+    }),
     webhook_url: z.string().nullable().openapi({
-      description: 'The address to enter at the provider, for events of refunds. Null where the service posts none.',
+      description: 'The webhook URL to enter at the provider for refund events. Null for types without webhooks.',
       example: 'https://events.example.com/provider-events/stripe/mac_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
     }),
     settle_manually: z.boolean(),
@@ -116,7 +121,7 @@ const listMerchantAccountsQuery = listQuery({
   filters: { organization_id: IdFilter.optional(), type: Type.optional(), is_active: BooleanFilter.optional() },
 })
 
-export type MerchantAccountFilters = FiltersOf<typeof listMerchantAccountsQuery>
+export type MerchantAccountFilters = ListFilters<typeof listMerchantAccountsQuery>
 export type MerchantAccountOrdering = z.output<typeof listMerchantAccountsQuery>['ordering']
 
 export const listMerchantAccounts = operation({
@@ -125,10 +130,10 @@ export const listMerchantAccounts = operation({
   method: 'get',
   path: '/v1/merchant-accounts',
   summary: 'List merchant accounts',
-  description: 'Newest first. Keys and secrets are in no answer.',
+  description: 'Newest first. Answers never contain keys or secrets.',
   roles: readers,
   query: listMerchantAccountsQuery,
-  response: envelope(MerchantAccount),
+  response: ListPage(MerchantAccount),
 })
 
 export const createMerchantAccount = operation({
@@ -137,9 +142,9 @@ export const createMerchantAccount = operation({
   method: 'post',
   path: '/v1/merchant-accounts',
   summary: 'Create a merchant account',
-  description: `Payments of the editions that choose it are paid back through it: by hand (\`manual\`), through Stripe (\`stripe\`), or
-with made-up outcomes where nothing is in production (\`test\`). Keys are stored encrypted and are in no answer. An
-organisation has at most ${maxMerchantAccounts}: 409 \`too_many_merchant_accounts\`.`,
+  description: `Editions that use the account refund their payments through it: by hand (\`manual\`), through Stripe (\`stripe\`), or
+with simulated outcomes outside production (\`test\`). Keys are stored encrypted and never returned. An organisation has
+at most ${maxMerchantAccounts} accounts: 409 \`too_many_merchant_accounts\`.`,
   roles: ['OA'],
   status: 201,
   body: CreateMerchantAccount,
@@ -172,8 +177,8 @@ export const updateMerchantAccount = operation({
   method: 'patch',
   path: '/v1/merchant-accounts/{id}',
   summary: 'Update a merchant account',
-  description: `Fields that are left out stay. A new \`api_key\` or \`webhook_secret\` replaces the one before at once; null removes it.
-Without a key, or with \`is_active\` false, no new refund goes through the account; refunds that have begun go on.`,
+  description: `Fields that you leave out stay as they are. A new \`api_key\` or \`webhook_secret\` replaces the current one at once; null
+removes it. Without a key, or with \`is_active\` false, the account takes no new refunds; refunds that have begun continue.`,
   roles: ['OA'],
   params: IdParams('mac'),
   body: UpdateMerchantAccount,
@@ -187,8 +192,9 @@ export const deleteMerchantAccount = operation({
   tag,
   method: 'delete',
   path: '/v1/merchant-accounts/{id}',
-  summary: 'Remove a merchant account',
-  description: 'Refused while editions, payments or refunds use it: `related_objects` names some of them.',
+  summary: 'Delete a merchant account',
+  description:
+    'An account that editions, payments or refunds use cannot be deleted; `related_objects` lists some of them.',
   roles: ['OA'],
   status: 204,
   params: IdParams('mac'),

@@ -1,25 +1,24 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { commit, stillHolds } from '../../db/commit.ts'
+import { commit, abortUnless } from '../../db/commit.ts'
 import { merchantAccounts } from '../../db/schema/editions.ts'
 import { insert } from '../../db/write.ts'
 import { AppError } from '../../domain/errors.ts'
-import { maxMerchantAccounts } from '../../domain/refunds/merchant-accounts.ts'
+import { checkMerchantAccount, maxMerchantAccounts } from '../../domain/refunds/merchant-accounts.ts'
 import { checkTenant } from '../editions/index.ts'
 import type { CreateMerchantAccountInput } from './contract.ts'
 import type { MerchantAccountRow } from './queries.ts'
-import { checkFields } from './rules.ts'
 import { lastFour, sealSecrets } from './secrets.ts'
 
-const countOf = (organizationId: string) =>
+const countAccounts = (organizationId: string) =>
   sql<{ count: number }>`select count(*) as count from merchant_accounts where organization_id = ${organizationId}`
 
 export async function createMerchantAccount(ctx: Ctx, input: CreateMerchantAccountInput): Promise<MerchantAccountRow> {
   const { organization_id, name, description, type, provider_account, api_key, webhook_secret } = input
-  checkFields(type, { ...input, is_active: true }, ctx.config.environment)
+  checkMerchantAccount(type, { ...input, is_active: true }, ctx.config.environment)
   await checkTenant(ctx, organization_id, null)
-  const known = await ctx.db.first(countOf(organization_id))
-  if ((known?.count ?? 0) >= maxMerchantAccounts)
+  const existing = await ctx.db.first(countAccounts(organization_id))
+  if ((existing?.count ?? 0) >= maxMerchantAccounts)
     throw new AppError(
       'too_many_merchant_accounts',
       `An organisation has at most ${maxMerchantAccounts} merchant accounts.`,
@@ -45,7 +44,7 @@ export async function createMerchantAccount(ctx: Ctx, input: CreateMerchantAccou
     modified_at: now,
   }
   return commit(ctx, row, [
-    stillHolds(sql`(${countOf(organization_id)}) < ${maxMerchantAccounts}`),
+    abortUnless(sql`(${countAccounts(organization_id)}) < ${maxMerchantAccounts}`),
     insert(merchantAccounts, row),
   ])
 }

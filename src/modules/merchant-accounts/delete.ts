@@ -1,6 +1,6 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { changedOne, commit } from '../../db/commit.ts'
+import { requireOneChange, commit } from '../../db/commit.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { MerchantAccountRow } from './queries.ts'
 
@@ -10,35 +10,32 @@ interface AccountReference {
   name: string
 }
 
-/** The most users of an account that the refusal names, for each kind. */
-const shown = 10
+const maxReferencesPerType = 10
 
-const editionsOf = (id: string): SQL => sql`select 'edition' as type, id, full_name as name from editions
-  where merchant_account_id = ${id} limit ${shown}`
-
-/** Payments are found by their orders. */
-const ordersOf = (
-  id: string,
-): SQL => sql`select distinct 'order' as type, orders.id, coalesce(orders.order_number, orders.id) as name
-  from transactions join orders on orders.id = transactions.order_id
-  where transactions.merchant_account_id = ${id} limit ${shown}`
-
-const refundsOf = (id: string): SQL => sql`select 'refund_request' as type, id, id as name from refund_requests
-  where merchant_account_id = ${id} limit ${shown}`
-
-const usesOf = (ctx: Ctx, id: string): Promise<AccountReference[]> =>
-  ctx.db.all(sql<AccountReference>`select * from (select * from (${editionsOf(id)})
-    union all select * from (${ordersOf(id)}) union all select * from (${refundsOf(id)}))
+const listReferences = (ctx: Ctx, id: string): Promise<AccountReference[]> =>
+  ctx.db.all(sql<AccountReference>`
+    select * from (select 'edition' as type, id, full_name as name from editions
+      where merchant_account_id = ${id} limit ${maxReferencesPerType})
+    union all
+    select * from (select distinct 'order' as type, orders.id, coalesce(orders.order_number, orders.id) as name
+      from transactions join orders on orders.id = transactions.order_id
+      where transactions.merchant_account_id = ${id} limit ${maxReferencesPerType})
+    union all
+    select * from (select 'refund_request' as type, id, id as name from refund_requests
+      where merchant_account_id = ${id} limit ${maxReferencesPerType})
     order by type, id`)
 
-/** A payment or refund that begins to use it meanwhile is refused by its foreign key, an edition by this condition. */
+/**
+ * Foreign keys keep payments and refunds from using a deleted account. Editions have none, so the statement checks
+ * them.
+ */
 export async function deleteMerchantAccount(ctx: Ctx, { id, version }: MerchantAccountRow): Promise<null> {
-  const related_objects = await usesOf(ctx, id)
+  const related_objects = await listReferences(ctx, id)
   if (related_objects.length)
     throw new AppError('merchant_account_in_use', 'This merchant account is in use.', { extra: { related_objects } })
   return commit(ctx, null, [
     sql`delete from merchant_accounts where id = ${id} and version = ${version}
       and not exists (select 1 from editions where merchant_account_id = ${id})`,
-    changedOne(),
+    requireOneChange(),
   ])
 }

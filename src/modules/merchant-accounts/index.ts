@@ -1,1 +1,7 @@
-export { accessOf, accessOfStarted, accessOfWebhook, type MerchantAccount, type PaidThrough } from './access.ts'
+export {
+  findReadyAccount,
+  findRefundAccount,
+  findWebhookAccount,
+  type OpenedAccount,
+  type PaymentRoute,
+} from './access.ts'

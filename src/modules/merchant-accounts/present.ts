@@ -4,7 +4,7 @@ import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import type { MerchantAccount } from './contract.ts'
 import type { MerchantAccountRow } from './queries.ts'
 
-/** Names each field, so that no answer has the sealed secrets. */
+/** The fields are listed one by one, so that no answer contains the encrypted secrets. */
 export const presentMerchantAccount = (row: MerchantAccountRow, ctx: Ctx): z.input<typeof MerchantAccount> => ({
   id: row.id,
   organization_id: row.organization_id,

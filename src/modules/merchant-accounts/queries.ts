@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { merchantAccounts } from '../../db/schema/editions.ts'
 import { select } from '../../db/select.ts'
-import { visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
+import { buildVisibility, isVisibleTo, isVisibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
@@ -13,8 +13,8 @@ export type MerchantAccountRow = typeof merchantAccounts.$inferSelect
 
 const columns = getTableColumns(merchantAccounts)
 
-/** Accounts are the organisation's: roles of an edition choose among them and read nothing else of them. */
-const accountVisibility = visibilityOf(sql`${columns.organization_id}`, sql`null`)
+/** Merchant accounts belong to the organisation, so roles of an edition do not read them. */
+const accountVisibility = buildVisibility(sql`${columns.organization_id}`, sql`null`)
 
 export function listMerchantAccounts(
   ctx: Ctx,
@@ -28,7 +28,7 @@ export function listMerchantAccounts(
     from: sql`${merchantAccounts}`,
     id: sql`${id}`,
     where: [
-      visibleIn(ctx.caller, accountVisibility, { organization_id }),
+      isVisibleIn(ctx.caller, accountVisibility, { organization_id }),
       ...(organization_id ? [eq(columns.organization_id, organization_id)] : []),
       ...(type ? [eq(columns.type, type)] : []),
       ...(is_active === undefined ? [] : [eq(columns.is_active, is_active)]),
@@ -47,7 +47,7 @@ export async function findMerchantAccount(ctx: Ctx, id: string): Promise<Merchan
   const row = await ctx.db.first(
     select(columns)
       .from(merchantAccounts)
-      .where(and(eq(columns.id, id), visible(ctx.caller, accountVisibility))),
+      .where(and(eq(columns.id, id), isVisibleTo(ctx.caller, accountVisibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [] } }

@@ -1,5 +1,4 @@
-import { mount, mountList } from '../../http/operations/mount.ts'
-import { createRouter } from '../../http/operations/router.ts'
+import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
 import * as contract from './contract.ts'
 import { createMerchantAccount } from './create.ts'
 import { deleteMerchantAccount } from './delete.ts'
@@ -7,33 +6,33 @@ import { presentMerchantAccount } from './present.ts'
 import { findMerchantAccount, listMerchantAccounts } from './queries.ts'
 import { updateMerchantAccount } from './update.ts'
 
-export const merchantAccounts = createRouter()
+export const merchantAccountRoutes = createRouter()
 
-mountList(merchantAccounts, contract.listMerchantAccounts, {
+mountList(merchantAccountRoutes, contract.listMerchantAccounts, {
   list: (ctx, { query, filters, page }) => listMerchantAccounts(ctx, page, query.ordering, filters),
   present: presentMerchantAccount,
 })
 
-mount(merchantAccounts, contract.createMerchantAccount, {
+mount(merchantAccountRoutes, contract.createMerchantAccount, {
   target: (body) => body,
   handle: (ctx, { body }) => createMerchantAccount(ctx, body),
   present: presentMerchantAccount,
   location: ({ id }) => `/v1/merchant-accounts/${id}`,
 })
 
-mount(merchantAccounts, contract.getMerchantAccount, {
+mount(merchantAccountRoutes, contract.getMerchantAccount, {
   load: (ctx, { id }) => findMerchantAccount(ctx, id),
   handle: async (_, { loaded }) => loaded,
   present: presentMerchantAccount,
 })
 
-mount(merchantAccounts, contract.updateMerchantAccount, {
+mount(merchantAccountRoutes, contract.updateMerchantAccount, {
   load: (ctx, { id }) => findMerchantAccount(ctx, id),
   handle: (ctx, { loaded, body }) => updateMerchantAccount(ctx, loaded, body),
   present: presentMerchantAccount,
 })
 
-mount(merchantAccounts, contract.deleteMerchantAccount, {
+mount(merchantAccountRoutes, contract.deleteMerchantAccount, {
   load: (ctx, { id }) => findMerchantAccount(ctx, id),
   handle: (ctx, { loaded }) => deleteMerchantAccount(ctx, loaded),
   represent: (loaded, ctx) => presentMerchantAccount(loaded, ctx),

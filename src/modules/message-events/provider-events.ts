@@ -1,6 +1,10 @@
 import type { JobCtx } from '../../context.ts'
 import { AppError, notFound } from '../../domain/errors.ts'
-import { eventsOf, type EventProvider, isEventProvider } from '../../gateways/provider-events/provider-events.ts'
+import {
+  readProviderEvents,
+  type EventProvider,
+  isEventProvider,
+} from '../../gateways/provider-events/provider-events.ts'
 import { applyTransactionalEmailEvents } from './transactional-emails.ts'
 import { enqueueCampaignEvents } from './visits.ts'
 
@@ -16,7 +20,7 @@ export async function receiveEvents(
   provider: EventProvider,
   request: { headers: Headers; body: string },
 ): Promise<void> {
-  const events = await eventsOf(job.config, provider, request, job.now())
+  const events = await readProviderEvents(job.config, provider, request, job.now())
   if (events === null)
     throw new AppError('not_authenticated', 'The signature is missing, too old or does not fit the body.')
   await applyTransactionalEmailEvents(job, events)

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { readBody } from '../../http/requests/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
-import { linkHeaders } from '../../http/middleware/link-headers.ts'
+import { linkHeaders } from '../../http/pages/html-page.ts'
 import { limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
 import { pagePolicy, subscriptionPage, unknownPage } from './unsubscribe-page.ts'
 import { providerOf, receiveEvents } from './provider-events.ts'

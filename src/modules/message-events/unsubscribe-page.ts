@@ -1,5 +1,5 @@
 import { escapeHtml } from '../../domain/email/escape.ts'
-import { bcp47 } from '../../domain/languages.ts'
+import { toBcp47 } from '../../domain/languages.ts'
 import { isDeadAddress } from '../../domain/messaging/suppressions.ts'
 import type { Subscriber, Subscription } from './subscription.ts'
 import { pageWordsIn } from './unsubscribe-page-words.ts'
@@ -53,7 +53,7 @@ export function subscriptionPage(
     preferences === null
       ? ''
       : `<p class="small"><a href="../../consents/${preferences}">${escapeHtml(words.all)}</a></p>`
-  return page(bcp47(language), words.title, parts.join('') + all)
+  return page(toBcp47(language), words.title, parts.join('') + all)
 }
 
 export const unknownPage = (): string =>

@@ -1,4 +1,4 @@
-import { purchaseAction } from '../purchases/index.ts'
+import { buildPurchaseEvent } from '../purchases/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
 import type { GroupDecision } from './decide.ts'
 import type { DecisionContext } from './writes.ts'
@@ -10,7 +10,7 @@ export function announcementsOf(
 ): Announcement[] {
   const nameOf = (id: string | null): string => (id === null ? '' : (names.get(id) ?? ''))
   return changes.map(({ purchase, action, status, order, user }) =>
-    purchaseAction(
+    buildPurchaseEvent(
       {
         ...purchase,
         organization_id: edition.organization_id,

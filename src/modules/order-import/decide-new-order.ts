@@ -1,6 +1,6 @@
 import { newPaymentStatus } from '../../domain/data-imports/imported-amounts.ts'
 import { buildOrderText, isPaid } from '../../domain/orders/orders.ts'
-import { unitsOf } from '../../domain/orders/reconcile-purchases.ts'
+import { expandItems } from '../../domain/orders/reconcile-purchases.ts'
 import {
   orderColumns,
   type OrderDecision,
@@ -57,7 +57,7 @@ export function decideNewOrder(context: DecisionContext, placement: Placement): 
   const payment_id = context.newId('transaction')
   const row = orderRow(context, placement, payment_id)
   const { id } = row
-  const units = unitsOf(items)
+  const units = expandItems(items)
   const bought = purchaseRows(context, { order: row, user }, units)
   return {
     order: { ...row, seq: 0 },

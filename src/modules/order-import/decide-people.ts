@@ -1,7 +1,7 @@
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
-import { longestList, sameJson } from '../../domain/text/json.ts'
+import { countLongestList, isSameJson } from '../../domain/text/json.ts'
 import type { Language } from '../../domain/languages.ts'
-import { searchColumns, type Contact } from '../../domain/accounts/users.ts'
+import { buildSearchColumns, type Contact } from '../../domain/accounts/users.ts'
 import type { PersonBefore } from './before.ts'
 import type { EditionValues, ImportState, UserRow } from './state.ts'
 import { type DecisionContext, insertOf, type NewRows, type Write } from './writes.ts'
@@ -92,7 +92,7 @@ export class PeopleDecisions {
       id: newId('user'),
       organization_id: edition.organization_id,
       ...contact,
-      ...searchColumns(contact),
+      ...buildSearchColumns(contact),
       locale: given.locale ?? given.language ?? edition.default_language,
       msg_channel: given.email === null ? 'sms' : 'email',
       is_verified: false,
@@ -134,7 +134,7 @@ export class PeopleDecisions {
               user_id: id,
               created_at: now,
               ...edition_values,
-              ...searchColumns(edition_values),
+              ...buildSearchColumns(edition_values),
             },
           ]
         : [],
@@ -171,18 +171,18 @@ export class PeopleDecisions {
   }
 
   /** The longest list in the metadata of those whom the import names. */
-  longestList(): number {
+  countLongestList(): number {
     const named = [...this.#known.values()].filter(({ user }) => this.#named.has(user.id))
     const metadata = named.flatMap(({ user, stored }) => [
       ...(stored ? [] : [user.metadata]),
       ...(user.edition_values ? [user.edition_values.metadata] : []),
     ])
-    return Math.max(0, ...metadata.map(longestList))
+    return Math.max(0, ...metadata.map(countLongestList))
   }
 }
 
 const isSame = (one: EditionValues, other: EditionValues): boolean =>
-  sameJson(JSON.stringify(one), JSON.stringify(other))
+  isSameJson(JSON.stringify(one), JSON.stringify(other))
 
 const rowOf = ({ is_kept: _, edition_values: __, ...row }: UserRow): NewRows['users'] => row
 
@@ -194,12 +194,12 @@ function filledUp(user: UserRow, given: GivenPerson): UserRow {
     first_name: user.first_name || given.first_name,
     last_name: user.last_name || given.last_name,
   }
-  return { ...user, ...contact, ...searchColumns(contact) }
+  return { ...user, ...contact, ...buildSearchColumns(contact) }
 }
 
 function fillingWrites(stored: UserRow, user: UserRow, now: number): Write[] {
   if (contactFields.every((name) => stored[name] === user[name])) return []
   const contact = contactOf(user)
-  const changes = { ...contact, ...searchColumns(contact), modified_at: now }
+  const changes = { ...contact, ...buildSearchColumns(contact), modified_at: now }
   return [{ write: 'user', user: stored, changes }]
 }

@@ -1,8 +1,8 @@
 import { paymentAfter, takenBack } from '../../domain/data-imports/imported-amounts.ts'
-import { isPaid, paymentStatusOf, wasCaptured } from '../../domain/orders/orders.ts'
-import { openStatuses, orderMovesFrom } from '../../domain/orders/purchases.ts'
-import { type ExistingUnit, reconcile, type Reconciled, unitsOf } from '../../domain/orders/reconcile-purchases.ts'
-import { changesIn } from '../../db/write.ts'
+import { isPaid, paymentStatusByOrderStatus, wasCaptured } from '../../domain/orders/orders.ts'
+import { openPurchaseStatuses, listStatusesMovedByOrder } from '../../domain/orders/purchases.ts'
+import { type ExistingUnit, reconcile, type Reconciled, expandItems } from '../../domain/orders/reconcile-purchases.ts'
+import { pickChanges } from '../../db/write.ts'
 import {
   orderColumns,
   type OrderDecision,
@@ -23,7 +23,7 @@ export interface ExistingOrder {
 }
 
 type ExistingPurchase = ExistingUnit & { row: PurchaseRow }
-type Kept = Reconciled<ExistingPurchase>['kept'][number]
+type Kept = Reconciled<ExistingPurchase>['pairs'][number]
 
 /** What was paid back, by itself or with the whole order, is not bought anew. */
 const unitOf = (row: PurchaseRow, payment: TransactionRow | undefined): ExistingPurchase => ({
@@ -44,13 +44,16 @@ const unitOf = (row: PurchaseRow, payment: TransactionRow | undefined): Existing
   row,
 })
 
-/** What becomes of the payment: it has the order's fees with its amount, and stays where it was paid once money went back. */
+/**
+ * What becomes of the payment: it has the order's fees with its amount, and stays where it was paid once money went
+ * back.
+ */
 function paymentWrites(placement: Placement, row: TransactionRow, after: ReturnType<typeof paymentAfter>): Write[] {
   const { order, totals } = placement
   const { service_fee_minor, handling_fee_minor } = totals
   const provider = order.payment && takenBack(row) === 0 ? providerColumns(order.payment) : {}
   const fees = after.follows ? { service_fee_minor, handling_fee_minor } : {}
-  return [{ write: 'payment', payment: row, changes: changesIn(row, { ...after.payment, ...fees, ...provider }) }]
+  return [{ write: 'payment', payment: row, changes: pickChanges(row, { ...after.payment, ...fees, ...provider }) }]
 }
 
 /** Purchases that are somebody else's now: those of the former customer follow the order, others follow their item. */
@@ -69,19 +72,19 @@ function newHolders(
 /** Kept purchases with another validity; what was refunded, cancelled or has expired stays as it is. */
 const newValidity = (kept: readonly Kept[]): { id: string; valid_until: number | null }[] =>
   kept.flatMap(({ existing: { row, status }, wanted: { valid_until } }) =>
-    valid_until !== row.valid_until && openStatuses.includes(status) ? [{ id: row.id, valid_until }] : [],
+    valid_until !== row.valid_until && openPurchaseStatuses.includes(status) ? [{ id: row.id, valid_until }] : [],
   )
 
 /** Purchases by the status that they get. Those that were used, were paid back or have expired stay what they are. */
-function moves({ kept, dropped }: Reconciled<ExistingPurchase>): [PurchaseChange['status'], PurchaseRow[]][] {
+function moves({ pairs, removed }: Reconciled<ExistingPurchase>): [PurchaseChange['status'], PurchaseRow[]][] {
   const targets = [
-    ...kept.map(({ existing, wanted }) => ({ row: existing.row, target: wanted.status })),
-    ...dropped.map(({ row }) => ({ row, target: 'cancelled' as const })),
+    ...pairs.map(({ existing, wanted }) => ({ row: existing.row, target: wanted.status })),
+    ...removed.map(({ row }) => ({ row, target: 'cancelled' as const })),
   ]
   return (['active', 'cancelled'] as const).map((status) => [
     status,
     targets
-      .filter(({ row, target }) => target === status && orderMovesFrom(status).includes(row.status))
+      .filter(({ row, target }) => target === status && listStatusesMovedByOrder(status).includes(row.status))
       .map(({ row }) => row),
   ])
 }
@@ -95,10 +98,10 @@ function purchaseDecision(context: DecisionContext, placement: Placement, existi
     const unit = unitOf(row, payment)
     return row.user_id === order.user_id ? { ...unit, holder_id: user.id } : unit
   })
-  const reconciled = reconcile(units, unitsOf(items), user.id)
-  const holders = newHolders(existing, reconciled.kept, user.id)
+  const reconciled = reconcile(units, expandItems(items), user.id)
+  const holders = newHolders(existing, reconciled.pairs, user.id)
   const holderOf = new Map(holders.map(({ id, user_id }) => [id, user_id]))
-  const validity = newValidity(reconciled.kept)
+  const validity = newValidity(reconciled.pairs)
   const moved = moves(reconciled).filter(([, rows]) => rows.length > 0)
   const bought = purchaseRows(context, { order: { id: order.id, created_at: context.now }, user }, reconciled.added)
   const changed = [...holders.map(({ id }) => id), ...moved.flatMap(([, rows]) => rows.map(({ id }) => id))]
@@ -117,13 +120,15 @@ function purchaseDecision(context: DecisionContext, placement: Placement, existi
   return { writes, changes, grown: [...holders, ...bought].map(({ user_id }) => user_id) }
 }
 
-/** Brings an order that exists up to date: purchases that are still wanted keep their identity, others are cancelled. */
+/**
+ * Brings an order that exists up to date: purchases that are still wanted keep their identity, others are cancelled.
+ */
 export function decideUpdate(context: DecisionContext, placement: Placement, existing: ExistingOrder): OrderDecision {
   const { order, user, totals } = placement
   const { order: row, payment } = existing
   const paid = { ...order, amount_minor: totals.total_minor }
   const after = payment && paymentAfter(payment, paid)
-  const paymentStatus = after?.payment.status ?? paymentStatusOf[order.status]
+  const paymentStatus = after?.payment.status ?? paymentStatusByOrderStatus[order.status]
   const isComplete = payment !== undefined && order.status === 'completed' && wasCaptured(paymentStatus)
   const changes = {
     ...orderColumns(context, placement, row.cart),

@@ -1,7 +1,7 @@
-import { languageOf } from '../../domain/languages.ts'
+import { parseLanguage } from '../../domain/languages.ts'
 import type { DuplicatePolicy, ExternalItem, ExternalOrder } from '../../domain/orders/external-orders.ts'
-import { longestList } from '../../domain/text/json.ts'
-import { type PurchaseStatus, purchaseStatusOf } from '../../domain/orders/purchases.ts'
+import { countLongestList } from '../../domain/text/json.ts'
+import { type PurchaseStatus, purchaseStatusByOrderStatus } from '../../domain/orders/purchases.ts'
 import type { ResolvedItem } from '../../domain/orders/reconcile-purchases.ts'
 import type { ImportedAnswers } from '../consents/index.ts'
 import type { ReceiptOrder } from '../transactional-emails/index.ts'
@@ -41,7 +41,7 @@ interface TakenOrder {
 }
 
 const statusOf = ({ status }: ExternalOrder, item: ExternalItem): PurchaseStatus =>
-  status === 'cancelled' ? status : (item.status ?? purchaseStatusOf[status])
+  status === 'cancelled' ? status : (item.status ?? purchaseStatusByOrderStatus[status])
 
 function resolvedItem(
   order: ExternalOrder,
@@ -110,7 +110,7 @@ const receiptOf = (
   user_id,
   status: order.status,
   email: user.email,
-  language: languageOf(user.locale) ?? default_language,
+  language: parseLanguage(user.locale) ?? default_language,
 })
 
 interface PlacedDecision extends OrderDecision {
@@ -123,8 +123,8 @@ function listsOf(decided: readonly PlacedDecision[], people: PeopleDecisions): L
   return {
     users: [...new Set(decided.flatMap(({ grown }) => grown))],
     options: Math.max(0, ...placements.flatMap(({ items }) => items.map(({ options }) => options.length))),
-    user_metadata: people.longestList(),
-    order_metadata: Math.max(0, ...placements.map(({ order }) => longestList(order.metadata))),
+    user_metadata: people.countLongestList(),
+    order_metadata: Math.max(0, ...placements.map(({ order }) => countLongestList(order.metadata))),
   }
 }
 

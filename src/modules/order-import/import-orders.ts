@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../context.ts'
-import { commitPart, type ReadWithin, stillHolds } from '../../db/commit.ts'
+import { commitPart, type TransactionRead, abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { LostRace } from '../../domain/errors.ts'
 import { type DuplicatePolicy, type ExternalOrder, maxUnitsPerOrder } from '../../domain/orders/external-orders.ts'
@@ -125,7 +125,7 @@ export function readGroupWithin(
   run: ImportRun,
   group: readonly NumberedOrder[],
   before: Pick<ImportState, 'has_hashes'>,
-): ReadWithin<ImportState> {
+): TransactionRead<ImportState> {
   const [scope, orders, reads] = stateArguments(run, group)
   if (before.has_hashes !== false) return readStateWithin(scope, orders, reads)
   const { statements, rows } = readStateWithin(scope, orders, { ...reads, hashes: false })
@@ -144,7 +144,7 @@ async function suppressedAgain(
   { state }: DecidedGroup,
   group: readonly NumberedOrder[],
 ): Promise<Statement[]> {
-  if (state.has_hashes === false) return [stillHolds(sql`not ${hasHashes(organization_id)}`)]
+  if (state.has_hashes === false) return [abortUnless(sql`not ${hasHashes(organization_id)}`)]
   return restoredSuppressions(organization_id, addressesOf(group))
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../../domain/data-imports/imported-amounts.ts'
 import { formatMoney, maxAmountMinor } from '../../domain/money.ts'
 import { orderLifecycle } from '../../domain/orders/orders.ts'
-import { fullName } from '../../domain/accounts/users.ts'
+import { formatFullName } from '../../domain/accounts/users.ts'
 import type { TransactionRow } from './state.ts'
 import type { ImportEdition } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
@@ -114,8 +114,8 @@ function warningsOf(numbered: NumberedOrder, { totals }: ItemAmounts, { payment 
   const positions = new Set<number>()
   for (const { holder, position } of order.items) {
     if (!holder || holder.email !== null || positions.has(position)) continue
-    const name = fullName(holder)
-    if (name === '' || name === fullName(order.customer)) continue
+    const name = formatFullName(holder)
+    if (name === '' || name === formatFullName(order.customer)) continue
     positions.add(position)
     const detail = 'A holder without an e-mail address is not kept: the customer holds these units.'
     warnings.push(fieldError([...path, 'items', position, 'user', 'email'], 'holder_without_email', detail))

@@ -1,7 +1,7 @@
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
 import { fold } from '../../domain/text/fold.ts'
 import { buildCart, type StoredCart } from '../../domain/orders/carts.ts'
-import { type CartTotals, numberKey } from '../../domain/orders/orders.ts'
+import { type CartTotals, buildNumberKey } from '../../domain/orders/orders.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import type { ResolvedItem, WantedUnit } from '../../domain/orders/reconcile-purchases.ts'
 import type { UserRow } from './state.ts'
@@ -42,7 +42,7 @@ export const orderColumns = (
   cart: buildCart({ coupon_code: order.coupon_code, ...totals }, counted, existingCart, newId),
   metadata: order.metadata,
   number_folded: fold(order.order_number ?? ''),
-  number_key: numberKey(order.order_number),
+  number_key: buildNumberKey(order.order_number),
 })
 
 /** Where an order was paid. */

@@ -1,11 +1,11 @@
 import { getTableColumns, type InferSelectModel, type SQL, sql, type Table } from 'drizzle-orm'
-import { readWithin, type ReadWithin } from '../../db/commit.ts'
+import { readInTransaction, type TransactionRead } from '../../db/commit.ts'
 import type { Database, NamedRows } from '../../db/database.ts'
 import * as catalog from '../../db/schema/sales/catalog.ts'
 import * as sales from '../../db/schema/sales/orders.ts'
 import { type editionCustomers, users as userTable } from '../../db/schema/users.ts'
-import { answering, type Fields, fromJson, type Query } from '../../db/select.ts'
-import { isSharedOutside } from '../../db/customer-visibility.ts'
+import { decodeAs, type Fields, fromJson, type Query } from '../../db/select.ts'
+import { isSharedOutside } from '../../db/customers.ts'
 import { inList } from '../../db/visibility.ts'
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
 import { fold } from '../../domain/text/fold.ts'
@@ -79,7 +79,7 @@ export interface LoadScope {
 
 /** Whole rows of a table: `statement` selects all its columns. */
 const wholeRows = <T extends Table>(table: T, statement: SQL): Query<InferSelectModel<T>> =>
-  answering<InferSelectModel<T>>(getTableColumns(table), statement as SQL<InferSelectModel<T>>)
+  decodeAs<InferSelectModel<T>>(getTableColumns(table), statement as SQL<InferSelectModel<T>>)
 
 const unique = (values: (string | null)[]): string[] => [...new Set(values.filter((value) => value !== null))]
 
@@ -107,7 +107,7 @@ function sourcesOf({ organization_id, edition_id, source, changeable }: LoadScop
     (select ${buildEditionValues(sql`known`)} from edition_customers as known
       where known.edition_id = ${edition_id} and known.user_seq = users.seq) as edition_values
     from users where organization_id = ${organization_id}`
-  const usersOf = (condition: SQL) => answering(userFields, sql<UserRow>`${users} and ${condition}`)
+  const usersOf = (condition: SQL) => decodeAs(userFields, sql<UserRow>`${users} and ${condition}`)
   return { ordersOf, usersOf, bought: sql`purchases where order_id in (select id from (${ordersOf}))` }
 }
 
@@ -201,7 +201,7 @@ export function readStateWithin(
   scope: LoadScope,
   group: readonly ExternalOrder[],
   reads: Reads,
-): ReadWithin<ImportState> {
-  const { statements, rows } = readWithin(stateStatements(scope, group, reads))
+): TransactionRead<ImportState> {
+  const { statements, rows } = readInTransaction(stateStatements(scope, group, reads))
   return { statements, rows: () => stateOf(rows()) }
 }

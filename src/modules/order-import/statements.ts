@@ -1,19 +1,18 @@
 import { sql } from 'drizzle-orm'
-import { insertEditionCustomers } from '../../db/edition-customers.ts'
-import { changedExactly, changedOne, stillHolds } from '../../db/commit.ts'
+import { insertEditionCustomers, isSharedOutside } from '../../db/customers.ts'
+import { requireChanges, requireOneChange, abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { growLists } from '../../db/cel/list-sizes.ts'
 import { locations, options, products, variants } from '../../db/schema/sales/catalog.ts'
 import { orders, purchases, transactions } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
-import { rebuildOrderText } from '../../db/order-text.ts'
-import { isSharedOutside } from '../../db/customer-visibility.ts'
-import { changedReference, referenceColumns, referenceSince } from '../../db/refunds.ts'
+import { rebuildOrderText } from '../../db/search.ts'
+import { buildReferenceChange, buildReferenceColumns, buildReferenceSince } from '../../db/refunds.ts'
 import { inList } from '../../db/visibility.ts'
-import { insertAll, insertFound, isEmpty, update, updateVersion } from '../../db/write.ts'
-import { searchColumns } from '../../domain/accounts/users.ts'
-import { openStatuses, orderMovesFrom } from '../../domain/orders/purchases.ts'
-import { cancelRefundsOf } from '../refunds/index.ts'
+import { insertAll, insertWithLookups, isEmpty, update, updateVersion } from '../../db/write.ts'
+import { buildSearchColumns } from '../../domain/accounts/users.ts'
+import { openPurchaseStatuses, listStatusesMovedByOrder } from '../../domain/orders/purchases.ts'
+import { buildCancelStatements } from '../refunds/index.ts'
 import { passChanged } from '../wallet/index.ts'
 import type { EditionValues } from './state.ts'
 import { type EditionCustomerChange, type RowChange, rowsOf, type Write } from './writes.ts'
@@ -71,7 +70,7 @@ function growth(organizationId: string, writes: readonly Write[], lists: LongerL
 /** Changes what an edition says of customers of whom it still says what was read. */
 function editionCustomerStatements(changes: readonly EditionCustomerChange[], editionId: string): Statement[] {
   const values = changes.map(({ user_id, before, after }) => {
-    const { phone_digits, search_text } = searchColumns(after)
+    const { phone_digits, search_text } = buildSearchColumns(after)
     return [user_id, ...listValues(after), phone_digits, search_text, ...listValues(before)]
   })
   const value = (place: number) => sql.raw(`given.value ->> ${place}`)
@@ -84,7 +83,7 @@ function editionCustomerStatements(changes: readonly EditionCustomerChange[], ed
         and edition_customers.email is ${value(9)} and edition_customers.phone_number is ${value(10)}
         and edition_customers.first_name = ${value(11)} and edition_customers.last_name = ${value(12)}
         and edition_customers.locale = ${value(13)} and json(edition_customers.metadata) = json(${value(14)})`,
-    changedExactly(changes.length),
+    requireChanges(changes.length),
   ]
 }
 
@@ -104,10 +103,12 @@ function userStatements(
 ): Statement[] {
   const isOurs = changeable === null ? sql`1` : sql`not ${isSharedOutside(sql`users`, changeable)}`
   const where = sql`id = ${user.id} and version = ${user.version} and ${isOurs}`
-  return [update(users, { ...changes, version: user.version + 1 }, where), changedOne()]
+  return [update(users, { ...changes, version: user.version + 1 }, where), requireOneChange()]
 }
 
-/** New payments, which take their references. A query of the table that it writes makes an insert read each row twice. */
+/**
+ * New payments, which take their references. A query of the table that it writes makes an insert read each row twice.
+ */
 function insertPayments({ organization_id, now }: WriteScope, writes: readonly Write[]): Statement[] {
   const rows = rowsOf(writes, 'transactions')
   const [withReference, others] = [
@@ -116,10 +117,13 @@ function insertPayments({ organization_id, now }: WriteScope, writes: readonly W
   ]
   return [
     ...insertAll(transactions, others),
-    ...insertFound(
+    ...insertWithLookups(
       transactions,
-      withReference.map((row) => ({ ...row, ...referenceColumns(organization_id, row.provider_reference ?? null) })),
-      { reference_since: (reference) => referenceSince(organization_id, reference, now) },
+      withReference.map((row) => ({
+        ...row,
+        ...buildReferenceColumns(organization_id, row.provider_reference ?? null),
+      })),
+      { reference_since: (reference) => buildReferenceSince(organization_id, reference, now) },
     ),
   ]
 }
@@ -133,14 +137,14 @@ function paymentStatements(
   const asRead = sql`id = ${payment.id} and status = ${payment.status}
     and refunded_minor = ${payment.refunded_minor} and reserved_minor = ${payment.reserved_minor}`
   return isEmpty(changes)
-    ? [stillHolds(sql`exists (select 1 from transactions where ${asRead})`)]
+    ? [abortUnless(sql`exists (select 1 from transactions where ${asRead})`)]
     : [
         update(
           transactions,
-          { ...changes, ...changedReference(organization_id, changes.provider_reference, now) },
+          { ...changes, ...buildReferenceChange(organization_id, changes.provider_reference, now) },
           asRead,
         ),
-        changedOne(),
+        requireOneChange(),
       ]
 }
 
@@ -148,8 +152,8 @@ function paymentStatements(
 const valueStatements = (column: 'valid_until' | 'user_id', values: readonly [string, unknown][], now: number) => [
   sql`update purchases set ${sql.raw(column)} = given.value ->> 1, modified_at = ${now}, version = version + 1
     from json_each(${JSON.stringify(values)}) as given where purchases.id = given.value ->> 0
-      ${column === 'valid_until' ? sql`and ${inList(sql`status`, openStatuses)}` : sql``}`,
-  changedExactly(values.length),
+      ${column === 'valid_until' ? sql`and ${inList(sql`status`, openPurchaseStatuses)}` : sql``}`,
+  requireChanges(values.length),
 ]
 
 function changeStatements(change: RowChange, scope: WriteScope): Statement[] {
@@ -171,9 +175,9 @@ function changeStatements(change: RowChange, scope: WriteScope): Statement[] {
       const ids = change.purchases.map(({ id }) => id)
       return [
         sql`update purchases set status = ${status}, modified_at = ${now}, version = version + 1
-          where ${inList(sql`id`, ids)} and ${inList(sql`status`, orderMovesFrom(status))}`,
-        changedExactly(ids.length),
-        ...(status === 'cancelled' ? cancelRefundsOf(ids, now) : []),
+          where ${inList(sql`id`, ids)} and ${inList(sql`status`, listStatusesMovedByOrder(status))}`,
+        requireChanges(ids.length),
+        ...(status === 'cancelled' ? buildCancelStatements(ids, now) : []),
       ]
     }
     case 'purchase-validity':

@@ -1,4 +1,4 @@
-import type { EditionCustomer } from '../../db/edition-customers.ts'
+import type { EditionCustomer } from '../../db/customers.ts'
 import type { locations, options, products, variants } from '../../db/schema/sales/catalog.ts'
 import type { editions } from '../../db/schema/editions.ts'
 import type { orders, purchases, transactions, OrderRow } from '../../db/schema/sales/orders.ts'

@@ -5,7 +5,7 @@ import {
   maxExternalIdLength,
   maxOrderNumberLength,
   maxProviderReferenceLength,
-  maxSourceLength,
+  maxExternalSourceLength,
   maxUnitsPerItem,
 } from '../../domain/orders/external-orders.ts'
 import { currencies } from '../../domain/money.ts'
@@ -30,31 +30,31 @@ import {
   Timestamp,
 } from '../../http/fields.ts'
 import {
-  envelope,
-  type FiltersOf,
+  ListPage,
+  type ListFilters,
   IdFilter,
   InstantFilter,
   listQuery,
   TextFilter,
 } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
-import { boughtFields, Purchase } from '../purchases/index.ts'
+import { productFields, Purchase } from '../purchases/index.ts'
 
 const Amount = z.number().openapi({ format: 'double', description: 'Major units.', example: 250 })
 const OrderNumber = z.string().max(maxOrderNumberLength).nullable().openapi({
-  description: 'Null for an order that came without one.',
+  description: 'Null for an order without a number.',
   example: '100023',
 })
 
-const shared = {
+const commonFields = {
   id: Id('ord'),
   order_number: OrderNumber,
   external_id: z.string().max(maxExternalIdLength).nullable().openapi({
-    description: 'In the system that it was imported from; null for an order that was not imported.',
+    description: 'The id of the order in the system that it was imported from; null for orders that were not imported.',
     example: 'A-1001',
   }),
-  source: z.string().max(maxSourceLength).nullable().openapi({
-    description: 'The system that it was imported from; null for an order that was not imported.',
+  source: z.string().max(maxExternalSourceLength).nullable().openapi({
+    description: 'The system that the order was imported from; null for orders that were not imported.',
     example: 'ticketshop',
   }),
   type: z.enum(orderTypes),
@@ -68,7 +68,7 @@ const shared = {
 
 export const OrderListItem = z
   .object({
-    ...shared,
+    ...commonFields,
     customer_name: FullName,
     customer_email: KnownEmail.nullable().openapi({ description: 'Null for a customer without an e-mail address.' }),
     items_count: Count,
@@ -79,20 +79,24 @@ export const OrderListItem = z
 const CartItem = z
   .object({
     id: Id('itm'),
-    ...boughtFields,
+    ...productFields,
     quantity: z.int().min(1).max(maxUnitsPerItem),
     price_with_options: Amount,
     deposit_with_options: Amount,
     handling_fee: Amount,
   })
-  .openapi('CartItem', { description: 'Amounts are of one unit.' })
+  .openapi('CartItem', { description: 'An item of a cart. Amounts are per unit.' })
 
 const Cart = z
   .object({
     id: Id('crt'),
     status: z.enum(cartStatuses),
     items: z.array(CartItem),
-    coupon_code: z.string().max(maxCodeLength).nullable().openapi({ description: 'Null when none was used.' }),
+    coupon_code: z
+      .string()
+      .max(maxCodeLength)
+      .nullable()
+      .openapi({ description: 'Null when the customer used no coupon.' }),
     subtotal: Amount,
     deposit: Amount,
     handling_fee: Amount,
@@ -125,7 +129,7 @@ const Transaction = z
     status: z.enum(transactionStatuses),
     service: z.enum(transactionServices),
     provider_reference: z.string().max(maxProviderReferenceLength).nullable().openapi({
-      description: 'The payment in the words of its provider; null where none is known.',
+      description: 'The id of the payment at its provider; null when it is not known.',
       example: 'pi_3QW8ZtLkdIwHu7ix',
     }),
     amount: Amount,
@@ -133,10 +137,10 @@ const Transaction = z
     service_fee: Amount,
     handling_fee: Amount,
     refunded_amount: Amount,
-    pending_refund_amount: Amount.openapi({ description: 'Of refund requests that are open. Major units.' }),
+    pending_refund_amount: Amount.openapi({ description: 'The amount reserved by open refund requests. Major units.' }),
     available_refund_amount: Amount.openapi({
       description:
-        'The most that a refund request without `include_fees` can ask for. Major units; 0 for what is no payment.',
+        'The most that a refund request without `include_fees` can pay back. Major units; 0 for transactions that are not payments.',
     }),
     created: Timestamp,
   })
@@ -144,7 +148,7 @@ const Transaction = z
 
 export const OrderDetail = z
   .object({
-    ...shared,
+    ...commonFields,
     organization: OrganizationSummary,
     cart: Cart,
     customer: z.object({
@@ -153,22 +157,24 @@ export const OrderDetail = z
       email: KnownEmail.nullable().openapi({ description: 'Null for a customer without an e-mail address.' }),
       phone_number: KnownPhone.nullable().openapi({ description: 'Null for a customer without a number.' }),
       date_joined: Timestamp,
-      last_seen: Timestamp.nullable().openapi({ description: 'Null until the customer is seen.' }),
+      last_seen: Timestamp.nullable().openapi({ description: 'When the customer was last seen; null for never.' }),
       metadata: JsonObject,
     }),
     refunded_amount: Amount,
-    pending_refund_amount: Amount.openapi({ description: 'Of refund requests that are open. Major units.' }),
+    pending_refund_amount: Amount.openapi({ description: 'The amount reserved by open refund requests. Major units.' }),
     max_available_refund_amount: Amount.openapi({
-      description: 'The most that a refund request without `include_fees` can ask for. Major units.',
+      description: 'The most that a refund request without `include_fees` can pay back. Major units.',
     }),
     transactions: z.array(Transaction),
     purchases: z.array(Purchase),
-    completed_transaction_id: Id('trx').nullable().openapi({ description: 'Null until a payment is complete.' }),
+    completed_transaction_id: Id('trx')
+      .nullable()
+      .openapi({ description: 'The payment that completed the order; null until there is one.' }),
     metadata: JsonObject,
   })
   .openapi('OrderDetail')
 
-const partial = 'Part of it; neither case nor accents matter.'
+const partialMatch = 'A part of the value. Case and accents are ignored.'
 
 export const listOrders = operation({
   id: 'listOrders',
@@ -177,27 +183,29 @@ export const listOrders = operation({
   path: '/v1/orders',
   summary: 'List orders',
   description:
-    'At least one of `edition_id`, `organization_id` and `customer_id` is required. By `order_number`, numbers are compared as numbers, case is not, and orders without one come last in both directions.',
+    'At least one of `edition_id`, `organization_id` and `customer_id` is required. The sort key `order_number` compares digits as numbers and ignores case; orders without a number come last in both directions.',
   roles: roleCodes,
   query: listQuery({
     ordering: ['created', 'modified', 'order_number', 'status', 'type', 'amount'],
     filters: {
       edition_id: IdFilter.optional(),
-      organization_id: IdFilter.optional().openapi({ description: 'Orders of all its editions.' }),
-      customer_id: IdFilter.optional().openapi({ description: 'Orders across all accessible editions.' }),
+      organization_id: IdFilter.optional().openapi({ description: 'Orders of all editions of the organisation.' }),
+      customer_id: IdFilter.optional().openapi({
+        description: 'Orders of the customer in all editions that you have access to.',
+      }),
       transaction_id: IdFilter.optional(),
-      order_number: TextFilter.optional().openapi({ description: partial }),
+      order_number: TextFilter.optional().openapi({ description: partialMatch }),
       external_id: z
         .string()
         .trim()
         .max(maxExternalIdLength)
         .optional()
-        .openapi({ description: 'All of it, from whichever source.' }),
-      customer_email: TextFilter.optional().openapi({ description: partial }),
-      customer_phone: TextFilter.optional().openapi({ description: 'Part of it; digits alone are compared.' }),
+        .openapi({ description: 'The exact id in the other system, from any source.' }),
+      customer_email: TextFilter.optional().openapi({ description: partialMatch }),
+      customer_phone: TextFilter.optional().openapi({ description: 'A part of the number. Only digits are compared.' }),
       search: TextFilter.optional().openapi({
         description:
-          'Part of order number, order id, external id, customer e-mail, customer phone or transaction id. One or two letters are looked for among the newest 10,000 orders.',
+          'A part of the order number, order id, external id, customer e-mail, customer phone number or transaction id. Texts of one or two characters are searched in the newest 10,000 orders only.',
       }),
       status: z.enum(orderStatuses).optional(),
       type: z.enum(orderTypes).optional(),
@@ -205,10 +213,10 @@ export const listOrders = operation({
       created_before: InstantFilter.optional(),
     },
   }),
-  response: envelope(OrderListItem),
+  response: ListPage(OrderListItem),
 })
 
-export type OrderFilters = FiltersOf<typeof listOrders.query>
+export type OrderFilters = ListFilters<typeof listOrders.query>
 
 export const getOrder = operation({
   id: 'getOrder',
@@ -216,7 +224,7 @@ export const getOrder = operation({
   method: 'get',
   path: '/v1/orders/{id}',
   summary: 'Retrieve an order',
-  description: 'With cart, customer, transactions and purchases.',
+  description: 'Returns the order with its cart, customer, transactions and purchases.',
   roles: roleCodes,
   params: IdParams('ord'),
   response: OrderDetail,

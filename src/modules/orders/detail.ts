@@ -1,107 +1,108 @@
+import { buildContactFields, type CustomerView, viewCustomers } from '../../db/customers.ts'
 import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Ctx } from '../../context.ts'
-import { orderRest, purchaseRest } from '../../db/refunds.ts'
+import { buildOrderRemainder, buildPurchaseRemainder } from '../../db/refunds.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { orders, purchases, transactions } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
-import { answering, fromJson, orNull, type RowOf, select, selection } from '../../db/select.ts'
-import { type CustomerView, customerFields, customersSeenBy, madeOfView } from '../../db/customer-visibility.ts'
-import { visible } from '../../db/visibility.ts'
+import { decodeAs, fromJson, makeNullable, type RowOf, select, buildSelectList } from '../../db/select.ts'
+import { isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
 import {
-  boughtFieldsOf,
-  boughtJoins,
+  buildProductFields,
+  buildProductJoins,
   cartLineColumns,
   cartLineFields,
   cartLines,
   purchaseFields,
-  type ShownPurchaseRow,
+  type PurchaseSummaryRow,
 } from '../purchases/index.ts'
-import { orderFields } from './list.ts'
+import { buildOrderSummaryFields } from './list.ts'
 import { orderVisibility } from './scope.ts'
 
 const jsonObject = (column: SQL) => fromJson<Record<string, unknown>>(column)
 
-const headFields = madeOfView((view) => ({
-  ...orderFields(view),
+const buildHeadFields = (view: CustomerView) => ({
+  ...buildOrderSummaryFields(view),
   ...organizationSummaryFields,
   completed_transaction_id: orders.completed_transaction_id,
   metadata: orders.metadata,
   cart: orders.cart,
   user_id: orders.user_id,
-  ...customerFields(view, ['phone_number']),
+  ...buildContactFields(view, ['phone_number']),
   user_created_at: sql<number>`${view.column('created_at')}`,
   user_last_seen_at: sql<number | null>`${view.column('last_seen_at')}`,
   user_metadata: jsonObject(view.column('metadata')),
-}))
+})
 
-type OrderHeadRow = RowOf<ReturnType<typeof headFields>>
+type OrderHeadRow = RowOf<ReturnType<typeof buildHeadFields>>
 
-function headOf(ctx: Ctx, id: string) {
-  const view = customersSeenBy(ctx.caller)
-  const fields = headFields(view)
-  return answering(
+function selectHead(ctx: Ctx, id: string) {
+  const view = viewCustomers(ctx.caller)
+  const fields = buildHeadFields(view)
+  return decodeAs(
     fields,
-    sql<OrderHeadRow>`select ${selection(fields)} from ${orders}
+    sql<OrderHeadRow>`select ${buildSelectList(fields)} from ${orders}
       join ${editions} on ${editions.id} = ${orders.edition_id}
       join ${organizations} on ${organizations.id} = ${orders.organization_id}
       join ${users} on ${users.id} = ${orders.user_id} ${view.join}
-      where ${orders.id} = ${id} and ${visible(ctx.caller, orderVisibility)}`,
+      where ${orders.id} = ${id} and ${isVisibleTo(ctx.caller, orderVisibility)}`,
   )
 }
 
-const itemFields = { ...cartLineFields, ...boughtFieldsOf(cartLineColumns) }
+const itemFields = { ...cartLineFields, ...buildProductFields(cartLineColumns) }
 
-export type ShownCartItemRow = RowOf<typeof itemFields>
+export type CartItemRow = RowOf<typeof itemFields>
 
-const itemsOf = (orderId: string) =>
-  answering(
+const selectCartItems = (orderId: string) =>
+  decodeAs(
     itemFields,
-    sql<ShownCartItemRow>`select ${selection(itemFields)} from ${orders} join ${cartLines}
-      ${boughtJoins(cartLineColumns)} where ${orders.id} = ${orderId} order by line.key`,
+    sql<CartItemRow>`select ${buildSelectList(itemFields)} from ${orders} join ${cartLines}
+      ${buildProductJoins(cartLineColumns)} where ${orders.id} = ${orderId} order by line.key`,
   )
 
 const payment = alias(transactions, 'payment')
 const holders = alias(users, 'holders')
 
-/** The columns of the holder are null where that is the customer of the order. */
-const heldFields = (view: CustomerView) => ({
+/** The holder's columns are null when the customer of the order holds the purchase. */
+const buildPurchaseFields = (view: CustomerView) => ({
   ...purchaseFields,
-  rest_minor: sql<number>`${purchaseRest(sql`${purchases}`, sql`payment`)}`,
-  user_id: orNull(holders.id),
-  ...customerFields(view, ['first_name', 'last_name', 'email']),
+  rest_minor: sql<number>`${buildPurchaseRemainder(sql`${purchases}`, sql`payment`)}`,
+  user_id: makeNullable(holders.id),
+  ...buildContactFields(view, ['first_name', 'last_name', 'email']),
 })
 
-type HeldPurchaseRow = RowOf<ReturnType<typeof heldFields>>
+type OrderPurchaseRow = RowOf<ReturnType<typeof buildPurchaseFields>>
 
-function purchasesOf(ctx: Ctx, orderId: string) {
-  const view = customersSeenBy(ctx.caller, sql`holders`)
-  const fields = heldFields(view)
-  return answering(
+function selectPurchases(ctx: Ctx, orderId: string) {
+  const view = viewCustomers(ctx.caller, sql`holders`)
+  const fields = buildPurchaseFields(view)
+  return decodeAs(
     fields,
-    sql<HeldPurchaseRow>`select ${selection(fields)} from ${purchases}
-      ${boughtJoins(purchases)}
-      left join ${transactions} as ${payment} on ${payment.order_id} = ${purchases.order_id} and ${eq(payment.type, 'payment')}
+    sql<OrderPurchaseRow>`select ${buildSelectList(fields)} from ${purchases}
+      ${buildProductJoins(purchases)}
+      left join ${transactions} as ${payment}
+        on ${payment.order_id} = ${purchases.order_id} and ${eq(payment.type, 'payment')}
       left join ${users} as ${holders} on ${holders.id} =
         nullif(${purchases.user_id}, (select user_id from orders where orders.id = ${orderId})) ${view.join}
       where ${purchases.order_id} = ${orderId} order by ${purchases.id}`,
   )
 }
 
-const transactionFields = (orderId: string) => ({
+const buildTransactionFields = (orderId: string) => ({
   ...getTableColumns(transactions),
   rest_minor: sql<number>`iif(${eq(transactions.type, 'payment')},
-    ${orderRest(sql`${orderId}`, sql`${transactions}`)}, 0)`,
+    ${buildOrderRemainder(sql`${orderId}`, sql`${transactions}`)}, 0)`,
 })
 
-export type ShownTransactionRow = RowOf<ReturnType<typeof transactionFields>>
+export type OrderTransactionRow = RowOf<ReturnType<typeof buildTransactionFields>>
 
-const transactionsOf = (orderId: string) =>
-  select(transactionFields(orderId))
+const selectTransactions = (orderId: string) =>
+  select(buildTransactionFields(orderId))
     .from(transactions)
     .where(eq(transactions.order_id, orderId))
     .orderBy(asc(transactions.id))
@@ -109,26 +110,29 @@ const transactionsOf = (orderId: string) =>
 export interface LoadedOrder {
   tenant: Tenant
   head: OrderHeadRow
-  items: ShownCartItemRow[]
-  purchases: ShownPurchaseRow[]
-  transactions: ShownTransactionRow[]
+  items: CartItemRow[]
+  purchases: PurchaseSummaryRow[]
+  transactions: OrderTransactionRow[]
 }
 
-/** The order and all its lines, from one snapshot. */
+/** Loads an order with its cart, purchases and transactions in one batch, so that they agree with each other. */
 export async function findOrder(ctx: Ctx, id: string): Promise<LoadedOrder> {
-  const [[head], items, bought, paid] = await ctx.db.batch([
-    headOf(ctx, id),
-    itemsOf(id),
-    purchasesOf(ctx, id),
-    transactionsOf(id),
+  const [[head], items, purchaseRows, transactionRows] = await ctx.db.batch([
+    selectHead(ctx, id),
+    selectCartItems(id),
+    selectPurchases(ctx, id),
+    selectTransactions(id),
   ])
   if (!head) throw notFound()
-  const buyer = { user_id: head.user_id, first_name: head.first_name, last_name: head.last_name, email: head.email }
+  const customer = { user_id: head.user_id, first_name: head.first_name, last_name: head.last_name, email: head.email }
   return {
     tenant: { organization_id: head.organization_id, editions: [head.edition_id] },
     head,
     items,
-    purchases: bought.map(({ user_id, ...purchase }) => ({ ...purchase, ...(user_id === null ? buyer : { user_id }) })),
-    transactions: paid,
+    purchases: purchaseRows.map(({ user_id, ...purchase }) => ({
+      ...purchase,
+      ...(user_id === null ? customer : { user_id }),
+    })),
+    transactions: transactionRows,
   }
 }

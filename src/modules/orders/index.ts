@@ -1,2 +1,2 @@
-export { chooseListedOrders, type ListedOrders, orderVisibility } from './scope.ts'
-export { containsText, findOrders } from './search.ts'
+export { chooseOrderScope, type OrderScope, orderVisibility } from './scope.ts'
+export { buildTextCondition, findOrdersByText } from './search.ts'

@@ -5,25 +5,28 @@ const minuteMs = 60_000
 const recountHour = 3
 
 /**
- * Counts the orders of editions by status and type, and stores what differs. Each minute of the hour after 03:00 UTC
- * counts a sixtieth of the editions, so that no statement takes long.
+ * Corrects the stored counts of orders. In the hour after 03:00 UTC, each minute recounts a sixtieth of the editions,
+ * so that no statement takes long.
  */
 export async function recountOrders({ db, now }: Pick<JobCtx, 'db' | 'now'>): Promise<void> {
   const minute = Math.floor(now() / minuteMs) % (24 * 60)
   if (Math.floor(minute / 60) !== recountHour) return
-  const wrong = await db.all(sql<{ edition_id: string; status: string; type: string; n: number }>`
+  const corrections = await db.all(sql<{ edition_id: string; status: string; type: string; orders_count: number }>`
     with chosen as materialized (
-      select id from (select id, row_number() over (order by id) as place from editions) where place % 60 = ${minute % 60}
+      select id from (select id, row_number() over (order by id) as number from editions)
+        where number % 60 = ${minute % 60}
     )
-    insert into order_counts (edition_id, status, type, n)
+    insert into order_counts (edition_id, status, type, orders_count)
     select edition_id, status, type, sum(counted) from (
-      select edition_id, status, type, 0 as counted, n as stored from order_counts where edition_id in (select id from chosen)
+      select edition_id, status, type, 0 as counted, orders_count as stored from order_counts
+        where edition_id in (select id from chosen)
       union all
       select edition_id, status, type, count(*), 0 from orders indexed by orders_edition_created
         where edition_id in (select id from chosen) group by edition_id, status, type
     )
     where true group by edition_id, status, type having sum(counted) <> sum(stored)
-    on conflict (edition_id, status, type) do update set n = excluded.n
-    returning edition_id, status, type, n`)
-  if (wrong.length > 0) throw new Error(`Counts of orders were wrong and are repaired: ${JSON.stringify(wrong)}`)
+    on conflict (edition_id, status, type) do update set orders_count = excluded.orders_count
+    returning edition_id, status, type, orders_count`)
+  if (corrections.length > 0)
+    throw new Error(`Counts of orders were wrong and are repaired: ${JSON.stringify(corrections)}`)
 }

@@ -1,8 +1,8 @@
+import { buildContactFields, type CustomerView, viewCustomers } from '../../db/customers.ts'
 import { eq, gte, lte, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { type CustomerView, customerFields, customersSeenBy, madeOfView } from '../../db/customer-visibility.ts'
 import {
-  addCreated,
+  addCreatedKey,
   buildOrderBy,
   joinConditions,
   maxIndexedOffset,
@@ -17,11 +17,11 @@ import { invalid, parameterError } from '../../domain/errors.ts'
 import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
 import { editionSummaryFields } from '../editions/index.ts'
 import type { OrderFilters } from './contract.ts'
-import { chooseListedOrders, type ListedOrders } from './scope.ts'
-import { chooseIndexedFilter, findOrders, readTextFilters, type TextFilter } from './search.ts'
+import { chooseOrderScope, type OrderScope } from './scope.ts'
+import { chooseIndexedFilter, findOrdersByText, buildTextFilters, type TextFilter } from './search.ts'
 
-/** Columns of an order and its customer that each answer about an order shows. */
-export const orderFields = (view: CustomerView) => ({
+/** Columns that both the list and the detail of an order show. */
+export const buildOrderSummaryFields = (view: CustomerView) => ({
   id: orders.id,
   order_number: orders.order_number,
   external_id: orders.external_id,
@@ -32,18 +32,18 @@ export const orderFields = (view: CustomerView) => ({
   currency: orders.currency,
   created_at: orders.created_at,
   modified_at: orders.modified_at,
-  ...customerFields(view, ['first_name', 'last_name', 'email']),
+  ...buildContactFields(view, ['first_name', 'last_name', 'email']),
   ...editionSummaryFields,
 })
 
-const listFields = madeOfView((view) => ({
-  ...orderFields(view),
+const buildListFields = (view: CustomerView) => ({
+  ...buildOrderSummaryFields(view),
   items_count: orders.items_count,
   has_payment: orders.has_payment,
-}))
+})
 
-export type ShownOrderRow = RowOf<ReturnType<typeof orderFields>>
-export type OrderListRow = RowOf<ReturnType<typeof listFields>>
+export type OrderSummaryRow = RowOf<ReturnType<typeof buildOrderSummaryFields>>
+export type OrderListRow = RowOf<ReturnType<typeof buildListFields>>
 
 const sortColumns = {
   created: sql`${orders.created_at}`,
@@ -66,36 +66,36 @@ export async function listOrders(
   const { edition_id, organization_id, customer_id } = filters
   if (!edition_id && !organization_id && !customer_id)
     throw invalid(
-      parameterError(null, 'required_filter', 'Give at least one of edition_id, organization_id, customer_id.'),
+      parameterError(null, 'required_filter', 'Add at least one of edition_id, organization_id and customer_id.'),
     )
-  const view = customersSeenBy(ctx.caller)
-  const listed = chooseListedOrders(ctx.caller, filters)
-  const textFilters = readTextFilters(view, filters)
-  const candidates = isOfFew(filters) ? null : await findCandidates(ctx, listed, textFilters)
-  const index = chooseIndex(listed, ordering, filters)
+  const view = viewCustomers(ctx.caller)
+  const scope = chooseOrderScope(ctx.caller, filters)
+  const textFilters = buildTextFilters(view, filters)
+  const candidates = hasSelectiveFilter(filters) ? null : await findCandidates(ctx, scope, textFilters)
+  const index = chooseIndex(scope, ordering, filters)
   return paginate(ctx.db, page, {
-    // Without an index SQLite looks the candidates up by their key.
+    // `not indexed` makes SQLite look the candidates up by their rowid.
     from: candidates ? sql`orders not indexed` : index.from,
     where: [
       ...(candidates ? [candidates] : []),
-      listed.where,
+      scope.condition,
       ...buildConditions(filters),
-      ...textFilters.map((one) => one.condition),
+      ...textFilters.map((filter) => filter.condition),
     ],
-    orderBy: buildOrderBy(addCreated(ordering), '-created', sortColumns),
+    orderBy: buildOrderBy(addCreatedKey(ordering), '-created', sortColumns),
     id: sql`${orders.seq}`,
-    columns: listFields(view),
+    columns: buildListFields(view),
     joins: sql`
       join orders on orders.seq = page.id
       join users on users.id = orders.user_id ${view.join}
       join editions on editions.id = orders.edition_id`,
-    maxOffset: index.isInOrder && !candidates ? maxIndexedOffset : maxSortedOffset,
-    count: buildStoredCount(listed, filters),
+    maxOffset: index.isSorted && !candidates ? maxIndexedOffset : maxSortedOffset,
+    count: buildStoredCount(scope, filters),
   })
 }
 
-/** Whether a filter leaves few orders, so that each is compared with the texts. */
-const isOfFew = ({ customer_id, transaction_id, external_id }: OrderFilters): boolean =>
+/** Filters that leave so few orders that the text filters can compare each of them. */
+const hasSelectiveFilter = ({ customer_id, transaction_id, external_id }: OrderFilters): boolean =>
   !!customer_id || transaction_id !== undefined || !!external_id
 
 function buildConditions(filters: OrderFilters): SQL[] {
@@ -107,7 +107,7 @@ function buildConditions(filters: OrderFilters): SQL[] {
       ? null
       : sql`${orders.id} = (select order_id from transactions where id = ${transaction_id})`,
     external_id ? eq(orders.external_id, external_id) : null,
-    // The index of external ids has them by edition.
+    // The index of external ids begins with the edition.
     external_id && organization_id
       ? sql`${orders.edition_id} in (select id from editions where organization_id = ${organization_id})`
       : null,
@@ -119,57 +119,56 @@ function buildConditions(filters: OrderFilters): SQL[] {
   return conditions.filter((condition) => condition !== null)
 }
 
-/** A condition on the orders that may have the texts; null where no text was given, and where the list is walked. */
-async function findCandidates(ctx: Ctx, listed: ListedOrders, textFilters: readonly TextFilter[]): Promise<SQL | null> {
+/** Finds the orders that may match the text filters. Answers null when there is no text, or too many orders match. */
+async function findCandidates(ctx: Ctx, scope: OrderScope, textFilters: readonly TextFilter[]): Promise<SQL | null> {
   if (textFilters.length === 0 || textFilters.some(({ texts }) => texts.length === 0)) return null
   const indexed = chooseIndexedFilter(textFilters)
-  if (indexed) return findOrders(ctx, listed, indexed)
-  return sql`${orders.seq} in (select seq from ${buildCreatedIndex(listed)}
-    where ${listed.where} order by ${orders.created_at} desc, ${orders.seq} desc limit ${maxNewest})`
+  if (indexed) return findOrdersByText(ctx, scope, indexed)
+  return sql`${orders.seq} in (select seq from ${buildCreatedIndex(scope)}
+    where ${scope.condition} order by ${orders.created_at} desc, ${orders.seq} desc limit ${maxNewest})`
 }
 
-const buildCreatedIndex = ({ editionIds }: ListedOrders): SQL =>
+const buildCreatedIndex = ({ editionIds }: OrderScope): SQL =>
   editionIds ? sql`orders indexed by orders_edition_created` : sql`orders indexed by orders_organization_created`
 
 interface ListIndex {
   from: SQL
-  /** Whether the index has its orders in the order of the list. Otherwise SQLite sorts them. */
-  isInOrder: boolean
+  /** Whether the index is sorted as the list is. Otherwise SQLite sorts the orders. */
+  isSorted: boolean
 }
 
-/** The index that a list is read from. It is named, because SQLite does not know how many orders an edition has. */
-function chooseIndex(listed: ListedOrders, ordering: OrderOrdering, filters: OrderFilters): ListIndex {
+/** Chooses the index that a list is read from, because SQLite does not know how many orders an edition has. */
+function chooseIndex(scope: OrderScope, ordering: OrderOrdering, filters: OrderFilters): ListIndex {
   const { edition_id, organization_id, customer_id, transaction_id, external_id } = filters
-  if (transaction_id !== undefined) return { from: sql`orders`, isInOrder: false }
+  if (transaction_id !== undefined) return { from: sql`orders`, isSorted: false }
   if (external_id && (edition_id || organization_id))
-    return { from: sql`orders indexed by orders_by_external_id`, isInOrder: false }
-  if (customer_id) return { from: sql`orders indexed by orders_of_user`, isInOrder: false }
-  const created = buildCreatedIndex(listed)
+    return { from: sql`orders indexed by orders_by_external_id`, isSorted: false }
+  if (customer_id) return { from: sql`orders indexed by orders_of_user`, isSorted: false }
+  const created = buildCreatedIndex(scope)
   const [first = { name: 'created' }, ...others] = ordering
-  if (others.length > 0 || (listed.editionIds && listed.editionIds.length > 1))
-    return { from: created, isInOrder: false }
-  const modified = listed.editionIds
+  if (others.length > 0 || (scope.editionIds && scope.editionIds.length > 1)) return { from: created, isSorted: false }
+  const modified = scope.editionIds
     ? sql`orders indexed by orders_edition_modified`
     : sql`orders indexed by orders_organization_modified`
-  if (first.name === 'modified') return { from: modified, isInOrder: true }
-  if (first.name === 'order_number' && listed.editionIds)
-    return { from: sql`orders indexed by orders_edition_number`, isInOrder: true }
-  return { from: created, isInOrder: first.name === 'created' }
+  if (first.name === 'modified') return { from: modified, isSorted: true }
+  if (first.name === 'order_number' && scope.editionIds)
+    return { from: sql`orders indexed by orders_edition_number`, isSorted: true }
+  return { from: created, isSorted: first.name === 'created' }
 }
 
-/** The count of a list that only its edition or organization, a status and a type limit. */
-function buildStoredCount(listed: ListedOrders, filters: OrderFilters): SQL<{ n: number }> | undefined {
+/** Reads the count of a list from `order_counts`, which only knows edition, status and type. */
+function buildStoredCount(scope: OrderScope, filters: OrderFilters): SQL<{ n: number }> | undefined {
   const { edition_id: _edition, organization_id, status, type, ...others } = filters
   if (Object.values(others).some((value) => value !== undefined)) return undefined
-  const { editionIds, isVisible } = listed
+  const { editionIds, callerCondition } = scope
   const inScope = editionIds
     ? inList(sql`edition_id`, editionIds)
     : sql`edition_id in (select id from editions where organization_id = ${organization_id})`
   const conditions = [
-    isVisible,
+    callerCondition,
     inScope,
     ...(status === undefined ? [] : [sql`status = ${status}`]),
     ...(type === undefined ? [] : [sql`type = ${type}`]),
   ]
-  return sql`select coalesce(sum(n), 0) as n from order_counts where ${joinConditions(conditions)}`
+  return sql`select coalesce(sum(orders_count), 0) as n from order_counts where ${joinConditions(conditions)}`
 }

@@ -2,19 +2,19 @@ import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { toMajor } from '../../domain/money.ts'
-import { cartOf } from '../../domain/orders/carts.ts'
-import { summaryLines } from '../../domain/orders/orders.ts'
-import { fullName } from '../../domain/accounts/users.ts'
+import { readCart } from '../../domain/orders/carts.ts'
+import { buildSummaryLines } from '../../domain/orders/orders.ts'
+import { formatFullName } from '../../domain/accounts/users.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
-import { presentBought, presentPurchase } from '../purchases/index.ts'
+import { presentProductFields, presentPurchase } from '../purchases/index.ts'
 import type { OrderDetail, OrderListItem } from './contract.ts'
-import type { LoadedOrder, ShownCartItemRow, ShownTransactionRow } from './detail.ts'
-import type { OrderListRow, ShownOrderRow } from './list.ts'
+import type { LoadedOrder, CartItemRow, OrderTransactionRow } from './detail.ts'
+import type { OrderListRow, OrderSummaryRow } from './list.ts'
 
 type Detail = z.input<typeof OrderDetail>
 
-const presentShared = (row: ShownOrderRow) => ({
+const presentShared = (row: OrderSummaryRow) => ({
   id: row.id,
   order_number: row.order_number,
   external_id: row.external_id,
@@ -30,22 +30,22 @@ const presentShared = (row: ShownOrderRow) => ({
 
 export const presentOrderListItem = (row: OrderListRow): z.input<typeof OrderListItem> => ({
   ...presentShared(row),
-  customer_name: fullName(row),
+  customer_name: formatFullName(row),
   customer_email: row.email,
   items_count: row.items_count,
   has_payment: row.has_payment,
 })
 
-const presentItem = (row: ShownCartItemRow, ctx: Ctx): Detail['cart']['items'][number] => ({
+const presentItem = (row: CartItemRow, ctx: Ctx): Detail['cart']['items'][number] => ({
   id: row.id,
-  ...presentBought(row, ctx),
+  ...presentProductFields(row, ctx),
   quantity: row.quantity,
   price_with_options: toMajor(row.price_minor),
   deposit_with_options: toMajor(row.deposit_minor),
   handling_fee: toMajor(row.handling_fee_minor),
 })
 
-const presentCart = ({ head, items }: LoadedOrder, ctx: Ctx, cart = cartOf(head)): Detail['cart'] => ({
+const presentCart = ({ head, items }: LoadedOrder, ctx: Ctx, cart = readCart(head)): Detail['cart'] => ({
   id: cart.id,
   status: cart.status,
   items: items.map((item) => presentItem(item, ctx)),
@@ -58,7 +58,7 @@ const presentCart = ({ head, items }: LoadedOrder, ctx: Ctx, cart = cartOf(head)
   tax: toMajor(cart.tax_minor),
   total: toMajor(cart.total_minor),
   summary: {
-    summary_lines: summaryLines(cart, head.currency).map(({ amount_minor, ...line }) => ({
+    summary_lines: buildSummaryLines(cart, head.currency).map(({ amount_minor, ...line }) => ({
       ...line,
       amount: toMajor(amount_minor),
     })),
@@ -67,7 +67,7 @@ const presentCart = ({ head, items }: LoadedOrder, ctx: Ctx, cart = cartOf(head)
   created: toIso(head.created_at),
 })
 
-const presentTransaction = (row: ShownTransactionRow): Detail['transactions'][number] => ({
+const presentTransaction = (row: OrderTransactionRow): Detail['transactions'][number] => ({
   id: row.id,
   type: row.type,
   status: row.status,
@@ -92,7 +92,7 @@ export function presentOrder(order: LoadedOrder, ctx: Ctx): Detail {
     cart: presentCart(order, ctx),
     customer: {
       api_id: head.user_id,
-      full_name: fullName(head),
+      full_name: formatFullName(head),
       email: head.email,
       phone_number: head.phone_number,
       date_joined: toIso(head.user_created_at),

@@ -1,18 +1,17 @@
-import { mount, mountList } from '../../http/operations/mount.ts'
-import { createRouter } from '../../http/operations/router.ts'
+import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
 import * as contract from './contract.ts'
 import { findOrder } from './detail.ts'
 import { listOrders } from './list.ts'
 import { presentOrder, presentOrderListItem } from './present.ts'
 
-export const orders = createRouter()
+export const orderRoutes = createRouter()
 
-mountList(orders, contract.listOrders, {
+mountList(orderRoutes, contract.listOrders, {
   list: (ctx, { query, filters, page }) => listOrders(ctx, page, query.ordering, filters),
   present: presentOrderListItem,
 })
 
-mount(orders, contract.getOrder, {
+mount(orderRoutes, contract.getOrder, {
   load: (ctx, { id }) => findOrder(ctx, id),
   handle: async (_, { loaded }) => loaded,
   present: presentOrder,

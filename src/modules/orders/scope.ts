@@ -1,118 +1,116 @@
+import { inEditions } from '../../db/customers.ts'
 import { eq, type SQL, sql } from 'drizzle-orm'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import type { SearchScope } from '../../db/search.ts'
 import {
-  actingReach,
+  getActingReach,
   inList,
-  organizationsReached,
+  listReachedOrganizations,
   seesOrganization,
-  visibilityOf,
-  visible,
-  visibleIn,
+  buildVisibility,
+  isVisibleTo,
+  isVisibleIn,
 } from '../../db/visibility.ts'
-import { type Caller, reachOf } from '../../domain/accounts/access.ts'
+import { type Caller, getReach } from '../../domain/accounts/access.ts'
 import type { OrderFilters } from './contract.ts'
 
-export const orderVisibility = visibilityOf(sql`${orders.organization_id}`, sql`${orders.edition_id}`)
+export const orderVisibility = buildVisibility(sql`${orders.organization_id}`, sql`${orders.edition_id}`)
 
-/** The orders of a list that the caller sees, before its other filters. */
-export interface ListedOrders {
-  /** A condition on orders. */
-  where: SQL
-  /** A condition on the caller, without columns. */
-  isVisible: SQL
-  /** The editions of the list; null for an organization, and for all that the caller reaches. */
+/** The orders that a list may contain before its other filters, and the customers who may be searched for them. */
+export interface OrderScope {
+  /** A condition on `orders`. */
+  condition: SQL
+  /** The part of the condition that concerns the caller only. It reads no column of `orders`. */
+  callerCondition: SQL
+  /** Null when the list is not limited to editions. */
   editionIds: readonly string[] | null
-  ownMarks: SearchScope | null
-  /** A condition on customers that the caller sees as their organization knows them; null where there are none. */
+  orderSearch: SearchScope | null
+  /** A condition on the `users` that the caller sees as the organization knows them; null when there are none. */
   customers: SQL | null
-  customerMarks: SearchScope | null
-  /** The editions whose knowledge of customers the caller sees. */
+  customerSearch: SearchScope | null
+  /** The editions through which the caller sees customers. */
   customerEditionIds: readonly string[]
 }
 
-const inEditions = (ids: readonly string[]): SQL =>
-  ids.length === 1 ? eq(orders.edition_id, ids[0] ?? '') : inList(sql`${orders.edition_id}`, ids)
-
-function listOwnEditions(caller: Caller, organizationId: string | undefined): string[] {
-  const reach = reachOf(caller)
+function listGrantedEditions(caller: Caller, organizationId: string | undefined): string[] {
+  const reach = getReach(caller)
   const grants = reach.all ? [] : reach.editions.filter((grant) => grant.organization_id === organizationId)
   return [...new Set(grants.flatMap(({ edition_id }) => edition_id ?? []))]
 }
 
-function listEdition(caller: Caller, editionId: string, organizationId: string | undefined): ListedOrders {
-  const reach = reachOf(caller)
+function scopeToEdition(caller: Caller, editionId: string, organizationId: string | undefined): OrderScope {
+  const reach = getReach(caller)
   const grant = reach.all ? undefined : reach.editions.find(({ edition_id }) => edition_id === editionId)
-  const isVisible = sql`${visibleIn(caller, orderVisibility, { edition_id: editionId })}
+  const callerCondition = sql`${isVisibleIn(caller, orderVisibility, { edition_id: editionId })}
     and exists (select 1 from editions where id = ${editionId}
       and ${organizationId === undefined ? sql`1` : sql`organization_id = ${organizationId}`})`
   return {
-    where: sql`${inEditions([editionId])} and ${isVisible}`,
-    isVisible,
+    condition: sql`${inEditions(sql`${orders.edition_id}`, [editionId])} and ${callerCondition}`,
+    callerCondition,
     editionIds: [editionId],
-    ownMarks: { editions: [editionId] },
+    orderSearch: { editions: [editionId] },
     customers: grant
       ? null
       : sql`${users.organization_id} = (select organization_id from editions where id = ${editionId})`,
-    customerMarks: { editionId },
-    customerEditionIds: grant ? listOwnEditions(caller, grant.organization_id) : [],
+    customerSearch: { editionId },
+    customerEditionIds: grant ? listGrantedEditions(caller, grant.organization_id) : [],
   }
 }
 
-function listOrganization(caller: Caller, organizationId: string): ListedOrders {
-  const marks = { organizations: [organizationId] }
+function scopeToOrganization(caller: Caller, organizationId: string): OrderScope {
+  const search = { organizations: [organizationId] }
   if (seesOrganization(caller, organizationId))
     return {
-      where: eq(orders.organization_id, organizationId),
-      isVisible: sql`1`,
+      condition: eq(orders.organization_id, organizationId),
+      callerCondition: sql`1`,
       editionIds: null,
-      ownMarks: marks,
+      orderSearch: search,
       customers: eq(users.organization_id, organizationId),
-      customerMarks: marks,
+      customerSearch: search,
       customerEditionIds: [],
     }
-  const editionIds = listOwnEditions(caller, organizationId)
+  const editionIds = listGrantedEditions(caller, organizationId)
   return {
-    where: inEditions(editionIds),
-    isVisible: editionIds.length > 0 ? sql`1` : sql`0`,
+    condition: inEditions(sql`${orders.edition_id}`, editionIds),
+    callerCondition: editionIds.length > 0 ? sql`1` : sql`0`,
     editionIds,
-    ownMarks: { editions: editionIds },
+    orderSearch: { editions: editionIds },
     customers: null,
-    customerMarks: null,
+    customerSearch: null,
     customerEditionIds: editionIds,
   }
 }
 
-function listReached(caller: Caller): ListedOrders {
-  const shared = { where: visible(caller, orderVisibility), editionIds: null }
-  const reach = actingReach(caller)
+function scopeToReach(caller: Caller): OrderScope {
+  const common = { condition: isVisibleTo(caller, orderVisibility), editionIds: null }
+  const reach = getActingReach(caller)
   if (reach.all)
     return {
-      ...shared,
-      isVisible: sql`1`,
-      ownMarks: null,
+      ...common,
+      callerCondition: sql`1`,
+      orderSearch: null,
       customers: sql`1`,
-      customerMarks: null,
+      customerSearch: null,
       customerEditionIds: [],
     }
-  const organizations = organizationsReached(caller) ?? []
+  const organizations = listReachedOrganizations(caller) ?? []
   return {
-    ...shared,
-    isVisible: organizations.length > 0 ? sql`1` : sql`0`,
-    ownMarks: { organizations },
+    ...common,
+    callerCondition: organizations.length > 0 ? sql`1` : sql`0`,
+    orderSearch: { organizations },
     customers: reach.organizations.length > 0 ? inList(sql`${users.organization_id}`, reach.organizations) : null,
-    customerMarks: { organizations: reach.organizations },
+    customerSearch: { organizations: reach.organizations },
     customerEditionIds: [...new Set(reach.editions.flatMap(({ edition_id }) => edition_id ?? []))],
   }
 }
 
-/** The orders of an edition, of an organization, or without either, of all that the caller reaches. */
-export function chooseListedOrders(
+/** Without an edition and an organization, the scope is everything that the caller may see. */
+export function chooseOrderScope(
   caller: Caller,
   { edition_id, organization_id }: Pick<OrderFilters, 'edition_id' | 'organization_id'>,
-): ListedOrders {
-  if (edition_id) return listEdition(caller, edition_id, organization_id)
-  if (organization_id) return listOrganization(caller, organization_id)
-  return listReached(caller)
+): OrderScope {
+  if (edition_id) return scopeToEdition(caller, edition_id, organization_id)
+  if (organization_id) return scopeToOrganization(caller, organization_id)
+  return scopeToReach(caller)
 }

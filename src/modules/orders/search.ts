@@ -1,50 +1,56 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { containsDigits, containsFolded, containsFoldedOrDigits, foldedOrDigits } from '../../db/contains.ts'
-import { buildAddressText, buildContactText, type CustomerView, inEditions } from '../../db/customer-visibility.ts'
+import {
+  containsDigits,
+  containsFolded,
+  containsFoldedOrDigits,
+  listSearchForms,
+  buildMatch,
+  findCandidates,
+} from '../../db/search.ts'
+import { buildAddressText, buildContactText, type CustomerView, inEditions } from '../../db/customers.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
-import { buildMatch, findCandidates } from '../../db/search.ts'
-import { fold, phoneDigits } from '../../domain/text/fold.ts'
+import { fold, listPhoneDigits } from '../../domain/text/fold.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
 import type { OrderFilters } from './contract.ts'
-import type { ListedOrders } from './scope.ts'
+import type { OrderScope } from './scope.ts'
 
-/** A text filter of a list: the folded texts, one of which an order has, and where it has them. */
+/** A text filter of a list. An order matches when it, or its customer, contains one of the folded texts. */
 export interface TextFilter {
   texts: readonly string[]
-  isInOrder: boolean
-  isInCustomer: boolean
-  /** Compares the texts with what the caller may see. */
+  searchesOrder: boolean
+  searchesCustomer: boolean
+  /** Compares the text with what the caller may see. */
   condition: SQL
 }
 
-/** Holds for orders whose customer, as the caller sees them, meets a condition. */
+/** Builds a condition on the customer of an order, as the caller sees them. */
 const buildCustomerCondition = (view: CustomerView, condition: SQL): SQL =>
   sql`exists (select 1 from users ${view.join} where ${users.id} = ${orders.user_id} and ${condition})`
 
-/** Whether an order contains a text, in its number and ids or in its customer's address and number. */
-export function containsText(view: CustomerView, text: string): SQL {
+/** Builds the condition that an order contains a text in its number or ids, or in its customer's address or number. */
+export function buildTextCondition(view: CustomerView, text: string): SQL {
   const isInContact = containsFoldedOrDigits(buildContactText(view.column('search_text')), text)
   return sql`(${containsFoldedOrDigits(sql`${orders.search_text}`, text)}
     or ${buildCustomerCondition(view, isInContact)})`
 }
 
-export function readTextFilters(view: CustomerView, filters: OrderFilters): TextFilter[] {
+export function buildTextFilters(view: CustomerView, filters: OrderFilters): TextFilter[] {
   const { order_number, customer_email, customer_phone, search } = filters
   const textFilters: TextFilter[] = []
   if (order_number)
     textFilters.push({
       texts: [fold(order_number)],
-      isInOrder: true,
-      isInCustomer: false,
+      searchesOrder: true,
+      searchesCustomer: false,
       condition: containsFolded(sql`${orders.number_folded}`, order_number),
     })
   if (customer_email)
     textFilters.push({
       texts: [fold(customer_email)],
-      isInOrder: false,
-      isInCustomer: true,
+      searchesOrder: false,
+      searchesCustomer: true,
       condition: buildCustomerCondition(
         view,
         containsFolded(buildAddressText(view.column('search_text')), customer_email),
@@ -52,46 +58,54 @@ export function readTextFilters(view: CustomerView, filters: OrderFilters): Text
     })
   if (customer_phone)
     textFilters.push({
-      texts: phoneDigits(customer_phone),
-      isInOrder: false,
-      isInCustomer: true,
+      texts: listPhoneDigits(customer_phone),
+      searchesOrder: false,
+      searchesCustomer: true,
       condition: buildCustomerCondition(view, containsDigits(view.column('phone_digits'), customer_phone)),
     })
   if (search)
     textFilters.push({
-      texts: foldedOrDigits(search),
-      isInOrder: true,
-      isInCustomer: true,
-      condition: containsText(view, search),
+      texts: listSearchForms(search),
+      searchesOrder: true,
+      searchesCustomer: true,
+      condition: buildTextCondition(view, search),
     })
   return textFilters
 }
 
-const measureShortest = ({ texts }: TextFilter): number => Math.min(...texts.map(({ length }) => length))
+const findShortestLength = ({ texts }: TextFilter): number => Math.min(...texts.map(({ length }) => length))
 
-/** The filter whose texts lead to the fewest orders; null where each of them is too short for the indexes. */
+/**
+ * Chooses the filter with the longest texts, which the fewest orders have. Answers null when all are too short for an
+ * index.
+ */
 export function chooseIndexedFilter(textFilters: readonly TextFilter[]): TextFilter | null {
   const indexed = textFilters.filter(({ texts }) => texts.every(isIndexed))
-  return indexed.toSorted((one, other) => measureShortest(other) - measureShortest(one))[0] ?? null
+  return indexed.toSorted((one, other) => findShortestLength(other) - findShortestLength(one))[0] ?? null
 }
 
 type KeyQuery = SQL<{ key: number }>
 
-const searchOrderTexts = (listed: ListedOrders, texts: readonly string[]): KeyQuery =>
+const searchOrderTexts = (scope: OrderScope, texts: readonly string[]): KeyQuery =>
   sql`select orders.seq as key from order_search cross join orders on orders.seq = order_search.rowid
-    where ${buildMatch('order_search', { scope: listed.ownMarks, isVisible: listed.isVisible, texts })}
-      and ${listed.where}`
+    where ${buildMatch('order_search', { scope: scope.orderSearch, isVisible: scope.callerCondition, texts })}
+      and ${scope.condition}`
 
-/** Searches the customers whose orders a list may have, by what the caller's organizations and editions know of them. */
-function searchCustomers(listed: ListedOrders, texts: readonly string[]): KeyQuery[] {
-  const { customers, customerMarks, customerEditionIds, isVisible } = listed
+/** Searches the customers whose orders a list may contain, in the fields that the caller may see. */
+function searchCustomers(scope: OrderScope, texts: readonly string[]): KeyQuery[] {
+  const { customers, customerSearch, customerEditionIds, callerCondition } = scope
   const queries: KeyQuery[] = []
   if (customers)
     queries.push(sql`select users.seq as key from customer_search
       cross join users on users.seq = customer_search.rowid
-      where ${buildMatch('customer_search', { scope: customerMarks, isVisible, texts })} and ${customers}`)
+      where ${buildMatch('customer_search', { scope: customerSearch, isVisible: callerCondition, texts })}
+        and ${customers}`)
   if (customerEditionIds.length > 0) {
-    const match = buildMatch('edition_customer_search', { scope: { editions: customerEditionIds }, isVisible, texts })
+    const match = buildMatch('edition_customer_search', {
+      scope: { editions: customerEditionIds },
+      isVisible: callerCondition,
+      texts,
+    })
     queries.push(sql`select seen.user_seq as key from edition_customer_search
       cross join edition_customers as seen on seen.seq = edition_customer_search.rowid
       where ${match} and ${inEditions(sql`seen.edition_id`, customerEditionIds)}`)
@@ -99,18 +113,18 @@ function searchCustomers(listed: ListedOrders, texts: readonly string[]): KeyQue
   return queries
 }
 
-/** A condition on the orders that may contain a text; null where too many of them, or of their customers, do. */
-export async function findOrders(
+/** Finds the orders that may contain a text. Answers null when too many orders or customers match. */
+export async function findOrdersByText(
   ctx: Ctx,
-  listed: ListedOrders,
-  { texts, isInOrder, isInCustomer }: Pick<TextFilter, 'texts' | 'isInOrder' | 'isInCustomer'>,
+  scope: OrderScope,
+  { texts, searchesOrder, searchesCustomer }: Pick<TextFilter, 'texts' | 'searchesOrder' | 'searchesCustomer'>,
 ): Promise<SQL | null> {
   const candidates = await findCandidates(ctx.db, [
-    ...(isInOrder ? [searchOrderTexts(listed, texts)] : []),
-    ...(isInCustomer ? searchCustomers(listed, texts) : []),
+    ...(searchesOrder ? [searchOrderTexts(scope, texts)] : []),
+    ...(searchesCustomer ? searchCustomers(scope, texts) : []),
   ])
   if (!candidates) return null
-  const [orderKeys, ...customerKeys] = isInOrder ? candidates : [[], ...candidates]
+  const [orderKeys, ...customerKeys] = searchesOrder ? candidates : [[], ...candidates]
   return sql`${orders.seq} in (
     select value from json_each(${JSON.stringify(orderKeys)})
     union

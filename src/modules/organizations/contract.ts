@@ -13,9 +13,9 @@ import {
   Timestamp,
 } from '../../http/fields.ts'
 import {
-  type AskedOf,
-  envelope,
-  type FiltersOf,
+  type ListRequest,
+  ListPage,
+  type ListFilters,
   IdFilter,
   listQuery,
   TextFilter,
@@ -125,10 +125,10 @@ export const listOrganizations = operation({
   description: 'Those in which the caller has any role.',
   roles: roleCodes,
   query: listQuery({ ordering: ['created', 'modified', 'name'], filters: { search: TextFilter.optional() } }),
-  response: envelope(Organization),
+  response: ListPage(Organization),
 })
 
-export type OrganizationFilters = FiltersOf<typeof listOrganizations.query>
+export type OrganizationFilters = ListFilters<typeof listOrganizations.query>
 
 export const createOrganization = operation({
   id: 'createOrganization',
@@ -181,10 +181,10 @@ export const listOrganizationMembers = operation({
     ordering: ['created', 'role'],
     filters: { role: z.enum(memberRoles).optional(), edition_id: IdFilter.optional() },
   }),
-  response: envelope(Member),
+  response: ListPage(Member),
 })
 
-export type MemberQuery = AskedOf<typeof listOrganizationMembers.query>
+export type MemberQuery = ListRequest<typeof listOrganizationMembers.query>
 
 export const addOrganizationMember = operation({
   id: 'addOrganizationMember',
@@ -227,10 +227,10 @@ export const listEvents = operation({
     ordering: ['created', 'name'],
     filters: { organization_id: IdFilter.optional(), search: TextFilter.optional() },
   }),
-  response: envelope(Event),
+  response: ListPage(Event),
 })
 
-export type EventFilters = FiltersOf<typeof listEvents.query>
+export type EventFilters = ListFilters<typeof listEvents.query>
 
 export const createEvent = operation({
   id: 'createEvent',

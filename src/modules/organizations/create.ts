@@ -5,8 +5,8 @@ import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
 import { insert } from '../../db/write.ts'
 import { fieldError, invalid, LostRace } from '../../domain/errors.ts'
-import { searchText } from '../../domain/text/fold.ts'
-import { freeSlug, slugify } from '../../domain/text/slug.ts'
+import { buildSearchText } from '../../domain/text/fold.ts'
+import { pickFreeSlug, slugify } from '../../domain/text/text.ts'
 import type { CreateOrganizationInput } from './contract.ts'
 import type { OrganizationRow } from './queries.ts'
 
@@ -19,7 +19,7 @@ export async function createOrganization(ctx: Ctx, input: CreateOrganizationInpu
     name: input.name,
     slug: input.slug ?? (await free(ctx, slugify(input.name, 'organization'))),
     version: 1,
-    search: searchText(input.name),
+    search: buildSearchText(input.name),
     refund_policy: {},
     avatar_file_id: null,
     created_at: now,
@@ -34,5 +34,5 @@ async function free(ctx: Ctx, base: string): Promise<string> {
   const { slug } = organizations
   const beginsAlike = and(gte(slug, base), lt(slug, `${base}.`))
   const rows = await ctx.db.all(select({ slug }).from(organizations).where(beginsAlike))
-  return freeSlug(base, new Set(rows.map((row) => row.slug)))
+  return pickFreeSlug(base, new Set(rows.map((row) => row.slug)))
 }

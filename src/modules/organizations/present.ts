@@ -1,10 +1,10 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import { imageOrNull } from '../../domain/files/addresses.ts'
+import { buildImageOrNull } from '../../domain/files/addresses.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import { toMajor } from '../../domain/money.ts'
 import { readPolicy } from '../../domain/refunds/refund-policy.ts'
-import { fullName } from '../../domain/accounts/users.ts'
+import { formatFullName } from '../../domain/accounts/users.ts'
 import type { Event, Member, Organization } from './contract.ts'
 import type { EventRow, MemberRow, OrganizationRow } from './queries.ts'
 
@@ -21,7 +21,7 @@ export const presentOrganization = (row: OrganizationRow, { config }: Ctx): z.in
   id: row.id,
   name: row.name,
   slug: row.slug,
-  avatar: imageOrNull(config.files.url, row.avatar_file_id, row.avatar_key),
+  avatar: buildImageOrNull(config.files.url, row.avatar_file_id, row.avatar_key),
   avatar_file_id: row.avatar_file_id,
   refund_policy: presentPolicy(row.refund_policy),
   created: toIso(row.created_at),
@@ -33,7 +33,7 @@ export const presentMember = (row: Omit<MemberRow, 'account_id'>): z.input<typeo
   email: row.email,
   first_name: row.first_name,
   last_name: row.last_name,
-  full_name: fullName(row),
+  full_name: formatFullName(row),
   role: row.role,
   edition_id: row.edition_id,
   created: toIso(row.created_at),

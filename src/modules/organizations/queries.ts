@@ -1,11 +1,10 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { containsFolded } from '../../db/contains.ts'
+import { containsFolded } from '../../db/search.ts'
 import { buildOrderBy, paginate } from '../../db/paginate.ts'
-import { keyOfFile } from '../../db/images.ts'
+import { selectAccessKey, inList, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import { accounts, events, members, organizations } from '../../db/schema/organizations.ts'
 import { type RowOf, select } from '../../db/select.ts'
-import { inList, visibilityOf, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
@@ -14,7 +13,7 @@ import type { EventFilters, MemberQuery, OrganizationFilters } from './contract.
 const organizationColumns = {
   ...getTableColumns(organizations),
   /** The key in the address of the file `avatar_file_id`; null without a file. */
-  avatar_key: sql<string | null>`${keyOfFile(sql`${organizations.avatar_file_id}`)}`,
+  avatar_key: sql<string | null>`${selectAccessKey(sql`${organizations.avatar_file_id}`)}`,
 }
 const eventColumns = getTableColumns(events)
 const memberColumns = { ...getTableColumns(members), email: accounts.email }
@@ -48,7 +47,7 @@ export function listOrganizations(
   return paginate(ctx.db, page, {
     from: sql`${organizations}`,
     id: sql`${id}`,
-    where: [visible(ctx.caller, seenOrganization), ...(text ? [containsFolded(sql`${search}`, text)] : [])],
+    where: [isVisibleTo(ctx.caller, seenOrganization), ...(text ? [containsFolded(sql`${search}`, text)] : [])],
     orderBy: buildOrderBy(ordering, '-created', {
       created: sql`${created_at}`,
       modified: sql`${modified_at}`,
@@ -63,7 +62,7 @@ export async function findOrganization(ctx: Ctx, id: string): Promise<Organizati
   const row = await ctx.db.first(
     select(organizationColumns)
       .from(organizations)
-      .where(and(eq(organizations.id, id), visible(ctx.caller, seenOrganization))),
+      .where(and(eq(organizations.id, id), isVisibleTo(ctx.caller, seenOrganization))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.id, editions: 'any' } }
@@ -96,12 +95,12 @@ export async function findMember(
   organizationId: string,
   id: string,
 ): Promise<MemberRow & { tenant: Tenant }> {
-  const visibility = visibilityOf(sql`${members.organization_id}`, sql`null`)
+  const visibility = buildVisibility(sql`${members.organization_id}`, sql`null`)
   const row = await ctx.db.first(
     select(memberColumns)
       .from(members)
       .innerJoin(accounts, eq(accounts.id, members.account_id))
-      .where(and(eq(members.id, id), eq(members.organization_id, organizationId), visible(ctx.caller, visibility))),
+      .where(and(eq(members.id, id), eq(members.organization_id, organizationId), isVisibleTo(ctx.caller, visibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [] } }
@@ -119,7 +118,7 @@ export function listEvents(
     from: sql`${events}`,
     id: sql`${id}`,
     where: [
-      visible(ctx.caller, eventVisibility),
+      isVisibleTo(ctx.caller, eventVisibility),
       ...(organization_id ? [eq(events.organization_id, organization_id)] : []),
       ...(search ? [containsFolded(sql`${events.search}`, search)] : []),
     ],

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { changedOne, commit } from '../../db/commit.ts'
+import { requireOneChange, commit } from '../../db/commit.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { MemberRow } from './queries.ts'
 
@@ -15,7 +15,7 @@ export async function removeMember(ctx: Ctx, member: MemberRow): Promise<null> {
   }
   return commit(ctx, null, [
     sql`delete from members where id = ${id} and (role <> 'admin' or edition_id is not null or ${otherAdmins} > 0)`,
-    changedOne(),
+    requireOneChange(),
     sql`update access_tokens set revoked_at = ${ctx.now()} where account_id = ${account_id}
       and organization_id = ${organization_id} and revoked_at is null and not exists
       (select 1 from members where members.account_id = ${account_id} and members.organization_id = ${organization_id})`,

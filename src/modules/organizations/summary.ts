@@ -1,11 +1,10 @@
 import type { z } from '@hono/zod-openapi'
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { keyOfFile } from '../../db/images.ts'
+import { selectAccessKey } from '../../db/visibility.ts'
 import { organizations } from '../../db/schema/organizations.ts'
-import type { RowOf } from '../../db/select.ts'
-import { imageOrNull } from '../../domain/files/addresses.ts'
-import type { Nullable } from '../../domain/nullable.ts'
+import type { RowOf, Nullable } from '../../db/select.ts'
+import { buildImageOrNull } from '../../domain/files/addresses.ts'
 import type { OrganizationSummary } from '../../http/fields.ts'
 
 /** The columns of a joined `organizations` for its summary. */
@@ -15,7 +14,7 @@ export const organizationSummaryFields = {
   organization_slug: organizations.slug,
   organization_avatar_id: organizations.avatar_file_id,
   /** The key in the address of the avatar. */
-  organization_avatar_key: sql<string | null>`${keyOfFile(sql`${organizations.avatar_file_id}`)}`,
+  organization_avatar_key: sql<string | null>`${selectAccessKey(sql`${organizations.avatar_file_id}`)}`,
 }
 
 export type OrganizationSummaryRow = RowOf<typeof organizationSummaryFields>
@@ -27,7 +26,7 @@ export const presentOrganizationSummary = (
   id: row.organization_id,
   name: row.organization_name,
   slug: row.organization_slug,
-  avatar: imageOrNull(config.files.url, row.organization_avatar_id, row.organization_avatar_key),
+  avatar: buildImageOrNull(config.files.url, row.organization_avatar_id, row.organization_avatar_key),
 })
 
 const hasOrganization = (row: Nullable<OrganizationSummaryRow>): row is OrganizationSummaryRow =>

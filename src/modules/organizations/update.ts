@@ -1,13 +1,13 @@
 import { and, eq } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { imageGuard, isShowable } from '../../db/images.ts'
+import { requireShowable, isShowable } from '../../db/visibility.ts'
 import { files } from '../../db/schema/files/files.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
-import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
+import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import { AppError, doesNotExist, fieldError } from '../../domain/errors.ts'
-import { searchText } from '../../domain/text/fold.ts'
+import { buildSearchText } from '../../domain/text/fold.ts'
 import { toMinor } from '../../domain/money.ts'
 import { readPolicy, type RefundPolicy } from '../../domain/refunds/refund-policy.ts'
 import type { UpdateOrganizationInput } from './contract.ts'
@@ -39,7 +39,7 @@ function policyAfter(
     manager_limit: manager_limit === undefined ? policy.manager_limit : minorOf(manager_limit),
     auto_approve_below: auto_approve_below === undefined ? policy.auto_approve_below : minorOf(auto_approve_below),
   }
-  return isEmpty(changesIn(policy, next)) ? stored : next
+  return isEmpty(pickChanges(policy, next)) ? stored : next
 }
 
 /** The key of the avatar after the change. */
@@ -64,17 +64,17 @@ export async function updateOrganization(
   checkSlug(ctx, row, input.slug)
   const avatar_file_id = input.avatar_file_id === undefined ? row.avatar_file_id : input.avatar_file_id
   const avatar_key = await avatarKeyOf(ctx, row, avatar_file_id)
-  const asked = changesIn<OrganizationRow>(row, {
+  const asked = pickChanges<OrganizationRow>(row, {
     name: input.name ?? row.name,
     slug: input.slug ?? row.slug,
     refund_policy: policyAfter(row.refund_policy, input.refund_policy),
     avatar_file_id,
   })
   if (isEmpty(asked)) return commit(ctx, row, [])
-  const changes = { ...asked, search: searchText(asked.name ?? row.name), modified_at: ctx.now() }
+  const changes = { ...asked, search: buildSearchText(asked.name ?? row.name), modified_at: ctx.now() }
   const result = { ...row, ...changes, avatar_key, version: row.version + 1 }
   const shower = { organization_id: row.id }
-  const stands = asked.avatar_file_id ? [imageGuard(ctx.caller, shower, asked.avatar_file_id)] : []
+  const stands = asked.avatar_file_id ? [requireShowable(ctx.caller, shower, asked.avatar_file_id)] : []
   return commit(ctx, result, [...stands, ...updateVersion(organizations, row, changes)], {
     'organizations.slug': slugTaken,
   })

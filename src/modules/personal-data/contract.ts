@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { Id, IdParams, Timestamp } from '../../http/fields.ts'
 import { operation } from '../../http/operations/operation.ts'
-import { exampleOfExport } from './example-contract.ts'
 
 const Reason = z.string().trim().max(500)
 
@@ -10,17 +9,17 @@ export const Erasure = z
     user_id: Id('usr'),
     status: z.enum(['running', 'completed']).openapi({
       description:
-        '`running` while recipients of campaigns, stored events of webhooks and rows of imports are still being blanked. Ask again for the present status.',
+        '`running`: campaign recipients, stored webhook events and import rows are still being erased. Send the request again to see the current status.',
     }),
     reason: Reason,
     erased_at: Timestamp,
-    completed_at: Timestamp.nullable().openapi({ description: 'Null while it runs.' }),
+    completed_at: Timestamp.nullable().openapi({ description: 'Null while the erasure is running.' }),
   })
-  .openapi('Erasure', { description: 'What was done, and is being done, to erase a customer.' })
+  .openapi('Erasure', { description: 'The erasure of a customer.' })
 
 const EraseUser = z.object({
   reason: Reason.optional().openapi({
-    description: 'The reason. It is kept, so it must not name a person.',
+    description: 'Why the customer is erased. The text is kept, so it must not name a person.',
     example: 'Asked for by the customer',
   }),
 })
@@ -34,7 +33,7 @@ export const eraseUser = operation({
   path: '/v1/user/{id}/erase',
   summary: 'Erase a user',
   description:
-    'Blanks names, addresses, numbers and metadata of the customer wherever they are stored, at once in the database and within minutes in campaigns, stored events and rows of imports. The files of these imports are deleted. Orders, purchases and sums stay. It cannot be undone. Suppressed addresses stay suppressed by a hash. Erasing again changes nothing.',
+    'Erases the names, addresses, phone numbers and metadata of a customer: immediately in the database, and within minutes in campaigns, stored webhook events and import rows. The files of these imports are deleted. Orders, purchases and amounts stay. Suppressed addresses stay suppressed as hashes. An erasure cannot be undone; repeating it changes nothing.',
   roles: ['OA'],
   params: IdParams('usr'),
   body: EraseUser,
@@ -47,23 +46,42 @@ const Rows = (description: string) => z.array(z.looseObject({})).openapi({ descr
 const UserExport = z
   .object({
     exported_at: Timestamp,
-    user: Rows('The customer: one row.'),
-    editions: Rows('Editions that the customer bought in, with the contact data that each was given.'),
-    orders: Rows('Orders with their carts.'),
-    transactions: Rows('Payments of the orders.'),
-    purchases: Rows('What was bought.'),
-    uses: Rows('When and where it was used.'),
-    refunds: Rows('Refunds that were asked for, with what was written about them.'),
-    consents: Rows('Every answer to a consent.'),
-    suppressions: Rows('Addresses that get no messages.'),
-    bounces: Rows('Messages that an address did not take.'),
-    emails: Rows('Messages about orders.'),
-    campaigns: Rows('Campaigns that reached the customer, and when they were read.'),
-    changes: Rows('What was changed by hand.'),
-    erasure: Rows('The erasure, if there was one.'),
-    campaign_recipients: Rows('The customer as a recipient of campaigns.'),
+    user: Rows('The customer, as a single row.'),
+    editions: Rows('Editions of the customer, with the contact data that each edition has.'),
+    orders: Rows('Orders with the amounts of their carts.'),
+    transactions: Rows('Payments and refunds of the orders.'),
+    purchases: Rows('Purchases of the customer.'),
+    uses: Rows('Uses of the purchases, with time and location.'),
+    refunds: Rows('Refund requests with their comments.'),
+    consents: Rows('All answers to consents.'),
+    suppressions: Rows('Suppressed addresses.'),
+    bounces: Rows('Bounced messages.'),
+    emails: Rows('E-mails about orders and refunds.'),
+    campaigns: Rows('Campaigns that the customer received, opened or clicked.'),
+    changes: Rows('Changes that people made to the customer.'),
+    erasure: Rows('The erasure of the customer, if any.'),
+    campaign_recipients: Rows('The data of the customer as a recipient of campaigns.'),
   })
-  .openapi('UserExport', { description: 'All that is stored of a customer. Rows may get further fields.' })
+  .openapi('UserExport', { description: 'All stored data of a customer. Rows may get more fields in the future.' })
+
+const exampleExport = {
+  exported_at: '2026-06-01T08:00:00.000Z',
+  user: [{ id: 'usr_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', email: 'aegir@example.dk', first_name: 'Ægir', last_name: 'Holm' }],
+  editions: [{ edition_id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', created_at: 1764576000000 }],
+  orders: [{ id: 'ord_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', order_number: 'A-1001', amount_minor: 45000, currency: 'dkk' }],
+  transactions: [],
+  purchases: [],
+  uses: [],
+  refunds: [],
+  consents: [],
+  suppressions: [],
+  bounces: [],
+  emails: [],
+  campaigns: [],
+  changes: [],
+  erasure: [],
+  campaign_recipients: [],
+}
 
 export const exportUser = operation({
   id: 'exportUser',
@@ -71,13 +89,13 @@ export const exportUser = operation({
   method: 'get',
   path: '/v1/user/{id}/export',
   summary: 'Export a user',
-  description: 'All that is stored of a customer, as one JSON document. Who asked for it is in the audit log.',
+  description: 'Returns all stored data of a customer as one JSON document. The audit log records who exported it.',
   roles: ['OA'],
   params: IdParams('usr'),
   file: {
     type: 'application/json',
-    description: 'The document. It is streamed.',
+    description: 'The document is streamed.',
     schema: UserExport,
-    example: JSON.stringify(exampleOfExport),
+    example: JSON.stringify(exampleExport),
   },
 })

@@ -7,19 +7,19 @@ import { firstIdAt } from '../../domain/ids.ts'
 import { erasedContact } from '../../domain/accounts/users.ts'
 import type { LoadedUser } from '../users/index.ts'
 import type { EraseUserInput } from './contract.ts'
-import { blankingStatements, type ErasureRow } from './erasure-statements.ts'
-import { findErasure, knownAddresses } from './queries.ts'
+import { buildErasureStatements, type ErasureRow } from './erasure-statements.ts'
+import { findErasure, listAddresses } from './queries.ts'
 
-/** The clocks of the Workers that made the ids differ by less. */
-const toleranceMs = 600_000
+/** Ids contain the clock of the Worker that created them. Clocks differ by less than this. */
+const clockToleranceMs = 600_000
 
 /**
- * Blanks the personal data of a customer in the database. The sweep does the same in the objects of campaigns, the events
- * of webhooks and the rows of imports. A repeated request answers the erasure that exists.
+ * Erases the personal data of a customer in the database. A sweep erases it in campaign objects, webhook events and
+ * import rows. A repeated request returns the existing erasure.
  */
 export async function eraseUser(ctx: Ctx, user: LoadedUser, input: EraseUserInput): Promise<ErasureRow> {
-  const known = user.erased_at === null ? undefined : await findErasure(ctx, user.id)
-  if (known) return commit(ctx, known, [])
+  const existing = user.erased_at === null ? undefined : await findErasure(ctx, user.id)
+  if (existing) return commit(ctx, existing, [])
   const now = ctx.now()
   const erasure: ErasureRow = {
     id: ctx.newId('erasure'),
@@ -28,11 +28,11 @@ export async function eraseUser(ctx: Ctx, user: LoadedUser, input: EraseUserInpu
     user_seq: user.seq,
     reason: input.reason ?? '',
     caller_id: ctx.caller.id,
-    addresses: await knownAddresses(ctx, user),
+    addresses: await listAddresses(ctx, user),
     pass: 1,
-    campaign_after: 0,
-    event_after: firstIdAt('webhook_event', user.created_at - toleranceMs),
-    import_after: '',
+    campaign_cursor: 0,
+    event_cursor: firstIdAt('webhook_event', user.created_at - clockToleranceMs),
+    import_cursor: '',
     next_step_at: now,
     completed_at: null,
     created_at: now,
@@ -40,6 +40,6 @@ export async function eraseUser(ctx: Ctx, user: LoadedUser, input: EraseUserInpu
   return commit(ctx, erasure, [
     ...updateVersion(users, user, { ...erasedContact, erased_at: now, modified_at: now }),
     insert(erasures, erasure),
-    ...(await blankingStatements(erasure, now)),
+    ...(await buildErasureStatements(erasure, now)),
   ])
 }

@@ -16,51 +16,53 @@ import { eraseWallet } from '../wallet/index.ts'
 
 export type ErasureRow = typeof erasures.$inferSelect
 
-export const addressesOf = (erasure: Pick<ErasureRow, 'addresses'>): ChannelAddress[] =>
+export const readAddresses = (erasure: Pick<ErasureRow, 'addresses'>): ChannelAddress[] =>
   erasure.addresses.map(([channel, address]) => ({ channel, address }))
 
 const pending = transactionalEmailLifecycle.initial
 
-/** A message that a consumer is sending is left as it is. The second pass comes after the end of its lease. */
-function emailStatements({ user_id }: ErasureRow, now: number): Statement[] {
+/** Leaves a message alone while a consumer is sending it. The second pass runs after that lease has ended. */
+function eraseEmails({ user_id }: ErasureRow, now: number): Statement[] {
   const isUnsent = sql`user_id = ${user_id} and status = ${pending} and coalesce(lease_until, 0) <= ${now}`
-  const ended = { status: 'failed', next_attempt_at: null, lease_until: null, error_code: 'erased' } as const
+  const failure = { status: 'failed', next_attempt_at: null, lease_until: null, error_code: 'erased' } as const
   return [
-    update(transactionalEmails, { ...ended, modified_at: now }, isUnsent),
+    update(transactionalEmails, { ...failure, modified_at: now }, isUnsent),
     sql`update transactional_emails set recipient = '', content = null, error_detail = '',
         refund = json_remove(refund, '$.rejection_reason')
       where user_id = ${user_id} and (status <> ${pending} or lease_until <= ${now - emailLeaseMs})`,
   ]
 }
 
-/** Messages to the person that the capture gateways keep, found by their references. */
-const capturedStatement = ({ organization_id, user_id, user_seq }: ErasureRow): Statement =>
+/** Erases messages that the capture gateways have stored. They are found by their references. */
+const eraseCapturedMessages = ({ organization_id, user_id, user_seq }: ErasureRow): Statement =>
   update(
     capturedMessages,
     { recipient: '', subject: '', html: '', body: '', headers: {} },
     sql`reference in (select id from transactional_emails where user_id = ${user_id}
       union all select id || ${`-${user_seq}`} from campaigns where organization_id = ${organization_id}
-      union all select id from wallet_passes where purchase_id in (select id from purchases where user_id = ${user_id}))`,
+      union all select id from wallet_passes
+        where purchase_id in (select id from purchases where user_id = ${user_id}))`,
   )
 
-/** Texts about a refund, in which a person may be named. */
-const refundStatement = ({ user_id }: ErasureRow): Statement =>
+/** The texts of a refund may name the person. */
+const eraseRefundTexts = ({ user_id }: ErasureRow): Statement =>
   update(
     refundRequests,
     { comment: '', note: null, rejection_reason: sql`iif(rejection_reason is null, null, '')`, metadata: {} },
     eq(refundRequests.user_id, user_id),
   )
 
-const auditStatement = ({ organization_id, user_id }: ErasureRow): Statement =>
-  sql`update audit_log indexed by audit_log_by_time set changes = (select json_group_array(json_object('field', value ->> 'field',
-      'is_hidden', json('true'))) from json_each(changes))
+const hideAuditedValues = ({ organization_id, user_id }: ErasureRow): Statement =>
+  sql`update audit_log indexed by audit_log_by_time
+    set changes = (select json_group_array(json_object('field', value ->> 'field', 'is_hidden', json('true')))
+      from json_each(changes))
     where organization_id = ${organization_id} and resource_id in (select ${user_id}
         union all select id from refund_requests where user_id = ${user_id})
       and exists (select 1 from json_each(changes) where value ->> 'is_hidden' is null)
       and action <> 'eraseUser'`
 
-/** What editions knew of the person. The language becomes the edition's. */
-const blankedContact = {
+/** The language is not null, so it becomes the default of the edition. */
+const erasedEditionContact = {
   locale: sql`(select default_language from editions where editions.id = edition_id)`,
   email: null,
   phone_number: null,
@@ -71,20 +73,20 @@ const blankedContact = {
   search_text: '',
 }
 
-/** Blanks a person in all tables but `users` and the events of webhooks. It may be repeated. */
-export async function blankingStatements(erasure: ErasureRow, now: number): Promise<Statement[]> {
+/** Erases a person in all tables except `users` and `webhook_events`. The statements can be repeated. */
+export async function buildErasureStatements(erasure: ErasureRow, now: number): Promise<Statement[]> {
   const { user_id } = erasure
   return [
-    update(editionCustomers, blankedContact, sql`user_seq = (select seq from users where id = ${user_id})`),
+    update(editionCustomers, erasedEditionContact, sql`user_seq = (select seq from users where id = ${user_id})`),
     update(orders, { metadata: {} }, eq(orders.user_id, user_id)),
     update(purchases, { metadata: {} }, eq(purchases.user_id, user_id)),
-    refundStatement(erasure),
+    eraseRefundTexts(erasure),
     forgetForUndo(user_id),
     erasedAnswers(user_id),
-    ...emailStatements(erasure, now),
+    ...eraseEmails(erasure, now),
     ...eraseWallet(user_id, now),
-    capturedStatement(erasure),
-    ...(await hashedSuppressions(erasure, addressesOf(erasure))),
-    auditStatement(erasure),
+    eraseCapturedMessages(erasure),
+    ...(await hashedSuppressions(erasure, readAddresses(erasure))),
+    hideAuditedValues(erasure),
   ]
 }

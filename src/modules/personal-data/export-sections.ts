@@ -2,8 +2,8 @@ import { type SQL, sql } from 'drizzle-orm'
 import { suppressionSections } from '../suppressions/index.ts'
 import type { LoadedUser } from '../users/index.ts'
 
-/** Rows of one table, read in pages by `key`. Columns that end in `_json` are JSON text. */
-export interface Section {
+/** A part of the export: rows of a query, read in pages by `key`. Columns that end in `_json` contain JSON text. */
+export interface ExportSection {
   name: string
   columns: SQL
   from: SQL
@@ -12,7 +12,8 @@ export interface Section {
 }
 
 const orderColumns = sql`orders.id, orders.edition_id, order_number, orders.type, orders.status, amount_minor, currency,
-  items_count, has_payment, external_source, external_id, metadata as metadata_json, cart ->> 'coupon_code' as coupon_code,
+  items_count, has_payment, external_source, external_id, metadata as metadata_json,
+  cart ->> 'coupon_code' as coupon_code,
   ${sql.join(
     (['subtotal', 'deposit', 'handling_fee', 'service_fee', 'discount', 'tax'] as const).map((name) =>
       sql.raw(`coalesce(cart ->> '${name}_minor', 0) as ${name}_minor`),
@@ -23,15 +24,16 @@ const orderColumns = sql`orders.id, orders.edition_id, order_number, orders.type
 const purchaseColumns = sql`purchases.id, purchases.edition_id, order_id, products.name as product,
   variants.name as variant, purchases.options as options_json, purchases.vendor_code, purchases.status,
   purchases.price_minor, purchases.deposit_minor, purchases.handling_fee_minor, purchases.uses_limit,
-  purchases.uses_count, purchases.is_unlimited_use, purchases.valid_until, purchases.metadata as metadata_json, purchases.created_at`
+  purchases.uses_count, purchases.is_unlimited_use, purchases.valid_until, purchases.metadata as metadata_json,
+  purchases.created_at`
 
-/** Holds for a `channel` and `address` of the customer. */
-const addresses = ({ id, seq }: LoadedUser): SQL => sql`(channel, address) in (
+/** Builds a condition on `channel` and `address`: they belong to the customer. */
+const buildAddressCondition = ({ id, seq }: LoadedUser): SQL => sql`(channel, address) in (
   select 'email', email from users where id = ${id} union select 'sms', phone_number from users where id = ${id}
   union select 'email', email from edition_customers where user_seq = ${seq}
   union select 'sms', phone_number from edition_customers where user_seq = ${seq})`
 
-const bought = (user: LoadedUser): Section[] => {
+const listSalesSections = (user: LoadedUser): ExportSection[] => {
   const { id } = user
   return [
     {
@@ -67,7 +69,7 @@ const bought = (user: LoadedUser): Section[] => {
   ]
 }
 
-const refunds = ({ id }: LoadedUser): Section => ({
+const buildRefundSection = ({ id }: LoadedUser): ExportSection => ({
   name: 'refunds',
   columns: sql`id, order_id, purchase_id, status, source, reason, comment, note, rejection_reason, requested_minor,
     approved_minor, refunded_minor, currency, metadata as metadata_json, created_at, completed_at`,
@@ -76,40 +78,40 @@ const refunds = ({ id }: LoadedUser): Section => ({
   key: sql`id`,
 })
 
-const passes = ({ id }: LoadedUser): Section[] => {
-  const own = sql`purchase_id in (select id from purchases where user_id = ${id})`
+const listWalletSections = ({ id }: LoadedUser): ExportSection[] => {
+  const isOfCustomer = sql`purchase_id in (select id from purchases where user_id = ${id})`
   return [
     {
       name: 'wallet_passes',
       columns: sql`id, purchase_id, platform, provider, serial_number, status, added_at, removed_at, voided_at,
         created_at`,
       from: sql`wallet_passes`,
-      where: own,
+      where: isOfCustomer,
       key: sql`id`,
     },
     {
       name: 'wallet_phones',
       columns: sql`pass_id, device_id, push_token, wallet_registrations.created_at, wallet_registrations.modified_at`,
       from: sql`wallet_registrations join wallet_passes on wallet_passes.id = pass_id`,
-      where: own,
+      where: isOfCustomer,
       key: sql`pass_id || ' ' || device_id`,
     },
   ]
 }
 
-const reached = (user: LoadedUser): Section[] => {
+const listMessagingSections = (user: LoadedUser): ExportSection[] => {
   const { id, organization_id } = user
   return [
     {
       name: 'consents',
       columns: sql`consent_records.id, consents.key, consent_records.edition_id, order_id, import_id, number,
-        status, method, source, language, consent_version, consent_records.content_hash, evidence as evidence_json, occurred_at,
-        expires_at, record_hash, is_latest`,
+        status, method, source, language, consent_version, consent_records.content_hash, evidence as evidence_json,
+        occurred_at, expires_at, record_hash, is_latest`,
       from: sql`consent_records join consents on consents.id = consent_id`,
       where: sql`user_id = ${id}`,
       key: sql`consent_records.id`,
     },
-    ...suppressionSections(organization_id, addresses(user)),
+    ...suppressionSections(organization_id, buildAddressCondition(user)),
     {
       name: 'emails',
       columns: sql`id, edition_id, order_id, kind, language, recipient, status, attempts, content as content_json,
@@ -128,29 +130,30 @@ const reached = (user: LoadedUser): Section[] => {
   ]
 }
 
-export const sectionsOf = (user: LoadedUser): Section[] => {
+export const listExportSections = (user: LoadedUser): ExportSection[] => {
   const { id, seq, organization_id } = user
   return [
     {
       name: 'user',
       columns: sql`id, organization_id, email, phone_number, first_name, last_name, locale,
-        msg_channel, is_verified, is_active, metadata as metadata_json, last_seen_at, erased_at, created_at, modified_at`,
+        msg_channel, is_verified, is_active, metadata as metadata_json, last_seen_at, erased_at, created_at,
+        modified_at`,
       from: sql`users`,
       where: sql`id = ${id}`,
       key: sql`id`,
     },
     {
       name: 'editions',
-      columns: sql`editions.id as edition_id, given.email, given.phone_number, given.first_name, given.last_name,
-        given.locale, given.metadata as metadata_json, given.created_at`,
-      from: sql`edition_customers given join editions on editions.id = given.edition_id`,
-      where: sql`given.user_seq = ${seq}`,
+      columns: sql`editions.id as edition_id, contact.email, contact.phone_number, contact.first_name,
+        contact.last_name, contact.locale, contact.metadata as metadata_json, contact.created_at`,
+      from: sql`edition_customers as contact join editions on editions.id = contact.edition_id`,
+      where: sql`contact.user_seq = ${seq}`,
       key: sql`editions.id`,
     },
-    ...bought(user),
-    refunds(user),
-    ...passes(user),
-    ...reached(user),
+    ...listSalesSections(user),
+    buildRefundSection(user),
+    ...listWalletSections(user),
+    ...listMessagingSections(user),
     {
       name: 'changes',
       columns: sql`id, action, changes as changes_json, created_at`,

@@ -4,20 +4,19 @@ import { campaigns } from '../../db/schema/messaging/campaigns.ts'
 import { select } from '../../db/select.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import type { LoadedUser } from '../users/index.ts'
-import { type Section, sectionsOf } from './export-sections.ts'
+import { type ExportSection, listExportSections } from './export-sections.ts'
 
-const rowsAPage = 500
-const campaignsAPage = 20
+const rowsPerPage = 500
+const campaignsPerPage = 20
 
 type ExportedRow = Record<string, unknown>
 type KeyedRow = ExportedRow & { row_key: string }
 
-const pageAfter = ({ columns, from, where, key }: Section, after: string) =>
+const selectPage = ({ columns, from, where, key }: ExportSection, after: string) =>
   sql<KeyedRow>`select ${key} as row_key, ${columns} from ${from} where ${where} and ${key} > ${after}
-    order by ${key} limit ${rowsAPage}`
+    order by ${key} limit ${rowsPerPage}`
 
-/** A row of the document. Columns of stored JSON become JSON. */
-const shown = ({ row_key: _, ...row }: KeyedRow): ExportedRow =>
+const parseRow = ({ row_key: _, ...row }: KeyedRow): ExportedRow =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) =>
       name.endsWith('_json')
@@ -26,43 +25,43 @@ const shown = ({ row_key: _, ...row }: KeyedRow): ExportedRow =>
     ),
   )
 
-async function* rowsOf(ctx: Ctx, section: Section): AsyncGenerator<ExportedRow> {
+async function* readRows(ctx: Ctx, section: ExportSection): AsyncGenerator<ExportedRow> {
   let after = ''
   for (;;) {
-    const rows = await ctx.db.all(pageAfter(section, after))
-    for (const row of rows) yield shown(row)
+    const rows = await ctx.db.all(selectPage(section, after))
+    for (const row of rows) yield parseRow(row)
     const last = rows.at(-1)
-    if (!last || rows.length < rowsAPage) return
+    if (!last || rows.length < rowsPerPage) return
     after = last.row_key
   }
 }
 
-/** The customer in the objects of campaigns, which find recipients by the number of the customer's row. */
-async function* recipients(ctx: Ctx, user: LoadedUser): AsyncGenerator<ExportedRow> {
+/** Reads the customer from the Durable Objects of campaigns, which know customers by `users.seq`. */
+async function* readRecipients(ctx: Ctx, user: LoadedUser): AsyncGenerator<ExportedRow> {
   let after = 0
   for (;;) {
-    const started = await ctx.db.all(
+    const startedCampaigns = await ctx.db.all(
       select({ seq: campaigns.seq, id: campaigns.id })
         .from(campaigns)
         .where(and(eq(campaigns.organization_id, user.organization_id), gt(campaigns.run, 0), gt(campaigns.seq, after)))
         .orderBy(campaigns.seq)
-        .limit(campaignsAPage),
+        .limit(campaignsPerPage),
     )
-    const found = await Promise.all(
-      started.map(async ({ id }) => ({ campaign_id: id, row: await ctx.senders.of(id).recipient(user.seq) })),
+    const recipients = await Promise.all(
+      startedCampaigns.map(async ({ id }) => ({ campaign_id: id, row: await ctx.senders.of(id).recipient(user.seq) })),
     )
-    for (const { campaign_id, row } of found) {
+    for (const { campaign_id, row } of recipients) {
       if (!row) continue
       const { n: _, person, ...stored } = row
       yield { campaign_id, ...stored, person: JSON.parse(person) as unknown }
     }
-    const last = started.at(-1)
+    const last = startedCampaigns.at(-1)
     if (!last) return
     after = last.seq
   }
 }
 
-async function* arrayOf(rows: AsyncIterable<ExportedRow>): AsyncGenerator<string> {
+async function* formatArray(rows: AsyncIterable<ExportedRow>): AsyncGenerator<string> {
   let separator = '['
   let text = ''
   for await (const row of rows) {
@@ -75,22 +74,22 @@ async function* arrayOf(rows: AsyncIterable<ExportedRow>): AsyncGenerator<string
   yield `${separator === '[' ? '[' : text}]`
 }
 
-async function* documentOf(ctx: Ctx, user: LoadedUser): AsyncGenerator<string, void> {
+async function* formatDocument(ctx: Ctx, user: LoadedUser): AsyncGenerator<string, void> {
   yield `{"exported_at":${JSON.stringify(toIso(ctx.now()))}`
-  for (const section of sectionsOf(user)) {
+  for (const section of listExportSections(user)) {
     yield `,\n"${section.name}":`
-    yield* arrayOf(rowsOf(ctx, section))
+    yield* formatArray(readRows(ctx, section))
   }
   yield ',\n"campaign_recipients":'
-  yield* arrayOf(recipients(ctx, user))
+  yield* formatArray(readRecipients(ctx, user))
   yield '}\n'
 }
 
-/** The document of a customer; the audit entry is written before the first row is sent. */
+/** The audit entry is written before the first row is sent. */
 export const exportUser = (ctx: Ctx, user: LoadedUser) => ({
   name: `user-${user.id}.json`,
   open: async () => {
     await ctx.db.batch(await ctx.settle(null, true))
-    return documentOf(ctx, user)
+    return formatDocument(ctx, user)
   },
 })

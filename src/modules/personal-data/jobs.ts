@@ -1,141 +1,192 @@
 import { and, eq, getTableColumns, gt, isNull, lte, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { changedOne } from '../../db/commit.ts'
+import { requireOneChange } from '../../db/commit.ts'
 import { isLostRace } from '../../db/failures.ts'
-import { mergeCustomerIndexes } from '../../db/merge-customer-indexes.ts'
+import { mergeCustomerIndexes } from '../../db/customers.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
 import { erasures } from '../../db/schema/personal-data.ts'
-import { answering, select } from '../../db/select.ts'
+import { decodeAs, select } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
 import { firstIdAt } from '../../domain/ids.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 import { type ErasedPerson, eraseInImports } from '../data-imports/index.ts'
-import { addressesOf, blankingStatements, type ErasureRow } from './erasure-statements.ts'
-import { blankEvents } from './webhook-payloads.ts'
+import { readAddresses, buildErasureStatements, type ErasureRow } from './erasure-statements.ts'
 
-/** The next run after one that crashed, or that waits for a campaign which is sending to the person, is this much later. */
-const againMs = 60_000
-/** Longer than any work that was under way when the person was erased. */
-const secondPassMs = 300_000
+/** An erasure continues after this time when a run crashed, or when a campaign was still sending to the person. */
+const retryAfterMs = 60_000
+/** Longer than any job that had read the person before the erasure. A second pass then erases what those jobs wrote. */
+const secondPassAfterMs = 300_000
 const runMs = 15_000
-const campaignsAStep = 20
-const erasuresASweep = 5
+const campaignsPerStep = 20
+const eventsPerStep = 2000
+const erasuresPerSweep = 5
 
-/** Takes an erasure that is due, for as long as a run may take; undefined when another run has it. */
-const claim = ({ db, now }: JobCtx, id: string): Promise<ErasureRow | undefined> =>
+/** Claims an erasure that is due. Answers undefined when another run has it. */
+const claimErasure = ({ db, now }: JobCtx, id: string): Promise<ErasureRow | undefined> =>
   db.first(
-    answering(
+    decodeAs(
       getTableColumns(erasures),
-      sql<ErasureRow>`update erasures set next_step_at = ${now() + againMs}
+      sql<ErasureRow>`update erasures set next_step_at = ${now() + retryAfterMs}
         where id = ${id} and next_step_at <= ${now()} returning *`,
     ),
   )
 
-type Progress = Partial<
-  Pick<ErasureRow, 'pass' | 'campaign_after' | 'event_after' | 'import_after' | 'addresses' | 'completed_at'>
+type ErasureProgress = Partial<
+  Pick<ErasureRow, 'pass' | 'campaign_cursor' | 'event_cursor' | 'import_cursor' | 'addresses' | 'completed_at'>
 >
 
-/** Records the progress of an erasure, unless another run has moved it since it was read. */
-async function move(job: JobCtx, erasure: ErasureRow, progress: Progress, dueInMs: number | null): Promise<ErasureRow> {
+/** Records the progress of an erasure. Throws LostRace when another run has made progress since it was read. */
+async function recordProgress(
+  job: JobCtx,
+  erasure: ErasureRow,
+  progress: ErasureProgress,
+  dueInMs: number | null,
+): Promise<ErasureRow> {
   const next = { ...erasure, ...progress, next_step_at: dueInMs === null ? null : job.now() + dueInMs }
-  const isThere = and(
+  const isUnchanged = and(
     eq(erasures.id, erasure.id),
     eq(erasures.pass, erasure.pass),
-    eq(erasures.campaign_after, erasure.campaign_after),
-    eq(erasures.event_after, erasure.event_after),
-    eq(erasures.import_after, erasure.import_after),
+    eq(erasures.campaign_cursor, erasure.campaign_cursor),
+    eq(erasures.event_cursor, erasure.event_cursor),
+    eq(erasures.import_cursor, erasure.import_cursor),
     isNull(erasures.completed_at),
   )
   const changes = { ...progress, next_step_at: next.next_step_at }
-  await job.db.batch([update(erasures, changes, sql`${isThere}`), changedOne()])
+  await job.db.batch([update(erasures, changes, sql`${isUnchanged}`), requireOneChange()])
   return next
 }
 
-/** Erases the person in the objects of the next campaigns; null when there are no more. */
+/** Erases the person in the Durable Objects of the next campaigns. Answers null when there are no more. */
 async function eraseInCampaigns(job: JobCtx, erasure: ErasureRow): Promise<ErasureRow | null> {
-  const started = await job.db.all(
+  const startedCampaigns = await job.db.all(
     select({ seq: campaigns.seq, id: campaigns.id, channel: sql<Channel>`${campaigns.channel}` })
       .from(campaigns)
       .where(
         and(
           eq(campaigns.organization_id, erasure.organization_id),
           gt(campaigns.run, 0),
-          gt(campaigns.seq, erasure.campaign_after),
+          gt(campaigns.seq, erasure.campaign_cursor),
         ),
       )
       .orderBy(campaigns.seq)
-      .limit(campaignsAStep),
+      .limit(campaignsPerStep),
   )
-  const last = started.at(-1)
+  const last = startedCampaigns.at(-1)
   if (!last) return null
-  const erased = await Promise.all(
-    started.map(async ({ seq, id, channel }) => ({
+  const results = await Promise.all(
+    startedCampaigns.map(async ({ seq, id, channel }) => ({
       seq,
       channel,
       ...(await job.senders.of(id).erase(erasure.user_seq)),
     })),
   )
   const addresses = [...erasure.addresses]
-  for (const { channel, address } of erased)
-    if (address !== null && !addresses.some(([of, known]) => of === channel && known === address))
+  for (const { channel, address } of results)
+    if (address !== null && !addresses.some(([otherChannel, other]) => otherChannel === channel && other === address))
       addresses.push([channel, address])
-  const waiting = erased.find(({ is_done }) => !is_done)
-  const progress = { campaign_after: waiting ? waiting.seq - 1 : last.seq, addresses }
-  return move(job, erasure, progress, againMs)
+  const waitingCampaign = results.find(({ is_done }) => !is_done)
+  const progress = { campaign_cursor: waitingCampaign ? waitingCampaign.seq - 1 : last.seq, addresses }
+  return recordProgress(job, erasure, progress, retryAfterMs)
 }
 
-/** The person for whom rows of imports are searched. */
-function personOf(erasure: ErasureRow): ErasedPerson {
-  const addresses = addressesOf(erasure)
-  const of = (wanted: string) => addresses.flatMap(({ channel, address }) => (channel === wanted ? [address] : []))
-  const emails = new Set(of('email').map((email) => email.toLowerCase()))
-  return { ...erasure, emails, phones: new Set(of('sms')) }
+/** Builds what the rows of imports are searched for. */
+function buildErasedPerson(erasure: ErasureRow): ErasedPerson {
+  const addresses = readAddresses(erasure)
+  const listOfChannel = (wanted: Channel) =>
+    addresses.flatMap(({ channel, address }) => (channel === wanted ? [address] : []))
+  const emails = new Set(listOfChannel('email').map((email) => email.toLowerCase()))
+  return { ...erasure, emails, phones: new Set(listOfChannel('sms')) }
 }
 
-/** One step of a pass; null when the pass waits, or is over. */
-async function step(job: JobCtx, erasure: ErasureRow): Promise<ErasureRow | null> {
-  const moved = await eraseInCampaigns(job, erasure)
-  if (moved) return moved.campaign_after > erasure.campaign_after ? moved : null
-  const event_after = await blankEvents(job, erasure)
-  if (event_after !== null) return move(job, erasure, { event_after }, againMs)
-  const import_after = await eraseInImports(job, personOf(erasure), erasure.import_after)
-  if (import_after !== null) {
-    const next = await move(job, erasure, { import_after }, againMs)
-    return import_after === erasure.import_after ? null : next
+/** Sets all texts except the id to null in every object that describes the person. */
+function removePerson(value: unknown, userId: string): unknown {
+  if (Array.isArray(value)) return value.map((item) => removePerson(item, userId))
+  if (typeof value !== 'object' || value === null) return value
+  const fields = Object.entries(value)
+  const isPerson = fields.some(([name, field]) => (name === 'api_id' || name === 'id') && field === userId)
+  return Object.fromEntries(
+    fields.map(([name, field]) => [
+      name,
+      isPerson && typeof field === 'string' && field !== userId ? null : removePerson(field, userId),
+    ]),
+  )
+}
+
+/**
+ * Erases the person in the next webhook events. Answers the id of the last one read, or null when there are no more.
+ */
+async function eraseInEvents({ db }: JobCtx, erasure: ErasureRow): Promise<string | null> {
+  const { event_cursor, organization_id, user_id } = erasure
+  const [events, [range]] = await db.batch([
+    sql<{ id: string; payload: string }>`select id, payload
+      from (select id, organization_id, payload from webhook_events where id > ${event_cursor}
+        order by id limit ${eventsPerStep})
+      where organization_id = ${organization_id} and instr(payload, ${user_id}) > 0`,
+    sql<{
+      last: string
+      count: number
+    }>`select max(id) as last, count(*) as count from (select id from webhook_events where id > ${event_cursor}
+      order by id limit ${eventsPerStep})`,
+  ])
+  const erasedEvents = events.map(({ id, payload }) => [id, JSON.stringify(removePerson(JSON.parse(payload), user_id))])
+  if (erasedEvents.length)
+    await db.batch([
+      sql`update webhook_events set payload = erased.value ->> 1
+        from json_each(${JSON.stringify(erasedEvents)}) as erased
+        where webhook_events.id = erased.value ->> 0`,
+    ])
+  return range && range.count === eventsPerStep ? range.last : null
+}
+
+/** Does one step of a pass. Answers null when the pass has ended or has to wait. */
+async function doStep(job: JobCtx, erasure: ErasureRow): Promise<ErasureRow | null> {
+  const advanced = await eraseInCampaigns(job, erasure)
+  if (advanced) return advanced.campaign_cursor > erasure.campaign_cursor ? advanced : null
+  const event_cursor = await eraseInEvents(job, erasure)
+  if (event_cursor !== null) return recordProgress(job, erasure, { event_cursor }, retryAfterMs)
+  const import_cursor = await eraseInImports(job, buildErasedPerson(erasure), erasure.import_cursor)
+  if (import_cursor !== null) {
+    const next = await recordProgress(job, erasure, { import_cursor }, retryAfterMs)
+    return import_cursor === erasure.import_cursor ? null : next
   }
-  await job.db.batch(await blankingStatements(erasure, job.now()))
+  await job.db.batch(await buildErasureStatements(erasure, job.now()))
   if (erasure.pass === 1) {
-    const written = firstIdAt('webhook_event', erasure.created_at - secondPassMs)
-    await move(job, erasure, { pass: 2, campaign_after: 0, event_after: written, import_after: '' }, secondPassMs)
+    const firstEvent = firstIdAt('webhook_event', erasure.created_at - secondPassAfterMs)
+    await recordProgress(
+      job,
+      erasure,
+      { pass: 2, campaign_cursor: 0, event_cursor: firstEvent, import_cursor: '' },
+      secondPassAfterMs,
+    )
   } else {
     await mergeCustomerIndexes(job.db)
-    await move(job, erasure, { addresses: [], completed_at: job.now() }, null)
+    await recordProgress(job, erasure, { addresses: [], completed_at: job.now() }, null)
   }
   return null
 }
 
-/** Does the steps of an erasure for which one run has time. A crash anywhere loses time only. */
+/** Works on an erasure until the run has no more time. After a crash, the next run repeats the step. */
 async function runErasure(job: JobCtx, id: string): Promise<void> {
   const endsAt = Date.now() + runMs
   try {
-    let erasure = (await claim(job, id)) ?? null
-    while (erasure && Date.now() < endsAt) erasure = await step(job, erasure)
+    let erasure = (await claimErasure(job, id)) ?? null
+    while (erasure && Date.now() < endsAt) erasure = await doStep(job, erasure)
   } catch (error) {
-    // Another run went on with it.
+    // Another run has continued the erasure.
     if (!isLostRace(error)) throw error
   }
 }
 
-/** Continues erasures that are due, the longest due first. One that fails does not stop the others. */
+/** Continues erasures that are due, longest due first. An error in one does not stop the others. */
 export async function sweepErasures(job: JobCtx): Promise<void> {
   const due = await job.db.all(
     select({ id: erasures.id })
       .from(erasures)
       .where(lte(erasures.next_step_at, job.now()))
       .orderBy(erasures.next_step_at)
-      .limit(erasuresASweep),
+      .limit(erasuresPerSweep),
   )
-  const faults: unknown[] = []
-  for (const { id } of due) await runErasure(job, id).catch((error: unknown) => faults.push(error))
-  if (faults.length) throw new Error('erasures could not be finished', { cause: faults[0] })
+  const errors: unknown[] = []
+  for (const { id } of due) await runErasure(job, id).catch((error: unknown) => errors.push(error))
+  if (errors.length) throw new Error('erasures could not be finished', { cause: errors[0] })
 }

@@ -12,8 +12,8 @@ export { findUser } from '../users/index.ts'
 export const findErasure = ({ db }: Pick<JobCtx, 'db'>, userId: string): Promise<ErasureRow | undefined> =>
   db.first(select(getTableColumns(erasures)).from(erasures).where(eq(erasures.user_id, userId)))
 
-/** All addresses of the person as `[channel, address]`: their own, those that editions were given, and those of receipts. */
-export async function knownAddresses({ db }: Pick<JobCtx, 'db'>, user: LoadedUser): Promise<[Channel, string][]> {
+/** Lists all addresses of a customer: of the organisation, of editions, and of e-mails that were sent. */
+export async function listAddresses({ db }: Pick<JobCtx, 'db'>, user: LoadedUser): Promise<[Channel, string][]> {
   const rows = await db.all(sql<ChannelAddress>`
     select 'email' as channel, email as address from users where id = ${user.id} and email is not null
     union select 'sms', phone_number from users where id = ${user.id} and phone_number is not null

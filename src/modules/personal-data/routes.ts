@@ -1,21 +1,20 @@
-import { mount, mountFile } from '../../http/operations/mount.ts'
-import { createRouter } from '../../http/operations/router.ts'
+import { mount, mountFile, createRouter } from '../../http/operations/mount.ts'
 import * as contract from './contract.ts'
 import { eraseUser } from './erase.ts'
 import { exportUser } from './export.ts'
 import { presentErasure, presentUser } from './present.ts'
 import { findUser } from './queries.ts'
 
-export const personalData = createRouter()
+export const personalDataRoutes = createRouter()
 
-mount(personalData, contract.eraseUser, {
+mount(personalDataRoutes, contract.eraseUser, {
   load: (ctx, { id }) => findUser(ctx, id),
   handle: (ctx, { loaded, body }) => eraseUser(ctx, loaded, body),
   present: presentErasure,
   represent: (loaded) => presentUser(loaded),
 })
 
-mountFile(personalData, contract.exportUser, {
+mountFile(personalDataRoutes, contract.exportUser, {
   load: (ctx, { id }) => findUser(ctx, id),
   handle: (ctx, { loaded }) => exportUser(ctx, loaded),
 })

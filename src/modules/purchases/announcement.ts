@@ -2,16 +2,16 @@ import { sql } from 'drizzle-orm'
 import { products, variants } from '../../db/schema/sales/catalog.ts'
 import { orders, purchases } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
-import { orNull, type RowOf, selection } from '../../db/select.ts'
-import { contactSeenInEdition } from '../../db/customer-visibility.ts'
+import { makeNullable, type RowOf, buildSelectList } from '../../db/select.ts'
+import { buildContactColumn } from '../../db/customers.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import type { Announcement } from '../webhooks/index.ts'
 
 type PurchaseAnnouncement = Extract<Announcement, { kind: 'purchase.action' }>
 
-/** What an event says about a purchase, over `purchases` and `announcedJoins`. */
-export const announcedFields = {
+/** Fields of an event about a purchase, selected from `purchases` and `purchaseEventJoins`. */
+export const purchaseEventFields = {
   id: purchases.id,
   organization_id: orders.organization_id,
   edition_id: purchases.edition_id,
@@ -19,34 +19,32 @@ export const announcedFields = {
   product_id: purchases.product_id,
   product_name: products.name,
   variant_id: purchases.variant_id,
-  variant_name: orNull(variants.name),
+  variant_name: makeNullable(variants.name),
   order_id: purchases.order_id,
   order_number: orders.order_number,
   user_id: purchases.user_id,
-  /** The address of the customer as endpoints of the edition may see it. */
-  user_email: sql<string | null>`${contactSeenInEdition(sql`${users}`, 'email', sql`${purchases.edition_id}`)}`,
+  /** The customer's address as webhooks of the edition may see it. */
+  user_email: sql<string | null>`${buildContactColumn(sql`${users}`, 'email', sql`${purchases.edition_id}`)}`,
 }
 
-export type AnnouncedPurchase = RowOf<typeof announcedFields>
+export type PurchaseEventRow = RowOf<typeof purchaseEventFields>
 
-/** The same for a query in SQL. */
-export const announcedColumns = selection(announcedFields)
+export const purchaseEventColumns = buildSelectList(purchaseEventFields)
 
-export const announcedJoins = sql`join ${orders} on ${orders.id} = ${purchases.order_id}
+export const purchaseEventJoins = sql`join ${orders} on ${orders.id} = ${purchases.order_id}
   join ${users} on ${users.id} = ${purchases.user_id}
   join ${products} on ${products.id} = ${purchases.product_id}
   left join ${variants} on ${variants.id} = ${purchases.variant_id}`
 
-interface AnnouncedChange {
+interface PurchaseEventChange {
   action: PurchaseAnnouncement['data']['action']
-  /** The status that the purchase has afterwards. */
+  /** The status after the change. */
   status: PurchaseStatus
   /** Milliseconds UTC. */
   occurredAt: number
 }
 
-/** The event about a change of a purchase. */
-export const purchaseAction = (purchase: AnnouncedPurchase, change: AnnouncedChange): PurchaseAnnouncement => ({
+export const buildPurchaseEvent = (purchase: PurchaseEventRow, change: PurchaseEventChange): PurchaseAnnouncement => ({
   kind: 'purchase.action',
   organization_id: purchase.organization_id,
   edition_id: purchase.edition_id,

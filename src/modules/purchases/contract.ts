@@ -5,8 +5,9 @@ import {
   maxOptionsPerItem,
   maxOrderNumberLength,
 } from '../../domain/orders/external-orders.ts'
+import { roleCodes } from '../../domain/accounts/access.ts'
 import { orderStatuses, orderTypes } from '../../domain/orders/orders.ts'
-import { purchaseStatuses } from '../../domain/orders/purchases.ts'
+import { maxUses, purchaseStatuses } from '../../domain/orders/purchases.ts'
 import { refundStatuses } from '../../domain/refunds/refunds.ts'
 import {
   EditionSummary,
@@ -14,6 +15,7 @@ import {
   Id,
   IdParams,
   Image,
+  Instant,
   JsonObject,
   KnownEmail,
   OrganizationSummary,
@@ -21,6 +23,7 @@ import {
   RequiredText,
   Timestamp,
 } from '../../http/fields.ts'
+import { ListPage, type ListFilters, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 import { WalletPassSummary } from '../wallet/index.ts'
 
@@ -39,20 +42,24 @@ const Option = z
   .object({ api_id: Id('opt'), name: GoodName, price_mod: Amount, deposit_mod: Amount })
   .openapi('OptionSummary')
 
-/** The product, shared by the items of a cart and by purchases. */
-export const boughtFields = {
+/** The fields that items of a cart and purchases share. */
+export const productFields = {
   product: Product,
-  variant: orNull(Variant).openapi({ description: 'Null for a product that was sold without variants.' }),
-  location: orNull(Location).openapi({ description: 'Null for a purchase without a place.' }),
+  variant: orNull(Variant).openapi({ description: 'Null for a product without variants.' }),
+  location: orNull(Location).openapi({ description: 'Null for a purchase without a location.' }),
   options: z.array(Option).max(maxOptionsPerItem),
 }
 
 export const Purchase = z
   .object({
     id: Id('pur'),
-    vendor_code: z.string().max(maxCodeLength).nullable().openapi({ description: 'Null when its source gave none.' }),
+    vendor_code: z
+      .string()
+      .max(maxCodeLength)
+      .nullable()
+      .openapi({ description: 'The code of the ticket; null without one.' }),
     status: z.enum(purchaseStatuses),
-    ...boughtFields,
+    ...productFields,
     user: z.object({
       api_id: Id('usr'),
       full_name: FullName,
@@ -63,13 +70,13 @@ export const Purchase = z
     handling_fee_paid: Amount,
     max_available_refund_amount: Amount.openapi({
       description:
-        'The most that a refund request without `include_fees` can ask for: price and deposit, without what is paid back or asked for, and never more than is left of the payment.',
+        'The most that a refund request without `include_fees` can pay back: price and deposit, minus earlier and open refunds, and at most what is left of the payment.',
     }),
     available_uses: z.int().openapi({
-      description: 'Uses that are left; with `is_unlimited_use` none is ever taken away.',
+      description: 'The remaining uses. With `is_unlimited_use` the number never decreases.',
     }),
     is_unlimited_use: z.boolean(),
-    valid_until: Timestamp.nullable().openapi({ description: 'Null for a purchase that does not end by itself.' }),
+    valid_until: Timestamp.nullable().openapi({ description: 'When the purchase expires; null for never.' }),
     created: Timestamp,
     modified: Timestamp,
   })
@@ -79,9 +86,9 @@ export const PurchaseUse = z
   .object({
     id: Id('use'),
     quantity: z.int(),
-    location: orNull(Location).openapi({ description: 'Null for a use at no known place.' }),
+    location: orNull(Location).openapi({ description: 'Null when the location is not known.' }),
     used_at: Timestamp,
-    reverted_at: Timestamp.nullable().openapi({ description: 'Null for a use that counts.' }),
+    reverted_at: Timestamp.nullable().openapi({ description: 'Null for a use that was not reverted.' }),
     created: Timestamp,
   })
   .openapi('PurchaseUse', { description: 'One use of a purchase, such as a scan at an entrance.' })
@@ -93,7 +100,7 @@ export const PurchaseDetail = Purchase.extend({
       .string()
       .max(maxOrderNumberLength)
       .nullable()
-      .openapi({ description: 'Null for an order that came without one.' }),
+      .openapi({ description: 'Null for an order without a number.' }),
     type: z.enum(orderTypes),
     status: z.enum(orderStatuses),
   }),
@@ -102,19 +109,19 @@ export const PurchaseDetail = Purchase.extend({
   currency: z.string(),
   transaction_id: Id('trx').nullable().openapi({ description: 'Null for an order without a payment.' }),
   refunded_amount: Amount,
-  pending_refund_amount: Amount.openapi({ description: 'Of refund requests that are open.' }),
-  uses: z.array(PurchaseUse).openapi({ description: 'The last 50, the latest first; reverted ones are among them.' }),
-  wallet_passes: z.array(WalletPassSummary).openapi({ description: 'The newest twenty, newest first.' }),
+  pending_refund_amount: Amount.openapi({ description: 'The amount reserved by open refund requests.' }),
+  uses: z.array(PurchaseUse).openapi({ description: 'The latest 50 uses, newest first, including reverted ones.' }),
+  wallet_passes: z.array(WalletPassSummary).openapi({ description: 'The newest 20 passes, newest first.' }),
   refund_requests: z
     .array(
       z.object({
         id: Id('rfr'),
         status: z.enum(refundStatuses),
-        requested_amount: Amount.openapi({ description: 'Of the whole request.' }),
+        requested_amount: Amount.openapi({ description: 'The amount of the whole request.' }),
         created: Timestamp,
       }),
     )
-    .openapi({ description: 'The newest twenty, newest first; those of its order are among them.' }),
+    .openapi({ description: 'The newest 20 refund requests, newest first, including requests for the whole order.' }),
   metadata: JsonObject,
 }).openapi('PurchaseDetail')
 
@@ -123,8 +130,91 @@ export const getPurchase = operation({
   tag: 'Purchases',
   method: 'get',
   path: '/v1/purchases/{id}',
-  summary: 'Retrieve purchase details',
+  summary: 'Retrieve a purchase',
   roles: ['OA', 'OM', 'OV', 'EA', 'EM', 'EV'],
   params: IdParams('pur'),
   response: PurchaseDetail,
+})
+
+export const PurchaseListItem = Purchase.extend({
+  order: z.object({
+    id: Id('ord'),
+    order_number: z.string().nullable().openapi({ description: 'Null for an order without a number.' }),
+  }),
+}).openapi('PurchaseListItem')
+
+export const listPurchases = operation({
+  id: 'listPurchases',
+  tag: 'Purchases',
+  method: 'get',
+  path: '/v1/purchases',
+  summary: 'List purchases',
+  description: '`edition_id` is required.',
+  roles: roleCodes,
+  query: listQuery({
+    ordering: ['created'],
+    filters: {
+      edition_id: IdFilter.optional(),
+      vendor_code: TextFilter.optional().openapi({ description: 'The exact code. The case of A to Z is ignored.' }),
+      status: z.enum(purchaseStatuses).optional(),
+      search: TextFilter.optional().openapi({
+        description: 'The beginning of the code, or an exact order number, order id or purchase id.',
+      }),
+    },
+  }),
+  response: ListPage(PurchaseListItem),
+})
+
+export type PurchaseFilters = ListFilters<typeof listPurchases.query>
+
+export const PurchaseUseResult = PurchaseUse.extend({
+  purchase: z.object({
+    id: Id('pur'),
+    vendor_code: z.string().nullable().openapi({ description: 'The code of the ticket; null without one.' }),
+    status: z.enum(purchaseStatuses),
+  }),
+}).openapi('PurchaseUseResult')
+
+const UseParams = IdParams('pur').extend({
+  use_id: z.string().openapi({ param: { name: 'use_id', in: 'path' }, example: 'use_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' }),
+})
+
+export const createPurchaseUse = operation({
+  id: 'createPurchaseUse',
+  tag: 'Purchases',
+  method: 'post',
+  path: '/v1/purchases/{id}/uses',
+  summary: 'Use a purchase',
+  description:
+    'Counts uses of an active purchase, for example a scan at an entrance, and sends the webhook `purchase.action` with the action `used`. When several scanners use a purchase at the same time, only as many succeed as it has uses left; the others get 409 `no_uses_left`. The last use sets the status to `used`; a purchase with unlimited uses stays active. Send an `Idempotency-Key` to repeat a request that got no answer without counting it twice.',
+  roles: ['OA', 'OM', 'EA', 'EM'],
+  status: 201,
+  params: IdParams('pur'),
+  body: z.object({
+    quantity: z.int().min(1).max(maxUses).optional().openapi({ default: 1 }),
+    location_id: Id('loc')
+      .nullish()
+      .openapi({ description: 'The location of the scanner. It belongs to the edition.' }),
+    used_at: Instant.optional().openapi({
+      description:
+        'When the purchase was scanned, for scanners that were offline. It must not be in the future or before the purchase.',
+    }),
+  }),
+  example: { quantity: 1 },
+  response: PurchaseUseResult,
+  errors: ['no_uses_left', 'purchase_not_usable', 'edition_archived'],
+})
+
+export const revertPurchaseUse = operation({
+  id: 'revertPurchaseUse',
+  tag: 'Purchases',
+  method: 'post',
+  path: '/v1/purchases/{id}/uses/{use_id}/revert',
+  summary: 'Revert a use',
+  description:
+    'Returns the uses to the purchase and sends the webhook `purchase.action` with the action `use_reverted`. A used purchase becomes active again. Reverting a use twice changes nothing and sends no webhook.',
+  roles: ['OA', 'OM', 'EA', 'EM'],
+  params: UseParams,
+  response: PurchaseUseResult,
+  errors: ['purchase_not_usable', 'edition_archived'],
 })

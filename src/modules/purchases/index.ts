@@ -1,20 +1,20 @@
 export {
-  type AnnouncedPurchase,
-  announcedColumns,
-  announcedFields,
-  announcedJoins,
-  purchaseAction,
+  type PurchaseEventRow,
+  purchaseEventColumns,
+  purchaseEventFields,
+  purchaseEventJoins,
+  buildPurchaseEvent,
 } from './announcement.ts'
 export {
-  boughtFieldsOf,
-  boughtJoins,
+  buildProductFields,
+  buildProductJoins,
   cartLineColumns,
   cartLineFields,
   cartLines,
-  imagesOfProduct,
-  presentBought,
+  productImages,
+  presentProductFields,
   presentImages,
-} from './bought.ts'
-export { boughtFields, Purchase } from './contract.ts'
+} from './product-fields.ts'
+export { productFields, Purchase } from './contract.ts'
 export { presentPurchase } from './present.ts'
-export { purchaseFields, purchaseVisibility, type ShownPurchaseRow } from './queries.ts'
+export { purchaseFields, purchaseVisibility, type PurchaseSummaryRow } from './queries.ts'

@@ -2,30 +2,33 @@ import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { toMajor } from '../../domain/money.ts'
-import { availableUses } from '../../domain/orders/purchases.ts'
-import { fullName } from '../../domain/accounts/users.ts'
+import { countAvailableUses } from '../../domain/orders/purchases.ts'
+import { formatFullName } from '../../domain/accounts/users.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import { presentWalletPassSummary } from '../wallet/index.ts'
-import { presentBought, presentLocation } from './bought.ts'
-import type { Purchase, PurchaseDetail, PurchaseUse } from './contract.ts'
-import type { PurchaseListItem } from './list-contract.ts'
-import type { PurchaseDetailRow, PurchaseListRow, RefundSummaryRow, ShownPurchaseRow } from './queries.ts'
-import type { PurchaseUseResult } from './uses/use-contract.ts'
+import { presentProductFields, presentLocation } from './product-fields.ts'
+import type { Purchase, PurchaseDetail, PurchaseListItem, PurchaseUse, PurchaseUseResult } from './contract.ts'
+import type {
+  PurchaseDetailRow,
+  PurchaseListRow,
+  PurchaseSummaryRow,
+  PurchaseUseRow,
+  RefundSummaryRow,
+} from './queries.ts'
 import type { LoadedUse } from './uses/use-queries.ts'
-import type { PurchaseUseRow } from './uses/use-row.ts'
 
-export const presentPurchase = (row: ShownPurchaseRow, ctx: Ctx): z.input<typeof Purchase> => ({
+export const presentPurchase = (row: PurchaseSummaryRow, ctx: Ctx): z.input<typeof Purchase> => ({
   id: row.id,
   vendor_code: row.vendor_code,
   status: row.status,
-  ...presentBought(row, ctx),
-  user: { api_id: row.user_id, full_name: fullName(row), email: row.email },
+  ...presentProductFields(row, ctx),
+  user: { api_id: row.user_id, full_name: formatFullName(row), email: row.email },
   price_paid: toMajor(row.price_minor),
   deposit_paid: toMajor(row.deposit_minor),
   handling_fee_paid: toMajor(row.handling_fee_minor),
   max_available_refund_amount: toMajor(row.rest_minor),
-  available_uses: availableUses(row),
+  available_uses: countAvailableUses(row),
   is_unlimited_use: row.is_unlimited_use,
   valid_until: toIsoOrNull(row.valid_until),
   created: toIso(row.created_at),

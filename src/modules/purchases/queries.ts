@@ -1,23 +1,23 @@
+import { buildContactFields, type CustomerView, viewCustomers } from '../../db/customers.ts'
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { purchaseRest } from '../../db/refunds.ts'
+import { buildPurchaseRemainder } from '../../db/refunds.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
+import { locations } from '../../db/schema/sales/catalog.ts'
 import { orders, purchases, purchaseUses, transactions } from '../../db/schema/sales/orders.ts'
 import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 import { users } from '../../db/schema/users.ts'
-import { answering, fromJson, orNull, type RowOf, selection } from '../../db/select.ts'
-import { type CustomerView, customerFields, customersSeenBy, madeOfView } from '../../db/customer-visibility.ts'
-import { visibilityByEdition, visible } from '../../db/visibility.ts'
+import { decodeAs, fromJson, makeNullable, type RowOf, select, buildSelectList } from '../../db/select.ts'
+import { buildVisibilityByEdition, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { editionSummaryFields } from '../editions/index.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
 import { walletPassesOf } from '../wallet/index.ts'
-import { boughtFieldsOf, boughtJoins } from './bought.ts'
-import { type PurchaseUseRow, selectUses } from './uses/use-row.ts'
+import { buildProductFields, buildProductJoins } from './product-fields.ts'
 
-/** What each answer about a purchase shows of it, over `purchases` and `boughtJoins`. */
+/** Fields that all answers about a purchase show, selected from `purchases` and `buildProductJoins`. */
 export const purchaseFields = {
   id: purchases.id,
   vendor_code: purchases.vendor_code,
@@ -31,85 +31,102 @@ export const purchaseFields = {
   valid_until: purchases.valid_until,
   created_at: purchases.created_at,
   modified_at: purchases.modified_at,
-  ...boughtFieldsOf(purchases),
+  ...buildProductFields(purchases),
 }
 
-/** A purchase with its holder and its order, over `shownJoins`. */
-export const shownFields = madeOfView((view) => ({
+/** A purchase with its holder and its order, selected from `buildPurchaseJoins`. */
+export const buildPurchaseListFields = (view: CustomerView) => ({
   ...purchaseFields,
   user_id: purchases.user_id,
-  ...customerFields(view, ['first_name', 'last_name', 'email']),
+  ...buildContactFields(view, ['first_name', 'last_name', 'email']),
   order_id: purchases.order_id,
   order_number: orders.order_number,
   /** The most that can be paid back, without fees. */
-  rest_minor: sql<number>`${purchaseRest(sql`${purchases}`, sql`${transactions}`)}`,
-}))
+  rest_minor: sql<number>`${buildPurchaseRemainder(sql`${purchases}`, sql`${transactions}`)}`,
+})
 
-export const shownJoins = (view: CustomerView): SQL => sql`join ${orders} on ${orders.id} = ${purchases.order_id}
+export const buildPurchaseJoins = (
+  view: CustomerView,
+): SQL => sql`join ${orders} on ${orders.id} = ${purchases.order_id}
   join ${users} on ${users.id} = ${purchases.user_id} ${view.join}
-  ${boughtJoins(purchases)}
+  ${buildProductJoins(purchases)}
   left join ${transactions} on ${transactions.order_id} = ${orders.id} and ${eq(transactions.type, 'payment')}`
 
-/** Without its order, for the answer about that order. */
-export type ShownPurchaseRow = Omit<PurchaseListRow, 'order_id' | 'order_number'>
-export type PurchaseListRow = RowOf<ReturnType<typeof shownFields>>
+/** A purchase as part of the answer about its order. */
+export type PurchaseSummaryRow = Omit<PurchaseListRow, 'order_id' | 'order_number'>
+export type PurchaseListRow = RowOf<ReturnType<typeof buildPurchaseListFields>>
 
-export const purchaseVisibility = visibilityByEdition(sql`${purchases.edition_id}`)
+export const purchaseVisibility = buildVisibilityByEdition(sql`${purchases.edition_id}`)
 
-/** More are counted, and not shown. */
-const shownUses = 50
+const maxListedUses = 50
 
-/** The uses of a purchase. They need no check of the caller: the same batch reads the purchase with one. */
-const usesOf = (purchaseId: string) =>
+const useFields = {
+  id: purchaseUses.id,
+  quantity: purchaseUses.quantity,
+  location_id: purchaseUses.location_id,
+  used_at: purchaseUses.used_at,
+  reverted_at: purchaseUses.reverted_at,
+  created_at: purchaseUses.created_at,
+  location_name: makeNullable(locations.name),
+  location_is_draft: makeNullable(locations.is_draft),
+}
+
+export type PurchaseUseRow = RowOf<typeof useFields>
+
+export const selectUses = () =>
+  select(useFields).from(purchaseUses).leftJoin(locations, eq(locations.id, purchaseUses.location_id))
+
+/** The statement does not check the caller, because the purchase is read with a check in the same batch. */
+const selectLatestUses = (purchaseId: string) =>
   selectUses()
     .where(eq(purchaseUses.purchase_id, purchaseId))
     .orderBy(desc(purchaseUses.used_at), desc(purchaseUses.id))
-    .limit(shownUses)
+    .limit(maxListedUses)
 
-/** More are listed by `GET /v1/refund-requests`. */
-const shownRefunds = 20
+/** `GET /v1/refund-requests` lists all of them. */
+const maxListedRefunds = 20
 
 export type RefundSummaryRow = Pick<RefundRow, 'id' | 'status' | 'requested_minor' | 'created_at'>
 
-const refundsOf = (purchaseId: SQL) =>
+const buildRefundSummaries = (purchaseId: SQL) =>
   fromJson<RefundSummaryRow[]>(sql`(select coalesce(json_group_array(json_object('id', id, 'status', status,
       'requested_minor', requested_minor, 'created_at', created_at)), '[]')
     from (select refund_requests.id, status, requested_minor, created_at
       from refund_items cross join refund_requests on refund_requests.id = refund_items.refund_request_id
       where refund_items.purchase_id = ${purchaseId}
-      order by refund_items.refund_request_id desc limit ${shownRefunds}))`)
+      order by refund_items.refund_request_id desc limit ${maxListedRefunds}))`)
 
-const detailFields = madeOfView((view) => ({
-  ...shownFields(view),
+const buildDetailFields = (view: CustomerView) => ({
+  ...buildPurchaseListFields(view),
   ...editionSummaryFields,
   ...organizationSummaryFields,
   order_type: orders.type,
   order_status: orders.status,
   currency: orders.currency,
-  transaction_id: orNull(transactions.id),
+  transaction_id: makeNullable(transactions.id),
   refunded_minor: purchases.refunded_minor,
   reserved_minor: purchases.reserved_minor,
   metadata: purchases.metadata,
   wallet_passes: walletPassesOf(sql`${purchases.id}`),
-  refund_requests: refundsOf(sql`${purchases.id}`),
-}))
+  refund_requests: buildRefundSummaries(sql`${purchases.id}`),
+})
 
-type DetailFields = RowOf<ReturnType<typeof detailFields>>
+type DetailFields = RowOf<ReturnType<typeof buildDetailFields>>
 
 export type PurchaseDetailRow = DetailFields & { tenant: Tenant; uses: PurchaseUseRow[] }
 
 export async function findPurchase(ctx: Ctx, id: string): Promise<PurchaseDetailRow> {
-  const view = customersSeenBy(ctx.caller)
-  const fields = detailFields(view)
-  const found = answering(
+  const view = viewCustomers(ctx.caller)
+  const fields = buildDetailFields(view)
+  const selectPurchase = decodeAs(
     fields,
-    sql<DetailFields>`select ${selection(fields)} from ${purchases} ${shownJoins(view)}
+    sql<DetailFields>`select ${buildSelectList(fields)} from ${purchases} ${buildPurchaseJoins(view)}
       join ${editions} on ${editions.id} = ${purchases.edition_id}
       join ${organizations} on ${organizations.id} = ${editions.organization_id}
-      where ${and(eq(purchases.id, id), visible(ctx.caller, purchaseVisibility))}
+      where ${and(eq(purchases.id, id), isVisibleTo(ctx.caller, purchaseVisibility))}
       limit 1`,
   )
-  const [[row], uses] = await ctx.db.batch([found, usesOf(id)])
+  const [[row], uses] = await ctx.db.batch([selectPurchase, selectLatestUses(id)])
   if (!row) throw notFound()
   return { ...row, uses, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }

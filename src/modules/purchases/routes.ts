@@ -1,36 +1,33 @@
-import { mount, mountList } from '../../http/operations/mount.ts'
-import { createRouter } from '../../http/operations/router.ts'
+import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
 import * as contract from './contract.ts'
 import { listPurchases } from './list.ts'
-import * as list from './list-contract.ts'
 import { presentPurchaseDetail, presentPurchaseListItem, presentUseResult } from './present.ts'
 import { findPurchase } from './queries.ts'
 import { revertUse } from './uses/revert-use.ts'
 import { usePurchase } from './uses/use.ts'
-import * as uses from './uses/use-contract.ts'
 import { findUsablePurchase, findUse } from './uses/use-queries.ts'
 
-export const purchases = createRouter()
+export const purchaseRoutes = createRouter()
 
-mountList(purchases, list.listPurchases, {
+mountList(purchaseRoutes, contract.listPurchases, {
   list: (ctx, { query, filters, page }) => listPurchases(ctx, page, query.ordering, filters),
   present: presentPurchaseListItem,
 })
 
-mount(purchases, contract.getPurchase, {
+mount(purchaseRoutes, contract.getPurchase, {
   load: (ctx, { id }) => findPurchase(ctx, id),
   handle: async (_, { loaded }) => loaded,
   present: presentPurchaseDetail,
 })
 
-mount(purchases, uses.createPurchaseUse, {
+mount(purchaseRoutes, contract.createPurchaseUse, {
   load: (ctx, { id }) => findUsablePurchase(ctx, id),
   handle: (ctx, { loaded, body }) => usePurchase(ctx, loaded, body),
   present: presentUseResult,
   location: ({ purchase }) => `/v1/purchases/${purchase.id}`,
 })
 
-mount(purchases, uses.revertPurchaseUse, {
+mount(purchaseRoutes, contract.revertPurchaseUse, {
   load: (ctx, { id, use_id }) => findUse(ctx, id, use_id),
   handle: (ctx, { loaded }) => revertUse(ctx, loaded),
   present: presentUseResult,

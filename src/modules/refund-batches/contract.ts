@@ -5,7 +5,7 @@ import { heldStatuses } from '../../domain/orders/purchases.ts'
 import { leftOutReasons, refundBatchStatuses } from '../../domain/refunds/refund-batches.ts'
 import { refundReasons } from '../../domain/refunds/refunds.ts'
 import { Count, Id, IdParams, Instant, Timestamp } from '../../http/fields.ts'
-import { type AskedOf, envelope, listQuery } from '../../http/requests/list-query.ts'
+import { type ListRequest, ListPage, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 const maxMessageLength = 2000
@@ -20,15 +20,19 @@ const Filter = z.object({
   product_id: Id('prd').optional(),
   variant_id: Id('var').optional(),
   location_id: Id('loc').optional(),
-  status: Status.optional().openapi({ description: 'Of the purchase. Others than these are never paid back.' }),
-  uses: z.enum(uses).optional().openapi({ description: '`unused` for purchases without a use that counts.' }),
-  created_after: Instant.optional().openapi({ description: 'Purchases that were made then or later.' }),
-  created_before: Instant.optional().openapi({ description: 'Purchases that were made then or earlier.' }),
+  status: Status.optional().openapi({
+    description: 'The status of the purchase. Purchases with another status are never paid back.',
+  }),
+  uses: z.enum(uses).optional().openapi({ description: '`unused`: purchases without uses, apart from reverted ones.' }),
+  created_after: Instant.optional().openapi({ description: 'Purchases created at or after this time.' }),
+  created_before: Instant.optional().openapi({ description: 'Purchases created at or before this time.' }),
 })
 
 const CreateRefundBatch = z.object({
-  filter: Filter.openapi({ description: 'Which purchases of the edition; all of them with `{}`.' }),
-  amount: z.enum(['full', 'percent']).openapi({ description: 'All of what is left of each order, or a part of it.' }),
+  filter: Filter.openapi({ description: 'The purchases of the edition to refund. `{}` means all of them.' }),
+  amount: z
+    .enum(['full', 'percent'])
+    .openapi({ description: '`full` pays back everything that is left of each order, `percent` a part of it.' }),
   percent: z
     .number()
     .min(percents.min)
@@ -36,7 +40,11 @@ const CreateRefundBatch = z.object({
     .transform((percent, context) => {
       const hundredths = toMinor(percent)
       if (hundredths !== null) return hundredths
-      context.addIssue({ code: 'custom', params: { code: 'max_decimal_places' }, message: 'At most 2 decimals.' })
+      context.addIssue({
+        code: 'custom',
+        params: { code: 'max_decimal_places' },
+        message: 'At most 2 decimals are allowed.',
+      })
       return z.NEVER
     })
     .optional()
@@ -44,21 +52,21 @@ const CreateRefundBatch = z.object({
       multipleOf: 0.01,
       minimum: percents.min,
       maximum: percents.max,
-      description: 'With `amount: percent` alone: of what is left, rounded half up to the cent.',
+      description: 'Only with `amount: percent`: the percentage of what is left, rounded half up to the cent.',
       example: 50,
     }),
   reason: z.enum(refundReasons),
   message: z.string().trim().max(maxMessageLength).optional().openapi({
     description:
-      'Empty for none. Stands in the confirmation that each customer gets, and as `refund.message` in messages of your own.',
+      'A text in the confirmation that each customer gets. In your own messages it is `refund.message`. Empty for none.',
   }),
   include_fees: z.boolean().optional().openapi({
     default: false,
-    description: 'Pays handling fees back too, and service fees of orders of which everything is paid back.',
+    description: 'Also pays handling fees back, and service fees of orders that are paid back completely.',
   }),
   cancel_purchases: z.boolean().optional().openapi({
     default: false,
-    description: 'Each purchase becomes `refunded` when its refund completes; free ones of paid orders too.',
+    description: 'Sets each purchase to `refunded` when its refund completes, including free purchases of paid orders.',
   }),
   notify_customers: z.boolean().optional().openapi({ default: true }),
 })
@@ -66,10 +74,10 @@ export type CreateBatchInput = z.output<typeof CreateRefundBatch>
 
 const LeftOut = z
   .array(z.object({ reason: z.enum(leftOutReasons), purchases: Count }))
-  .openapi({ description: 'Purchases that the filter names and that get no request, by reason.' })
+  .openapi({ description: 'Purchases that match the filter but get no request, by reason.' })
 
-const Found = z.object({
-  orders: Count.openapi({ description: 'Each gets one request.' }),
+const Totals = z.object({
+  orders: Count.openapi({ description: 'Each order gets one request.' }),
   purchases: Count,
   amounts: z.array(z.object({ currency: z.enum(currencies), amount: Amount })),
   left_out: LeftOut,
@@ -85,22 +93,27 @@ export const RefundBatch = z
       product_id: Id('prd').nullable().openapi({ description: 'Null for all products.' }),
       variant_id: Id('var').nullable().openapi({ description: 'Null for all variants.' }),
       location_id: Id('loc').nullable().openapi({ description: 'Null for all locations.' }),
-      status: Status.nullable().openapi({ description: 'Null for both.' }),
-      uses: z.enum(uses).nullable().openapi({ description: 'Null for used and unused ones.' }),
-      created_after: Timestamp.nullable().openapi({ description: 'Null for no earliest time.' }),
-      created_before: Timestamp.nullable().openapi({ description: 'Null for no latest time.' }),
+      status: Status.nullable().openapi({ description: 'Null for both statuses.' }),
+      uses: z.enum(uses).nullable().openapi({ description: 'Null for used and unused purchases.' }),
+      created_after: Timestamp.nullable().openapi({ description: 'Null for no lower limit.' }),
+      created_before: Timestamp.nullable().openapi({ description: 'Null for no upper limit.' }),
     }),
     amount: z.enum(['full', 'percent']),
-    percent: z.number().min(percents.min).max(percents.max).nullable().openapi({ description: 'Null for all of it.' }),
+    percent: z
+      .number()
+      .min(percents.min)
+      .max(percents.max)
+      .nullable()
+      .openapi({ description: 'Null for `amount: full`.' }),
     reason: z.enum(refundReasons),
     message: z.string().max(maxMessageLength).openapi({ description: 'Empty for none.' }),
     include_fees: z.boolean(),
     cancel_purchases: z.boolean(),
     notify_customers: z.boolean(),
-    dry_run: Found.extend({ customers: Count }).openapi({
-      description: 'What would be paid back, exactly, once the status is no longer `counting`.',
+    dry_run: Totals.extend({ customers: Count }).openapi({
+      description: 'What the batch would pay back. The numbers are final when the status is no longer `counting`.',
     }),
-    requested: Found.openapi({ description: 'What was requested so far.' }),
+    requested: Totals.openapi({ description: 'What the batch has requested so far.' }),
     requests: z
       .array(
         z.object({
@@ -111,15 +124,17 @@ export const RefundBatch = z
           completed_amount: Amount,
           failed: Count,
           failed_amount: Amount,
-          needs_attention: Count.openapi({ description: 'Also counted by their status.' }),
+          needs_attention: Count.openapi({
+            description: 'Requests that a person has to check. They are also counted by their status.',
+          }),
         }),
       )
-      .openapi({ description: 'How the requests stand, of each currency.' }),
-    created_by: z.string().openapi({ description: 'The account.' }),
-    started_by: z.string().nullable().openapi({ description: 'The account; null until it is started.' }),
-    started_at: Timestamp.nullable().openapi({ description: 'Null until it is started.' }),
+      .openapi({ description: 'The progress of the requests, by currency.' }),
+    created_by: z.string().openapi({ description: 'The account that created the batch.' }),
+    started_by: z.string().nullable().openapi({ description: 'The account that started the batch; null until then.' }),
+    started_at: Timestamp.nullable().openapi({ description: 'Null until the batch is started.' }),
     ended_at: Timestamp.nullable().openapi({
-      description: 'When all was requested, or the batch was cancelled; null until then.',
+      description: 'When the batch finished or was cancelled; null until then.',
     }),
     created: Timestamp,
     modified: Timestamp,
@@ -127,17 +142,17 @@ export const RefundBatch = z
   .openapi('RefundBatch')
 
 const tag = 'Refunds' as const
-const makers = ['OA', 'OM', 'EA'] as const
+const writers = ['OA', 'OM', 'EA'] as const
 
 export const createRefundBatch = operation({
   id: 'createRefundBatch',
   tag,
   method: 'post',
   path: '/v1/editions/{id}/refund-batches',
-  summary: 'Create refund batch',
+  summary: 'Create a refund batch',
   description:
-    'For an edition that is called off or changed: a dry run counts what would be paid back, and changes nothing. It ends with status `draft`; a large one is counted in the background. Purchases of orders that are made later are not in it.',
-  roles: makers,
+    'Refunds many purchases of an edition, for example when it is cancelled. Creating a batch only starts a dry run, which counts what would be paid back and ends with the status `draft`; for a large edition it runs in the background. Later orders are not part of the batch.',
+  roles: writers,
   status: 201,
   params: IdParams('edt'),
   body: CreateRefundBatch,
@@ -155,17 +170,17 @@ export const listRefundBatches = operation({
   roles: roleCodes,
   params: IdParams('edt'),
   query: listQuery({ ordering: ['created', 'modified'], filters: { status: z.enum(refundBatchStatuses).optional() } }),
-  response: envelope(RefundBatch),
+  response: ListPage(RefundBatch),
 })
 
-export type BatchQuery = AskedOf<typeof listRefundBatches.query>
+export type BatchQuery = ListRequest<typeof listRefundBatches.query>
 
 export const getRefundBatch = operation({
   id: 'getRefundBatch',
   tag,
   method: 'get',
   path: '/v1/refund-batches/{id}',
-  summary: 'Retrieve refund batch',
+  summary: 'Retrieve a refund batch',
   roles: roleCodes,
   params: IdParams('rfb'),
   response: RefundBatch,
@@ -176,10 +191,10 @@ export const startRefundBatch = operation({
   tag,
   method: 'post',
   path: '/v1/refund-batches/{id}/start',
-  summary: 'Start refund batch',
+  summary: 'Start a refund batch',
   description:
-    'Of a draft. In the background each order gets one approved request, in which a purchase is paid back at most once; what changed since the dry run is decided anew, and never beyond the sums of the dry run. The limit of managers and the second pair of eyes of the refund policy are asked for the batch as a whole: with `four_eyes`, another account starts it than made it.',
-  roles: makers,
+    'Starts a draft. In the background, each order gets one approved refund request. Changes since the dry run are taken into account, but the batch never pays back more than the dry run counted. The refund policy applies to the batch as a whole: `manager_limit` to its total, and with `four_eyes` another account than its creator must start it.',
+  roles: writers,
   params: IdParams('rfb'),
   response: RefundBatch,
   errors: ['invalid_transition', 'nothing_to_refund', 'four_eyes_required', 'above_limit', 'edition_archived'],
@@ -190,9 +205,9 @@ export const cancelRefundBatch = operation({
   tag,
   method: 'post',
   path: '/v1/refund-batches/{id}/cancel',
-  summary: 'Cancel refund batch',
-  description: 'Stops what was not requested yet. Requests that were made stay, and are paid back.',
-  roles: makers,
+  summary: 'Cancel a refund batch',
+  description: 'Stops the batch. Requests that it has already made are still paid back.',
+  roles: writers,
   params: IdParams('rfb'),
   response: RefundBatch,
   errors: ['invalid_transition'],

@@ -4,57 +4,56 @@ import { commitPart } from '../../db/commit.ts'
 import { refundBatches } from '../../db/schema/sales/refund-batches.ts'
 import { updateVersion } from '../../db/write.ts'
 import { addPlan } from '../../domain/refunds/refund-batches.ts'
-import { accountsOf, planOf } from './plan.ts'
+import { buildAccountFinder, loadNextOrders, planNextOrder } from './next-orders.ts'
 import type { BatchRow } from './queries.ts'
-import { walk } from './walk.ts'
 
-const ordersAStep = 200
+const ordersPerStep = 200
 
-export interface CountedStep {
+export interface CountStep {
   /** Columns of the batch without `customers_count`. */
-  changes: Pick<BatchRow, 'status' | 'counted' | 'cursor_created_at' | 'cursor_seq'>
-  /** The customers of orders that would get a request. */
+  changes: Pick<BatchRow, 'status' | 'dry_run' | 'cursor_created_at' | 'cursor_seq'>
+  /** The customers whose orders would get a request. */
   customers: string[]
 }
 
 /** Counts the next orders of a dry run. */
-export async function countNext(
+export async function countNextOrders(
   ctx: Pick<JobCtx, 'db' | 'config'>,
   batch: BatchRow,
-  count = ordersAStep,
-): Promise<CountedStep> {
-  const orders = await walk(ctx, batch, count)
-  const sums = structuredClone(batch.counted)
-  const findAccount = accountsOf(ctx)
+  count = ordersPerStep,
+): Promise<CountStep> {
+  const orders = await loadNextOrders(ctx, batch, count)
+  const sums = structuredClone(batch.dry_run)
+  const findAccount = buildAccountFinder(ctx)
   const customers = new Set<string>()
   for (const order of orders) {
-    const plan = await planOf(ctx, batch, order, findAccount)
+    const plan = await planNextOrder(ctx, batch, order, findAccount)
     addPlan(sums, plan, order.currency)
     if (plan.purchases.length) customers.add(order.user_id)
   }
   const last = orders.at(-1)
-  const isOver = orders.length < count
+  const isFinished = orders.length < count
   return {
     changes: {
-      status: isOver ? 'draft' : 'counting',
-      counted: sums,
-      // The walk of the requests begins anew.
-      cursor_created_at: isOver ? null : (last?.created_at ?? null),
-      cursor_seq: isOver ? null : (last?.seq ?? null),
+      status: isFinished ? 'draft' : 'counting',
+      dry_run: sums,
+      // The run that makes the requests begins with the first order again.
+      cursor_created_at: isFinished ? null : (last?.created_at ?? null),
+      cursor_seq: isFinished ? null : (last?.seq ?? null),
     },
     customers: [...customers],
   }
 }
 
-/** Adds customers that the dry run has not met before, and counts them. Directly after it, `changes()` is their number. */
-export const addCustomers = (id: string, customers: readonly string[]): SQL =>
+/** Inserts customers that the dry run has not counted yet. Directly afterwards, `changes()` is their number. */
+export const insertCustomers = (id: string, customers: readonly string[]): SQL =>
   sql`insert into refund_batch_customers (batch_id, user_id)
     select ${id}, value from json_each(${JSON.stringify(customers)}) where true on conflict do nothing`
 
-/** Writes one step of a dry run; a lost race when another consumer was faster. */
-export function writeCounted(job: JobCtx, batch: BatchRow, { changes, customers }: CountedStep): Promise<void> {
+/** Writes a step of a dry run. Throws LostRace when another consumer was faster. */
+export function recordCount(job: JobCtx, batch: BatchRow, { changes, customers }: CountStep): Promise<void> {
   return commitPart(job, [
-    addCustomers(batch.id, customers),
+    insertCustomers(batch.id, customers),
     sql`update refund_batches set customers_count = customers_count + changes() where id = ${batch.id}`,
     ...updateVersion(refundBatches, batch, { ...changes, modified_at: job.now() }),
   ])

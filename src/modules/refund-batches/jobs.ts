@@ -1,20 +1,26 @@
 import { getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx, WorkRefundBatchMessage } from '../../context.ts'
-import { decideAgain } from '../../db/commit.ts'
+import { retryLostRaces } from '../../db/commit.ts'
 import { refundBatches } from '../../db/schema/sales/refund-batches.ts'
-import { answering } from '../../db/select.ts'
+import { decodeAs } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
-import { countNext, writeCounted } from './count.ts'
-import { enqueueBatches } from './enqueue.ts'
+import { countNextOrders, recordCount } from './count.ts'
 import { type BatchRow, loadBatch } from './queries.ts'
-import { requestNext } from './request.ts'
+import { requestNextOrders } from './request.ts'
 
-/** A consumer works this long before it leaves the rest to the next. */
+/** After this time, a consumer leaves the rest to the next one. */
 const shiftMs = 15_000
 /** Longer than a shift and its last step. */
 const leaseMs = 90_000
-const customersAStep = 1000
-const batchesASweep = 20
+const customersPerStep = 1000
+const batchesPerSweep = 20
+
+/** A message only says that there is work; the consumer reads the batch. A sweep replaces lost messages. */
+export const enqueueBatches = (job: Pick<JobCtx, 'jobQueue'>, ids: readonly string[]): Promise<void> =>
+  job.jobQueue.enqueue(
+    'refunds',
+    ids.map((id) => ({ type: 'refund-batch.work', batch_id: id })),
+  )
 
 export const isWorkRefundBatchMessage = (body: unknown): body is WorkRefundBatchMessage =>
   typeof body === 'object' &&
@@ -23,10 +29,10 @@ export const isWorkRefundBatchMessage = (body: unknown): body is WorkRefundBatch
   typeof (body as Partial<WorkRefundBatchMessage>).batch_id === 'string'
 
 /** Claims a batch that is due. No other consumer gets it before the lease ends. */
-const claim = ({ db, now }: JobCtx, id: string): Promise<BatchRow | undefined> => {
+const claimBatch = ({ db, now }: JobCtx, id: string): Promise<BatchRow | undefined> => {
   const at = now()
   return db.first(
-    answering(
+    decodeAs(
       getTableColumns(refundBatches),
       sql<BatchRow>`update refund_batches set lease_until = ${at + leaseMs}
         where id = ${id} and due_at <= ${at} and coalesce(lease_until, 0) <= ${at} returning *`,
@@ -34,50 +40,50 @@ const claim = ({ db, now }: JobCtx, id: string): Promise<BatchRow | undefined> =
   )
 }
 
-/** Deletes rows of the dry run, a limited number at once. The batch is due no more when none is left. */
-const clear = ({ db }: JobCtx, { id, version }: BatchRow): Promise<unknown> =>
+/** Deletes some of the rows of the dry run. When none is left, the batch has no more work. */
+const deleteCustomers = ({ db }: JobCtx, { id, version }: BatchRow): Promise<unknown> =>
   db.batch([
     sql`delete from refund_batch_customers where batch_id = ${id} and user_id in
-      (select user_id from refund_batch_customers where batch_id = ${id} limit ${customersAStep})`,
+      (select user_id from refund_batch_customers where batch_id = ${id} limit ${customersPerStep})`,
     sql`update refund_batches set due_at = null, lease_until = null
-      where id = ${id} and version = ${version} and changes() < ${customersAStep}`,
+      where id = ${id} and version = ${version} and changes() < ${customersPerStep}`,
   ])
 
-/** Takes one step of a batch. False when the batch is not due or another consumer has it. */
-const work = (job: JobCtx, { id, lease_until }: BatchRow): Promise<boolean> =>
-  decideAgain(async () => {
+/** Does one step of a batch. Answers false when the batch has no work or another consumer has claimed it. */
+const doStep = (job: JobCtx, { id, lease_until }: BatchRow): Promise<boolean> =>
+  retryLostRaces(async () => {
     const batch = await loadBatch(job, id)
     if (!batch || batch.due_at === null || batch.lease_until !== lease_until) return false
-    if (batch.status === 'counting') await writeCounted(job, batch, await countNext(job, batch))
-    else if (batch.status === 'running') await requestNext(job, batch)
-    else await clear(job, batch)
+    if (batch.status === 'counting') await recordCount(job, batch, await countNextOrders(job, batch))
+    else if (batch.status === 'running') await requestNextOrders(job, batch)
+    else await deleteCustomers(job, batch)
     return true
   })
 
-const release = ({ db }: JobCtx, { id, lease_until }: BatchRow): Promise<unknown> =>
+const releaseBatch = ({ db }: JobCtx, { id, lease_until }: BatchRow): Promise<unknown> =>
   db.all(update(refundBatches, { lease_until: null }, sql`id = ${id} and lease_until = ${lease_until}`))
 
 async function workOn(job: JobCtx, id: string, endsAt: number): Promise<void> {
-  const taken = await claim(job, id)
-  if (!taken) return
-  while (await work(job, taken))
+  const claim = await claimBatch(job, id)
+  if (!claim) return
+  while (await doStep(job, claim))
     if (job.now() >= endsAt) {
-      await release(job, taken)
+      await releaseBatch(job, claim)
       return enqueueBatches(job, [id])
     }
 }
 
-/** Works on the batches that these messages name. A message that comes twice, or late, does nothing. */
+/** Works on the batches of these messages. A message that comes twice or late does nothing. */
 export async function workRefundBatches(job: JobCtx, messages: readonly WorkRefundBatchMessage[]): Promise<void> {
   const endsAt = job.now() + shiftMs
   for (const id of new Set(messages.map(({ batch_id }) => batch_id))) await workOn(job, id, endsAt)
 }
 
-/** Sends messages for due batches, because messages get lost and leases run out. */
+/** Sends messages for due batches, because messages get lost and leases end. */
 export async function sweepRefundBatches(job: JobCtx): Promise<void> {
   const now = job.now()
   const due = await job.db.all(sql<{ id: string }>`select id from refund_batches indexed by refund_batches_due
-    where due_at <= ${now} and coalesce(lease_until, 0) <= ${now} order by due_at limit ${batchesASweep}`)
+    where due_at <= ${now} and coalesce(lease_until, 0) <= ${now} order by due_at limit ${batchesPerSweep}`)
   await enqueueBatches(
     job,
     due.map(({ id }) => id),

@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { currencies, type Currency, toMajor } from '../../domain/money.ts'
-import { type BatchFilter, type BatchSums, fullShare, leftOutReasons } from '../../domain/refunds/refund-batches.ts'
+import { type BatchFilter, type BatchSums, fullPercent, leftOutReasons } from '../../domain/refunds/refund-batches.ts'
 import { reservedStatuses, type RefundStatus } from '../../domain/refunds/refunds.ts'
 import type { RefundBatch } from './contract.ts'
 import type { BatchDetailRow, TotalRow } from './queries.ts'
@@ -29,14 +29,14 @@ const presentSums = ({ orders, purchases, amounts, left_out }: BatchSums): Batch
     return minor === undefined ? [] : [{ currency, amount: toMajor(minor) }]
   }),
   left_out: leftOutReasons.flatMap((reason) => {
-    const purchases_left = left_out[reason] ?? 0
-    return purchases_left ? [{ reason, purchases: purchases_left }] : []
+    const count = left_out[reason] ?? 0
+    return count ? [{ reason, purchases: count }] : []
   }),
 })
 
 function presentTotals(currency: Currency, totals: readonly TotalRow[]): BatchWire['requests'][number] {
-  const sum = (statuses: readonly RefundStatus[], of: 'requests' | 'amount_minor') =>
-    totals.reduce((all, row) => (statuses.includes(row.status) ? all + row[of] : all), 0)
+  const sum = (statuses: readonly RefundStatus[], column: 'requests' | 'amount_minor') =>
+    totals.reduce((total, row) => (statuses.includes(row.status) ? total + row[column] : total), 0)
   return {
     currency,
     open: sum(reservedStatuses, 'requests'),
@@ -45,7 +45,7 @@ function presentTotals(currency: Currency, totals: readonly TotalRow[]): BatchWi
     completed_amount: toMajor(sum(['completed'], 'amount_minor')),
     failed: sum(['failed'], 'requests'),
     failed_amount: toMajor(sum(['failed'], 'amount_minor')),
-    needs_attention: totals.reduce((all, row) => (row.needs_attention ? all + row.requests : all), 0),
+    needs_attention: totals.reduce((total, row) => (row.needs_attention ? total + row.requests : total), 0),
   }
 }
 
@@ -57,14 +57,14 @@ export function presentBatch(row: BatchDetailRow): BatchWire {
     organization_id: row.organization_id,
     edition_id: row.edition_id,
     filter: presentFilter(row.filter),
-    amount: row.share === fullShare ? 'full' : 'percent',
-    percent: row.share === fullShare ? null : row.share / 100,
+    amount: row.percent_hundredths === fullPercent ? 'full' : 'percent',
+    percent: row.percent_hundredths === fullPercent ? null : row.percent_hundredths / 100,
     reason: row.reason,
     message: row.message,
     include_fees: row.include_fees,
     cancel_purchases: row.cancel_purchases,
     notify_customers: row.notify_customers,
-    dry_run: { ...presentSums(row.counted), customers: row.customers_count },
+    dry_run: { ...presentSums(row.dry_run), customers: row.customers_count },
     requested: presentSums(row.requested),
     requests: [...byCurrency].map(([currency, totals]) => presentTotals(currency, totals)),
     created_by: row.created_by,

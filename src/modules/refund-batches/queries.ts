@@ -5,7 +5,7 @@ import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { refundBatches, type refundBatchTotals } from '../../db/schema/sales/refund-batches.ts'
 import { fromJson, type RowOf, select } from '../../db/select.ts'
-import { editionVisibility, visibilityOf, visible } from '../../db/visibility.ts'
+import { editionVisibility, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
@@ -18,7 +18,6 @@ const batchColumns = getTableColumns(refundBatches)
 
 const batchFields = {
   ...batchColumns,
-  /** The numbers of its requests by status. */
   totals: fromJson<TotalRow[]>(sql`(select json_group_array(json_object('currency', currency, 'status', status,
       'needs_attention', json(iif(needs_attention, 'true', 'false')), 'requests', requests,
       'amount_minor', amount_minor))
@@ -31,20 +30,20 @@ export type LoadedBatch = BatchDetailRow & {
   refund_policy: (typeof organizations.$inferSelect)['refund_policy']
 }
 
-const batchVisibility = visibilityOf(sql`${refundBatches.organization_id}`, sql`${refundBatches.edition_id}`)
+const batchVisibility = buildVisibility(sql`${refundBatches.organization_id}`, sql`${refundBatches.edition_id}`)
 
 export async function findBatch(ctx: Ctx, id: string): Promise<LoadedBatch> {
   const row = await ctx.db.first(
     select({ ...batchFields, refund_policy: organizations.refund_policy })
       .from(refundBatches)
       .innerJoin(organizations, eq(organizations.id, refundBatches.organization_id))
-      .where(and(eq(refundBatches.id, id), visible(ctx.caller, batchVisibility))),
+      .where(and(eq(refundBatches.id, id), isVisibleTo(ctx.caller, batchVisibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
-/** A batch as it is now, for the job that works on it. */
+/** Loads the current row of a batch for its job. */
 export const loadBatch = ({ db }: Pick<JobCtx, 'db'>, id: string): Promise<BatchRow | undefined> =>
   db.first(select(batchColumns).from(refundBatches).where(eq(refundBatches.id, id)))
 
@@ -56,11 +55,11 @@ const editionFields = {
 
 export type EditionForBatch = RowOf<typeof editionFields>
 
-export async function findEdition(ctx: Ctx, id: string): Promise<EditionForBatch & { tenant: Tenant }> {
+export async function findEditionForBatch(ctx: Ctx, id: string): Promise<EditionForBatch & { tenant: Tenant }> {
   const row = await ctx.db.first(
     select(editionFields)
       .from(editions)
-      .where(and(eq(editions.id, id), visible(ctx.caller, editionVisibility))),
+      .where(and(eq(editions.id, id), isVisibleTo(ctx.caller, editionVisibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.id] } }

@@ -3,87 +3,86 @@ import type { Statement } from '../../db/database.ts'
 import { refundBatches } from '../../db/schema/sales/refund-batches.ts'
 import { updateVersion } from '../../db/write.ts'
 import { superuser } from '../../domain/accounts/access.ts'
-import { changesBetween, systemActor } from '../../domain/audit.ts'
+import { listChanges, systemActor } from '../../domain/audit.ts'
 import {
   addPlan,
   type BatchSums,
   type OrderPlan,
+  excludeOrder,
   planOrder,
-  withoutRequest,
 } from '../../domain/refunds/refund-batches.ts'
 import { auditStatement } from '../audit-log/index.ts'
 import { enqueueRefunds } from '../refund-payments/index.ts'
 import {
-  batchRequestStatements,
+  buildBatchRequest,
+  choosePayout,
   type FindAccount,
-  findSubjects,
-  type PaidSubject,
-  payingBack,
+  loadRefundableOrders,
+  type PaidOrder,
 } from '../refunds/index.ts'
 import { enqueueEmails } from '../transactional-emails/index.ts'
 import { type Announcement, commitAnnounced } from '../webhooks/index.ts'
-import { accountsOf, planOf } from './plan.ts'
+import { buildAccountFinder, buildTerms, loadNextOrders, type NextOrder, planNextOrder } from './next-orders.ts'
 import type { BatchRow } from './queries.ts'
-import { termsOf, walk, type WalkedOrder } from './walk.ts'
 
-/** Requests of one transaction: each is some ten statements. */
-const requestsAStep = 10
+/** A request has about ten statements, and all requests of a step are one transaction. */
+const requestsPerStep = 10
 const enoughRequests = 5
-/** Orders that a step reads at first, and then: most batches choose nearly all orders, some choose few of many. */
-const ordersAWalk = [requestsAStep, 50, 150]
+/** How many orders a step reads, in turn. Most filters match nearly all orders, but some match few of many. */
+const readSizes = [requestsPerStep, 50, 150]
 
-interface WalkedPlan {
-  order: WalkedOrder
+interface PlannedBatchOrder {
+  order: NextOrder
   plan: OrderPlan
 }
 
-interface Looked {
-  /** Orders that get a request. */
-  found: WalkedPlan[]
-  last: WalkedOrder | undefined
-  isOver: boolean
+interface PlannedStep {
+  /** The orders that get a request. */
+  plannedOrders: PlannedBatchOrder[]
+  lastOrder: NextOrder | undefined
+  isFinished: boolean
 }
 
-/** Reads orders, and more of them while few get a request. Orders without a request are added to `sums`. */
-async function look(job: JobCtx, batch: BatchRow, sums: BatchSums, findAccount: FindAccount): Promise<Looked> {
-  const found: WalkedPlan[] = []
-  let last: WalkedOrder | undefined
-  for (const size of ordersAWalk) {
-    const from = last ? { ...batch, cursor_created_at: last.created_at, cursor_seq: last.seq } : batch
-    const orders = await walk(job, from, size)
+/** Reads orders, and more of them while few get a request. It adds orders without a request to `sums`. */
+async function planStep(job: JobCtx, batch: BatchRow, sums: BatchSums, findAccount: FindAccount): Promise<PlannedStep> {
+  const plannedOrders: PlannedBatchOrder[] = []
+  let lastOrder: NextOrder | undefined
+  for (const size of readSizes) {
+    const cursor = lastOrder ? { cursor_created_at: lastOrder.created_at, cursor_seq: lastOrder.seq } : {}
+    const orders = await loadNextOrders(job, { ...batch, ...cursor }, size)
     for (const order of orders) {
-      if (found.length === requestsAStep) return { found, last, isOver: false }
-      last = order
+      if (plannedOrders.length === requestsPerStep) return { plannedOrders, lastOrder, isFinished: false }
+      lastOrder = order
       if (order.is_requested) continue
-      const plan = await planOf(job, batch, order, findAccount)
-      if (plan.purchases.length) found.push({ order, plan })
+      const plan = await planNextOrder(job, batch, order, findAccount)
+      if (plan.purchases.length) plannedOrders.push({ order, plan })
       else addPlan(sums, plan, order.currency)
     }
-    if (orders.length < size) return { found, last, isOver: true }
-    if (found.length >= enoughRequests) break
+    if (orders.length < size) return { plannedOrders, lastOrder, isFinished: true }
+    if (plannedOrders.length >= enoughRequests) break
   }
-  return { found, last, isOver: false }
+  return { plannedOrders, lastOrder, isFinished: false }
 }
 
-/** The plan, made again of the rows for the request. It may not exceed the sums of the dry run. */
-function planAgain(batch: BatchRow, sums: BatchSums, { order }: WalkedPlan, subject: PaidSubject): OrderPlan {
-  const chosen = new Set(order.purchases.flatMap(({ id, is_chosen }) => (is_chosen ? [id] : [])))
+/** Plans an order again with its current amounts. The total must not exceed that of the dry run. */
+function replanOrder(batch: BatchRow, sums: BatchSums, { order }: PlannedBatchOrder, paidOrder: PaidOrder): OrderPlan {
+  const chosenIds = new Set(order.purchases.flatMap(({ id, is_chosen }) => (is_chosen ? [id] : [])))
   const plan = planOrder(
     {
-      payment_status: subject.transaction_status,
-      payment_rest: subject.rest_minor,
-      payment_reserved: subject.reserved_minor ?? 0,
-      purchases: subject.purchases.map((purchase) => ({ ...purchase, is_chosen: chosen.has(purchase.id) })),
+      payment_status: paidOrder.transaction_status,
+      payment_rest: paidOrder.rest_minor,
+      payment_reserved: paidOrder.reserved_minor ?? 0,
+      purchases: paidOrder.purchases.map((purchase) => ({ ...purchase, is_chosen: chosenIds.has(purchase.id) })),
     },
-    termsOf(batch),
+    buildTerms(batch),
   )
-  const { amounts } = batch.counted
-  const { currency } = subject
+  const { amounts } = batch.dry_run
+  const { currency } = paidOrder
   const isWithin = (sums.amounts[currency] ?? 0) + plan.amount_minor <= (amounts[currency] ?? 0)
-  return isWithin ? plan : withoutRequest(plan, 'beyond_draft')
+  return isWithin ? plan : excludeOrder(plan, 'beyond_draft')
 }
 
-const requestOf = (batch: BatchRow) => ({
+const buildBatchFields = (batch: BatchRow) => ({
   id: batch.id,
   reason: batch.reason,
   source: batch.source,
@@ -101,47 +100,47 @@ interface Requests {
   isArchived: boolean
 }
 
-/** The requests for these orders as they are now. The requested amounts are added to `sums`. */
-async function requestsOf(
+/** Builds the requests for these orders with their current amounts, and adds those to `sums`. */
+async function buildRequests(
   job: JobCtx,
   batch: BatchRow,
-  found: readonly WalkedPlan[],
+  plannedOrders: readonly PlannedBatchOrder[],
   { sums, findAccount }: { sums: BatchSums; findAccount: FindAccount },
 ): Promise<Requests> {
   const requests: Requests = { statements: [], announcements: [], isArchived: false }
-  if (found.length === 0) return requests
-  const targets = found.map(({ order }) => ({ kind: 'order' as const, id: order.id }))
-  const subjects = await findSubjects({ db: job.db, caller: superuser }, targets, batch.include_fees)
-  // Orders of the same transaction may share a payment.
-  const requested = new Map<string, number>()
-  for (const [index, one] of found.entries()) {
-    const subject = subjects[index]
-    if (!subject) continue
-    if (subject.is_archived) return { statements: [], announcements: [], isArchived: true }
-    const reference = subject.provider_reference ?? ''
-    const shared = (subject.shared_minor ?? Number.POSITIVE_INFINITY) - (requested.get(reference) ?? 0)
-    const paid: PaidSubject = {
-      ...subject,
-      transaction_id: subject.transaction_id ?? '',
-      rest_minor: Math.max(0, Math.min(subject.rest_minor, shared)),
+  if (plannedOrders.length === 0) return requests
+  const targets = plannedOrders.map(({ order }) => ({ kind: 'order' as const, id: order.id }))
+  const currentOrders = await loadRefundableOrders({ db: job.db, caller: superuser }, targets, batch.include_fees)
+  // Orders of the same step may share a payment.
+  const requestedByReference = new Map<string, number>()
+  for (const [index, plannedOrder] of plannedOrders.entries()) {
+    const currentOrder = currentOrders[index]
+    if (!currentOrder) continue
+    if (currentOrder.is_archived) return { statements: [], announcements: [], isArchived: true }
+    const reference = currentOrder.provider_reference ?? ''
+    const shared = (currentOrder.shared_minor ?? Number.POSITIVE_INFINITY) - (requestedByReference.get(reference) ?? 0)
+    const paidOrder: PaidOrder = {
+      ...currentOrder,
+      transaction_id: currentOrder.transaction_id ?? '',
+      rest_minor: Math.max(0, Math.min(currentOrder.rest_minor, shared)),
     }
-    const plan = planAgain(batch, sums, one, paid)
-    const paying = plan.purchases.length ? await payingBack(job, paid, plan.amount_minor, findAccount) : null
-    const made = paying || plan.purchases.length === 0 ? plan : withoutRequest(plan, 'merchant_not_ready')
-    addPlan(sums, made, paid.currency)
-    if (!paying) continue
-    const { purchases, amount_minor } = made
-    requested.set(reference, (requested.get(reference) ?? 0) + amount_minor)
-    const request = { batch: requestOf(batch), purchases, amount_minor, paying }
-    const changes = await batchRequestStatements(job, paid, request)
+    const plan = replanOrder(batch, sums, plannedOrder, paidOrder)
+    const payout = plan.purchases.length ? await choosePayout(job, paidOrder, plan.amount_minor, findAccount) : null
+    const finalPlan = payout || plan.purchases.length === 0 ? plan : excludeOrder(plan, 'merchant_not_ready')
+    addPlan(sums, finalPlan, paidOrder.currency)
+    if (!payout) continue
+    const { purchases, amount_minor } = finalPlan
+    requestedByReference.set(reference, (requestedByReference.get(reference) ?? 0) + amount_minor)
+    const request = { batch: buildBatchFields(batch), purchases, amount_minor, payout }
+    const changes = await buildBatchRequest(job, paidOrder, request)
     requests.statements.push(...changes.statements)
     requests.announcements.push(...changes.announcements)
   }
   return requests
 }
 
-/** An archived edition does not change any more: the batch ends as if it had been cancelled. */
-function endArchived(job: JobCtx, batch: BatchRow): Promise<void> {
+/** Cancels a batch whose edition was archived. */
+function cancelArchived(job: JobCtx, batch: BatchRow): Promise<void> {
   const now = job.now()
   const changes = { status: 'cancelled' as const, due_at: now, ended_at: now, modified_at: now }
   const entry = {
@@ -150,7 +149,7 @@ function endArchived(job: JobCtx, batch: BatchRow): Promise<void> {
     edition_id: batch.edition_id,
     resource_type: 'refund_batch',
     resource_id: batch.id,
-    changes: changesBetween({ status: batch.status }, { status: changes.status }),
+    changes: listChanges({ status: batch.status }, { status: changes.status }),
   }
   const actor = { id: systemActor, credential: { id: null } }
   return commitAnnounced(
@@ -165,21 +164,24 @@ function endArchived(job: JobCtx, batch: BatchRow): Promise<void> {
 
 /**
  * Makes the next requests of a batch in the transaction that moves its cursor. Throws LostRace when another consumer
- * was faster, or when a row that was read has changed.
+ * was faster or a row has changed since it was read.
  */
-export async function requestNext(job: JobCtx, batch: BatchRow): Promise<void> {
+export async function requestNextOrders(job: JobCtx, batch: BatchRow): Promise<void> {
   const sums = structuredClone(batch.requested)
-  const findAccount = accountsOf(job)
-  const { found, last, isOver } = await look(job, batch, sums, findAccount)
-  const { statements, announcements, isArchived } = await requestsOf(job, batch, found, { sums, findAccount })
-  if (isArchived) return endArchived(job, batch)
+  const findAccount = buildAccountFinder(job)
+  const { plannedOrders, lastOrder, isFinished } = await planStep(job, batch, sums, findAccount)
+  const { statements, announcements, isArchived } = await buildRequests(job, batch, plannedOrders, {
+    sums,
+    findAccount,
+  })
+  if (isArchived) return cancelArchived(job, batch)
   const now = job.now()
   const changes = {
     requested: sums,
-    cursor_created_at: last?.created_at ?? batch.cursor_created_at,
-    cursor_seq: last?.seq ?? batch.cursor_seq,
+    cursor_created_at: lastOrder?.created_at ?? batch.cursor_created_at,
+    cursor_seq: lastOrder?.seq ?? batch.cursor_seq,
     modified_at: now,
-    ...(isOver ? { status: 'finished' as const, ended_at: now } : {}),
+    ...(isFinished ? { status: 'finished' as const, ended_at: now } : {}),
   }
   await commitAnnounced(job, [...updateVersion(refundBatches, batch, changes), ...statements], announcements)
   if (statements.length) await Promise.allSettled([enqueueRefunds(job), enqueueEmails(job)])

@@ -1,40 +1,38 @@
-import { mount, mountList } from '../../http/operations/mount.ts'
-import { createRouter } from '../../http/operations/router.ts'
-import { cancelBatch } from './cancel.ts'
+import { createRouter, mount, mountList } from '../../http/operations/mount.ts'
 import * as contract from './contract.ts'
 import { createBatch } from './create.ts'
 import { presentBatch } from './present.ts'
-import { findBatch, findEdition, listBatches } from './queries.ts'
-import { startBatch } from './start.ts'
+import { findBatch, findEditionForBatch, listBatches } from './queries.ts'
+import { cancelBatch, startBatch } from './transitions.ts'
 
-export const refundBatches = createRouter()
+export const refundBatchRoutes = createRouter()
 
-mountList(refundBatches, contract.listRefundBatches, {
-  load: (ctx, { id }) => findEdition(ctx, id),
+mountList(refundBatchRoutes, contract.listRefundBatches, {
+  load: (ctx, { id }) => findEditionForBatch(ctx, id),
   list: (ctx, { loaded, query, page }) => listBatches(ctx, loaded.id, page, query),
   present: presentBatch,
 })
 
-mount(refundBatches, contract.createRefundBatch, {
-  load: (ctx, { id }) => findEdition(ctx, id),
+mount(refundBatchRoutes, contract.createRefundBatch, {
+  load: (ctx, { id }) => findEditionForBatch(ctx, id),
   handle: (ctx, { loaded, body }) => createBatch(ctx, loaded, body),
   present: presentBatch,
   location: ({ id }) => `/v1/refund-batches/${id}`,
 })
 
-mount(refundBatches, contract.getRefundBatch, {
+mount(refundBatchRoutes, contract.getRefundBatch, {
   load: (ctx, { id }) => findBatch(ctx, id),
   handle: async (_, { loaded }) => loaded,
   present: presentBatch,
 })
 
-mount(refundBatches, contract.startRefundBatch, {
+mount(refundBatchRoutes, contract.startRefundBatch, {
   load: (ctx, { id }) => findBatch(ctx, id),
   handle: (ctx, { loaded }) => startBatch(ctx, loaded),
   present: presentBatch,
 })
 
-mount(refundBatches, contract.cancelRefundBatch, {
+mount(refundBatchRoutes, contract.cancelRefundBatch, {
   load: (ctx, { id }) => findBatch(ctx, id),
   handle: (ctx, { loaded }) => cancelBatch(ctx, loaded),
   present: presentBatch,

@@ -1,8 +1,8 @@
 import { eq, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { changedOne } from '../../db/commit.ts'
+import { requireOneChange } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { addToOrderText } from '../../db/order-text.ts'
+import { addToOrderText } from '../../db/search.ts'
 import { transactions } from '../../db/schema/sales/orders.ts'
 import { refundItems, refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
 import { insert, update } from '../../db/write.ts'
@@ -13,8 +13,8 @@ import { refundLifecycle } from '../../domain/refunds/refunds.ts'
 import { refundEmailStatements } from '../transactional-emails/index.ts'
 import { passChanged } from '../wallet/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
-import { moveAmounts, purchasesAreAsRead } from './amounts.ts'
-import { amountOf, purchasesOf, refundAnnouncements, type RefundedPurchase } from './refund.ts'
+import { moveAmounts, requireUnchangedPurchases } from './amounts.ts'
+import { getAmount, loadPurchases, buildRefundAnnouncements, type RefundedPurchase } from './refund.ts'
 
 export interface RefundChanges {
   statements: Statement[]
@@ -23,21 +23,21 @@ export interface RefundChanges {
 
 export interface Completion {
   provider_reference: string | null
-  /** The purchases of the refund, if the same transaction adds its items: they cannot be read before. */
+  /** Given when the same transaction writes the items of the refund, because they cannot be read before. */
   purchases?: readonly RefundedPurchase[]
 }
 
-const cancelled = 'refunded'
-const cancellable = purchaseLifecycle.sourcesOf(cancelled)
-const isCancellable = ({ status }: RefundedPurchase): boolean => cancellable.includes(status)
+const cancelledStatus = 'refunded'
+const cancellableStatuses = purchaseLifecycle.sourcesOf(cancelledStatus)
+const isCancellable = ({ status }: RefundedPurchase): boolean => cancellableStatuses.includes(status)
 
-/** Adds the refund to the transactions of its order, which is found by it then. A refund of 0 is not added. */
-export function refundTransaction(
+/** Adds the refund to the transactions of its order, and its id to the search text. A refund of 0 is not added. */
+export function buildTransaction(
   ctx: Pick<JobCtx, 'now' | 'newId'>,
   refund: RefundRow,
   provider_reference: string | null,
 ): Statement[] {
-  const amount_minor = amountOf(refund)
+  const amount_minor = getAmount(refund)
   if (amount_minor === 0) return []
   const id = ctx.newId('transaction')
   return [
@@ -68,7 +68,7 @@ function cancelPurchases(refund: RefundRow, purchases: readonly RefundedPurchase
       refundItems,
       {
         status_before: sql`(select status from purchases
-          where purchases.id = refund_items.purchase_id and ${inList(sql`status`, cancellable)})`,
+          where purchases.id = refund_items.purchase_id and ${inList(sql`status`, cancellableStatuses)})`,
       },
       eq(refundItems.refund_request_id, refund.id),
     ),
@@ -76,8 +76,8 @@ function cancelPurchases(refund: RefundRow, purchases: readonly RefundedPurchase
   ]
 }
 
-/** A provider may reverse what it has paid, so the refund is looked up again some days later. */
-const dueAfter = (refund: RefundRow, reference: string | null, now: number): number | null =>
+/** A provider may reverse a refund, so the refund is looked up again some days later. */
+const computeRecheckTime = (refund: RefundRow, reference: string | null, now: number): number | null =>
   (reference ?? refund.provider_reference) === null || refund.service === 'manual' ? null : nextRecheck(now, now)
 
 const status = 'completed'
@@ -87,11 +87,11 @@ const markCompleted = (refund: RefundRow, reference: string | null, now: number)
     refundRequests,
     {
       status,
-      refunded_minor: amountOf(refund),
+      refunded_minor: getAmount(refund),
       provider_reference: reference ?? refund.provider_reference,
       failure_code: null,
       failure_message: null,
-      due_at: dueAfter(refund, reference, now),
+      due_at: computeRecheckTime(refund, reference, now),
       lease_until: null,
       needs_attention: false,
       completed_at: now,
@@ -101,51 +101,50 @@ const markCompleted = (refund: RefundRow, reference: string | null, now: number)
     sql`id = ${refund.id} and version = ${refund.version}
       and ${inList(sql`status`, refundLifecycle.sourcesOf(status))}`,
   ),
-  changedOne(),
+  requireOneChange(),
 ]
 
 /**
- * What completes a refund, for the transaction that records that it was paid back. `refund` is the row as it is when
- * the statements run: approved or processing, with its version. Throws nothing; the batch is a lost race when the
- * refund or a purchase changed. Afterwards there may be a message to send: `enqueueEmails`.
+ * Builds the statements that complete a refund. `refund` is the row as it is when they run: approved or processing. The
+ * batch is a lost race when the refund or a purchase has changed. Call `enqueueEmails` after the commit.
  */
-export async function completionStatements(
+export async function buildCompletion(
   ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>,
   refund: RefundRow,
-  { provider_reference, purchases: given }: Completion,
+  { provider_reference, purchases: knownPurchases }: Completion,
 ): Promise<RefundChanges> {
   const now = ctx.now()
-  const amount_minor = amountOf(refund)
-  const purchases = given ?? (await purchasesOf(ctx, refund.id))
+  const amount_minor = getAmount(refund)
+  const purchases = knownPurchases ?? (await loadPurchases(ctx, refund.id))
   const isCancelled = (purchase: RefundedPurchase) => refund.cancel_purchase && isCancellable(purchase)
   return {
     statements: [
       ...markCompleted(refund, provider_reference, now),
-      ...purchasesAreAsRead(purchases),
+      ...requireUnchangedPurchases(purchases),
       ...cancelPurchases(refund, purchases, now),
       ...moveAmounts(
         refund,
         { refunded: 1, reserved: -1 },
-        { now, status: sql`iif(items.status_before is null, purchases.status, ${cancelled})` },
+        { now, status: sql`iif(items.status_before is null, purchases.status, ${cancelledStatus})` },
       ),
-      ...refundTransaction(ctx, refund, provider_reference),
+      ...buildTransaction(ctx, refund, provider_reference),
       ...(await refundEmailStatements(ctx, 'refund_confirmation', {
         ...refund,
         status,
         amount_minor,
       })),
     ],
-    announcements: refundAnnouncements(refund, purchases, {
+    announcements: buildRefundAnnouncements(refund, purchases, {
       action: 'refunded',
       status,
       amount_minor,
       occurredAt: now,
-      statusOf: (purchase) => (isCancelled(purchase) ? cancelled : purchase.status),
+      computeStatus: (purchase) => (isCancelled(purchase) ? cancelledStatus : purchase.status),
     }),
   }
 }
 
-/** Cancels the transaction of a refund that the provider took back. */
+/** Cancels the transaction of a refund that the provider reversed. */
 export const cancelTransaction = (refundId: string): Statement =>
   update(
     transactions,

@@ -20,9 +20,9 @@ export const settleRefundRequest = operation({
   tag: 'Refunds',
   method: 'post',
   path: '/v1/refund-requests/{id}/settle',
-  summary: 'Settle refund request',
+  summary: 'Settle a refund request',
   description:
-    'Says that a refund was paid by hand, and with which reference: several may have that of one transfer. The refund is completed, as one is that a provider has paid. It must be processing at a merchant account of type manual that is settled by hand; others are 409 `invalid_transition`.',
+    'Confirms that a refund was paid by hand and completes it. `reference` names the transfer; several refunds may have the same one. Only refunds that are `processing` with the service `manual` can be settled; others get 409 `invalid_transition`.',
   roles: ['OA', 'OM', 'EA', 'EM'],
   params: IdParams('rfr'),
   body: z.object({ reference: RequiredText(200) }),

@@ -1,6 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { stillHolds } from '../../db/commit.ts'
+import { abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { refundItems, refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
 import { inList } from '../../db/visibility.ts'
@@ -9,9 +9,9 @@ import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import type { RefundOutcome } from '../../gateways/payments/payments.ts'
 import { refundEmailStatements } from '../transactional-emails/index.ts'
 import { passChanged } from '../wallet/index.ts'
-import { moveAmounts, purchasesAreAsRead } from './amounts.ts'
+import { moveAmounts, requireUnchangedPurchases } from './amounts.ts'
 import { cancelTransaction, type RefundChanges } from './complete.ts'
-import { amountOf, purchasesOf, refundAnnouncements, type RefundedPurchase } from './refund.ts'
+import { getAmount, loadPurchases, buildRefundAnnouncements, type RefundedPurchase } from './refund.ts'
 
 type RefundFailure = Pick<Extract<RefundOutcome, { state: 'failed' }>, 'provider_reference' | 'code' | 'message'>
 type FailCtx = Pick<JobCtx, 'db' | 'now' | 'newId'>
@@ -33,35 +33,31 @@ const markFailed = (refund: RefundRow, failure: RefundFailure, now: number): Sta
     modified_at: now,
   })
 
-const announced = (
+const buildFailureAnnouncements = (
   refund: RefundRow,
   purchases: readonly RefundedPurchase[],
   now: number,
-  statusOf?: (purchase: RefundedPurchase) => PurchaseStatus,
+  computeStatus?: (purchase: RefundedPurchase) => PurchaseStatus,
 ) =>
-  refundAnnouncements(refund, purchases, {
+  buildRefundAnnouncements(refund, purchases, {
     action: 'refund_failed',
     status,
-    amount_minor: amountOf(refund),
+    amount_minor: getAmount(refund),
     occurredAt: now,
-    ...(statusOf && { statusOf }),
+    ...(computeStatus && { computeStatus }),
   })
 
-/** The refund failed: releases the reserved amounts. */
-export async function failureStatements(
-  ctx: FailCtx,
-  refund: RefundRow,
-  failure: RefundFailure,
-): Promise<RefundChanges> {
+/** Builds the statements that mark a refund as failed and release its reserved amounts. */
+export async function buildFailure(ctx: FailCtx, refund: RefundRow, failure: RefundFailure): Promise<RefundChanges> {
   const now = ctx.now()
-  const purchases = await purchasesOf(ctx, refund.id)
+  const purchases = await loadPurchases(ctx, refund.id)
   return {
     statements: [
       ...markFailed(refund, failure, now),
-      ...purchasesAreAsRead(purchases),
+      ...requireUnchangedPurchases(purchases),
       ...moveAmounts(refund, { refunded: 0, reserved: -1 }, { now }),
     ],
-    announcements: announced(refund, purchases, now),
+    announcements: buildFailureAnnouncements(refund, purchases, now),
   }
 }
 
@@ -70,8 +66,8 @@ interface OtherCancellation {
   purchase_id: string
 }
 
-/** Other completed refunds with `cancel_purchase` for purchases that this refund cancelled. */
-const otherCancellations = (refundId: string): SQL<OtherCancellation> =>
+/** Selects other completed refunds with `cancel_purchase` for purchases that this refund cancelled. */
+const selectOtherCancellations = (refundId: string): SQL<OtherCancellation> =>
   sql<OtherCancellation>`select min(others.refund_request_id) as refund_request_id, others.purchase_id
     from refund_items as items
     cross join refund_items as others on others.purchase_id = items.purchase_id
@@ -81,24 +77,24 @@ const otherCancellations = (refundId: string): SQL<OtherCancellation> =>
       and ${and(eq(refundRequests.status, 'completed'), eq(refundRequests.cancel_purchase, true))}
     group by others.purchase_id`
 
-const forgetStatus = ({ id }: RefundRow, purchaseIds: readonly string[]): Statement =>
+const clearStatusBefore = ({ id }: RefundRow, purchaseIds: readonly string[]): Statement =>
   update(
     refundItems,
     { status_before: null },
     and(eq(refundItems.refund_request_id, id), inList(sql`${refundItems.purchase_id}`, purchaseIds)),
   )
 
-/** Moves the cancellation to the other refund: the purchase stays cancelled until that refund fails as well. */
+/** Moves the cancellation to the other refund, so that the purchase stays cancelled until that one fails as well. */
 function moveCancellations(refund: RefundRow, others: readonly OtherCancellation[]): Statement[] {
   const pairs = JSON.stringify(others.map(({ refund_request_id, purchase_id }) => [refund_request_id, purchase_id]))
   return [
-    stillHolds(sql`(select count(*) from (${otherCancellations(refund.id)})) = ${others.length}`),
+    abortUnless(sql`(select count(*) from (${selectOtherCancellations(refund.id)})) = ${others.length}`),
     ...(others.length
       ? [
-          sql`update refund_items set status_before = (select own.status_before from refund_items as own
-              where own.refund_request_id = ${refund.id} and own.purchase_id = refund_items.purchase_id)
+          sql`update refund_items set status_before = (select failed.status_before from refund_items as failed
+              where failed.refund_request_id = ${refund.id} and failed.purchase_id = refund_items.purchase_id)
             where (refund_request_id, purchase_id) in (select value ->> 0, value ->> 1 from json_each(${pairs}))`,
-          forgetStatus(
+          clearStatusBefore(
             refund,
             others.map(({ purchase_id }) => purchase_id),
           ),
@@ -108,27 +104,23 @@ function moveCancellations(refund: RefundRow, others: readonly OtherCancellation
 }
 
 /**
- * The provider took back a completed refund: its amounts are subtracted again, and purchases that it cancelled get
- * their earlier status. The lifecycle of purchases has no such transition, because this undoes one.
+ * Builds the statements for a completed refund that the provider reversed: they subtract its amounts and restore the
+ * status of purchases that it cancelled. The lifecycle of purchases has no such transition, because this undoes one.
  */
-export async function takenBackStatements(
-  ctx: FailCtx,
-  refund: RefundRow,
-  failure: RefundFailure,
-): Promise<RefundChanges> {
+export async function buildReversal(ctx: FailCtx, refund: RefundRow, failure: RefundFailure): Promise<RefundChanges> {
   const now = ctx.now()
-  const purchases = await purchasesOf(ctx, refund.id)
+  const purchases = await loadPurchases(ctx, refund.id)
   const cancelled = 'refunded'
-  const others = await ctx.db.all(otherCancellations(refund.id))
+  const others = await ctx.db.all(selectOtherCancellations(refund.id))
   const isRestored = (purchase: RefundedPurchase) =>
     purchase.status === cancelled &&
     purchase.status_before !== null &&
     others.every(({ purchase_id }) => purchase_id !== purchase.id)
-  const restored = purchases.filter(isRestored).map(({ id }) => id)
+  const restoredIds = purchases.filter(isRestored).map(({ id }) => id)
   return {
     statements: [
       ...markFailed(refund, failure, now),
-      ...purchasesAreAsRead(purchases),
+      ...requireUnchangedPurchases(purchases),
       ...moveCancellations(refund, others),
       ...moveAmounts(
         refund,
@@ -140,10 +132,14 @@ export async function takenBackStatements(
         },
       ),
       cancelTransaction(refund.id),
-      ...(restored.length ? [forgetStatus(refund, restored), passChanged(restored, now)] : []),
-      ...(await refundEmailStatements(ctx, 'refund_correction', { ...refund, status, amount_minor: amountOf(refund) })),
+      ...(restoredIds.length ? [clearStatusBefore(refund, restoredIds), passChanged(restoredIds, now)] : []),
+      ...(await refundEmailStatements(ctx, 'refund_correction', {
+        ...refund,
+        status,
+        amount_minor: getAmount(refund),
+      })),
     ],
-    announcements: announced(refund, purchases, now, (purchase) =>
+    announcements: buildFailureAnnouncements(refund, purchases, now, (purchase) =>
       isRestored(purchase) ? (purchase.status_before ?? purchase.status) : purchase.status,
     ),
   }

@@ -1,5 +1,10 @@
-export { moveAmounts, purchasesAreAsRead } from './amounts.ts'
-export { auditRefund } from './audit.ts'
-export { completionStatements } from './complete.ts'
-export { enqueueRefunds } from './enqueue.ts'
-export { purchasesOf, refundAnnouncements, type RefundedPurchase } from './refund.ts'
+export { moveAmounts, requireUnchangedPurchases } from './amounts.ts'
+export { buildCompletion } from './complete.ts'
+export {
+  buildRefundAnnouncements,
+  buildRefundAudit,
+  enqueueRefunds,
+  loadPurchases,
+  type RefundedPurchase,
+} from './refund.ts'
+export { refundVisibility } from './settle.ts'

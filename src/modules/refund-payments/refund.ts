@@ -2,21 +2,24 @@ import { eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
 import { refundItems, refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
-import { type RowOf, select, selection } from '../../db/select.ts'
+import type { Statement } from '../../db/database.ts'
+import { type RowOf, select, buildSelectList } from '../../db/select.ts'
+import { listChanges, type Representation, systemActor } from '../../domain/audit.ts'
 import { toMajor } from '../../domain/money.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import type { RefundStatus } from '../../domain/refunds/refunds.ts'
-import { announcedFields, announcedJoins, purchaseAction } from '../purchases/index.ts'
+import { auditStatement } from '../audit-log/index.ts'
+import { purchaseEventFields, purchaseEventJoins, buildPurchaseEvent } from '../purchases/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
 
 const refundedFields = {
-  ...announcedFields,
+  ...purchaseEventFields,
   status: purchases.status,
-  /** The status before this refund cancelled it; null when it did not. */
+  /** The status before this refund cancelled the purchase; null when it did not. */
   status_before: refundItems.status_before,
 }
 
-/** A purchase of a refund, as events show it. */
+/** A purchase of a refund with the fields of its webhook event. */
 export type RefundedPurchase = RowOf<typeof refundedFields>
 
 type RefundCtx = Pick<JobCtx, 'db'>
@@ -24,37 +27,37 @@ type RefundCtx = Pick<JobCtx, 'db'>
 export const loadRefund = ({ db }: RefundCtx, id: string): Promise<RefundRow | undefined> =>
   db.first(select(getTableColumns(refundRequests)).from(refundRequests).where(eq(refundRequests.id, id)))
 
-export const purchasesOf = ({ db }: RefundCtx, refundId: string): Promise<RefundedPurchase[]> =>
+export const loadPurchases = ({ db }: RefundCtx, refundId: string): Promise<RefundedPurchase[]> =>
   db.all(
-    sql<RefundedPurchase>`select ${selection(refundedFields)}
-      from ${refundItems} cross join ${purchases} on ${purchases.id} = ${refundItems.purchase_id} ${announcedJoins}
+    sql<RefundedPurchase>`select ${buildSelectList(refundedFields)}
+      from ${refundItems} cross join ${purchases} on ${purchases.id} = ${refundItems.purchase_id} ${purchaseEventJoins}
       where ${refundItems.refund_request_id} = ${refundId} order by ${purchases.id}`,
   )
 
-/** What is paid back once the refund is granted. */
-export const amountOf = (refund: Pick<RefundRow, 'requested_minor' | 'approved_minor'>): number =>
+/** Returns the approved amount, or before the approval the requested amount. */
+export const getAmount = (refund: Pick<RefundRow, 'requested_minor' | 'approved_minor'>): number =>
   refund.approved_minor ?? refund.requested_minor
 
 type RefundAction = Extract<Announcement, { kind: 'purchase.action' }>['data']['action'] & `refund${string}`
 
 interface RefundChange {
   action: RefundAction
-  /** The status that the refund has afterwards. */
+  /** The status of the refund after the change. */
   status: RefundStatus
   amount_minor: number
   occurredAt: number
-  /** The status that a purchase has afterwards. */
-  statusOf?: (purchase: RefundedPurchase) => PurchaseStatus
+  /** Computes the status of a purchase after the change. */
+  computeStatus?: (purchase: RefundedPurchase) => PurchaseStatus
 }
 
-/** The events of a change of a refund: one for each of its purchases. */
-export const refundAnnouncements = (
+/** Builds the webhook events about a change of a refund: one for each of its purchases. */
+export const buildRefundAnnouncements = (
   refund: Pick<RefundRow, 'id' | 'currency'>,
-  refunded: readonly RefundedPurchase[],
-  { action, status, amount_minor, occurredAt, statusOf = (purchase) => purchase.status }: RefundChange,
+  refundedPurchases: readonly RefundedPurchase[],
+  { action, status, amount_minor, occurredAt, computeStatus = (purchase) => purchase.status }: RefundChange,
 ): Announcement[] =>
-  refunded.map((purchase) => {
-    const event = purchaseAction(purchase, { action, status: statusOf(purchase), occurredAt })
+  refundedPurchases.map((purchase) => {
+    const event = buildPurchaseEvent(purchase, { action, status: computeStatus(purchase), occurredAt })
     const refund_request = {
       id: refund.id,
       status,
@@ -63,3 +66,38 @@ export const refundAnnouncements = (
     }
     return { ...event, data: { ...event.data, refund_request } }
   })
+
+type RefundAuditAction =
+  | 'requestBatchRefund'
+  | 'completeRefund'
+  | 'failRefund'
+  | 'takeBackRefund'
+  | 'recordProviderRefund'
+
+/** Builds the audit entry of background work on a refund. `request_id` is the key of the attempt. */
+export const buildRefundAudit = (
+  job: Pick<JobCtx, 'now' | 'newId'>,
+  action: RefundAuditAction,
+  refund: RefundRow,
+  change: { before: Representation | null; after: Representation },
+): Statement =>
+  auditStatement(
+    {
+      caller: { id: systemActor, credential: { id: null } },
+      requestId: refund.provider_key ?? refund.id,
+      now: job.now(),
+      id: job.newId('audit_entry'),
+    },
+    {
+      action,
+      organization_id: refund.organization_id,
+      edition_id: refund.edition_id,
+      resource_type: 'refund_request',
+      resource_id: refund.id,
+      changes: listChanges(change.before, change.after),
+    },
+  )
+
+/** The message only says that refunds are due; the consumer reads which ones. A sweep replaces lost messages. */
+export const enqueueRefunds = (job: Pick<JobCtx, 'jobQueue'>, delayMs = 0): Promise<void> =>
+  job.jobQueue.enqueue('refunds', [{ type: 'refund.pay' }], delayMs / 1000)

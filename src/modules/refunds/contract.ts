@@ -1,22 +1,121 @@
 import { z } from '@hono/zod-openapi'
 import { roleCodes } from '../../domain/accounts/access.ts'
 import { currencies, maxAmountMinor, toMajor, toMinor } from '../../domain/money.ts'
-import { refundReasons, refundSources, refundStatuses } from '../../domain/refunds/refunds.ts'
-import { Id, IdParams, JsonObject, RequiredText } from '../../http/fields.ts'
+import { paymentServices } from '../../domain/refunds/merchant-accounts.ts'
+import { refundReasons, refundSources, refundStatuses, refundTargets } from '../../domain/refunds/refunds.ts'
 import {
-  envelope,
-  type FiltersOf,
+  EditionSummary,
+  FullName,
+  Id,
+  IdParams,
+  JsonObject,
+  KnownEmail,
+  OrganizationSummary,
+  orNull,
+  RequiredText,
+  Timestamp,
+} from '../../http/fields.ts'
+import {
+  ListPage,
+  type ListFilters,
   IdFilter,
   InstantFilter,
   listQuery,
   TextFilter,
 } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
-import { maxCommentLength, RefundRequest } from './contract-resource.ts'
+import { productFields } from '../purchases/index.ts'
+
+const maxCommentLength = 2000
+
+const Amount = z.number().openapi({ format: 'double', description: 'Major units.', example: 225 })
+
+const allowedActions = ['approve', 'reject', 'cancel', 'retry', 'settle'] as const
+export type AllowedAction = (typeof allowedActions)[number]
+
+export const RefundRequest = z
+  .object({
+    id: Id('rfr'),
+    status: z.enum(refundStatuses),
+    target: z.enum(refundTargets),
+    organization: OrganizationSummary,
+    edition: EditionSummary,
+    order: z.object({
+      id: Id('ord'),
+      order_number: z.string().nullable().openapi({ description: 'Null for an order without a number.' }),
+    }),
+    purchase: orNull(
+      z.object({
+        id: Id('pur'),
+        vendor_code: z.string().nullable().openapi({ description: 'The code of the ticket; null without one.' }),
+        product: productFields.product,
+        variant: productFields.variant,
+      }),
+    ).openapi({ description: 'Null for a refund of a whole order or payment.' }),
+    transaction_id: Id('trx').openapi({ description: 'The payment that is refunded.' }),
+    customer: z.object({
+      api_id: Id('usr'),
+      full_name: FullName,
+      email: KnownEmail.nullable().openapi({ description: 'Null for a customer without an e-mail address.' }),
+    }),
+    currency: z.enum(currencies),
+    requested_amount: Amount,
+    approved_amount: Amount.nullable().openapi({ description: 'Null until the request is approved.' }),
+    refunded_amount: Amount,
+    breakdown: z
+      .object({ price: Amount, deposit: Amount, handling_fee: Amount, service_fee: Amount })
+      .openapi({ description: 'The parts of the approved amount; before the approval, of the requested amount.' }),
+    reason: z.enum(refundReasons),
+    comment: z.string().max(maxCommentLength),
+    source: z.enum(refundSources).openapi({
+      description:
+        '`admin`: a signed-in person. `api`: an API token. `provider`: the refund was made at the payment provider.',
+    }),
+    include_fees: z.boolean(),
+    cancel_purchase: z.boolean(),
+    notify_customer: z.boolean(),
+    requested_by: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The account that made the request; null for a refund that was made at the provider.' }),
+    reviewed_by: z.string().nullable().openapi({
+      description:
+        'The account that approved or rejected the request; null before, and when the refund policy approved it automatically.',
+    }),
+    reviewed_at: Timestamp.nullable().openapi({ description: 'Null until the request is reviewed.' }),
+    rejection_reason: z
+      .string()
+      .max(maxCommentLength)
+      .nullable()
+      .openapi({ description: 'Null unless the request was rejected.' }),
+    note: z
+      .string()
+      .max(maxCommentLength)
+      .nullable()
+      .openapi({ description: 'The note of the reviewer; null without one.' }),
+    service: z.enum(paymentServices).nullable().openapi({
+      description: 'The service that pays the refund; `manual` means a person. Null until the request is approved.',
+    }),
+    failure_code: z.string().nullable().openapi({ description: 'Null unless the refund failed.' }),
+    failure_message: z.string().nullable().openapi({ description: 'Null unless the refund failed.' }),
+    provider_reference: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The id of the refund at its provider; null until it is known.' }),
+    attempts: z.int(),
+    completed_at: Timestamp.nullable().openapi({ description: 'Null until the refund is completed.' }),
+    allowed_actions: z
+      .array(z.enum(allowedActions))
+      .openapi({ description: 'The actions that the status and your role allow now.' }),
+    metadata: JsonObject,
+    created: Timestamp,
+    modified: Timestamp,
+  })
+  .openapi('RefundRequest')
 
 /**
- * Takes an amount in major units and answers minor units. Amounts of 0 are judged later, because a request that cancels
- * a purchase may have one.
+ * Parses an amount in major units to minor units. An amount of 0 is checked later, because only a request that cancels
+ * a purchase may have it.
  */
 const RequestedAmount = z
   .number()
@@ -31,18 +130,22 @@ const RequestedAmount = z
 
 const requestFields = {
   amount: RequestedAmount.optional().openapi({
-    description: 'All that is left without it. 0 only together with `cancel_purchase`.',
+    description:
+      'The amount to pay back; by default everything that is left. 0 is allowed only with `cancel_purchase`.',
   }),
-  currency: z.enum(currencies).optional().openapi({ description: 'That of the order: a check, and never needed.' }),
+  currency: z
+    .enum(currencies)
+    .optional()
+    .openapi({ description: 'The currency of the order. Optional: a different currency is refused.' }),
   reason: z.enum(refundReasons),
   comment: z.string().max(maxCommentLength).optional(),
   include_fees: z.boolean().optional().openapi({
     default: false,
-    description: 'Pays handling fees back too, and for an order or payment all that is left of the payment.',
+    description: 'Also pays handling fees back and, for an order or payment, everything that is left of the payment.',
   }),
   cancel_purchase: z.boolean().optional().openapi({
     default: false,
-    description: 'The purchases become `refunded` when the refund completes, and not before.',
+    description: 'Sets the purchases to `refunded` when the refund completes.',
   }),
   notify_customer: z.boolean().optional().openapi({ default: true }),
   metadata: JsonObject.optional(),
@@ -52,7 +155,7 @@ const CreatePurchaseRefundRequest = z.object(requestFields)
 const CreateRefundRequest = z.object({
   purchase_id: Id('pur').nullish(),
   order_id: Id('ord').nullish(),
-  transaction_id: Id('trx').nullish().openapi({ description: 'A payment.' }),
+  transaction_id: Id('trx').nullish().openapi({ description: 'The id of a payment.' }),
   ...requestFields,
 })
 
@@ -60,7 +163,9 @@ export type CreateInput = z.output<typeof CreatePurchaseRefundRequest>
 export type CreateForTargetInput = z.output<typeof CreateRefundRequest>
 
 const ApproveRefundRequest = z.object({
-  amount: RequestedAmount.optional().openapi({ description: 'At most the requested amount, which is the default.' }),
+  amount: RequestedAmount.optional().openapi({
+    description: 'At most the requested amount, which is also the default.',
+  }),
   note: z.string().max(maxCommentLength).nullish(),
   cancel_purchase: z.boolean().optional(),
   notify_customer: z.boolean().optional(),
@@ -69,16 +174,16 @@ export type ApproveInput = z.output<typeof ApproveRefundRequest>
 
 const RejectRefundRequest = z.object({
   reason: RequiredText(maxCommentLength),
-  notify_customer: z.boolean().optional().openapi({ description: 'Whether the customer gets the reason by e-mail.' }),
+  notify_customer: z.boolean().optional().openapi({ description: 'Whether to e-mail the reason to the customer.' }),
 })
 export type RejectInput = z.output<typeof RejectRefundRequest>
 
-const deciders = ['OA', 'OM', 'EA', 'EM'] as const
+const writers = ['OA', 'OM', 'EA', 'EM'] as const
 
-const creation =
-  'Reserves the amount at once: of requests at the same moment only as many succeed as there is money left, the others are 400 `amount_exceeds_available` or 409 `nothing_to_refund`. Price and deposit are paid back, the handling fee only with `include_fees`. The policy of the organisation may approve small amounts at once.'
+const createDescription =
+  'The request reserves its amount. Of simultaneous requests, only as many succeed as there is money left; the others get 400 `amount_exceeds_available` or 409 `nothing_to_refund`. Price and deposit are paid back, the handling fee only with `include_fees`. The refund policy of the organisation may approve small amounts automatically.'
 
-const creationErrors = [
+const createErrors = [
   'nothing_to_refund',
   'purchase_not_refundable',
   'transaction_not_captured',
@@ -90,15 +195,15 @@ export const createPurchaseRefundRequest = operation({
   tag: 'Purchases',
   method: 'post',
   path: '/v1/purchases/{id}/refund-requests',
-  summary: 'Create refund request for purchase',
-  description: creation,
-  roles: deciders,
+  summary: 'Create a refund request for a purchase',
+  description: createDescription,
+  roles: writers,
   status: 201,
   params: IdParams('pur'),
   body: CreatePurchaseRefundRequest,
   example: { amount: 225, reason: 'customer_request' },
   response: RefundRequest,
-  errors: creationErrors,
+  errors: createErrors,
 })
 
 export const createRefundRequest = operation({
@@ -106,14 +211,14 @@ export const createRefundRequest = operation({
   tag: 'Refunds',
   method: 'post',
   path: '/v1/refund-requests',
-  summary: 'Create refund request',
-  description: `Exactly one of \`purchase_id\`, \`order_id\` and \`transaction_id\`. For an order or a payment the amount is spread over the purchases in proportion to what is left of each, by the largest remainder, to the cent; with \`include_fees\`, what goes beyond them is the service fee. ${creation}`,
-  roles: deciders,
+  summary: 'Create a refund request',
+  description: `Send exactly one of \`purchase_id\`, \`order_id\` and \`transaction_id\`. The amount for an order or a payment is divided among the purchases in proportion to what is left of each, rounded to the cent by the largest remainder. With \`include_fees\`, the amount beyond the purchases is the service fee. ${createDescription}`,
+  roles: writers,
   status: 201,
   body: CreateRefundRequest,
   example: { order_id: 'ord_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', reason: 'event_cancelled', cancel_purchase: true },
   response: RefundRequest,
-  errors: creationErrors,
+  errors: createErrors,
 })
 
 export const listRefundRequests = operation({
@@ -129,30 +234,32 @@ export const listRefundRequests = operation({
       edition_id: IdFilter.optional(),
       organization_id: IdFilter.optional(),
       order_id: IdFilter.optional(),
-      purchase_id: IdFilter.optional().openapi({ description: 'Also refunds of an order that pay it back in part.' }),
+      purchase_id: IdFilter.optional().openapi({
+        description: 'Includes requests for the whole order of the purchase.',
+      }),
       customer_id: IdFilter.optional(),
       status: z.enum(refundStatuses).optional(),
       reason: z.enum(refundReasons).optional(),
       source: z.enum(refundSources).optional(),
       search: TextFilter.optional().openapi({
         description:
-          'All of a request id or of a provider reference, or part of order number, order id, transaction id, customer e-mail or phone.',
+          'An exact request id or provider reference, or a part of the order number, order id, transaction id, customer e-mail or phone number.',
       }),
       created_after: InstantFilter.optional(),
       created_before: InstantFilter.optional(),
     },
   }),
-  response: envelope(RefundRequest),
+  response: ListPage(RefundRequest),
 })
 
-export type RefundFilters = FiltersOf<typeof listRefundRequests.query>
+export type RefundFilters = ListFilters<typeof listRefundRequests.query>
 
 export const getRefundRequest = operation({
   id: 'getRefundRequest',
   tag: 'Refunds',
   method: 'get',
   path: '/v1/refund-requests/{id}',
-  summary: 'Retrieve refund request details',
+  summary: 'Retrieve a refund request',
   roles: roleCodes,
   params: IdParams('rfr'),
   response: RefundRequest,
@@ -163,7 +270,7 @@ const approvalErrors = [
   'four_eyes_required',
   'above_limit',
   'merchant_not_ready',
-  ...creationErrors,
+  ...createErrors,
 ] as const
 
 export const approveRefundRequest = operation({
@@ -171,10 +278,10 @@ export const approveRefundRequest = operation({
   tag: 'Refunds',
   method: 'post',
   path: '/v1/refund-requests/{id}/approve',
-  summary: 'Approve refund request',
+  summary: 'Approve a refund request',
   description:
-    'Of a pending request, or of one that failed. A smaller amount releases the rest. The money is paid back in the background; a refund that a person pays by hand is completed at once, unless its merchant account waits for `settle`.',
-  roles: deciders,
+    'Approves a pending or failed request. A smaller amount releases the rest. The money is paid back in the background. A refund that is paid by hand completes immediately, unless its merchant account has `settle_manually`: then it waits for `settle`.',
+  roles: writers,
   params: IdParams('rfr'),
   body: ApproveRefundRequest,
   example: { note: 'As agreed by telephone' },
@@ -187,8 +294,8 @@ export const rejectRefundRequest = operation({
   tag: 'Refunds',
   method: 'post',
   path: '/v1/refund-requests/{id}/reject',
-  summary: 'Reject refund request',
-  roles: deciders,
+  summary: 'Reject a refund request',
+  roles: writers,
   params: IdParams('rfr'),
   body: RejectRefundRequest,
   example: { reason: 'Tickets are not refundable in the last 48 hours' },
@@ -201,10 +308,10 @@ export const cancelRefundRequest = operation({
   tag: 'Refunds',
   method: 'post',
   path: '/v1/refund-requests/{id}/cancel',
-  summary: 'Cancel refund request',
+  summary: 'Cancel a refund request',
   description:
-    'By the account that asked for it, with whichever of its tokens, while the request is pending. Others reject it.',
-  roles: deciders,
+    'Only the account that made the request can cancel it, with any of its tokens, while the request is pending. Other accounts reject it.',
+  roles: writers,
   params: IdParams('rfr'),
   response: RefundRequest,
   errors: ['invalid_transition', 'edition_archived'],
@@ -215,9 +322,10 @@ export const retryRefundRequest = operation({
   tag: 'Refunds',
   method: 'post',
   path: '/v1/refund-requests/{id}/retry',
-  summary: 'Retry refund request',
-  description: 'Of one that failed: approves the same amount again, if it is still there, as a new attempt.',
-  roles: deciders,
+  summary: 'Retry a refund request',
+  description:
+    'Approves a failed request again with the same amount, as a new attempt. The amount must still be available.',
+  roles: writers,
   params: IdParams('rfr'),
   response: RefundRequest,
   errors: approvalErrors,

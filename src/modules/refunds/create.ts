@@ -1,88 +1,93 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../context.ts'
-import { changedOne, commit, decideAgain } from '../../db/commit.ts'
+import { requireOneChange, commit, retryLostRaces } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
 import { insertWhere } from '../../db/write.ts'
-import { actingAs, type Caller, mayAt, type RoleCode, roleCodes } from '../../domain/accounts/access.ts'
+import { actAs, type Caller, mayAt, type RoleCode, roleCodes } from '../../domain/accounts/access.ts'
 import { doesNotExist, editionArchived, fieldError, invalid, notFound, permissionDenied } from '../../domain/errors.ts'
 import { isHeld } from '../../domain/orders/purchases.ts'
-import { requestedAmount } from '../../domain/refunds/refund-amounts.ts'
-import { isApprovedAtOnce, readPolicy } from '../../domain/refunds/refund-policy.ts'
-import { type Shared, shareOut, totalParts } from '../../domain/refunds/refund-shares.ts'
-import { refundAnnouncements } from '../refund-payments/index.ts'
+import { chooseAmount } from '../../domain/refunds/refund-amounts.ts'
+import { isApprovedAutomatically, readPolicy } from '../../domain/refunds/refund-policy.ts'
+import { type RefundShares, shareAmount, sumParts } from '../../domain/refunds/refund-shares.ts'
+import { buildRefundAnnouncements } from '../refund-payments/index.ts'
 import { announceAll } from '../webhooks/index.ts'
-import { afterApproval, approvedColumns, payingBack, type PayingBack } from './decisions/approval.ts'
+import { buildApproval, buildApprovedColumns, choosePayout, type Payout } from './decisions/approval.ts'
 import { createRefundRequest, type CreateForTargetInput, type CreateInput } from './contract.ts'
 import type { RefundDetailRow } from './queries.ts'
-import { itemStatement, type Reservation, reserveStatements } from './reserve.ts'
-import { findSubject, maxOf, remaining, type RefundSubject, type RefundTarget } from './subject.ts'
+import { insertItems, type Reservation, buildReserveStatements } from './reserve.ts'
+import {
+  loadRefundableOrder,
+  computeMaxAmount,
+  splitRemaining,
+  type RefundableOrder,
+  type RefundTarget,
+} from './refundable-order.ts'
 
 const roles: readonly RoleCode[] = createRefundRequest.roles
 
-export type PaidSubject = RefundSubject & { transaction_id: string }
+export type PaidOrder = RefundableOrder & { transaction_id: string }
 
 export interface RequestedRefund {
-  subject: PaidSubject
+  order: PaidOrder
   target: RefundTarget
   input: CreateInput
   amount: number
-  shares: Shared
+  shares: RefundShares
 }
 
-/** The account that makes the request, and its source. */
-type Asker = Pick<RefundRow, 'source' | 'requested_by'>
+type RefundAuthor = Pick<RefundRow, 'source' | 'requested_by'>
 
 const currencyMismatch = (currency: string) =>
-  invalid(fieldError(['currency'], 'currency_mismatch', `This order is in ${currency}.`))
+  invalid(fieldError(['currency'], 'currency_mismatch', `The currency of this order is ${currency}.`))
 
-/** Decides on the amount and the purchases; throws why there can be no request. */
-function decide(subject: RefundSubject, target: RefundTarget, input: CreateInput): RequestedRefund {
-  if (subject.is_archived) throw editionArchived()
-  const { currency, transaction_id } = subject
+/** Checks the request, and computes its amount and the share of each purchase. */
+function prepareRequest(order: RefundableOrder, target: RefundTarget, input: CreateInput): RequestedRefund {
+  if (order.is_archived) throw editionArchived()
+  const { currency, transaction_id } = order
   if (input.currency !== undefined && input.currency !== currency) throw currencyMismatch(currency)
-  const facts = {
-    purchase_status: target.kind === 'purchase' ? (subject.purchases[0]?.status ?? null) : null,
-    payment_status: subject.transaction_status,
-    max_minor: maxOf(subject, target.kind),
+  const limits = {
+    purchase_status: target.kind === 'purchase' ? (order.purchases[0]?.status ?? null) : null,
+    payment_status: order.transaction_status,
+    max_minor: computeMaxAmount(order, target.kind),
     currency,
   }
-  const amount = requestedAmount(facts, input.amount, input.cancel_purchase ?? false)
-  const held = subject.purchases.filter(({ status }) => isHeld(status))
-  const shares = shareOut(amount, held.map(remaining))
-  return { subject: { ...subject, transaction_id: transaction_id ?? '' }, target, input, amount, shares }
+  const amount = chooseAmount(limits, input.amount, input.cancel_purchase ?? false)
+  const held = order.purchases.filter(({ status }) => isHeld(status))
+  const shares = shareAmount(amount, held.map(splitRemaining))
+  return { order: { ...order, transaction_id: transaction_id ?? '' }, target, input, amount, shares }
 }
 
-export function rowOf(
+export function buildRefundRow(
   ctx: Pick<JobCtx, 'now' | 'newId'>,
-  { subject, target, input, amount, shares }: RequestedRefund,
-  asker: Asker,
+  { order, target, input, amount, shares }: RequestedRefund,
+  author: RefundAuthor,
 ): RefundRow {
   const now = ctx.now()
   return {
     id: ctx.newId('refund_request'),
-    organization_id: subject.organization_id,
-    edition_id: subject.edition_id,
-    order_id: subject.order_id,
-    transaction_id: subject.transaction_id,
+    organization_id: order.organization_id,
+    edition_id: order.edition_id,
+    order_id: order.order_id,
+    transaction_id: order.transaction_id,
     purchase_id: target.kind === 'purchase' ? target.id : null,
-    user_id: subject.user_id,
+    user_id: order.user_id,
     batch_id: null,
     target: target.kind,
     status: 'pending',
-    source: asker.source,
+    source: author.source,
     reason: input.reason,
     comment: input.comment ?? '',
-    currency: subject.currency,
+    currency: order.currency,
     requested_minor: amount,
     approved_minor: null,
     refunded_minor: 0,
-    ...totalParts(shares),
+    ...sumParts(shares),
     include_fees: input.include_fees ?? false,
     cancel_purchase: input.cancel_purchase ?? false,
     notify_customer: input.notify_customer ?? true,
-    requested_by: asker.requested_by,
+    requested_by: author.requested_by,
     reviewed_by: null,
     reviewed_at: null,
     rejection_reason: null,
@@ -108,101 +113,102 @@ export function rowOf(
   }
 }
 
-/** How a request that the policy approves at once is paid back; null for one that waits for a review. */
-async function approvalAtOnce(ctx: Ctx, { subject, amount }: RequestedRefund): Promise<PayingBack | null> {
-  const asked = (subject.refunded_minor ?? 0) + (subject.reserved_minor ?? 0) + amount
-  return isApprovedAtOnce(readPolicy(subject.refund_policy), asked) ? payingBack(ctx, subject, amount) : null
+/**
+ * Chooses how a request is paid that the refund policy approves automatically. Answers null when a review is needed.
+ */
+async function approveByPolicy(ctx: Ctx, { order, amount }: RequestedRefund): Promise<Payout | null> {
+  const total = (order.refunded_minor ?? 0) + (order.reserved_minor ?? 0) + amount
+  return isApprovedAutomatically(readPolicy(order.refund_policy), total) ? choosePayout(ctx, order, amount) : null
 }
 
-const isOpen = (editionId: string): SQL =>
+const isEditionOpen = (editionId: string): SQL =>
   sql`not exists (select 1 from ${editions} where ${editions.id} = ${editionId} and ${editions.is_archived} = 1)`
 
-/** Each statement checks that the one before it changed its rows. Otherwise the batch is aborted. */
-export function creation(reservation: Reservation): Statement[] {
+/** Reserves the amounts and writes the request. Each statement aborts the batch when the one before changed no row. */
+export function buildCreateStatements(reservation: Reservation): Statement[] {
   const { refund, shares } = reservation
   const { items } = shares
   return [
-    ...reserveStatements(reservation, refund.requested_minor),
-    insertWhere(refundRequests, refund, sql`changes() = 1 and ${isOpen(refund.edition_id)}`),
-    // A request without items has no statement after it that checks this.
-    ...(items.length ? [itemStatement(refund.id, items)] : [changedOne()]),
+    ...buildReserveStatements(reservation, refund.requested_minor),
+    insertWhere(refundRequests, refund, sql`changes() = 1 and ${isEditionOpen(refund.edition_id)}`),
+    // The statement that writes the items would check this, but a request may have none.
+    ...(items.length ? [insertItems(refund.id, items)] : [requireOneChange()]),
   ]
 }
 
-function detailOf({ subject, target }: RequestedRefund, refund: RefundRow): RefundDetailRow {
-  const bought = target.kind === 'purchase' ? subject.purchases[0] : undefined
-  const { purchases: _, ...head } = subject
+function buildDetailRow({ order, target }: RequestedRefund, refund: RefundRow): RefundDetailRow {
+  const purchase = target.kind === 'purchase' ? order.purchases[0] : undefined
+  const { purchases: _, ...head } = order
   return {
     ...head,
-    vendor_code: bought?.vendor_code ?? null,
-    product_id: bought?.product_id ?? null,
-    product_name: bought?.product_name ?? null,
-    product_is_draft: bought?.product_is_draft ?? null,
-    product_images: bought?.product_images ?? [],
-    variant_id: bought?.variant_id ?? null,
-    variant_name: bought?.variant_name ?? null,
-    customer_id: subject.user_id,
+    vendor_code: purchase?.vendor_code ?? null,
+    product_id: purchase?.product_id ?? null,
+    product_name: purchase?.product_name ?? null,
+    product_is_draft: purchase?.product_is_draft ?? null,
+    product_images: purchase?.product_images ?? [],
+    variant_id: purchase?.variant_id ?? null,
+    variant_name: purchase?.variant_name ?? null,
+    customer_id: order.user_id,
     ...refund,
   }
 }
 
-export const sourceOf = ({ credential }: Caller): RefundRow['source'] => (credential.kind === 'oidc' ? 'admin' : 'api')
+export const getRefundSource = ({ credential }: Caller): RefundRow['source'] =>
+  credential.kind === 'oidc' ? 'admin' : 'api'
 
-async function create(ctx: Ctx, asked: RequestedRefund): Promise<RefundDetailRow> {
-  const { subject, amount, shares } = asked
-  const pending = rowOf(ctx, asked, { source: sourceOf(ctx.caller), requested_by: ctx.caller.id })
-  const paying = await approvalAtOnce(ctx, asked)
-  const refund = paying
-    ? { ...pending, ...approvedColumns(pending, paying, pending.created_at), approved_minor: amount }
+async function createRequest(ctx: Ctx, request: RequestedRefund): Promise<RefundDetailRow> {
+  const { order, amount, shares } = request
+  const pending = buildRefundRow(ctx, request, { source: getRefundSource(ctx.caller), requested_by: ctx.caller.id })
+  const payout = await approveByPolicy(ctx, request)
+  const refund = payout
+    ? { ...pending, ...buildApprovedColumns(pending, payout, pending.created_at), approved_minor: amount }
     : pending
-  const named = new Set(shares.items.map(({ purchase_id }) => purchase_id))
-  const purchases = subject.purchases.filter(({ id }) => named.has(id))
-  const requested = refundAnnouncements(refund, purchases, {
+  const purchaseIds = new Set(shares.items.map(({ purchase_id }) => purchase_id))
+  const purchases = order.purchases.filter(({ id }) => purchaseIds.has(id))
+  const requestAnnouncements = buildRefundAnnouncements(refund, purchases, {
     action: 'refund_requested',
     status: 'pending',
     amount_minor: amount,
     occurredAt: refund.created_at,
   })
-  const approved = paying && (await afterApproval(ctx, refund, paying, purchases))
-  const created = await commit(ctx, detailOf(asked, approved?.refund ?? refund), [
-    ...creation({ refund, shares, purchases }),
-    ...(approved?.statements ?? []),
-    ...announceAll(ctx, [...requested, ...(approved?.announcements ?? [])]),
+  const approval = payout && (await buildApproval(ctx, refund, payout, purchases))
+  const created = await commit(ctx, buildDetailRow(request, approval?.refund ?? refund), [
+    ...buildCreateStatements({ refund, shares, purchases }),
+    ...(approval?.statements ?? []),
+    ...announceAll(ctx, [...requestAnnouncements, ...(approval?.announcements ?? [])]),
   ])
-  if (approved) ctx.afterCommit(() => approved.enqueue(ctx))
+  if (approval) ctx.afterCommit(() => approval.enqueue(ctx))
   return created
 }
 
-/** A request for a purchase that the path names, and that the caller may change. */
 export const createPurchaseRefund = (ctx: Ctx, id: string, input: CreateInput): Promise<RefundDetailRow> =>
-  decideAgain(async () => {
+  retryLostRaces(async () => {
     const target = { kind: 'purchase', id } as const
-    const subject = await findSubject(ctx, target, input.include_fees ?? false)
-    if (!subject) throw notFound()
-    return create(ctx, decide(subject, target, input))
+    const order = await loadRefundableOrder(ctx, target, input.include_fees ?? false)
+    if (!order) throw notFound()
+    return createRequest(ctx, prepareRequest(order, target, input))
   })
 
-/** The one target that a body names. */
-function targetOf(input: CreateForTargetInput): RefundTarget & { field: string } {
-  const named = (['purchase', 'order', 'transaction'] as const).flatMap((kind) => {
+function readTarget(input: CreateForTargetInput): RefundTarget & { field: string } {
+  const targets = (['purchase', 'order', 'transaction'] as const).flatMap((kind) => {
     const field = `${kind}_id` as const
     const id = input[field]
     return typeof id === 'string' ? [{ kind, id, field }] : []
   })
-  const [target, another] = named
+  const [target, another] = targets
   if (target && !another) return target
-  const detail = 'Exactly one of purchase_id, order_id and transaction_id.'
+  const detail = 'Send exactly one of purchase_id, order_id and transaction_id.'
   throw invalid(fieldError([another?.field ?? 'purchase_id'], 'exactly_one_target', detail))
 }
 
 export function createRefund(ctx: Ctx, input: CreateForTargetInput): Promise<RefundDetailRow> {
-  const target = targetOf(input)
-  // The body names where the operation acts, so a caller who may only read there is told which role it takes.
-  const reader = { ...ctx, caller: actingAs(ctx.caller, roleCodes) }
-  return decideAgain(async () => {
-    const subject = await findSubject(reader, target, input.include_fees ?? false)
-    if (!subject) throw doesNotExist(target.field)
-    if (!mayAt(ctx.caller, roles, subject.tenant)) throw permissionDenied(roles)
-    return create(ctx, decide(subject, target, input))
+  const target = readTarget(input)
+  // The order is read with all roles of the caller, so a viewer gets 403 with the required roles instead of 400.
+  const reader = { ...ctx, caller: actAs(ctx.caller, roleCodes) }
+  return retryLostRaces(async () => {
+    const order = await loadRefundableOrder(reader, target, input.include_fees ?? false)
+    if (!order) throw doesNotExist(target.field)
+    if (!mayAt(ctx.caller, roles, order.tenant)) throw permissionDenied(roles)
+    return createRequest(ctx, prepareRequest(order, target, input))
   })
 }

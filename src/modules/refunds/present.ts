@@ -4,12 +4,11 @@ import { mayAt, type RoleCode } from '../../domain/accounts/access.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { toMajor } from '../../domain/money.ts'
 import { refundLifecycle } from '../../domain/refunds/refunds.ts'
-import { fullName } from '../../domain/accounts/users.ts'
+import { formatFullName } from '../../domain/accounts/users.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import { presentImages } from '../purchases/index.ts'
-import { approveRefundRequest } from './contract.ts'
-import type { AllowedAction, RefundRequest } from './contract-resource.ts'
+import { type AllowedAction, approveRefundRequest, type RefundRequest } from './contract.ts'
 import type { RefundDetailRow } from './queries.ts'
 
 type RequestWire = z.input<typeof RefundRequest>
@@ -31,14 +30,14 @@ const presentPurchase = (row: RefundDetailRow, ctx: Ctx): RequestWire['purchase'
 
 const roles: readonly RoleCode[] = approveRefundRequest.roles
 
-function allowedActions(row: RefundDetailRow, ctx: Ctx): AllowedAction[] {
+function listAllowedActions(row: RefundDetailRow, ctx: Ctx): AllowedAction[] {
   const { organization_id, edition_id, status } = row
   if (!mayAt(ctx.caller, roles, { organization_id, editions: [edition_id] })) return []
-  const reaches = (target: (typeof refundLifecycle.states)[number]) => refundLifecycle.allows(status, target)
+  const canBecome = (target: (typeof refundLifecycle.states)[number]) => refundLifecycle.allows(status, target)
   return [
-    ...(reaches('approved') ? (['approve'] as const) : []),
-    ...(reaches('rejected') ? (['reject'] as const) : []),
-    ...(reaches('cancelled') && row.requested_by === ctx.caller.id ? (['cancel'] as const) : []),
+    ...(canBecome('approved') ? (['approve'] as const) : []),
+    ...(canBecome('rejected') ? (['reject'] as const) : []),
+    ...(canBecome('cancelled') && row.requested_by === ctx.caller.id ? (['cancel'] as const) : []),
     ...(status === 'failed' ? (['retry'] as const) : []),
     ...(status === 'processing' && row.service === 'manual' ? (['settle'] as const) : []),
   ]
@@ -68,7 +67,7 @@ export const presentRefund = (row: RefundDetailRow, ctx: Ctx): RequestWire => ({
   order: { id: row.order_id, order_number: row.order_number },
   purchase: presentPurchase(row, ctx),
   transaction_id: row.transaction_id,
-  customer: { api_id: row.customer_id, full_name: fullName(row), email: row.email },
+  customer: { api_id: row.customer_id, full_name: formatFullName(row), email: row.email },
   ...presentAmounts(row),
   reason: row.reason,
   comment: row.comment,
@@ -87,7 +86,7 @@ export const presentRefund = (row: RefundDetailRow, ctx: Ctx): RequestWire => ({
   provider_reference: row.provider_reference,
   attempts: row.attempts,
   completed_at: toIsoOrNull(row.completed_at),
-  allowed_actions: allowedActions(row, ctx),
+  allowed_actions: listAllowedActions(row, ctx),
   metadata: row.metadata,
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),

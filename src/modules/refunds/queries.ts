@@ -1,3 +1,4 @@
+import { buildContactFields, type CustomerView, viewCustomers } from '../../db/customers.ts'
 import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { editions } from '../../db/schema/editions.ts'
@@ -6,71 +7,68 @@ import { products, variants } from '../../db/schema/sales/catalog.ts'
 import { orders, purchases } from '../../db/schema/sales/orders.ts'
 import { refundItems, refundRequests } from '../../db/schema/sales/refunds.ts'
 import { users } from '../../db/schema/users.ts'
-import { answering, orNull, type RowOf, select, selection } from '../../db/select.ts'
-import { type CustomerView, customerFields, customersSeenBy, madeOfView } from '../../db/customer-visibility.ts'
-import { visibilityOf, visible } from '../../db/visibility.ts'
+import { decodeAs, makeNullable, type RowOf, select, buildSelectList } from '../../db/select.ts'
+import { isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Share } from '../../domain/refunds/refund-shares.ts'
 import { editionSummaryFields } from '../editions/index.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
-import { imagesOfProduct } from '../purchases/index.ts'
+import { productImages } from '../purchases/index.ts'
+import { refundVisibility } from '../refund-payments/index.ts'
 
-const refundVisibility = visibilityOf(sql`${refundRequests.organization_id}`, sql`${refundRequests.edition_id}`)
-
-export const refundFields = madeOfView((view) => ({
+export const buildRefundFields = (view: CustomerView) => ({
   ...editionSummaryFields,
   ...organizationSummaryFields,
   ...getTableColumns(refundRequests),
   order_number: orders.order_number,
-  /** Who has the order now. */
+  /** The present customer of the order. `user_id` is the one at the time of the request. */
   customer_id: orders.user_id,
-  ...customerFields(view, ['first_name', 'last_name', 'email']),
-  // Of its purchase, which a refund of a whole order or payment does not have.
+  ...buildContactFields(view, ['first_name', 'last_name', 'email']),
+  // A refund of a whole order or payment has no purchase, so its columns are null.
   vendor_code: purchases.vendor_code,
-  product_id: orNull(purchases.product_id),
-  product_name: orNull(products.name),
-  product_is_draft: orNull(products.is_draft),
-  product_images: imagesOfProduct,
+  product_id: makeNullable(purchases.product_id),
+  product_name: makeNullable(products.name),
+  product_is_draft: makeNullable(products.is_draft),
+  product_images: productImages,
   variant_id: purchases.variant_id,
-  variant_name: orNull(variants.name),
-}))
+  variant_name: makeNullable(variants.name),
+})
 
-export const joinedEditions = sql`join ${editions} on ${editions.id} = ${refundRequests.edition_id}`
-
-export const joinedOrganizations = sql`join ${organizations} on ${organizations.id} = ${refundRequests.organization_id}`
-
-export const joins = (view: CustomerView): SQL => sql`join ${orders} on ${orders.id} = ${refundRequests.order_id}
+export const buildRefundJoins = (
+  view: CustomerView,
+): SQL => sql`join ${orders} on ${orders.id} = ${refundRequests.order_id}
   join ${users} on ${users.id} = ${orders.user_id} ${view.join}
   left join ${purchases} on ${purchases.id} = ${refundRequests.purchase_id}
   left join ${products} on ${products.id} = ${purchases.product_id}
-  left join ${variants} on ${variants.id} = ${purchases.variant_id}`
+  left join ${variants} on ${variants.id} = ${purchases.variant_id}
+  join ${editions} on ${editions.id} = ${refundRequests.edition_id}
+  join ${organizations} on ${organizations.id} = ${refundRequests.organization_id}`
 
-const loadedFields = madeOfView((view) => ({
-  ...refundFields(view),
+const buildLoadedFields = (view: CustomerView) => ({
+  ...buildRefundFields(view),
   is_archived: editions.is_archived,
   refund_policy: organizations.refund_policy,
-}))
+})
 
-type LoadedFields = RowOf<ReturnType<typeof loadedFields>>
+type LoadedFields = RowOf<ReturnType<typeof buildLoadedFields>>
 
-export type RefundDetailRow = RowOf<ReturnType<typeof refundFields>>
+export type RefundDetailRow = RowOf<ReturnType<typeof buildRefundFields>>
 export type LoadedRefund = LoadedFields & { tenant: Tenant }
 
 export async function findRefund(ctx: Ctx, id: string): Promise<LoadedRefund> {
-  const view = customersSeenBy(ctx.caller)
-  const fields = loadedFields(view)
-  const found = sql<LoadedFields>`select ${selection(fields)} from ${refundRequests} ${joins(view)} ${joinedEditions}
-    ${joinedOrganizations}
-    where ${refundRequests.id} = ${id} and ${visible(ctx.caller, refundVisibility)}`
-  const row = await ctx.db.first(answering(fields, found))
+  const view = viewCustomers(ctx.caller)
+  const fields = buildLoadedFields(view)
+  const statement = sql<LoadedFields>`select ${buildSelectList(fields)} from ${refundRequests} ${buildRefundJoins(view)}
+    where ${refundRequests.id} = ${id} and ${isVisibleTo(ctx.caller, refundVisibility)}`
+  const row = await ctx.db.first(decodeAs(fields, statement))
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
 const { purchase_id, amount_minor, price_minor, deposit_minor, handling_fee_minor } = refundItems
 
-export const itemsOf = (ctx: Ctx, refundId: string): Promise<Share[]> =>
+export const loadRefundItems = (ctx: Ctx, refundId: string): Promise<Share[]> =>
   ctx.db.all(
     select({ purchase_id, amount_minor, price_minor, deposit_minor, handling_fee_minor })
       .from(refundItems)

@@ -1,6 +1,5 @@
-import { mount, mountList } from '../../http/operations/mount.ts'
-import { createRouter } from '../../http/operations/router.ts'
-import { approveRefund } from './decisions/approve.ts'
+import { createRouter, mount, mountList } from '../../http/operations/mount.ts'
+import { approveRefund, retryRefund } from './decisions/approve.ts'
 import { cancelRefund } from './decisions/cancel.ts'
 import * as contract from './contract.ts'
 import { createPurchaseRefund, createRefund } from './create.ts'
@@ -8,56 +7,55 @@ import { presentRefund } from './present.ts'
 import { listRefunds } from './list.ts'
 import { findRefund } from './queries.ts'
 import { rejectRefund } from './decisions/reject.ts'
-import { retryRefund } from './decisions/retry.ts'
-import { findPurchaseTenant } from './subject.ts'
+import { findPurchaseTenant } from './refundable-order.ts'
 
-export const refunds = createRouter()
+export const refundRoutes = createRouter()
 
 const location = ({ id }: { id: string }) => `/v1/refund-requests/${id}`
 
-mount(refunds, contract.createPurchaseRefundRequest, {
+mount(refundRoutes, contract.createPurchaseRefundRequest, {
   load: (ctx, { id }) => findPurchaseTenant(ctx, id),
   handle: (ctx, { loaded, body }) => createPurchaseRefund(ctx, loaded.purchase_id, body),
   present: presentRefund,
   location,
 })
 
-mountList(refunds, contract.listRefundRequests, {
+mountList(refundRoutes, contract.listRefundRequests, {
   list: (ctx, { query, filters, page }) => listRefunds(ctx, page, query.ordering, filters),
   present: presentRefund,
 })
 
-mount(refunds, contract.createRefundRequest, {
+mount(refundRoutes, contract.createRefundRequest, {
   handle: (ctx, { body }) => createRefund(ctx, body),
   present: presentRefund,
   location,
 })
 
-mount(refunds, contract.getRefundRequest, {
+mount(refundRoutes, contract.getRefundRequest, {
   load: (ctx, { id }) => findRefund(ctx, id),
   handle: async (_, { loaded }) => loaded,
   present: presentRefund,
 })
 
-mount(refunds, contract.approveRefundRequest, {
+mount(refundRoutes, contract.approveRefundRequest, {
   load: (ctx, { id }) => findRefund(ctx, id),
   handle: (ctx, { loaded, body }) => approveRefund(ctx, loaded, body),
   present: presentRefund,
 })
 
-mount(refunds, contract.rejectRefundRequest, {
+mount(refundRoutes, contract.rejectRefundRequest, {
   load: (ctx, { id }) => findRefund(ctx, id),
   handle: (ctx, { loaded, body }) => rejectRefund(ctx, loaded, body),
   present: presentRefund,
 })
 
-mount(refunds, contract.cancelRefundRequest, {
+mount(refundRoutes, contract.cancelRefundRequest, {
   load: (ctx, { id }) => findRefund(ctx, id),
   handle: (ctx, { loaded }) => cancelRefund(ctx, loaded),
   present: presentRefund,
 })
 
-mount(refunds, contract.retryRefundRequest, {
+mount(refundRoutes, contract.retryRefundRequest, {
   load: (ctx, { id }) => findRefund(ctx, id),
   handle: (ctx, { loaded }) => retryRefund(ctx, loaded),
   present: presentRefund,

@@ -20,8 +20,8 @@ import {
 } from '../../http/fields.ts'
 import {
   BooleanFilter,
-  envelope,
-  type FiltersOf,
+  ListPage,
+  type ListFilters,
   IdFilter,
   listQuery,
   TextFilter,
@@ -127,7 +127,7 @@ const listSegmentsQuery = listQuery({
   },
 })
 
-export type SegmentFilters = FiltersOf<typeof listSegmentsQuery>
+export type SegmentFilters = ListFilters<typeof listSegmentsQuery>
 export type SegmentOrdering = z.output<typeof listSegmentsQuery>['ordering']
 
 export const listSegments = operation({
@@ -139,7 +139,7 @@ export const listSegments = operation({
   description: 'Newest first. Segments without an edition are seen by roles of the organisation alone.',
   roles: roleCodes,
   query: listSegmentsQuery,
-  response: envelope(Segment),
+  response: ListPage(Segment),
 })
 
 export const createSegment = operation({

@@ -3,7 +3,7 @@ import { commit } from '../../db/commit.ts'
 import { segments } from '../../db/schema/messaging/segments.ts'
 import { insert } from '../../db/write.ts'
 import { doesNotExist } from '../../domain/errors.ts'
-import { searchText } from '../../domain/text/fold.ts'
+import { buildSearchText } from '../../domain/text/fold.ts'
 import { segmentLifecycle } from '../../domain/segments.ts'
 import { openEditions } from '../editions/index.ts'
 import type { CreateSegmentInput } from './contract.ts'
@@ -23,7 +23,7 @@ export async function createSegment(ctx: Ctx, input: CreateSegmentInput): Promis
     edition_id,
     name,
     description,
-    search: searchText(name, description),
+    search: buildSearchText(name, description),
     communication_type,
     communication_channel,
     ...expression,

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { changedOne, commit } from '../../db/commit.ts'
+import { requireOneChange, commit } from '../../db/commit.ts'
 import { segments } from '../../db/schema/messaging/segments.ts'
 import { update } from '../../db/write.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -31,6 +31,6 @@ export async function deleteSegment(ctx: Ctx, segment: LoadedSegment): Promise<n
     ...openEditions(segment.edition_id),
     ...dropMembers(segment, now),
     update(segments, hidden, sql`id = ${id} and version = ${version} and not exists (${campaignsInNeed(id)})`),
-    changedOne(),
+    requireOneChange(),
   ])
 }

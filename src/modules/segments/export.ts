@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { segmentExports } from '../../db/schema/messaging/segments.ts'
-import { customersSeenBy } from '../../db/customer-visibility.ts'
+import { viewCustomers } from '../../db/customers.ts'
 import { insert } from '../../db/write.ts'
-import { byteOrderMark, type Cell, csvRecord } from '../../domain/text/csv.ts'
+import { byteOrderMark, type Cell, formatCsvRecord } from '../../domain/text/encoding.ts'
 import { AppError } from '../../domain/errors.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
-import { slugify } from '../../domain/text/slug.ts'
+import { slugify } from '../../domain/text/text.ts'
 import { consentStatus } from './calculation/audience.ts'
 import type { ExportColumn } from './export-columns-contract.ts'
 import type { LoadedSegment } from './queries.ts'
@@ -49,7 +49,7 @@ const personColumns = [
 ] as const
 
 function pageAfter(ctx: Ctx, segment: LoadedSegment, columns: readonly ExportColumn[], after: number) {
-  const view = customersSeenBy(ctx.caller, sql`u`)
+  const view = viewCustomers(ctx.caller, sql`u`)
   return sql<ExportRow>`select m.user_seq, u.id, ${view.columns(personColumns)}, ${columns.includes('consent_status') ? consentStatus(segment, ctx.now()) : sql`''`} as consent_status
     from segment_members m cross join users u on u.seq = m.user_seq ${view.join}
     where m.segment_seq = ${segment.seq} and m.epoch = ${segment.members_epoch} and m.user_seq > ${after}
@@ -64,9 +64,9 @@ async function* records(
   columns: readonly ExportColumn[],
   first: { rows: ExportRow[]; bom: boolean },
 ): AsyncGenerator<string> {
-  yield (first.bom ? byteOrderMark : '') + csvRecord(columns)
+  yield (first.bom ? byteOrderMark : '') + formatCsvRecord(columns)
   for (let rows = first.rows; rows.length;) {
-    yield rows.map((row) => csvRecord(columns.map((column) => cellOf[column](row)))).join('')
+    yield rows.map((row) => formatCsvRecord(columns.map((column) => cellOf[column](row)))).join('')
     const last = rows.at(-1)
     if (!last || rows.length < rowsAPage) return
     rows = await ctx.db.all(pageAfter(ctx, segment, columns, last.user_seq))

@@ -77,7 +77,7 @@ const exportsASweep = 500
 /** Deletes rows about exports that are as old as the oldest entries of the audit log, which say the same. */
 export const sweepExports = ({ db, now, config }: Pick<JobCtx, 'db' | 'now' | 'config'>): Promise<unknown> =>
   db.all(sql`delete from segment_exports where id in (select id from segment_exports
-    where id < ${firstIdAt('segment_export', now() - config.kept.auditLog)} order by id limit ${exportsASweep})`)
+    where id < ${firstIdAt('segment_export', now() - config.retentionMs.auditLog)} order by id limit ${exportsASweep})`)
 
 const leftoversASweep = 5
 const rowsASlice = 10_000

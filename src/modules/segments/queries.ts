@@ -1,15 +1,14 @@
 import { and, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { containsFolded } from '../../db/contains.ts'
+import { containsFolded } from '../../db/search.ts'
 import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { segments, type StoredSegmentRow } from '../../db/schema/messaging/segments.ts'
-import { select } from '../../db/select.ts'
-import { inList, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
+import { select, type Nullable } from '../../db/select.ts'
+import { inList, buildVisibility, isVisibleTo, isVisibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import type { Nullable } from '../../domain/nullable.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import { campaignStatusesInNeed } from '../../domain/segments.ts'
 import { type EditionSummaryRow, editionSummaryFields } from '../editions/index.ts'
@@ -25,7 +24,7 @@ export interface SegmentRow extends StoredSegmentRow, Summaries {
 
 export type LoadedSegment = SegmentRow & { tenant: Tenant }
 
-const segmentVisibility = visibilityOf(sql`${segments.organization_id}`, sql`${segments.edition_id}`)
+const segmentVisibility = buildVisibility(sql`${segments.organization_id}`, sql`${segments.edition_id}`)
 
 /** The summaries repeat the segment's own ids, so its columns come last: an edition that is missing must not hide them. */
 const columns = {
@@ -58,7 +57,7 @@ export function listSegments(
     id: sql`${segments.seq}`,
     where: [
       isNull(segments.deleted_at),
-      visibleIn(ctx.caller, segmentVisibility, filters),
+      isVisibleIn(ctx.caller, segmentVisibility, filters),
       ...(organization_id ? [eq(segments.organization_id, organization_id)] : []),
       ...(edition_id ? [eq(segments.edition_id, edition_id)] : []),
       ...(status ? [eq(segments.status, status)] : []),
@@ -84,7 +83,7 @@ export async function findSegment(ctx: Ctx, id: string): Promise<LoadedSegment> 
       .from(segments)
       .innerJoin(organizations, eq(organizations.id, segments.organization_id))
       .leftJoin(editions, eq(editions.id, segments.edition_id))
-      .where(and(eq(segments.id, id), isNull(segments.deleted_at), visible(ctx.caller, segmentVisibility))),
+      .where(and(eq(segments.id, id), isNull(segments.deleted_at), isVisibleTo(ctx.caller, segmentVisibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: tenantOf(row) }

@@ -1,5 +1,4 @@
-import { mount, mountFile, mountList } from '../../http/operations/mount.ts'
-import { createRouter } from '../../http/operations/router.ts'
+import { mount, mountFile, mountList, createRouter } from '../../http/operations/mount.ts'
 import * as cel from './expressions/cel-contract.ts'
 import * as contract from './contract.ts'
 import { createSegment } from './create.ts'

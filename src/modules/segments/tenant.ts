@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
-import { actingReach, editionVisibility, visibilityOf, visible } from '../../db/visibility.ts'
+import { getActingReach, editionVisibility, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import { type FieldError, invalid } from '../../domain/errors.ts'
 import type { SegmentTenant } from './calculation/audience.ts'
 
@@ -17,13 +17,13 @@ type Naming = (name: keyof TenantInput | null, code: string, detail: string) => 
 
 /** The whole of an organisation is seen by its own roles alone. */
 const organizationVisibility = {
-  ...visibilityOf(sql`${organizations.id}`, sql`${organizations.id}`),
+  ...buildVisibility(sql`${organizations.id}`, sql`${organizations.id}`),
   inEditions: () => sql`0`,
 }
 
 /** The editions of the organisation in which a caller has a role, where the caller has none in the organisation. */
 function editionsSeen(ctx: Ctx, organizationId: string): string[] {
-  const reach = actingReach(ctx.caller)
+  const reach = getActingReach(ctx.caller)
   if (reach.all) return []
   return reach.editions.flatMap(({ organization_id, edition_id }) =>
     organization_id === organizationId && edition_id !== null ? [edition_id] : [],
@@ -44,7 +44,7 @@ export async function findTenant(
     const edition = await ctx.db.first(
       select({ organization_id: editions.organization_id })
         .from(editions)
-        .where(and(eq(editions.id, edition_id), visible(ctx.caller, editionVisibility))),
+        .where(and(eq(editions.id, edition_id), isVisibleTo(ctx.caller, editionVisibility))),
     )
     if (organization_id !== undefined && edition && edition.organization_id !== organization_id)
       throw unknown('organization_id')
@@ -58,7 +58,7 @@ export async function findTenant(
   const found = await ctx.db.first(
     select({ id: organizations.id })
       .from(organizations)
-      .where(and(eq(organizations.id, organization_id), visible(ctx.caller, organizationVisibility))),
+      .where(and(eq(organizations.id, organization_id), isVisibleTo(ctx.caller, organizationVisibility))),
   )
   if (!found) throw unknown('organization_id')
   return { organization_id, edition_id: null }

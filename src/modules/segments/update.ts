@@ -3,7 +3,7 @@ import { commit } from '../../db/commit.ts'
 import { segments } from '../../db/schema/messaging/segments.ts'
 import { updateVersion } from '../../db/write.ts'
 import { AppError } from '../../domain/errors.ts'
-import { searchText } from '../../domain/text/fold.ts'
+import { buildSearchText } from '../../domain/text/fold.ts'
 import { segmentLifecycle, type SegmentStatus } from '../../domain/segments.ts'
 import { checkMove, openEditions } from '../editions/index.ts'
 import { keepers, type UpdateSegmentInput } from './contract.ts'
@@ -35,7 +35,7 @@ export async function updateSegment(ctx: Ctx, segment: LoadedSegment, input: Upd
   const changes = {
     name,
     description,
-    search: searchText(name, description),
+    search: buildSearchText(name, description),
     communication_type: input.communication_type ?? segment.communication_type,
     communication_channel: input.communication_channel ?? segment.communication_channel,
     edition_id: input.edition_id === undefined ? segment.edition_id : input.edition_id,

@@ -4,7 +4,7 @@ import { capturedDnsRecords } from '../../db/schema/messaging/sender-domains.ts'
 import { select } from '../../db/select.ts'
 import { insertAll, remove } from '../../db/write.ts'
 import { notFound } from '../../domain/errors.ts'
-import type { CapturedRecords } from '../../gateways/dns/captured.ts'
+import type { CapturedRecords } from '../../gateways/dns/dns.ts'
 
 export type RecordsCtx = Pick<JobCtx, 'db' | 'config'>
 
@@ -14,7 +14,7 @@ const isAt = (name: string) => eq(capturedDnsRecords.name, bareName(name))
 
 /** The records that the capture gateway of DNS answers. */
 export const capturedRecords = ({ db }: Pick<JobCtx, 'db'>): CapturedRecords => ({
-  textsAt: async (name) => {
+  findTexts: async (name) => {
     const { value } = capturedDnsRecords
     const found = select({ value }).from(capturedDnsRecords).where(isAt(name)).orderBy(asc(value))
     const rows = await db.all(found)
@@ -29,7 +29,7 @@ function refuseInProduction({ config }: RecordsCtx): void {
 
 export async function capturedRecordsAt(ctx: RecordsCtx, name: string): Promise<readonly string[]> {
   refuseInProduction(ctx)
-  return capturedRecords(ctx).textsAt(name)
+  return capturedRecords(ctx).findTexts(name)
 }
 
 /** Replaces the texts at a name. */

@@ -9,7 +9,7 @@ import {
   senderDomainVerifiers,
 } from '../../domain/messaging/sender-domains.ts'
 import { Id, IdParams, orNull, Timestamp } from '../../http/fields.ts'
-import { type AskedOf, envelope, listQuery } from '../../http/requests/list-query.ts'
+import { type ListRequest, ListPage, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 const DnsRecord = z
@@ -92,10 +92,10 @@ export const listSenderDomains = operation({
     ordering: ['created', 'domain'],
     filters: { status: z.enum(senderDomainStatuses).optional() },
   }),
-  response: envelope(SenderDomain),
+  response: ListPage(SenderDomain),
 })
 
-export type SenderDomainQuery = AskedOf<typeof listSenderDomains.query>
+export type SenderDomainQuery = ListRequest<typeof listSenderDomains.query>
 
 export const createSenderDomain = operation({
   id: 'createSenderDomain',

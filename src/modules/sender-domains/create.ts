@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { changedOne, commit } from '../../db/commit.ts'
+import { requireOneChange, commit } from '../../db/commit.ts'
 import { senderDomains } from '../../db/schema/messaging/sender-domains.ts'
 import { select } from '../../db/select.ts'
 import { insertWhere } from '../../db/write.ts'
@@ -43,7 +43,7 @@ export async function createSenderDomain(
   }
   const isRoomLeft = sql`(select count(*) from ${senderDomains} where ${isOwn}) < ${maxSenderDomains}`
   const added = insertWhere(senderDomains, row, isRoomLeft)
-  return commit(ctx, row, [added, changedOne()], {
+  return commit(ctx, row, [added, requireOneChange()], {
     'sender_domains.organization_id, sender_domains.domain': alreadyThere,
   })
 }

@@ -1,10 +1,10 @@
 import { eq } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { changedOne, commit } from '../../db/commit.ts'
+import { requireOneChange, commit } from '../../db/commit.ts'
 import { senderDomains } from '../../db/schema/messaging/sender-domains.ts'
 import { remove } from '../../db/write.ts'
 import type { SenderDomainRow } from './queries.ts'
 
 /** Editions keep their address: e-mails come from the platform's from now on. */
 export const deleteSenderDomain = (ctx: Ctx, row: SenderDomainRow): Promise<null> =>
-  commit(ctx, null, [remove(senderDomains, eq(senderDomains.id, row.id)), changedOne()])
+  commit(ctx, null, [remove(senderDomains, eq(senderDomains.id, row.id)), requireOneChange()])

@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { senderDomains } from '../../db/schema/messaging/sender-domains.ts'
 import { select } from '../../db/select.ts'
-import { visibilityOf, visible } from '../../db/visibility.ts'
+import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
@@ -18,7 +18,7 @@ const columns = getTableColumns(senderDomains)
 /** Domains with all their columns. */
 export const selectSenderDomains = () => select(columns).from(senderDomains)
 
-const visibility = visibilityOf(sql`${senderDomains.organization_id}`, sql`null`)
+const visibility = buildVisibility(sql`${senderDomains.organization_id}`, sql`null`)
 
 export function listSenderDomains(
   ctx: Ctx,
@@ -44,7 +44,11 @@ export async function findSenderDomain(
   organizationId: string,
   id: string,
 ): Promise<SenderDomainRow & { tenant: Tenant }> {
-  const isThere = and(eq(columns.id, id), eq(columns.organization_id, organizationId), visible(ctx.caller, visibility))
+  const isThere = and(
+    eq(columns.id, id),
+    eq(columns.organization_id, organizationId),
+    isVisibleTo(ctx.caller, visibility),
+  )
   const row = await ctx.db.first(selectSenderDomains().where(isThere))
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [] } }

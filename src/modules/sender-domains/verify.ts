@@ -98,7 +98,7 @@ export async function verifySenderDomain(
       throw permissionDenied([], [fieldError(['by_hand'], 'superuser_only', 'Only the superuser verifies by hand.')])
     return write(ctx, row, asVerified(row, 'superuser', ctx.now()), await release(ctx, row, null))
   }
-  const answer = await ctx.dns.txt(ownershipRecord(row).name)
+  const answer = await ctx.dns.lookUpTxt(ownershipRecord(row).name)
   const proof = outcomeOf(answer, row)
   if (proof !== 'verified') return write(ctx, row, changesOf(row, proof, ctx.now()), [])
   const released = await release(ctx, row, answer)

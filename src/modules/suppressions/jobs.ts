@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { findSweepPosition, sweepPositionStatement } from '../../db/sweeps/sweep-positions.ts'
+import { findSweepPosition, storeSweepPosition } from '../../db/sweeps.ts'
 import { softBounceMemoryMs } from '../../domain/messaging/suppressions.ts'
 import { isRecord, readJson } from '../../domain/text/json.ts'
 import { dayMs } from '../../domain/time/instants.ts'
@@ -41,7 +41,7 @@ export async function sweepSoftBounces({ db, now }: Pick<JobCtx, 'db' | 'now'>):
   await db.batch([
     sql`delete from soft_bounces where ${key} in (select value ->> 'organization_id', value ->> 'channel',
       value ->> 'address', value ->> 'reference' from json_each(${JSON.stringify(old)}))`,
-    sweepPositionStatement(sweepName, {
+    storeSweepPosition(sweepName, {
       after: last ? JSON.stringify({ organization_id, channel, address, reference }) : '',
       begun_at: isUnderWay ? position.begun_at : at,
     }),

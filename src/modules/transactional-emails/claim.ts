@@ -1,7 +1,7 @@
 import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { transactionalEmails } from '../../db/schema/messaging/transactional-emails.ts'
-import { answering } from '../../db/select.ts'
+import { decodeAs } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
 import {
   emailLeaseMs,
@@ -37,7 +37,7 @@ export const claimEmails = (job: JobCtx, count: number): Promise<EmailClaim[]> =
       where ${isPending} and next_attempt_at <= ${now} and coalesce(lease_until, 0) <= ${now}
       order by next_attempt_at limit ${count})
     returning *, ${suppressionReasonAt(recipientPlace)} as suppression`
-  return job.db.all(answering(getTableColumns(transactionalEmails), claim))
+  return job.db.all(decodeAs(getTableColumns(transactionalEmails), claim))
 }
 
 /** The attempt that claimed the message is still the last one. */

@@ -7,7 +7,7 @@ import type { TemplateContext } from '../../domain/email/liquid/variables.ts'
 import { isRecord, readJson } from '../../domain/text/json.ts'
 import { displayName, senderOf } from '../../domain/messaging/mailbox.ts'
 import { failedFor, type SendVerdict } from '../../domain/messaging/transactional-emails.ts'
-import { fullName } from '../../domain/accounts/users.ts'
+import { formatFullName } from '../../domain/accounts/users.ts'
 import type { OutboundEmail } from '../../gateways/email/email.ts'
 import { templateOf } from '../email-messages/index.ts'
 import type { EmailClaim } from './claim.ts'
@@ -77,7 +77,7 @@ function outbound(job: JobCtx, claim: EmailClaim, { frame, template, context }: 
   }
   return {
     ...senderOf(sender, job.config.emailFrom),
-    to: { name: displayName(fullName(frame)), address: claim.recipient },
+    to: { name: displayName(formatFullName(frame)), address: claim.recipient },
     ...personalise(template, context),
     headers: { 'Auto-Submitted': 'auto-generated' },
     reference: claim.id,

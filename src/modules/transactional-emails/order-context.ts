@@ -4,15 +4,21 @@ import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
-import { answering, fromFlag, type RowOf, select, selection } from '../../db/select.ts'
+import { decodeAs, fromFlag, type RowOf, select, buildSelectList } from '../../db/select.ts'
 import { dateText } from '../../domain/email/messages/dates.ts'
 import type { TemplateContext } from '../../domain/email/liquid/variables.ts'
 import { maxListItems } from '../../domain/email/liquid/liquid-bounds.ts'
 import type { Language } from '../../domain/languages.ts'
-import { moneyText } from '../../domain/money.ts'
-import { cartOf } from '../../domain/orders/carts.ts'
-import { fullName } from '../../domain/accounts/users.ts'
-import { boughtFieldsOf, boughtJoins, cartLineColumns, cartLineFields, cartLines } from '../purchases/index.ts'
+import { formatLocalMoney } from '../../domain/money.ts'
+import { readCart } from '../../domain/orders/carts.ts'
+import { formatFullName } from '../../domain/accounts/users.ts'
+import {
+  buildProductFields,
+  buildProductJoins,
+  cartLineColumns,
+  cartLineFields,
+  cartLines,
+} from '../purchases/index.ts'
 import { isVerifiedSender } from '../sender-domains/index.ts'
 
 /** An order with its customer, edition and organisation. */
@@ -43,7 +49,7 @@ const headFields = {
 type OrderHead = RowOf<typeof headFields>
 
 const { quantity, price_minor } = cartLineFields
-const itemFields = { quantity, price_minor, ...boughtFieldsOf(cartLineColumns) }
+const itemFields = { quantity, price_minor, ...buildProductFields(cartLineColumns) }
 
 type ItemRow = RowOf<typeof itemFields>
 
@@ -62,9 +68,10 @@ export async function loadOrder(db: Database, orderId: string): Promise<OrderAnd
       .innerJoin(editions, eq(editions.id, orders.edition_id))
       .innerJoin(organizations, eq(organizations.id, orders.organization_id))
       .where(eq(orders.id, orderId)),
-    answering(
+    decodeAs(
       itemFields,
-      sql<ItemRow>`select ${selection(itemFields)} from ${orders} join ${cartLines} ${boughtJoins(cartLineColumns)}
+      sql<ItemRow>`select ${buildSelectList(itemFields)} from ${orders} join ${cartLines}
+        ${buildProductJoins(cartLineColumns)}
         where ${orders.id} = ${orderId} order by line.key limit ${maxListItems}`,
     ),
   ])
@@ -74,14 +81,14 @@ export async function loadOrder(db: Database, orderId: string): Promise<OrderAnd
 /** The variables of an order, in the words and formats of one language. */
 export function orderContext({ head, items, more }: OrderAndItems, language: Language): TemplateContext {
   const { currency, timezone } = head
-  const cart = cartOf(head)
-  const money = (minor: number) => moneyText(minor, currency, language)
+  const cart = readCart(head)
+  const money = (minor: number) => formatLocalMoney(minor, currency, language)
   const some = (minor: number) => (minor === 0 ? '' : money(minor))
   return {
     customer: {
       first_name: head.first_name,
       last_name: head.last_name,
-      full_name: fullName(head) || (head.email ?? ''),
+      full_name: formatFullName(head) || (head.email ?? ''),
       email: head.email ?? '',
       phone_number: head.phone_number ?? '',
       language,

@@ -12,8 +12,8 @@ import { type Compiled, compile } from '../../domain/email/compile.ts'
 import { dateText } from '../../domain/email/messages/dates.ts'
 import { type KeptRefund, refundMessage, refundReasonText } from '../../domain/email/messages/refund-messages.ts'
 import type { TemplateContext } from '../../domain/email/liquid/variables.ts'
-import { type Language, languageOf } from '../../domain/languages.ts'
-import { moneyText } from '../../domain/money.ts'
+import { type Language, parseLanguage } from '../../domain/languages.ts'
+import { formatLocalMoney } from '../../domain/money.ts'
 import type { RefundReason, RefundStatus } from '../../domain/refunds/refunds.ts'
 import { type RefundEmailKind, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
 import type { EmailClaim } from './claim.ts'
@@ -94,7 +94,7 @@ export async function refundEmailStatements(
       refund_request_id: refund.id,
       refund_attempt: refund.attempts,
       refund: kept,
-      language: languageOf(recipient.locale) ?? recipient.default_language,
+      language: parseLanguage(recipient.locale) ?? recipient.default_language,
       recipient: recipient.email,
       status: transactionalEmailLifecycle.initial,
       next_attempt_at: now,
@@ -111,7 +111,7 @@ export const isRefundClaim = (claim: EmailClaim): claim is RefundClaim => claim.
 /** Variables about the refund for an organisation's own confirmation. */
 export const refundContext = (kept: KeptRefund, timezone: string, language: Language): TemplateContext => ({
   refund: {
-    amount: moneyText(kept.amount_minor, kept.currency, language),
+    amount: formatLocalMoney(kept.amount_minor, kept.currency, language),
     reason: refundReasonText(kept.reason, language),
     status: kept.status,
     message: kept.message ?? '',
@@ -149,7 +149,7 @@ export async function purchaseContext(
       variant: row.variant_name ?? '',
       location: row.location_name ?? '',
       code: row.vendor_code ?? '',
-      price: moneyText(row.price_minor, kept.currency, language),
+      price: formatLocalMoney(row.price_minor, kept.currency, language),
       status: row.status,
     },
   }
@@ -162,7 +162,7 @@ export function refundTemplate(claim: RefundClaim, kept: KeptRefund, { head }: O
     kind: claim.kind,
     language,
     order: head.order_number ?? head.id,
-    amount: moneyText(kept.amount_minor, kept.currency, language),
+    amount: formatLocalMoney(kept.amount_minor, kept.currency, language),
     reason: kept.rejection_reason,
     note: kept.message ?? null,
   })

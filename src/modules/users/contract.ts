@@ -3,8 +3,8 @@ import { maxEmailLength, maxPhoneLength, messageChannels, normalizeEmail } from 
 import { Id, IdParams, JsonObject, KnownEmail, KnownPhone, PersonName, Timestamp } from '../../http/fields.ts'
 import {
   defaultPageSize,
-  envelope,
-  type FiltersOf,
+  ListPage,
+  type ListFilters,
   IdFilter,
   listQuery,
   TextFilter,
@@ -14,24 +14,25 @@ import { operation } from '../../http/operations/operation.ts'
 export const User = z
   .object({
     id: Id('usr'),
-    email: KnownEmail.nullable().openapi({ description: 'Null for a customer with a number alone.' }),
+    email: KnownEmail.nullable().openapi({ description: 'Null for a customer without an e-mail address.' }),
     locale: z.string().openapi({ example: 'da' }),
     msg_channel: z.enum(messageChannels),
     date_joined: Timestamp,
-    phone_number: KnownPhone.nullable().openapi({ description: 'E.164; null for a customer without a number.' }),
+    phone_number: KnownPhone.nullable().openapi({
+      description: 'The phone number in E.164 format; null for a customer without one.',
+    }),
     first_name: PersonName,
     last_name: PersonName,
     is_verified: z.boolean(),
     is_active: z.boolean(),
-    last_seen: Timestamp.nullable().openapi({ description: 'Null until the customer is seen.' }),
+    last_seen: Timestamp.nullable().openapi({ description: 'When the customer was last seen; null for never.' }),
     metadata: JsonObject,
   })
   .openapi('User', {
     description:
-      'A customer of an organisation. Roles of an edition see the values that imports of their edition brought; with several editions, those of the edition that the customer joined last. `is_verified` and `last_seen` are shown to roles of the organisation only.',
+      'A customer of an organisation. Roles of an edition see the values that their edition imported; with roles in several editions, the values of the edition that the customer joined last. Only roles of the organisation see `is_verified` and `last_seen`.',
   })
 
-/** An e-mail address in the form in which it is stored. */
 const Email = z
   .string()
   .max(maxEmailLength)
@@ -46,7 +47,7 @@ const Email = z
 const UpdateUser = z.object({
   email: Email.nullable().optional(),
   phone_number: z.string().max(maxPhoneLength).nullable().optional().openapi({
-    description: 'Numbers without a country are of the country of the edition that the customer joined last.',
+    description: 'A number without a country code gets that of the edition that the customer joined last.',
     example: '+45 32 12 34 56',
   }),
   first_name: PersonName.optional(),
@@ -61,7 +62,7 @@ export const listUsers = operation({
   method: 'get',
   path: '/v1/user',
   summary: 'List users',
-  description: 'Customers of the editions that the caller may see. Pages have 100 customers.',
+  description: 'Lists the customers of your organisations and editions, 100 per page.',
   roles: ['OA', 'OM', 'OV', 'EA', 'EM', 'EV'],
   query: listQuery({
     ordering: ['email', 'phone_number', 'date_joined', 'last_seen'],
@@ -70,15 +71,15 @@ export const listUsers = operation({
       organization_id: IdFilter.optional(),
       search: TextFilter.optional().openapi({
         description:
-          'Part of a name, an e-mail address or a telephone number. One or two letters are looked for among the newest 10,000 customers.',
+          'A part of a name, an e-mail address or a phone number. Texts of one or two characters are searched in the newest 10,000 customers only.',
       }),
     },
     fixedSize: true,
   }),
-  response: envelope(User, defaultPageSize),
+  response: ListPage(User, defaultPageSize),
 })
 
-export type UserFilters = FiltersOf<typeof listUsers.query>
+export type UserFilters = ListFilters<typeof listUsers.query>
 
 export const getUser = operation({
   id: 'getUser',
@@ -97,8 +98,8 @@ export const updateUser = operation({
   method: 'patch',
   path: '/v1/user/{id}',
   summary: 'Update a user',
-  description: `An e-mail address belongs to one customer of an organisation. A customer keeps an address or a number.
-A customer of several editions is changed by roles of the organisation, for others it is 403 \`shared_customer\`.`,
+  description: `An e-mail address belongs to one customer of an organisation, and every customer needs an e-mail address or a phone
+number. Only roles of the organisation change a customer of several editions; others get 403 \`shared_customer\`.`,
   roles: ['OA', 'OM', 'EA', 'EM'],
   params: IdParams('usr'),
   body: UpdateUser,

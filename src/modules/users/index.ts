@@ -1,3 +1,2 @@
 export { presentUser } from './present.ts'
-export { userVisibility } from './visibility.ts'
-export { findUser, type LoadedUser } from './queries.ts'
+export { findUser, type LoadedUser, userVisibility } from './queries.ts'

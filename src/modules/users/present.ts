@@ -1,9 +1,9 @@
 import type { z } from '@hono/zod-openapi'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import type { User } from './contract.ts'
-import type { ShownUserRow } from './queries.ts'
+import type { CustomerRow } from './queries.ts'
 
-export const presentUser = (row: ShownUserRow): z.input<typeof User> => ({
+export const presentUser = (row: CustomerRow): z.input<typeof User> => ({
   id: row.id,
   email: row.email,
   locale: row.locale,

@@ -1,24 +1,30 @@
+import {
+  customerColumns,
+  inEditions,
+  isEditionVisible,
+  selectVisibleEditionIds,
+  type CustomerColumn,
+  type CustomerView,
+  viewCustomers,
+} from '../../db/customers.ts'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import {
-  type CustomerView,
-  customersSeenBy,
-  editionIdsSeenBy,
-  isEditionSeenBy,
-  madeOfView,
-  type ShownColumn,
-  shownColumns,
-} from '../../db/customer-visibility.ts'
 import { users } from '../../db/schema/users.ts'
-import { answering, type RowOf, selection } from '../../db/select.ts'
-import { visible } from '../../db/visibility.ts'
+import { decodeAs, type RowOf, buildSelectList } from '../../db/select.ts'
+import { inList, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import { userVisibility } from './visibility.ts'
 
-type WholeUserRow = typeof users.$inferSelect
+/** Roles of an edition see the customers of their edition. */
+export const userVisibility = {
+  inOrganizations: (ids: readonly string[]) => inList(sql`users.organization_id`, ids),
+  inEditions: (ids: readonly string[]) =>
+    sql`exists (select 1 from edition_customers where user_seq = users.seq and ${inEditions(sql`edition_id`, ids)})`,
+}
 
-const ownColumns = {
+type StoredUserRow = typeof users.$inferSelect
+
+const commonColumns = {
   id: users.id,
   seq: users.seq,
   organization_id: users.organization_id,
@@ -27,36 +33,39 @@ const ownColumns = {
 }
 
 /** A customer as the caller sees them. */
-export type ShownUserRow = Pick<WholeUserRow, keyof typeof ownColumns | ShownColumn>
+export type CustomerRow = Pick<StoredUserRow, keyof typeof commonColumns | CustomerColumn>
 
-/** Columns of which a view may show other values. They are decoded as the customer's own. */
-export const userColumns = madeOfView((view: CustomerView) => ({
-  ...ownColumns,
-  ...(Object.fromEntries(shownColumns.map((name) => [name, view.column(name).mapWith(users[name])])) as {
-    [Name in ShownColumn]: SQL<WholeUserRow[Name]>
+/**
+ * Builds the columns of a customer. A view may take values from `edition_customers`; they are decoded like those of
+ * `users`.
+ */
+export const buildUserFields = (view: CustomerView) => ({
+  ...commonColumns,
+  ...(Object.fromEntries(customerColumns.map((name) => [name, view.column(name).mapWith(users[name])])) as {
+    [Name in CustomerColumn]: SQL<StoredUserRow[Name]>
   }),
-}))
+})
 
-export interface LoadedUser extends ShownUserRow {
+export interface LoadedUser extends CustomerRow {
   tenant: Tenant
-  /** Of the edition that the customer joined last among those that the caller sees, for numbers without a country. */
+  /** The country code of phone numbers without one, from the visible edition that the customer joined last. */
   country_code: string | null
 }
 
 export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
-  const view = customersSeenBy(ctx.caller)
+  const view = viewCustomers(ctx.caller)
   const fields = {
-    ...userColumns(view),
-    editions: editionIdsSeenBy(ctx.caller),
+    ...buildUserFields(view),
+    editions: selectVisibleEditionIds(ctx.caller),
     country_code: sql<string | null>`(select default_country_code from edition_customers
-      join editions on editions.id = edition_id where user_seq = users.seq and ${isEditionSeenBy(ctx.caller)}
+      join editions on editions.id = edition_id where user_seq = users.seq and ${isEditionVisible(ctx.caller)}
       order by edition_customers.seq desc limit 1)`,
   }
   const row = await ctx.db.first(
-    answering(
+    decodeAs(
       fields,
-      sql<RowOf<typeof fields>>`select ${selection(fields)} from users ${view.join}
-        where ${users.id} = ${id} and ${visible(ctx.caller, userVisibility)}`,
+      sql<RowOf<typeof fields>>`select ${buildSelectList(fields)} from users ${view.join}
+        where ${users.id} = ${id} and ${isVisibleTo(ctx.caller, userVisibility)}`,
     ),
   )
   if (!row) throw notFound()
@@ -65,14 +74,14 @@ export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
 }
 
 /** Whether the caller sees a customer of the organisation with this address or number. */
-export async function isShown(
+export async function seesContact(
   ctx: Ctx,
   organizationId: string,
   contact: { column: 'email' | 'phone_number'; value: string | null },
 ): Promise<boolean> {
-  const view = customersSeenBy(ctx.caller)
-  const shown = await ctx.db.first(sql`select 1 from users ${view.join}
+  const view = viewCustomers(ctx.caller)
+  const row = await ctx.db.first(sql`select 1 from users ${view.join}
     where users.organization_id = ${organizationId} and ${users[contact.column]} = ${contact.value}
-      and ${view.column(contact.column)} = ${contact.value} and ${visible(ctx.caller, userVisibility)}`)
-  return shown !== undefined
+      and ${view.column(contact.column)} = ${contact.value} and ${isVisibleTo(ctx.caller, userVisibility)}`)
+  return row !== undefined
 }

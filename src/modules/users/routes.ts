@@ -1,25 +1,24 @@
-import { mount, mountList } from '../../http/operations/mount.ts'
-import { createRouter } from '../../http/operations/router.ts'
+import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
 import * as contract from './contract.ts'
 import { presentUser } from './present.ts'
 import { listUsers } from './list.ts'
 import { findUser } from './queries.ts'
 import { updateUser } from './update.ts'
 
-export const users = createRouter()
+export const userRoutes = createRouter()
 
-mountList(users, contract.listUsers, {
+mountList(userRoutes, contract.listUsers, {
   list: (ctx, { query, filters, page }) => listUsers(ctx, page, query.ordering, filters),
   present: presentUser,
 })
 
-mount(users, contract.getUser, {
+mount(userRoutes, contract.getUser, {
   load: (ctx, { id }) => findUser(ctx, id),
   handle: async (_, { loaded }) => loaded,
   present: presentUser,
 })
 
-mount(users, contract.updateUser, {
+mount(userRoutes, contract.updateUser, {
   load: (ctx, { id }) => findUser(ctx, id),
   handle: (ctx, { loaded, body }) => updateUser(ctx, loaded, body),
   present: presentUser,

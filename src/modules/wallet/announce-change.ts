@@ -3,7 +3,7 @@ import { purchases } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import { walletPasses } from '../../db/schema/wallet.ts'
 import type { RowOf } from '../../db/select.ts'
-import { contactSeenInEdition } from '../../db/customer-visibility.ts'
+import { buildContactColumn } from '../../db/customers.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import { type WalletChange, walletEventKind } from '../../domain/wallet/wallet.ts'
 import type { Announcement } from '../webhooks/index.ts'
@@ -12,7 +12,7 @@ import type { Announcement } from '../webhooks/index.ts'
 export const announcedFields = {
   ...getTableColumns(walletPasses),
   user_id: purchases.user_id,
-  email: sql<string | null>`${contactSeenInEdition(sql`${users}`, 'email', sql`${walletPasses.edition_id}`)}`,
+  email: sql<string | null>`${buildContactColumn(sql`${users}`, 'email', sql`${walletPasses.edition_id}`)}`,
 }
 
 export type AnnouncedPass = RowOf<typeof announcedFields>

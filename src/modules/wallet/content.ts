@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { products } from '../../db/schema/sales/catalog.ts'
-import { answering, fromJson, selection } from '../../db/select.ts'
-import { contactSeenInEdition } from '../../db/customer-visibility.ts'
+import { decodeAs, fromJson, buildSelectList } from '../../db/select.ts'
+import { buildContactColumn } from '../../db/customers.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
-import { fullName } from '../../domain/accounts/users.ts'
+import { formatFullName } from '../../domain/accounts/users.ts'
 import { passStateOf } from '../../domain/wallet/wallet.ts'
 import { type PassContent, passDesignOf } from '../../domain/wallet/wallet-pass.ts'
 import type { PassRow } from './queries.ts'
@@ -45,10 +45,10 @@ export async function contentOf(
       purchases.id as purchase_id, purchases.vendor_code,
       organizations.name as organization_name, editions.id as edition_id, editions.full_name as edition_name,
       editions.start_at, editions.end_at, editions.timezone, editions.default_language,
-      products.name as product_name, ${selection(fields)}, variants.name as variant_name,
+      products.name as product_name, ${buildSelectList(fields)}, variants.name as variant_name,
       locations.name as location_name,
-      ${contactSeenInEdition(user, 'first_name', edition)} as first_name,
-      ${contactSeenInEdition(user, 'last_name', edition)} as last_name
+      ${buildContactColumn(user, 'first_name', edition)} as first_name,
+      ${buildContactColumn(user, 'last_name', edition)} as last_name
     from purchases join products on products.id = purchases.product_id
       join users on users.id = purchases.user_id
       join editions on editions.id = purchases.edition_id
@@ -56,7 +56,7 @@ export async function contentOf(
       left join variants on variants.id = purchases.variant_id
       left join locations on locations.id = purchases.location_id
     where purchases.id = ${pass.purchase_id}`
-  const row = await job.db.first(answering(fields, found))
+  const row = await job.db.first(decodeAs(fields, found))
   if (!row) throw new Error(`There is no purchase of pass ${pass.id}.`)
   return {
     id: pass.id,
@@ -72,7 +72,7 @@ export async function contentOf(
     product_name: row.name_translations[row.default_language] || row.product_name,
     variant_name: row.variant_name,
     location_name: row.location_name,
-    holder_name: fullName(row).trim(),
+    holder_name: formatFullName(row).trim(),
     code: row.vendor_code ?? row.purchase_id,
     design: passDesignOf(row.design ?? {}),
   }

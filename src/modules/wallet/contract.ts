@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { walletPassStatuses, walletPlatforms, walletProviders } from '../../domain/wallet/wallet.ts'
 import { Id, IdParams, Timestamp } from '../../http/fields.ts'
-import { type AskedOf, envelope, listQuery } from '../../http/requests/list-query.ts'
+import { type ListRequest, ListPage, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 const passFields = {
@@ -59,10 +59,10 @@ export const listWalletPasses = operation({
     ordering: ['created'],
     filters: { platform: z.enum(walletPlatforms).optional(), status: z.enum(walletPassStatuses).optional() },
   }),
-  response: envelope(WalletPass),
+  response: ListPage(WalletPass),
 })
 
-export type PassQuery = AskedOf<typeof listWalletPasses.query>
+export type PassQuery = ListRequest<typeof listWalletPasses.query>
 
 export const createWalletPass = operation({
   id: 'createWalletPass',

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { changedOne, commit, stillHolds } from '../../db/commit.ts'
+import { requireOneChange, commit, abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { toHex } from '../../domain/text/encoding.ts'
 import { AppError, editionArchived, fieldError, invalid, LostRace } from '../../domain/errors.ts'
@@ -49,10 +49,10 @@ function providerFor(ctx: Ctx, platform: WalletPlatform): WalletProvider {
 /** The link of a pass; `capture` keeps the pass with it. */
 async function linkOf(ctx: Ctx, row: PassRow): Promise<string> {
   const content = await contentOf(ctx, row)
-  if (row.platform === 'google') return ctx.passes.addUrl({ platform: 'google', content })
+  if (row.platform === 'google') return ctx.passes.createAddUrl({ platform: 'google', content })
   const token = await downloadToken(ctx.config.linkSigningKey, row.serial_number)
   const download_url = `${ctx.config.publicUrl}/wallet/apple/passes/${token}`
-  return ctx.passes.addUrl({ platform: 'apple', content, download_url })
+  return ctx.passes.createAddUrl({ platform: 'apple', content, download_url })
 }
 
 async function newPass(ctx: Ctx, purchase: PurchaseForPass, platform: WalletPlatform): Promise<PassRow> {
@@ -110,9 +110,9 @@ export async function issuePass(
     issued,
     [
       ...openEditions(purchase.edition_id),
-      stillHolds(sql`exists (select 1 from purchases where id = ${purchase.id} and status = ${purchase.status})`),
+      abortUnless(sql`exists (select 1 from purchases where id = ${purchase.id} and status = ${purchase.status})`),
       insertion(row),
-      changedOne(),
+      requireOneChange(),
     ],
     // Another request has just made it.
     { 'wallet_passes.purchase_id, wallet_passes.platform': () => new LostRace('the pass was made meanwhile') },

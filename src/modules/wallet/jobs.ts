@@ -1,8 +1,8 @@
 import { and, asc, eq, lt, sql } from 'drizzle-orm'
-import { decideAgain } from '../../db/commit.ts'
+import { retryLostRaces } from '../../db/commit.ts'
 import type { JobCtx } from '../../context.ts'
 import { walletPasses, walletRegistrations } from '../../db/schema/wallet.ts'
-import { select, selection } from '../../db/select.ts'
+import { select, buildSelectList } from '../../db/select.ts'
 import { update as updateRows } from '../../db/write.ts'
 import { nextUpdateAt, updateLeaseMs } from '../../domain/wallet/wallet.ts'
 import { type AnnouncedPass, announcedFields, announcedJoins } from './announce-change.ts'
@@ -53,9 +53,9 @@ async function updateGoogle(job: JobCtx, pass: PassRow): Promise<boolean> {
 
 /** A phone that its platform no longer knows is unregistered, as if it had asked for it. */
 const deletePhone = (job: JobCtx, passId: string, phone: PhoneToPush): Promise<void> =>
-  decideAgain(async () => {
+  retryLostRaces(async () => {
     const pass = await job.db.first(sql<AnnouncedPass & { push_token: string | null }>`
-      select ${selection(announcedFields)}, (select push_token from wallet_registrations
+      select ${buildSelectList(announcedFields)}, (select push_token from wallet_registrations
         where pass_id = ${walletPasses.id}
           and device_id = ${phone.device_id} and push_token = ${phone.push_token}) as push_token
       from ${walletPasses} ${announcedJoins} where ${walletPasses.id} = ${passId}`)

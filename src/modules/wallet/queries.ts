@@ -6,7 +6,7 @@ import { products } from '../../db/schema/sales/catalog.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
 import { walletPasses } from '../../db/schema/wallet.ts'
 import { fromFlag, fromJson, type RowOf, select } from '../../db/select.ts'
-import { inWords, visibilityByEdition, visibilityOf, visible } from '../../db/visibility.ts'
+import { inWords, buildVisibilityByEdition, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
@@ -47,24 +47,24 @@ export type PurchaseForPass = RowOf<typeof purchaseFields>
 
 /** A purchase that the caller may see, and what decides whether it can become a pass. */
 export async function findPurchaseForPass(ctx: Ctx, id: string): Promise<PurchaseForPass & { tenant: Tenant }> {
-  const visibility = visibilityByEdition(sql`${purchases.edition_id}`)
+  const visibility = buildVisibilityByEdition(sql`${purchases.edition_id}`)
   const row = await ctx.db.first(
     select(purchaseFields)
       .from(purchases)
       .innerJoin(products, eq(products.id, purchases.product_id))
       .innerJoin(editions, eq(editions.id, purchases.edition_id))
-      .where(and(eq(purchases.id, id), visible(ctx.caller, visibility))),
+      .where(and(eq(purchases.id, id), isVisibleTo(ctx.caller, visibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
 export async function findPass(ctx: Ctx, purchaseId: string, id: string): Promise<PassRow & { tenant: Tenant }> {
-  const visibility = visibilityOf(sql`${columns.organization_id}`, sql`${columns.edition_id}`)
+  const visibility = buildVisibility(sql`${columns.organization_id}`, sql`${columns.edition_id}`)
   const row = await ctx.db.first(
     select(columns)
       .from(walletPasses)
-      .where(and(eq(columns.id, id), eq(columns.purchase_id, purchaseId), visible(ctx.caller, visibility))),
+      .where(and(eq(columns.id, id), eq(columns.purchase_id, purchaseId), isVisibleTo(ctx.caller, visibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }

@@ -1,6 +1,6 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { changedOne, commit } from '../../db/commit.ts'
+import { requireOneChange, commit } from '../../db/commit.ts'
 import { walletPasses } from '../../db/schema/wallet.ts'
 import { update } from '../../db/write.ts'
 import { walletPassLifecycle } from '../../domain/wallet/wallet.ts'
@@ -27,6 +27,6 @@ export async function voidPass(ctx: Ctx, pass: PassRow): Promise<null> {
       },
       and(eq(walletPasses.id, pass.id), inArray(walletPasses.status, walletPassLifecycle.sourcesOf(target))),
     ),
-    changedOne(),
+    requireOneChange(),
   ])
 }

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { roleCodes } from '../../domain/accounts/access.ts'
 import { IdParams } from '../../http/fields.ts'
-import { BooleanFilter, envelope, type FiltersOf, IdFilter, listQuery } from '../../http/requests/list-query.ts'
+import { BooleanFilter, ListPage, type ListFilters, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 import {
   CreateWebhook,
@@ -37,7 +37,7 @@ const listWebhooksQuery = listQuery({
   },
 })
 
-export type WebhookFilters = FiltersOf<typeof listWebhooksQuery>
+export type WebhookFilters = ListFilters<typeof listWebhooksQuery>
 export type WebhookOrdering = z.output<typeof listWebhooksQuery>['ordering']
 
 export const listWebhooks = operation({
@@ -49,7 +49,7 @@ export const listWebhooks = operation({
   description: 'Newest first. Only roles of the organisation see endpoints without an edition.',
   roles: endpointReaders,
   query: listWebhooksQuery,
-  response: envelope(WebhookEndpoint),
+  response: ListPage(WebhookEndpoint),
 })
 
 export const createWebhook = operation({

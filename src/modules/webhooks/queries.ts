@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../db/schema/messaging/webhooks.ts'
 import { fromJson, jsonFlag, select } from '../../db/select.ts'
-import { visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
+import { buildVisibility, isVisibleIn, isVisibleTo } from '../../db/visibility.ts'
 import { mayAt, roleCodes, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
@@ -29,8 +29,14 @@ const endpointColumns = getTableColumns(webhookEndpoints)
 const { last_attempt, ...deliveryColumns } = getTableColumns(webhookDeliveries)
 export { deliveryColumns }
 
-const endpointVisibility = visibilityOf(sql`${webhookEndpoints.organization_id}`, sql`${webhookEndpoints.edition_id}`)
-const deliveryVisibility = visibilityOf(sql`${webhookEndpoints.organization_id}`, sql`${webhookDeliveries.edition_id}`)
+const endpointVisibility = buildVisibility(
+  sql`${webhookEndpoints.organization_id}`,
+  sql`${webhookEndpoints.edition_id}`,
+)
+const deliveryVisibility = buildVisibility(
+  sql`${webhookEndpoints.organization_id}`,
+  sql`${webhookDeliveries.edition_id}`,
+)
 
 export const getEndpointTenant = (endpoint: { organization_id: string; edition_id: string | null }): Tenant => ({
   organization_id: endpoint.organization_id,
@@ -49,7 +55,7 @@ export function listEndpoints(
     from: sql`${webhookEndpoints}`,
     id: sql`${id}`,
     where: [
-      visibleIn(ctx.caller, endpointVisibility, filters),
+      isVisibleIn(ctx.caller, endpointVisibility, filters),
       ...(organization_id ? [eq(endpointColumns.organization_id, organization_id)] : []),
       ...(edition_id ? [eq(endpointColumns.edition_id, edition_id)] : []),
       ...(is_active === undefined ? [] : [eq(endpointColumns.is_active, is_active)]),
@@ -68,7 +74,7 @@ export async function findEndpoint(ctx: Ctx, id: string): Promise<LoadedEndpoint
   const row = await ctx.db.first(
     select(endpointColumns)
       .from(webhookEndpoints)
-      .where(and(eq(endpointColumns.id, id), visible(ctx.caller, endpointVisibility))),
+      .where(and(eq(endpointColumns.id, id), isVisibleTo(ctx.caller, endpointVisibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: getEndpointTenant(row) }
@@ -82,7 +88,7 @@ export const matchEndpointDeliveries = (ctx: Ctx, endpoint: EndpointRow): SQL =>
   sql`endpoint_id = ${endpoint.id} and ${matchVisibleDeliveries(ctx, endpoint)}`
 
 export const matchVisibleDeliveries = (ctx: Ctx, { organization_id }: EndpointRow): SQL =>
-  visibleIn(ctx.caller, visibilityOf(sql`${organization_id}`, sql`${webhookDeliveries.edition_id}`), {
+  isVisibleIn(ctx.caller, buildVisibility(sql`${organization_id}`, sql`${webhookDeliveries.edition_id}`), {
     organization_id,
   })
 
@@ -113,8 +119,8 @@ export async function findDelivery(ctx: Ctx, endpointId: string, id: string): Pr
         and(
           eq(webhookDeliveries.id, id),
           eq(webhookDeliveries.endpoint_id, endpointId),
-          visible(ctx.caller, endpointVisibility),
-          visible(ctx.caller, deliveryVisibility),
+          isVisibleTo(ctx.caller, endpointVisibility),
+          isVisibleTo(ctx.caller, deliveryVisibility),
         ),
       ),
   )

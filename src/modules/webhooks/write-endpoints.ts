@@ -1,8 +1,8 @@
 import { and, eq } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { changedOne, commit } from '../../db/commit.ts'
+import { requireOneChange, commit } from '../../db/commit.ts'
 import { webhookEndpoints } from '../../db/schema/messaging/webhooks.ts'
-import { changesIn, insert, isEmpty, remove, updateVersion } from '../../db/write.ts'
+import { pickChanges, insert, isEmpty, remove, updateVersion } from '../../db/write.ts'
 import { fieldError, invalid } from '../../domain/errors.ts'
 import { describeDestinationFault, findDestinationFault } from '../../domain/webhooks/webhook-destination.ts'
 import { mintSecret } from '../../domain/webhooks/webhook-signature.ts'
@@ -80,7 +80,7 @@ export async function updateEndpoint(
     ...changeActivity(endpoint, is_active, now),
     ...(isFresh ? unknownHealth : {}),
   }
-  if (isEmpty(changesIn<EndpointRow>(endpoint, requestedFields)))
+  if (isEmpty(pickChanges<EndpointRow>(endpoint, requestedFields)))
     return commit(ctx, endpoint, openEditions(endpoint.edition_id))
   const changes = { ...requestedFields, modified_at: now }
   const updatedEndpoint = await commit(ctx, { ...endpoint, ...changes, version: endpoint.version + 1 }, [
@@ -111,5 +111,5 @@ export function rotateSecret(ctx: Ctx, endpoint: EndpointRow): Promise<EndpointR
 /** Foreign keys delete the deliveries and their attempts with the endpoint; the events stay. */
 export function deleteEndpoint(ctx: Ctx, endpoint: EndpointRow): Promise<null> {
   const isAsRead = and(eq(webhookEndpoints.id, endpoint.id), eq(webhookEndpoints.version, endpoint.version))
-  return commit(ctx, null, [remove(webhookEndpoints, isAsRead), changedOne()])
+  return commit(ctx, null, [remove(webhookEndpoints, isAsRead), requireOneChange()])
 }

@@ -9,7 +9,7 @@ import {
   maxSortedOffset,
   type SortKey,
 } from '../../db/paginate.ts'
-import { render } from '../../db/render.ts'
+import { renderStatement } from '../../db/database.ts'
 import type { RecipientFilters, RecipientsPage, RecipientsQuery } from '../../domain/campaigns/sender.ts'
 import type { Engagement } from '../../domain/campaigns/sending-policy.ts'
 
@@ -66,7 +66,7 @@ export function selectRecipients(storage: SqlStorage, query: RecipientsQuery): R
   const pageKeys = keys.map((_, index) => sql`page.${keyName(index)}`)
   const pageOrder = keys.map((key, index) => buildDirection({ ...key, column: sql`page.${keyName(index)}` }))
   const all = <Row>(statement: SQL<Row>): Row[] => {
-    const { text, values } = render(statement)
+    const { text, values } = renderStatement(statement)
     return storage.exec(text, ...(values as SqlStorageValue[])).toArray() as Row[]
   }
   // The inner query sorts keys alone, where it sorts: a recipient's row is long.

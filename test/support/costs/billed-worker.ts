@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import type { JobCtx, QueueName } from '../../../src/context.ts'
 import { openJob } from '../../../src/entry/job.ts'
-import { takeBatch } from '../../../src/entry/queue.ts'
+import { handleBatch } from '../../../src/entry/queue.ts'
 import { scheduled } from '../../../src/entry/scheduled.ts'
 import type { WebhookPost } from '../../../src/gateways/webhook-post/webhook-post.ts'
 import type { Bindings } from '../../../src/http/env.ts'
@@ -109,7 +109,7 @@ export function billedWorker() {
         throw new Error(`A message of ${queue} failed.`)
       },
     }))
-    await takeBatch(job, { queue, messages } as unknown as MessageBatch)
+    await handleBatch(job, { queue, messages } as unknown as MessageBatch)
   }
 
   return {

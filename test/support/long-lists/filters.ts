@@ -1,4 +1,4 @@
-import { fold, phoneDigits, phoneNeedles } from '../../../src/domain/text/fold.ts'
+import { fold, listPhoneDigits, parsePhoneNeedles } from '../../../src/domain/text/fold.ts'
 import type { Filter, SeenRow } from './model.ts'
 
 /** A field of a row that has exactly this value. */
@@ -45,7 +45,7 @@ const digitsIn = (text: string | null): string => (text ?? '').replaceAll(/\D/g,
 
 /** Compares digits alone, also as they are dialled. */
 export const containsDigits = (phones: readonly (string | null)[], value: string): boolean =>
-  phoneDigits(value).some((digits) => phones.some((phone) => digitsIn(phone).includes(digits)))
+  listPhoneDigits(value).some((digits) => phones.some((phone) => digitsIn(phone).includes(digits)))
 
 /** As `containsText`, where a telephone number is found by its digits, too. */
 export const containsTextOrDigits = (
@@ -53,6 +53,6 @@ export const containsTextOrDigits = (
   phones: readonly (string | null)[],
   value: string,
 ): boolean =>
-  [fold(value), ...phoneNeedles(value)].some((needle) =>
+  [fold(value), ...parsePhoneNeedles(value)].some((needle) =>
     [...texts.map((text) => fold(text ?? '')), ...phones.map(digitsIn)].some((text) => text.includes(needle)),
   )

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { failReasons, skipReasons } from '../../../src/domain/campaigns/sending-policy.ts'
 import { recipientEventTypes } from '../../../src/domain/campaigns/recipient-events.ts'
 import { filePurposes } from '../../../src/domain/files/files.ts'
-import { searchText } from '../../../src/domain/text/fold.ts'
+import { buildSearchText } from '../../../src/domain/text/fold.ts'
 import type { RecipientOutcome } from '../../../src/objects/campaign/schema.ts'
 import { deliveryStatuses } from '../../../src/domain/webhooks/webhooks.ts'
 import { seedEntries } from '../seeding/audit-log.ts'
@@ -59,7 +59,7 @@ export async function makeFiles({ a, b }: Places): Promise<Row[]> {
     const [first] = await seedFiles(place, 3, {
       name,
       title,
-      search: searchText(name, title),
+      search: buildSearchText(name, title),
       purpose: filePurposes[index % filePurposes.length] ?? 'other',
       mime_type: fileTypes[index % fileTypes.length] ?? 'image/png',
       size: 100 * (index % 4),

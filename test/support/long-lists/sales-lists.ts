@@ -1,5 +1,5 @@
 import { roleCodes } from '../../../src/domain/accounts/access.ts'
-import { numberKey, orderStatuses, orderTypes } from '../../../src/domain/orders/orders.ts'
+import { buildNumberKey, orderStatuses, orderTypes } from '../../../src/domain/orders/orders.ts'
 import { purchaseStatuses } from '../../../src/domain/orders/purchases.ts'
 import { refundReasons, refundSources, refundStatuses } from '../../../src/domain/refunds/refunds.ts'
 import { containsDigits, containsText, containsTextOrDigits, createdRange, exactly, oneOf } from './filters.ts'
@@ -32,7 +32,7 @@ export const ordersList = (rows: readonly Row[]): LongList => ({
   orderings: {
     created,
     modified,
-    order_number: { by: ({ shown }) => numberKey(shown.order_number) },
+    order_number: { by: ({ shown }) => buildNumberKey(shown.order_number) },
     status: { by: ({ shown }) => shown.status },
     type: { by: ({ shown }) => shown.type },
     amount: { by: ({ shown }) => shown.amount },
@@ -87,7 +87,7 @@ const lowerAscii = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) 
 /** The beginning of the code, or the whole of an order number, an order id or a purchase id. */
 const isPurchaseFound = ({ shown }: SeenRow, value: string): boolean =>
   (shown.vendor_code !== null && lowerAscii(shown.vendor_code).startsWith(lowerAscii(value))) ||
-  numberKey(shown.order.order_number) === numberKey(value) ||
+  buildNumberKey(shown.order.order_number) === buildNumberKey(value) ||
   [shown.id, shown.order.id].includes(value)
 
 export const purchasesList = (rows: readonly Row[]): LongList => ({

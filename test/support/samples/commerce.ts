@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { dataImports } from '../../../src/db/schema/data-imports.ts'
 import { purchases } from '../../../src/db/schema/sales/orders.ts'
 import { update } from '../../../src/db/write.ts'
-import { numberKey } from '../../../src/domain/orders/orders.ts'
+import { buildNumberKey } from '../../../src/domain/orders/orders.ts'
 import { next, write } from '../seeding/rows.ts'
 import { seedDataImports } from '../seeding/imports/data-imports.ts'
 import { seedLocation, seedTrade, seedTrades, seedUse } from '../seeding/sales/trades.ts'
@@ -49,7 +49,7 @@ export const commerceSamples: Record<string, SampleOf> = {
       ],
     }),
     fill: (world, count) => seedTrades(firstEdition(world), count),
-    sortValue: { order_number: (item) => numberKey(item['order_number'] as string | null) },
+    sortValue: { order_number: (item) => buildNumberKey(item['order_number'] as string | null) },
   },
 
   getOrder: {

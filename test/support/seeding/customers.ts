@@ -1,9 +1,9 @@
-import { insertEditionCustomers } from '../../../src/db/edition-customers.ts'
+import { insertEditionCustomers } from '../../../src/db/customers.ts'
 import { sql } from 'drizzle-orm'
 import { suppressions } from '../../../src/db/schema/consents.ts'
 import { users } from '../../../src/db/schema/users.ts'
 import { insert, insertAll } from '../../../src/db/write.ts'
-import { type Contact, searchColumns } from '../../../src/domain/accounts/users.ts'
+import { type Contact, buildSearchColumns } from '../../../src/domain/accounts/users.ts'
 import type { SuppressionReason } from '../../../src/domain/messaging/suppressions.ts'
 import { db, freshId, seededAt, unique, next, write, type Place } from './rows.ts'
 import { givenOrganization } from './organizations.ts'
@@ -20,7 +20,7 @@ export const buildMembership = (
 ) => {
   const { id, email, phone_number, first_name = '', last_name = '', locale, metadata = {} } = user
   const contact = { email, phone_number, first_name, last_name }
-  const said = { ...contact, locale, metadata: metadata as Record<string, unknown>, ...searchColumns(contact) }
+  const said = { ...contact, locale, metadata: metadata as Record<string, unknown>, ...buildSearchColumns(contact) }
   return { edition_id, user_id: id, created_at, ...said }
 }
 
@@ -28,7 +28,10 @@ export const buildMembership = (
 export const buildBareMembership = (edition_id: string, user_id: string, created_at = seededAt) =>
   buildMembership(edition_id, { id: user_id, email: null, phone_number: null, locale: 'en' }, created_at)
 
-/** People of an organisation, each with an address and a number unless the columns say otherwise; in the edition too when one is named. */
+/**
+ * People of an organisation, each with an address and a number unless the columns say otherwise; in the edition too
+ * when one is named.
+ */
 export async function seedPeople(
   { organization, edition }: { organization: string; edition?: string },
   people: readonly Partial<UserRow>[],
@@ -51,7 +54,7 @@ export async function seedPeople(
       last_seen_at: null,
       created_at: seededAt,
       modified_at: seededAt,
-      ...searchColumns(person),
+      ...buildSearchColumns(person),
       ...person,
     }
   })

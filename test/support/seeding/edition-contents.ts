@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { idFactory } from '../../../src/domain/ids.ts'
+import { createIdFactory } from '../../../src/domain/ids.ts'
 import { next, type Place, seededAt, write } from './rows.ts'
 import { insertAll, update } from '../../../src/db/write.ts'
 import {
@@ -11,16 +11,15 @@ import {
   passDesigns,
 } from '../../../src/db/schema/sales/catalog.ts'
 import { emailMessages } from '../../../src/db/schema/messaging/email-messages.ts'
-import { triggers } from '../../../src/db/schema/triggers.ts'
+import { triggers, editions } from '../../../src/db/schema/editions.ts'
 import { consents, consentVersions } from '../../../src/db/schema/consents.ts'
-import { editions } from '../../../src/db/schema/editions.ts'
 import type { EmailMessageScope, EmailMessageType } from '../../../src/domain/messaging/email-messages.ts'
 
 /** Every table that an edition owns rows of, filled, with other values than the defaults. Messages stand at all levels. */
 export async function seedEditionContents(place: Place, size = 2) {
   const { organization: organization_id, edition: edition_id } = place
   // In the order of creation, so that a copy and its source can be compared row by row.
-  const newId = idFactory(Date.now(), Math.random)
+  const newId = createIdFactory(Date.now(), Math.random)
   const times = { created_at: seededAt, modified_at: seededAt }
   const tenant = { organization_id, edition_id, created_at: seededAt }
   const named = (kind: string, index: number) => {

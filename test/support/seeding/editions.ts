@@ -2,8 +2,8 @@ import { eq, getTableColumns } from 'drizzle-orm'
 import { editions, feeRules } from '../../../src/db/schema/editions.ts'
 import { select } from '../../../src/db/select.ts'
 import { insert, insertAll } from '../../../src/db/write.ts'
-import { searchText } from '../../../src/domain/text/fold.ts'
-import { slugify } from '../../../src/domain/text/slug.ts'
+import { buildSearchText } from '../../../src/domain/text/fold.ts'
+import { slugify } from '../../../src/domain/text/text.ts'
 import { seedReceiptMessage } from './messaging/email-messages.ts'
 import { seedFile } from './files.ts'
 import { seedMerchantAccount } from './sales/merchant-accounts.ts'
@@ -34,7 +34,7 @@ function rowOf(organization: string, event: string, columns: Partial<EditionRow>
     enabled_languages: ['en'] as const,
     tax_type: 'none' as const,
     currency: 'dkk' as const,
-    search: searchText(name, slug),
+    search: buildSearchText(name, slug),
     created_at: now,
     modified_at: now,
     ...columns,

@@ -5,7 +5,7 @@ import { givenOrganization, type Organization } from './organizations.ts'
 import { db, freshId, next, randomBytes, seededAt, unique, write } from './rows.ts'
 import { insert, insertAll } from '../../../src/db/write.ts'
 import { accounts, members } from '../../../src/db/schema/organizations.ts'
-import { mintToken, shownLength } from '../../../src/domain/accounts/tokens.ts'
+import { generateToken, tokenPreviewLength } from '../../../src/domain/accounts/tokens.ts'
 import { toHex, sha256 } from '../../../src/domain/text/encoding.ts'
 import { accessTokens } from '../../../src/db/schema/auth.ts'
 
@@ -93,13 +93,13 @@ interface TokenOptions {
   name?: string
 }
 
-const tokenRow = (account: string, hash: string, shown: string, options: TokenOptions) => ({
+const tokenRow = (account: string, hash: string, prefix: string, options: TokenOptions) => ({
   id: freshId('access_token'),
   account_id: account,
   organization_id: options.organization ?? null,
   name: options.name ?? `Token ${next()}`,
   token_hash: hash,
-  shown,
+  prefix,
   scopes: (options.scopes ?? ['read', 'write']).join(' '),
   created_at: options.created_at ?? seededAt,
   expires_at: options.expires_at ?? null,
@@ -109,8 +109,8 @@ const tokenRow = (account: string, hash: string, shown: string, options: TokenOp
 })
 
 export async function seedToken(account: string, options: TokenOptions = {}): Promise<{ id: string; token: string }> {
-  const token = mintToken(randomBytes)
-  const row = tokenRow(account, toHex(await sha256(token)), token.slice(0, shownLength), options)
+  const token = generateToken(randomBytes)
+  const row = tokenRow(account, toHex(await sha256(token)), token.slice(0, tokenPreviewLength), options)
   await write(insert(accessTokens, row))
   return { id: row.id, token }
 }

@@ -1,6 +1,7 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { filePurposes, fileStatuses } from '../../../domain/files/files.ts'
 import type { TranslatedDict } from '../../../domain/languages.ts'
+import { scanStates } from '../../../domain/files/scans.ts'
 
 const tagList = () => text({ mode: 'json' }).$type<readonly string[]>().notNull()
 const jsonObject = () => text({ mode: 'json' }).$type<Readonly<Record<string, unknown>>>().notNull()
@@ -30,7 +31,7 @@ export const files = sqliteTable('files', {
   modified_at: integer().notNull(),
 })
 
-/** Bytes that an organisation keeps, once for each content. */
+/** The bytes of files. Files of an organisation with equal bytes share one row. */
 export const storedObjects = sqliteTable('stored_objects', {
   storage_key: text().primaryKey(),
   organization_id: text().notNull(),
@@ -89,3 +90,25 @@ export const storageSweeps = sqliteTable('storage_sweeps', {
   after_key: text().notNull(),
   begun_at: integer().notNull(),
 })
+
+export const fileScans = sqliteTable('file_scans', {
+  file_id: text().primaryKey(),
+  state: text({ enum: scanStates.states }).notNull(),
+  reason: text(),
+  attempts: integer().notNull().default(0),
+  due_at: integer(),
+  created_at: integer().notNull(),
+  modified_at: integer().notNull(),
+})
+
+export const productImages = sqliteTable(
+  'product_images',
+  { product_id: text().notNull(), file_id: text().notNull() },
+  (table) => [primaryKey({ columns: [table.product_id, table.file_id] })],
+)
+
+export const emailMessageImages = sqliteTable(
+  'email_message_images',
+  { message_id: text().notNull(), file_id: text().notNull() },
+  (table) => [primaryKey({ columns: [table.message_id, table.file_id] })],
+)

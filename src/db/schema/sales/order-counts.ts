@@ -8,7 +8,7 @@ export const orderCounts = sqliteTable(
     edition_id: text().notNull(),
     status: text({ enum: orderStatuses }).notNull(),
     type: text({ enum: orderTypes }).notNull(),
-    n: integer().notNull(),
+    orders_count: integer().notNull(),
   },
   (table) => [primaryKey({ columns: [table.edition_id, table.status, table.type] })],
 )

@@ -1,4 +1,4 @@
-import { nearest } from '../../text/nearest.ts'
+import { findNearest } from '../../text/nearest.ts'
 import { fieldsOfObject, variableNamed, variables } from '../catalogue.ts'
 import { functions } from '../functions.ts'
 import { isList, type ObjectName, type Type } from '../types.ts'
@@ -95,7 +95,7 @@ const own = <Value>(table: Readonly<Record<string, Value>>, name: string): Value
 const didYouMean = (name: string): string => ` Did you mean \`${name}\`?`
 
 const closest = (name: string, candidates: readonly string[]): string | null =>
-  nearest(name, candidates, (candidate) => [candidate])
+  findNearest(name, candidates, (candidate) => [candidate])
 
 /** The place of a field that was named without its object. */
 function ownerOf(name: string): string | null {

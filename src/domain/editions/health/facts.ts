@@ -1,6 +1,6 @@
 import type { Language, TranslatedDict } from '../../languages.ts'
 
-/** A faulty thing of a check. It is hidden from callers who may not see it, without a change of the status. */
+/** Something that a check can find at fault. A hidden one counts, but the caller may not see it. */
 export interface FactSubject {
   id: string
   name: string
@@ -34,11 +34,11 @@ interface ConsentFacts extends FactSubject {
 interface EndpointFacts extends FactSubject {
   is_active: boolean
   disabled_reason: string | null
-  /** A delivery of this edition's events was given up in the last day. */
+  /** A delivery of an event of this edition was given up in the last day. */
   has_exhausted: boolean
 }
 
-/** An edition and all that its health depends on, at one moment. */
+/** Everything that the health checks of an edition need to know. */
 export interface EditionFacts {
   now: number
   edition: {
@@ -69,30 +69,31 @@ export interface EditionFacts {
     transaction_receipt_email_id: string | null
     refund_confirmation_email_id: string | null
   }
-  /** The event exists and belongs to the organisation. */
+  /** True if the event exists and belongs to the organisation. */
   has_event: boolean
   merchant_account: {
     supported_currencies: readonly string[]
-    /** Refunds can go through it. */
+    /** True if refunds can be paid through it. */
     is_ready: boolean
   } | null
   fee_rule: { is_active: boolean; currency: string } | null
-  /** Faults of the oldest and the newest orders. */
+  /** The currencies of the oldest and the newest orders. */
   order_currencies: readonly string[]
   has_pickup_point: boolean
   has_sms_campaign: boolean
-  /** The organisation has verified the domain of the sender's address. */
+  /** True if the domain of the sender's address is a verified sender domain. */
   is_sender_verified: boolean
   has_marketing_segment: boolean
-  /** A refund with another state at the provider than here, or without an end for a month. */
+  /** A refund that has another state at its provider, or has been open for a month. */
   has_stuck_refund: boolean
   /** A refund batch that is due and has not moved for an hour. */
   has_stalled_refund_batch: boolean
   products: readonly ProductFacts[]
-  /** Messages that the edition sends by itself. */
+  /** Messages that the edition sends automatically. */
   messages: readonly MessageFacts[]
-  /** Active endpoints of the edition and of the organisation. */
+  /** Active consents that the edition offers. */
   consents: readonly ConsentFacts[]
+  /** Webhook endpoints of the edition and of the organisation. */
   endpoints: readonly EndpointFacts[]
   /** Imports that have waited for their mapping for more than a week. */
   unfinished_imports: readonly FactSubject[]

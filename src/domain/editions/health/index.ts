@@ -1,30 +1,8 @@
-import { type Check, severities, type Severity } from './check.ts'
-import { communication } from './communication.ts'
-import { imports, integrations } from './connections.ts'
-import { payments, tax } from './money.ts'
-import { fulfilment, products } from './offer.ts'
+import { type Check, checks, severities, type Severity } from './checks.ts'
 import type { EditionFacts, FactSubject } from './facts.ts'
-import { basics, schedule } from './schedule.ts'
-import { branding, consents, localization } from './texts.ts'
 
-export { type Check, severities, type Severity }
+export { checks, severities, type Severity }
 export type { EditionFacts }
-
-/** All checks in the order of the answer. */
-export const checks: readonly Check[] = [
-  ...basics,
-  ...schedule,
-  ...localization,
-  ...payments,
-  ...tax,
-  ...products,
-  ...fulfilment,
-  ...communication,
-  ...consents,
-  ...branding,
-  ...integrations,
-  ...imports,
-]
 
 export const healthStatuses = ['healthy', 'warning', 'critical'] as const
 export type HealthStatus = (typeof healthStatuses)[number]
@@ -35,7 +13,7 @@ export interface CheckResult {
   related: readonly FactSubject[]
 }
 
-export function examine(facts: EditionFacts): CheckResult[] {
+export function runChecks(facts: EditionFacts): CheckResult[] {
   return checks.map((check) => {
     const fault = check.fails(facts)
     const related = typeof fault === 'boolean' ? [] : fault
@@ -44,18 +22,18 @@ export function examine(facts: EditionFacts): CheckResult[] {
 }
 
 /** The number of failed checks of each severity. */
-export const summaryOf = (results: readonly CheckResult[]): Record<Severity, number> => {
+export const countFailures = (results: readonly CheckResult[]): Record<Severity, number> => {
   const failed = results.filter(({ passed }) => !passed)
   const count = (severity: Severity) => failed.filter(({ check }) => check.severity === severity).length
   return { critical: count('critical'), warning: count('warning'), info: count('info') }
 }
 
-/** The most severe failed check; informative checks do not count. */
-export function statusOf({ critical, warning }: Record<Severity, number>): HealthStatus {
+/** The status by the most severe failed check. Checks of severity `info` do not count. */
+export function getHealthStatus({ critical, warning }: Record<Severity, number>): HealthStatus {
   if (critical) return 'critical'
   return warning ? 'warning' : 'healthy'
 }
 
 /** The failed checks that prevent publishing. */
-export const obstacles = (results: readonly CheckResult[]): CheckResult[] =>
+export const listObstacles = (results: readonly CheckResult[]): CheckResult[] =>
   results.filter(({ check, passed }) => !passed && check.severity === 'critical')

@@ -10,7 +10,7 @@ const maxNesting = 2
 const maxDepth = 12
 /**
  * Steps of one rendering, of one text and of all texts of a message in one language. A step takes about three
- * microseconds: npm run bench:email has the messages that take the longest.
+ * microseconds: `npm run bench -- email` has the messages that take the longest.
  */
 export const maxSteps = 3000
 

@@ -1,10 +1,13 @@
 import type { EmailMessageType } from '../../messaging/email-messages.ts'
 import type { Language } from '../../languages.ts'
-import { moneyText } from '../../money.ts'
+import { formatLocalMoney } from '../../money.ts'
 import { dateText } from '../messages/dates.ts'
 import { maxListItems } from './liquid-bounds.ts'
 
-/** The variables of templates. Their list, the sample values, the check for unknown names and the type of the values come from here. */
+/**
+ * The variables of templates. Their list, the sample values, the check for unknown names and the type of the values
+ * come from here.
+ */
 
 /** Amounts and times are shown in the formats of a language. */
 type SampleValue = string | number | { minor: number } | { at: number; style: 'day' | 'minute' }
@@ -178,7 +181,7 @@ const sampleZone = 'Europe/Copenhagen'
 
 function shownSample(sample: SampleValue, language: Language): string | number {
   if (typeof sample !== 'object') return sample
-  if ('minor' in sample) return moneyText(sample.minor, 'dkk', language)
+  if ('minor' in sample) return formatLocalMoney(sample.minor, 'dkk', language)
   return dateText(sample.at, language, sampleZone, sample.style)
 }
 

@@ -6,8 +6,8 @@ import { segments } from '../../../db/schema/messaging/segments.ts'
 import { type RowOf, select } from '../../../db/select.ts'
 import type { NewRecipient } from '../../../domain/campaigns/sender.ts'
 import type { ExcludedRecipient, RecipientPerson } from '../../../domain/campaigns/sending-policy.ts'
-import { languageOf } from '../../../domain/languages.ts'
-import { dialledPhone } from '../../../domain/accounts/users.ts'
+import { parseLanguage } from '../../../domain/languages.ts'
+import { parseStoredPhone } from '../../../domain/accounts/users.ts'
 import {
   addressOf,
   type Audience as SegmentAudience,
@@ -79,7 +79,7 @@ export async function audienceOf(job: JobCtx, row: CampaignRow, awaited: number)
 
 const addressIn = (row: CampaignRow, person: { email: string | null; phone_number: string | null }): string | null => {
   if (row.channel === 'email') return person.email
-  return person.phone_number === null ? null : dialledPhone(person.phone_number, row.edition_default_country_code)
+  return person.phone_number === null ? null : parseStoredPhone(person.phone_number, row.edition_default_country_code)
 }
 
 /** The next people of the segment, excluded ones with the reason; null when the calculation's members are deleted. */
@@ -95,7 +95,7 @@ export async function membersOf(
   const enabled = row.edition_enabled_languages
   const people = members.map((member): NewRecipient => {
     const address = addressIn(row, member)
-    const language = languageOf(member.locale)
+    const language = parseLanguage(member.locale)
     const person: RecipientPerson = {
       id: member.id,
       email: member.email,
@@ -116,8 +116,8 @@ export async function membersOf(
 }
 
 /**
- * Finds the recipients of a chunk who may not get the message any more. It looks at the suppressions of the address that
- * the message would go to, and of the person's present address.
+ * Finds the recipients of a chunk who may not get the message any more. It looks at the suppressions of the address
+ * that the message would go to, and of the person's present address.
  */
 export function exclusionStatement(
   audience: SegmentAudience,

@@ -5,9 +5,8 @@ import { campaigns } from '../../../db/schema/messaging/campaigns.ts'
 import { emailMessages } from '../../../db/schema/messaging/email-messages.ts'
 import { segments } from '../../../db/schema/messaging/segments.ts'
 import { organizations } from '../../../db/schema/organizations.ts'
-import { type RowOf, select } from '../../../db/select.ts'
+import { type RowOf, select, type Nullable } from '../../../db/select.ts'
 import type { Readiness } from '../../../domain/campaigns/readiness.ts'
-import type { Nullable } from '../../../domain/nullable.ts'
 import { segmentSummaryFields } from '../../segments/index.ts'
 
 /** What of the edition, the organisation and the segment decides whether a campaign can be sent. */

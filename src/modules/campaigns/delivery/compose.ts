@@ -12,7 +12,7 @@ import type { TemplateContext } from '../../../domain/email/liquid/variables.ts'
 import type { Language } from '../../../domain/languages.ts'
 import { displayName } from '../../../domain/messaging/mailbox.ts'
 import type { SendResult } from '../../../domain/messaging/messaging.ts'
-import { fullName } from '../../../domain/accounts/users.ts'
+import { formatFullName } from '../../../domain/accounts/users.ts'
 import type { OutboundEmail } from '../../../gateways/email/email.ts'
 import type { OutboundSms } from '../../../gateways/sms/sms.ts'
 import type { CampaignContent, CampaignContents } from './content-snapshot.ts'
@@ -89,7 +89,7 @@ function contextOf(recipient: ChunkRecipient, { context }: CampaignContent, link
     customer: {
       first_name: person.first_name,
       last_name: person.last_name,
-      full_name: fullName(person) || (person.email ?? ''),
+      full_name: formatFullName(person) || (person.email ?? ''),
       email: person.email ?? '',
       phone_number: person.phone_number ?? '',
       language,
@@ -165,7 +165,7 @@ export function emailComposer(job: JobCtx, campaignId: string, contents: Campaig
       }),
       ...shared.get(content),
     }
-    const to = { name: displayName(fullName(person)), address }
+    const to = { name: displayName(formatFullName(person)), address }
     const reference = referenceOf(campaignId, n)
     return { from: context.from, to, replyTo: context.reply_to, ...made, headers, reference }
   })

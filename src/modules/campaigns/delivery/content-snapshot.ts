@@ -1,10 +1,10 @@
 import { and, desc, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
-import { violatedUnique } from '../../../db/failures.ts'
+import { parseViolatedIndex } from '../../../db/failures.ts'
 import { campaignContents, campaignLinks } from '../../../db/schema/messaging/campaigns.ts'
 import { segments } from '../../../db/schema/messaging/segments.ts'
-import { answering, fromFlag, type RowOf, select, selection } from '../../../db/select.ts'
+import { decodeAs, fromFlag, type RowOf, select, buildSelectList } from '../../../db/select.ts'
 import { insertAll, remove } from '../../../db/write.ts'
 import { isBlank, missingFor } from '../../../domain/campaigns/readiness.ts'
 import type { ContentContext } from '../../../domain/campaigns/snapshots.ts'
@@ -39,7 +39,7 @@ const smsSenderOf = (row: CampaignRow): string =>
 async function emailSenderOf(job: JobCtx, row: CampaignRow) {
   const address = row.edition_email_sender_address
   const fields = { is_verified: fromFlag(isVerifiedSender(sql`${row.organization_id}`, sql`${address}`)) }
-  const found = await job.db.first(answering(fields, sql<RowOf<typeof fields>>`select ${selection(fields)}`))
+  const found = await job.db.first(decodeAs(fields, sql<RowOf<typeof fields>>`select ${buildSelectList(fields)}`))
   return senderOf(
     {
       names: [row.edition_email_sender_name, row.organization_name],
@@ -172,7 +172,7 @@ export async function keepContent(job: JobCtx, row: CampaignRow, content: number
     await job.db.batch(statements)
   } catch (error) {
     // Another attempt has kept the same content meanwhile.
-    if (violatedUnique(error) === null) throw error
+    if (parseViolatedIndex(error) === null) throw error
   }
   return { error: null }
 }

@@ -4,10 +4,10 @@ import { isShadowed } from '../../../db/consents.ts'
 import { buildOrderBy, paginate } from '../../../db/paginate.ts'
 import { consentRecords, consents } from '../../../db/schema/consents.ts'
 import { users } from '../../../db/schema/users.ts'
-import { answering, fromFlag, jsonFlag, type RowOf, selection } from '../../../db/select.ts'
-import { contactSeenInEdition, editionIdsSeenBy } from '../../../db/customer-visibility.ts'
-import { inList, visible } from '../../../db/visibility.ts'
-import { type Tenant, reachOf } from '../../../domain/accounts/access.ts'
+import { decodeAs, fromFlag, jsonFlag, type RowOf, buildSelectList } from '../../../db/select.ts'
+import { buildContactColumn, selectVisibleEditionIds } from '../../../db/customers.ts'
+import { inList, isVisibleTo } from '../../../db/visibility.ts'
+import { type Tenant, getReach } from '../../../domain/accounts/access.ts'
 import { notFound } from '../../../domain/errors.ts'
 import type { Language } from '../../../domain/languages.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
@@ -37,7 +37,7 @@ const previousHash = (record: SQL): SQL =>
 
 /** Holds for records of which the caller sees a part: see `SeenRecord`. `users` is in the query. */
 function isHidden(ctx: Ctx, record: SQL): SQL {
-  const reach = reachOf(ctx.caller)
+  const reach = getReach(ctx.caller)
   if (reach.all || reach.editions.length === 0) return sql`0`
   const editions = reach.editions.flatMap((grant) => grant.edition_id ?? [])
   return sql`not (${inList(sql`users.organization_id`, reach.organizations)}
@@ -46,7 +46,7 @@ function isHidden(ctx: Ctx, record: SQL): SQL {
 
 /** Whether the caller sees a part of a record, as `isHidden` says it in SQL. */
 export function isRecordHidden({ caller }: Ctx, organizationId: string, editionId: string | null): boolean {
-  const reach = reachOf(caller)
+  const reach = getReach(caller)
   if (reach.all || reach.organizations.includes(organizationId)) return false
   return !reach.editions.some((grant) => grant.edition_id === editionId)
 }
@@ -73,7 +73,7 @@ const answerFields = (ctx: Ctx) => ({
 /** The person's editions, of those that the caller may see. */
 function visibleEditionsOf(ctx: Ctx, user: Pick<LoadedUser, 'organization_id' | 'tenant'>): readonly string[] {
   const known = user.tenant.editions === 'any' ? [] : user.tenant.editions
-  const reach = reachOf(ctx.caller)
+  const reach = getReach(ctx.caller)
   if (reach.all || reach.organizations.includes(user.organization_id)) return known
   return known.filter((id) => reach.editions.some((grant) => grant.edition_id === id))
 }
@@ -131,14 +131,14 @@ export async function findSubject(ctx: Ctx, userId: string, consentId: string): 
     ...answerFields(ctx),
     erased_at: users.erased_at,
     default_language: sql<Language | null>`editions.default_language`,
-    email: sql<string | null>`${contactSeenInEdition(sql`users`, 'email', sql`consents.edition_id`)}`,
-    editions: editionIdsSeenBy(ctx.caller),
+    email: sql<string | null>`${buildContactColumn(sql`users`, 'email', sql`consents.edition_id`)}`,
+    editions: selectVisibleEditionIds(ctx.caller),
   }
-  const applies = sql<RowOf<typeof fields>>`select ${selection(fields)}
+  const applies = sql<RowOf<typeof fields>>`select ${buildSelectList(fields)}
     from users join consents on consents.id = ${consentId} and consents.organization_id = users.organization_id
     left join editions on editions.id = consents.edition_id
-    where users.id = ${userId} and ${visible(ctx.caller, userVisibility)}`
-  const row = await ctx.db.first(answering(fields, applies))
+    where users.id = ${userId} and ${isVisibleTo(ctx.caller, userVisibility)}`
+  const row = await ctx.db.first(decodeAs(fields, applies))
   if (!row) throw notFound()
   const { erased_at, email, default_language, editions: known, ...answer } = row
   const { edition_id, organization_id } = answer

@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { commit, refuseUnless } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
-import { changeableEditions, contactSeenInEdition, isSharedOutside } from '../../../db/customer-visibility.ts'
-import { visibilityOf, visible } from '../../../db/visibility.ts'
+import { listChangeableEditions, buildContactColumn, isSharedOutside } from '../../../db/customers.ts'
+import { buildVisibility, isVisibleTo } from '../../../db/visibility.ts'
 import {
   type AnswerAction,
   type AnswerDecision,
@@ -20,7 +20,7 @@ import { confirmationRequest } from './double-opt-in.ts'
 import { type AnswerSubject, isRecordHidden, type SeenRecord } from './answer-queries.ts'
 import { answerAnnouncements, answered, answerRaces, answerStatements, latestOf, type RecordRow } from './records.ts'
 
-const orderVisibility = visibilityOf(sql`orders.organization_id`, sql`orders.edition_id`)
+const orderVisibility = buildVisibility(sql`orders.organization_id`, sql`orders.edition_id`)
 
 function checkInput(ctx: Ctx, { answer }: AnswerSubject, action: AnswerAction, input: AnswerInput): void {
   const { language, occurred_at = ctx.now() } = input
@@ -58,13 +58,13 @@ async function contextOf(ctx: Ctx, subject: AnswerSubject, input: AnswerInput): 
   if (order_id === null && occurred_at === undefined)
     return { edition_id: answer.edition_id, email: subject.email, wording: null }
   const order = sql`(select edition_id from orders where id = ${order_id} and user_id = ${subject.id}
-    and ${visible(ctx.caller, orderVisibility)})`
+    and ${isVisibleTo(ctx.caller, orderVisibility)})`
   const found = await ctx.db.first(sql<{
     edition_id: string | null
     email: string | null
     version: number | null
     content_hash: string | null
-  }>`select shown.edition_id, ${contactSeenInEdition(sql`users`, 'email', sql`coalesce(${answer.edition_id}, shown.edition_id)`)}
+  }>`select shown.edition_id, ${buildContactColumn(sql`users`, 'email', sql`coalesce(${answer.edition_id}, shown.edition_id)`)}
       as email, wording.version, wording.content_hash
     from users left join (select ${order} as edition_id) as shown
     left join consent_versions as wording on wording.consent_id = ${answer.id} and wording.version =
@@ -103,7 +103,7 @@ function refusalOf(
 
 /** An edition role may answer the organisation's consents only for people of no other edition. */
 async function sharedGuard(ctx: Ctx, { id, organization_id, answer }: AnswerSubject): Promise<Statement[]> {
-  const editions = answer.edition_id === null ? changeableEditions(ctx.caller, organization_id) : null
+  const editions = answer.edition_id === null ? listChangeableEditions(ctx.caller, organization_id) : null
   if (editions === null) return []
   const shared = sql`select 1 from users where users.id = ${id} and ${isSharedOutside(sql`users`, editions)}`
   if (await ctx.db.first(shared)) throw sharedCustomer()

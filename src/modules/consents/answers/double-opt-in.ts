@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../context.ts'
-import { followedBy } from '../../../db/commit.ts'
+import { addAfterCommit } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { AppError, fieldError, invalid } from '../../../domain/errors.ts'
 import type { Language, TranslatedDict } from '../../../domain/languages.ts'
@@ -57,5 +57,5 @@ export async function confirmationRequest(
       link_url: wordingIn(definition.link_url) || null,
     },
   })
-  return statements.map((statement) => followedBy(statement, () => enqueueEmails(ctx)))
+  return statements.map((statement) => addAfterCommit(statement, () => enqueueEmails(ctx)))
 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { contactSeenInEdition } from '../../../db/customer-visibility.ts'
+import { buildContactColumn } from '../../../db/customers.ts'
 import { hasStatus } from '../../../db/consents.ts'
 import { stateAfterRequest } from '../../../domain/consents/consents.ts'
 import { LostRace } from '../../../domain/errors.ts'
@@ -19,7 +19,7 @@ type LapsedRow = RecordRow & { key: string; email: string | null }
 export async function sweepLapsed(job: JobCtx): Promise<number> {
   const now = job.now()
   const rows = await job.db.all(sql<LapsedRow>`select r.*, consents.key,
-      ${contactSeenInEdition(sql`users`, 'email', sql`r.edition_id`)} as email
+      ${buildContactColumn(sql`users`, 'email', sql`r.edition_id`)} as email
     from (select user_id, consent_id, number from consent_records indexed by consent_records_waiting
         where is_latest = 1 and ${hasStatus(sql`consent_records`, 'pending')} and expires_at <= ${now}
         order by expires_at limit ${answersASweep}) due

@@ -4,7 +4,7 @@ import type { JobCtx } from '../../../context.ts'
 import { consentRecords, consents } from '../../../db/schema/consents.ts'
 import { users } from '../../../db/schema/users.ts'
 import { select } from '../../../db/select.ts'
-import { contactSeenInEdition } from '../../../db/customer-visibility.ts'
+import { buildContactColumn } from '../../../db/customers.ts'
 import type { AnswerMethod } from '../../../domain/consents/consents.ts'
 import type { Channel } from '../../../domain/messaging/messaging.ts'
 import type { DefinitionRow } from '../queries.ts'
@@ -37,7 +37,7 @@ const fields = {
   is_active: consents.is_active,
   is_required: consents.is_required,
   expires_after_days: consents.expires_after_days,
-  email: sql<string | null>`${contactSeenInEdition(sql`users`, 'email', sql`r.edition_id`)}`,
+  email: sql<string | null>`${buildContactColumn(sql`users`, 'email', sql`r.edition_id`)}`,
   previous_expires_at: sql<number | null>`(select before.expires_at from consent_records before
     where before.user_id = r.user_id and before.consent_id = r.consent_id and before.number = r.number - 1)`,
   ...getTableColumns(r),

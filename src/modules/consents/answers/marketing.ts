@@ -1,5 +1,5 @@
 import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
-import { type ConsentScope, definitionOf, hasStatus, isCurrentConsent, isShadowed } from '../../../db/consents.ts'
+import { type ConsentScope, selectDefinitionId, hasStatus, isCurrentConsent, isShadowed } from '../../../db/consents.ts'
 import type { Statement } from '../../../db/database.ts'
 import { consentRecords } from '../../../db/schema/consents.ts'
 import { inList } from '../../../db/visibility.ts'
@@ -73,7 +73,7 @@ export const decidingAnswer = (user: SQL, scope: MarketingScope, now: number): S
 /** The answers that keys mean in an expression, each a `DecidingAnswer`, as a JSON array. */
 export const answersToKeys = (user: SQL, keys: readonly string[], scope: ConsentScope, now: number): SQL =>
   sql`(select json_group_array(${deciding(now)}) from json_each(${JSON.stringify(keys)}) k
-    join consents d on d.id = ${definitionOf(sql`k.value`, scope)}
+    join consents d on d.id = ${selectDefinitionId(sql`k.value`, scope)}
     left join consent_records r on r.user_id = ${user} and r.consent_id = d.id and r.is_latest = 1)`
 
 /** Why a person gets no marketing; null for a person who gets it. A withdrawn consent counts as unsubscribed. */

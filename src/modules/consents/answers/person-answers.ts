@@ -2,8 +2,8 @@ import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { consents, type ConsentVersionRow, consentVersions } from '../../../db/schema/consents.ts'
 import { editions } from '../../../db/schema/editions.ts'
-import { answering, orNull, type RowOf, select, selection } from '../../../db/select.ts'
-import { contactSeenInEdition } from '../../../db/customer-visibility.ts'
+import { decodeAs, makeNullable, type RowOf, select, buildSelectList } from '../../../db/select.ts'
+import { buildContactColumn } from '../../../db/customers.ts'
 import { inList } from '../../../db/visibility.ts'
 import type { Language } from '../../../domain/languages.ts'
 import { recordColumns, type RecordRow, rowOfArray } from './records.ts'
@@ -27,10 +27,10 @@ const recordValues = sql.join(
 
 const fields = {
   ...getTableColumns(consents),
-  edition_name: orNull(editions.full_name),
-  default_language: orNull(editions.default_language),
-  is_archived: orNull(editions.is_archived),
-  person_email: sql<string | null>`${contactSeenInEdition(sql`users`, 'email', sql`consents.edition_id`)}`,
+  edition_name: makeNullable(editions.full_name),
+  default_language: makeNullable(editions.default_language),
+  is_archived: makeNullable(editions.is_archived),
+  person_email: sql<string | null>`${buildContactColumn(sql`users`, 'email', sql`consents.edition_id`)}`,
   record: sql<RecordRow | null>`iif(r.user_id is null, null, json_array(${recordValues}))`.mapWith(
     rowOfArray<RecordRow | null>(recordColumns),
   ),
@@ -46,7 +46,7 @@ export async function answersOfPerson(
   person: { id: string; organization_id: string },
   only?: readonly string[],
 ): Promise<PersonAnswer[]> {
-  const offered = sql<RowOf<typeof fields>>`select ${selection(fields)}
+  const offered = sql<RowOf<typeof fields>>`select ${buildSelectList(fields)}
     from users cross join consents on consents.organization_id = users.organization_id
         and coalesce(consents.edition_id, '') in
           (select '' union all select edition_customers.edition_id from edition_customers where user_seq = users.seq)
@@ -56,7 +56,7 @@ export async function answersOfPerson(
       and (consents.is_active = 1 or r.user_id is not null)
       ${only ? sql`and ${inList(sql`consents.id`, only)}` : sql``}
     order by r.user_id is null, consents.position, consents.id limit ${maxAnswers}`
-  const rows = await db.all(answering(fields, offered))
+  const rows = await db.all(decodeAs(fields, offered))
   const answers = rows.map(
     ({ edition_name, default_language, is_archived, person_email, record, ...definition }): PersonAnswer => ({
       definition,

@@ -1,6 +1,6 @@
 import { getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { changedExactly } from '../../../db/commit.ts'
+import { requireChanges } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { consentRecords } from '../../../db/schema/consents.ts'
 import { insertAll } from '../../../db/write.ts'
@@ -191,7 +191,7 @@ const notLatest = (replaced: readonly RecordRow[]): Statement[] => {
           from json_each(${JSON.stringify(keys)}))`
   return [
     sql`update consent_records set is_latest = 0 where ${isReplaced} and is_latest = 1`,
-    changedExactly(keys.length),
+    requireChanges(keys.length),
   ]
 }
 

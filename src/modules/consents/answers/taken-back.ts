@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { changedExactly, stillHolds } from '../../../db/commit.ts'
+import { requireChanges, abortUnless } from '../../../db/commit.ts'
 import type { Database, Statement } from '../../../db/database.ts'
 import { settledStatuses } from '../../../domain/consents/consents.ts'
 import type { RecordRow } from './records.ts'
@@ -82,10 +82,10 @@ export function takeBackAnswers(
   const befores = JSON.stringify(removed.flatMap(({ before }) => (before ? [keyOf(before)] : [])))
   const stats = JSON.stringify(statsOf(removed))
   return [
-    stillHolds(sql`(select count(*) from consent_records where ${given} in ${keysIn(lasts)} and is_latest = 1)
+    abortUnless(sql`(select count(*) from consent_records where ${given} in ${keysIn(lasts)} and is_latest = 1)
       = ${removed.length}`),
     sql`delete from consent_records where ${given} in ${keysIn(gone)}`,
-    changedExactly(removed.reduce((count, one) => count + one.gone.length, 0)),
+    requireChanges(removed.reduce((count, one) => count + one.gone.length, 0)),
     sql`update consent_records set is_latest = 1 where ${given} in ${keysIn(befores)}`,
     sql`update consent_stats set records = records + (change.value ->> 1), given = given + (change.value ->> 2),
         skipped = skipped + (change.value ->> 3), withdrawn = withdrawn + (change.value ->> 4),

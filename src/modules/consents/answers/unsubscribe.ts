@@ -1,5 +1,5 @@
 import type { JobCtx } from '../../../context.ts'
-import { decideAgain } from '../../../db/commit.ts'
+import { retryLostRaces } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import type { AnswerMethod } from '../../../domain/consents/consents.ts'
 import type { Language } from '../../../domain/languages.ts'
@@ -54,7 +54,7 @@ async function commitChange(job: JobCtx, subscriber: CampaignSubscriber, change:
 
 /** Suppresses marketing to the address and withdraws the consents to it. A second call changes nothing. */
 export const unsubscribe = (job: JobCtx, subscriber: CampaignSubscriber): Promise<void> =>
-  decideAgain(async () => {
+  retryLostRaces(async () => {
     await commitChange(job, subscriber, {
       rows: await givenConsents(job, subscriber),
       answerTo: () => ({ status: 'withdrawn', method: unsubscribeMethod, expires_at: null }),
@@ -71,7 +71,7 @@ export const unsubscribe = (job: JobCtx, subscriber: CampaignSubscriber): Promis
  * without it. An address that bounced or complained stays suppressed. A second call changes nothing.
  */
 export const resubscribe = (job: JobCtx, subscriber: CampaignSubscriber): Promise<void> =>
-  decideAgain(async () => {
+  retryLostRaces(async () => {
     if ((await suppressionReasonOf(job, subscriber)) !== 'unsubscribed') return
     await commitChange(job, subscriber, {
       rows: await withdrawnConsents(job, subscriber),

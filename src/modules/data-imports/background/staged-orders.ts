@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../../db/database.ts'
-import { slices } from '../../../db/write.ts'
+import { splitIntoParameters } from '../../../db/write.ts'
 
 /** The numbers of the rows whose order has one of the keys. */
 export const rowsOfKeys = (importId: string, keys: SQL): SQL =>
@@ -23,7 +23,7 @@ export function groupRows(importId: string, rows: readonly GroupedRow[]): Statem
     ({ group_key }) => group_key,
   )
   const orders = [...groups].map(([key, members]) => JSON.stringify([members[0]?.row_number, key, members.length]))
-  return slices(orders).map(
+  return splitIntoParameters(orders).map(
     (part): Statement => sql`insert into import_orders (import_id, number, group_key, rows_count)
       select ${importId}, value ->> 0, value ->> 1, value ->> 2 from json_each(${`[${part.join(',')}]`}) where true
       on conflict (import_id, group_key) do update set rows_count = rows_count + excluded.rows_count`,

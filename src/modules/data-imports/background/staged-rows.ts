@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { importRows } from '../../../db/schema/data-imports.ts'
-import { storedIn } from '../../../db/select.ts'
+import { decodeValue } from '../../../db/select.ts'
 import type { PlacedRow, StagedValues } from '../../../domain/data-imports/mapping/index.ts'
 
 export type StagedRow = typeof importRows.$inferSelect
@@ -15,8 +15,8 @@ export const stagedValues = ({ values, currency_mark }: StagedValues): StagedVal
 
 /** A staged row as its mapping read it. */
 export function placedRow({ data, errors, file_line }: ReadRow): PlacedRow {
-  const { values, currency_mark = null } = storedIn(importRows.data, data)
-  return { values, currency_mark, errors: storedIn(importRows.errors, errors), is_ignored: false, line: file_line }
+  const { values, currency_mark = null } = decodeValue(importRows.data, data)
+  return { values, currency_mark, errors: decodeValue(importRows.errors, errors), is_ignored: false, line: file_line }
 }
 
 /** The outcome of a row: its own, otherwise that of its order. */

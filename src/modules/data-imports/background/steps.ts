@@ -1,6 +1,6 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { commitPart, orAbort } from '../../../db/commit.ts'
+import { commitPart, holdsOrAborts } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { dataImports } from '../../../db/schema/data-imports.ts'
 import { update } from '../../../db/write.ts'
@@ -43,7 +43,7 @@ async function commitWhereRead(
   { changes, statements, races }: Required<ImportStep>,
 ): Promise<ImportRow | null> {
   // The condition is judged of this one row. An import is never deleted.
-  const where = sql`id = ${row.id} and ${orAbort(isWhereRead(row))}`
+  const where = sql`id = ${row.id} and ${holdsOrAborts(isWhereRead(row))}`
   try {
     await commitPart(job, [update(dataImports, changes, where), ...statements], races)
   } catch (error) {

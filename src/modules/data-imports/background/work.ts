@@ -1,7 +1,7 @@
 import { and, asc, eq, isNotNull, lte, sql } from 'drizzle-orm'
 import type { ImportPreviewMessage, ImportWorkMessage, JobCtx } from '../../../context.ts'
 import { dataImports } from '../../../db/schema/data-imports.ts'
-import { answering, select } from '../../../db/select.ts'
+import { decodeAs, select } from '../../../db/select.ts'
 import { update } from '../../../db/write.ts'
 import { dataImportLifecycle, heartbeatLostMs, mostStalls } from '../../../domain/data-imports/data-imports.ts'
 import { phaseSteps } from './phases.ts'
@@ -63,7 +63,7 @@ async function revive(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
   const next = { epoch: row.epoch + 1, stalls: row.stalls + 1, heartbeat_at: job.now() }
   const isAsRead = sql`id = ${row.id} and epoch = ${row.epoch} and heartbeat_at = ${row.heartbeat_at}`
   const [revived] = await job.db.all(
-    answering(importFields, sql<ImportRow>`${update(dataImports, next, isAsRead)} returning *`),
+    decodeAs(importFields, sql<ImportRow>`${update(dataImports, next, isAsRead)} returning *`),
   )
   return revived ?? null
 }

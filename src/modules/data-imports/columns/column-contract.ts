@@ -4,7 +4,7 @@ import { dateOrders } from '../../../domain/data-imports/mapping/columns/date-sh
 import { targetGroups, targetTypes } from '../../../domain/data-imports/mapping/targets/fields.ts'
 import { maxColumns } from '../../../domain/data-imports/files/faults.ts'
 import { Count, Id, RequiredText, TimeZone } from '../../../http/fields.ts'
-import { type AskedOf, envelope, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
+import { type ListRequest, ListPage, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
 import { operation } from '../../../http/operations/operation.ts'
 import { ImportParams, keepers, tag } from '../contract-parts.ts'
 
@@ -132,10 +132,10 @@ const beside = {
     .openapi({ description: 'The first rows of the file, cells cut at 200 characters.' }),
 }
 
-export const ColumnMappings = envelope(ColumnMapping).extend(beside).openapi('ColumnMappings')
+export const ColumnMappings = ListPage(ColumnMapping).extend(beside).openapi('ColumnMappings')
 
 const listColumnsQuery = listQuery({ ordering: ['source_index'], filters: {} })
-export type ColumnQuery = AskedOf<typeof listColumnsQuery>
+export type ColumnQuery = ListRequest<typeof listColumnsQuery>
 
 const Change = z.object({
   id: Id('imc').optional().openapi({ description: 'This, or `source_index`, or `source_column`.' }),

@@ -2,7 +2,7 @@ import { and, eq } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { editions } from '../../../db/schema/editions.ts'
 import { select } from '../../../db/select.ts'
-import { editionVisibility, visible } from '../../../db/visibility.ts'
+import { editionVisibility, isVisibleTo } from '../../../db/visibility.ts'
 import { parameterError, invalid } from '../../../domain/errors.ts'
 import { consentsInEdition } from '../../consents/index.ts'
 import type { EditionConsent } from '../mapping/state.ts'
@@ -13,7 +13,7 @@ export async function consentTargets(ctx: Ctx, editionId: string | undefined): P
   const edition = await ctx.db.first(
     select({ id: editions.id, organization_id: editions.organization_id })
       .from(editions)
-      .where(and(eq(editions.id, editionId), visible(ctx.caller, editionVisibility))),
+      .where(and(eq(editions.id, editionId), isVisibleTo(ctx.caller, editionVisibility))),
   )
   if (!edition) throw invalid(parameterError('edition_id', 'does_not_exist', 'Object does not exist.'))
   return consentsInEdition(ctx.db, edition)

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { importColumns } from '../../../db/schema/data-imports.ts'
-import { changesIn, insert, isEmpty, update } from '../../../db/write.ts'
+import { pickChanges, insert, isEmpty, update } from '../../../db/write.ts'
 import { type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
 import { importConstants } from '../../../db/schema/data-imports.ts'
 import {
@@ -13,7 +13,7 @@ import {
 } from '../../../domain/data-imports/mapping/index.ts'
 import { fixedTargetFields } from '../../../domain/data-imports/mapping/targets/fields.ts'
 import { suggestValueMap } from '../../../domain/data-imports/mapping/values/value-maps.ts'
-import { nearestName } from '../../../domain/text/nearest.ts'
+import { findNearestName } from '../../../domain/text/nearest.ts'
 import { checkAction, commitAnswer } from '../begin.ts'
 import { mappingChanges } from '../mapping/changed.ts'
 import type { ColumnChange, UpdateColumnMappingsInput } from './column-contract.ts'
@@ -24,7 +24,7 @@ import { type ColumnRow, type ConstantRow, groupingOf, type MappingState, statis
 type ColumnPath = readonly (string | number)[]
 
 function unknownTarget(path: ColumnPath, target: string): FieldError {
-  const meant = nearestName(
+  const meant = findNearestName(
     target,
     fixedTargetFields.map(({ key }) => key),
   )
@@ -133,7 +133,7 @@ function changedConstants(state: MappingState, id: string, input: UpdateColumnMa
 function statementsOf(id: string, before: MappingState, after: MappingState): Statement[] {
   const columns = after.columns.flatMap((column, index) => {
     const old = before.columns[index]
-    const changes = old ? changesIn(old, column) : {}
+    const changes = old ? pickChanges(old, column) : {}
     return isEmpty(changes)
       ? []
       : [update(importColumns, changes, sql`import_id = ${id} and source_index = ${column.source_index}`)]

@@ -3,17 +3,17 @@ import {
   duplicatePolicies,
   importActions,
   importStatuses,
-  itemBeyondCall,
+  findItemBeyondLimit,
   maxExternalIdLength,
   maxOrdersPerCall,
-  maxSourceLength,
+  maxExternalSourceLength,
   maxUnitsPerCall,
 } from '../../../domain/orders/external-orders.ts'
 import { EditionSummary, Id, OrganizationSummary, RequiredText, Timestamp } from '../../../http/fields.ts'
 import { operation } from '../../../http/operations/operation.ts'
 import { FieldProblem } from '../../../http/problem.ts'
 
-const Source = RequiredText(maxSourceLength)
+const Source = RequiredText(maxExternalSourceLength)
 const Orders = z.int().min(0).max(maxOrdersPerCall)
 
 const Result = z
@@ -90,7 +90,7 @@ const ImportExternalOrders = z.object({
     .min(1)
     .max(maxOrdersPerCall)
     .superRefine((orders, context) => {
-      const beyond = itemBeyondCall(orders)
+      const beyond = findItemBeyondLimit(orders)
       if (beyond === null) return
       const message = `The items of one call have at most ${maxUnitsPerCall} units in all.`
       const path = [beyond.order, 'items', beyond.item, 'quantity']

@@ -16,7 +16,7 @@ import {
 } from '../../../domain/orders/external-orders.ts'
 import { splitLine } from '../../../domain/data-imports/imported-amounts.ts'
 import { maxConsentKeyLength } from '../../../domain/consents/consents.ts'
-import { languageOf } from '../../../domain/languages.ts'
+import { parseLanguage } from '../../../domain/languages.ts'
 import { currencies, maxAmountMinor, toMajor, toMinor } from '../../../domain/money.ts'
 import { orderStatuses, transactionServices } from '../../../domain/orders/orders.ts'
 import { maxUses } from '../../../domain/orders/purchases.ts'
@@ -28,8 +28,8 @@ import {
   splitFullName,
 } from '../../../domain/accounts/users.ts'
 import { Instant, InstantOrNull, JsonObject, PersonName, RequiredText } from '../../../http/fields.ts'
-import { unknownFields } from '../../../http/requests/unknown-fields.ts'
-import { fieldErrors } from '../../../http/requests/validation.ts'
+import { findUnknownFields } from '../../../http/requests/unknown-fields.ts'
+import { listFieldErrors } from '../../../http/requests/validation.ts'
 
 /** An amount in major units in, minor units out. */
 const Amount = z
@@ -62,7 +62,7 @@ const Locale = z
   .string()
   .max(35)
   .transform((tag, context) => {
-    const language = languageOf(tag)
+    const language = parseLanguage(tag)
     if (language !== null) return language
     context.addIssue({ code: 'custom', params: { code: 'invalid_choice' }, message: 'One of en, da, se, nl, pl.' })
     return z.NEVER
@@ -263,13 +263,13 @@ export function parseExternalOrder(
   path: readonly PropertyKey[],
 ): { order: ExternalOrder } | { errors: FieldError[] } {
   const result = ExternalOrderSchema.safeParse(raw)
-  const unknown = unknownFields(ExternalOrderSchema, raw, { prefix: path })
+  const unknown = findUnknownFields(ExternalOrderSchema, raw, { prefix: path })
   if (result.success && !unknown.length) return { order: toDomain(result.data) }
-  return { errors: [...(result.error ? fieldErrors(result.error, raw, path) : []), ...unknown] }
+  return { errors: [...(result.error ? listFieldErrors(result.error, raw, path) : []), ...unknown] }
 }
 
 /** As `parseExternalOrder`, of an order that the service itself put together: it has no fields that are unknown. */
 export function checkExternalOrder(raw: unknown): { order: ExternalOrder } | { errors: FieldError[] } {
   const result = ExternalOrderSchema.safeParse(raw)
-  return result.success ? { order: toDomain(result.data) } : { errors: fieldErrors(result.error, raw, []) }
+  return result.success ? { order: toDomain(result.data) } : { errors: listFieldErrors(result.error, raw, []) }
 }

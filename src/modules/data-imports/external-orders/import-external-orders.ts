@@ -1,16 +1,16 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { commit, followedBy } from '../../../db/commit.ts'
+import { commit, addAfterCommit } from '../../../db/commit.ts'
 import { dataImports } from '../../../db/schema/data-imports.ts'
 import { editions } from '../../../db/schema/editions.ts'
 import { organizations } from '../../../db/schema/organizations.ts'
 import { select } from '../../../db/select.ts'
-import { changeableEditions } from '../../../db/customer-visibility.ts'
+import { listChangeableEditions } from '../../../db/customers.ts'
 import { insert } from '../../../db/write.ts'
 import { doesNotExist, editionArchived, type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
 import type { ImportOptions } from '../../../domain/data-imports/data-imports.ts'
 import { type importStatuses, maxExternalIdLength } from '../../../domain/orders/external-orders.ts'
-import { searchText } from '../../../domain/text/fold.ts'
+import { buildSearchText } from '../../../domain/text/fold.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { importDefinitions, type ImportDefinitions } from '../../consents/index.ts'
 import { importOrders, type ImportRun, type NumberedOrder, type OrderOutcome } from '../../order-import/index.ts'
@@ -146,7 +146,7 @@ function report(
     edition_id: edition.id,
     account_id: ctx.caller.is_superuser ? null : ctx.caller.id,
     name,
-    search: searchText(name),
+    search: buildSearchText(name),
     source: 'api',
     external_source: source,
     status: failed ? 'completed_with_errors' : 'completed',
@@ -176,7 +176,7 @@ export async function importExternalOrders(ctx: Ctx, input: ImportExternalOrders
   const entries = parsed.map((entry) => withKnownConsents(definitions, entry))
   const importId = input.dry_run ? null : ctx.newId('data_import')
   const { source, on_duplicate, dry_run, skipped, emit_webhooks } = input
-  const changeable = changeableEditions(ctx.caller, edition.organization_id)
+  const changeable = listChangeableEditions(ctx.caller, edition.organization_id)
   const options = { source, on_duplicate, dry_run, skipped, emit_webhooks }
   const run = { ...options, edition, changeable, definitions, import_id: importId, receipt_message: receipt }
   const taken = await importOrders(
@@ -190,5 +190,5 @@ export async function importExternalOrders(ctx: Ctx, input: ImportExternalOrders
   const { id } = done.row
   if (id === null) return commit(ctx, done, [])
   const inserted = insert(dataImports, { ...done.row, id, results: [] })
-  return commit(ctx, done, [receipt === null ? inserted : followedBy(inserted, () => enqueueEmails(ctx))])
+  return commit(ctx, done, [receipt === null ? inserted : addAfterCommit(inserted, () => enqueueEmails(ctx))])
 }

@@ -74,6 +74,6 @@ export async function storeSegment(
   const key = `${canonicalPrefix(importId)}${job.newId('file')}`
   const blob = new Blob([...parts])
   const { size } = blob
-  await job.files.put(blob.stream(), { key, size, most: size, headBytes: 0 })
+  await job.files.put(blob.stream(), { key, size, maxBytes: size, headBytes: 0 })
   return { key, size }
 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { changeableEditions } from '../../../db/customer-visibility.ts'
+import { listChangeableEditions } from '../../../db/customers.ts'
 import { AppError } from '../../../domain/errors.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
 import { checkAction } from '../begin.ts'
@@ -11,7 +11,7 @@ import { countedStatuses } from './preview-job.ts'
 import { maxPreviewed, type PreviewQuery } from '../run/index.ts'
 
 const settingOf = (ctx: Ctx, row: LoadedImport) =>
-  previewSetting(ctx, row, changeableEditions(ctx.caller, row.organization_id))
+  previewSetting(ctx, row, listChangeableEditions(ctx.caller, row.organization_id))
 
 interface KnownPreview {
   /** The first orders, or all of them. */

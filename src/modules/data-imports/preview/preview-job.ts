@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { ImportPreviewMessage, JobCtx } from '../../../context.ts'
-import { changedOne, commitPart } from '../../../db/commit.ts'
+import { requireOneChange, commitPart } from '../../../db/commit.ts'
 import { dataImports } from '../../../db/schema/data-imports.ts'
 import { select } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
@@ -93,7 +93,7 @@ async function commitCounted(
     await commitPart(job, [
       sql`update import_previews set created_at = ${next}
         where import_id = ${id} and part = 0 and version = ${version} and created_at = ${seen}`,
-      changedOne(),
+      requireOneChange(),
       sql`insert into import_previews (import_id, part, version, last_number, actions, created_at)
         values (${id}, ${part.number}, ${version}, ${part.last}, ${part.actions}, ${next})`,
     ])

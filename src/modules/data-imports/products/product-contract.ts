@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { maxProducts } from '../../../domain/data-imports/data-imports.ts'
 import { Count, Id } from '../../../http/fields.ts'
-import { type AskedOf, BooleanFilter, envelope, listQuery, TextFilter } from '../../../http/requests/list-query.ts'
+import { type ListRequest, BooleanFilter, ListPage, listQuery, TextFilter } from '../../../http/requests/list-query.ts'
 import { operation } from '../../../http/operations/operation.ts'
 import { ImportParams, keepers, tag } from '../contract-parts.ts'
 
@@ -37,7 +37,7 @@ const listProductsQuery = listQuery({
     search: TextFilter.optional().openapi({ description: 'Part of the product, variant or location.' }),
   },
 })
-export type ProductQuery = AskedOf<typeof listProductsQuery>
+export type ProductQuery = ListRequest<typeof listProductsQuery>
 
 const decided = {
   id: Id('imd'),
@@ -73,7 +73,7 @@ ${maxProducts}.`,
   roles: keepers,
   params: ImportParams,
   query: listProductsQuery,
-  response: envelope(ProductMapping),
+  response: ListPage(ProductMapping),
 })
 
 export const updateProductMappings = operation({

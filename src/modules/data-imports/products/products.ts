@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { containsFolded } from '../../../db/contains.ts'
+import { containsFolded } from '../../../db/search.ts'
 import { buildOrderBy, paginate } from '../../../db/paginate.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
 import type { LoadedImport } from '../queries.ts'

@@ -2,7 +2,7 @@ import { eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { importProducts } from '../../../db/schema/data-imports.ts'
 import { select } from '../../../db/select.ts'
-import { slices } from '../../../db/write.ts'
+import { splitIntoParameters } from '../../../db/write.ts'
 import { type ProductSummary, readOptions } from '../../../domain/data-imports/data-imports.ts'
 import { fold } from '../../../domain/text/fold.ts'
 import { suggestProduct } from '../../../domain/data-imports/mapping/index.ts'
@@ -59,7 +59,7 @@ export async function productsStep(job: JobCtx, row: ImportRow): Promise<null> {
   return endPhase(job, row, {
     status: summary.unmapped > 0 ? 'mapping_products' : 'ready',
     changes: { product_summary: summary },
-    statements: slices(data).map(
+    statements: splitIntoParameters(data).map(
       (part) => sql`update import_products set action = value ->> 2, product_id = value ->> 3, variant_id = value ->> 4,
           location_id = value ->> 5, confidence = value ->> 6, is_suggested = value ->> 2 is not null
         from json_each(${`[${part.join(',')}]`})

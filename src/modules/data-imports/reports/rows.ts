@@ -5,7 +5,7 @@ import type { Ctx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
 import { buildOrderBy, joinConditions, maxIndexedOffset, paginate } from '../../../db/paginate.ts'
 import { importOrders, importRows } from '../../../db/schema/data-imports.ts'
-import { orNull, type RowOf } from '../../../db/select.ts'
+import { makeNullable, type RowOf } from '../../../db/select.ts'
 import { inWords } from '../../../db/visibility.ts'
 import type { RowOutcome } from '../../../domain/data-imports/data-imports.ts'
 import type { StoredWarning } from '../../../domain/data-imports/mapping/index.ts'
@@ -25,9 +25,9 @@ const o = alias(importOrders, 'o')
 const listedFields = {
   ...getTableColumns(r),
   outcome: sql<RowOutcome | null>`coalesce(r.outcome, o.outcome)`,
-  order_id: orNull(o.order_id),
-  undo_outcome: orNull(o.undo_outcome),
-  undo_reason: orNull(o.undo_reason),
+  order_id: makeNullable(o.order_id),
+  undo_outcome: makeNullable(o.undo_outcome),
+  undo_reason: makeNullable(o.undo_reason),
 }
 
 export type ListedRow = RowOf<typeof listedFields> & { headers: Headers }

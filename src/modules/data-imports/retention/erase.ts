@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
-import { answering } from '../../../db/select.ts'
+import { decodeAs } from '../../../db/select.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { isNumbers, isRecord, readJson } from '../../../domain/text/json.ts'
 import { rowsOfKeys } from '../background/staged-orders.ts'
@@ -48,7 +48,7 @@ const readPlace = (after: string): ErasurePosition =>
 /** The import that the search is at, or the next one. */
 const findImport = (job: JobCtx, { organization_id }: ErasedPerson, { created_at, id }: ErasurePosition) =>
   job.db.first(
-    answering(
+    decodeAs(
       importFields,
       sql<SearchedImport>`select data_imports.*, editions.default_country_code as country_code
       from data_imports join editions on editions.id = data_imports.edition_id

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
-import { answering } from '../../../db/select.ts'
+import { decodeAs } from '../../../db/select.ts'
 import { endedStatuses, keptDays } from '../../../domain/data-imports/data-imports.ts'
 import { dayMs } from '../../../domain/time/instants.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
@@ -19,7 +19,7 @@ const ended = sql.raw(`rows_deleted_at is null and file_id is not null
 /** Imports whose time is over. Until then a failed import may begin again; imports that can be undone are kept. */
 const findDue = ({ db, now }: JobCtx) =>
   db.all(
-    answering(
+    decodeAs(
       importFields,
       sql<ImportRow>`select * from data_imports indexed by data_imports_ended
         where ${ended} and modified_at <= ${now() - keptDays * dayMs} and phase is null

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
-import { answering, fromJson } from '../../../db/select.ts'
+import { decodeAs, fromJson } from '../../../db/select.ts'
 import { type PlacedRow, productKey, productOf } from '../../../domain/data-imports/mapping/index.ts'
 
 /** What the user decided for a product of the file, with the names that the edition has for it today. */
@@ -31,7 +31,7 @@ export async function lookUpProducts(
   const missing = [...new Set(tuples.map(productKey))].filter((key) => !known.has(key))
   if (missing.length === 0) return
   const found = await db.all(
-    answering(
+    decodeAs(
       { options: mappedOptions },
       sql<MappedProduct>`select ip.product_key, ip.action, ip.product_id, ip.variant_id, ip.location_id,
         p.name as product, v.name as variant, l.name as location,

@@ -1,4 +1,4 @@
-import { readWithin } from '../../../db/commit.ts'
+import { readInTransaction } from '../../../db/commit.ts'
 import type { Database, Statement } from '../../../db/database.ts'
 import { loadOrders, ordersAfter, ordersIn, rowsInOrders, type StagedOrder } from './read-orders.ts'
 
@@ -41,7 +41,7 @@ export class OrderWindow {
     const forget = () => this.#moveTo(decided)
     if (this.#isWhole || this.known(after, enough).length === enough) return { statements: [], take: forget }
     const last = this.#orders.at(-1)?.number ?? after
-    const { statements, rows } = readWithin({
+    const { statements, rows } = readInTransaction({
       rows: rowsInOrders(this.#importId, ordersAfter(this.#importId, last, ordersPerRead)),
     })
     return {

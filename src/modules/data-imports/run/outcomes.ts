@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Statement } from '../../../db/database.ts'
-import { slices } from '../../../db/write.ts'
+import { splitIntoParameters } from '../../../db/write.ts'
 import { countRows, type RowCounts, type RowOutcome } from '../../../domain/data-imports/data-imports.ts'
 import type { RecordedOrder } from '../../order-import/index.ts'
 import type { ImportChanges, ImportRow } from '../background/steps.ts'
@@ -40,7 +40,7 @@ function rowStatements(importId: string, orders: readonly PlannedOrder[]): State
   ])
   const long = orders.filter(({ read }) => read.row.rows_count > maxRowsPerOrder)
   return [
-    ...slices(rows).map(
+    ...splitIntoParameters(rows).map(
       (part): Statement => sql`update import_rows set outcome = decided.value ->> 2,
         errors = coalesce(decided.value ->> 3, '[]'), warnings = coalesce(decided.value ->> 4, '[]')
         from json_each(${`[${part.join(',')}]`}) as decided
@@ -75,7 +75,7 @@ export function outcomeStatements(
     ])
   })
   return [
-    ...slices(outcomes).map(
+    ...splitIntoParameters(outcomes).map(
       (part): Statement => sql`update import_orders set outcome = decided.value ->> 2, order_id = decided.value ->> 3,
         order_version = decided.value ->> 4, before = decided.value ->> 5,
         errors = decided.value ->> 6, warnings = decided.value ->> 7

@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import { toMajor } from '../../../domain/money.ts'
-import { fullName } from '../../../domain/accounts/users.ts'
+import { formatFullName } from '../../../domain/accounts/users.ts'
 import type { PreviewedOrder } from '../preview/index.ts'
 import { type ListedRow, namedProblems, problemsOf } from '../reports/rows.ts'
 import type { ImportedRow, PreviewOrder } from './run-contract.ts'
@@ -44,7 +44,7 @@ export function presentPreviewOrder(one: PreviewedOrder): z.input<typeof Preview
       is_new: outcome === 'created' && customer_id === null,
       email: order.customer.email,
       phone_number: order.customer.phone_number,
-      full_name: fullName(order.customer),
+      full_name: formatFullName(order.customer),
     },
     items: (order?.items ?? []).map((item) => ({
       product: { name: item.product },

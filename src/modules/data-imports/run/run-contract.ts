@@ -5,10 +5,10 @@ import { currencies } from '../../../domain/money.ts'
 import { orderStatuses } from '../../../domain/orders/orders.ts'
 import { Count, Id } from '../../../http/fields.ts'
 import {
-  type AskedOf,
+  type ListRequest,
   BooleanFilter,
-  envelope,
-  type FiltersOf,
+  ListPage,
+  type ListFilters,
   IdFilter,
   listQuery,
 } from '../../../http/requests/list-query.ts'
@@ -95,7 +95,7 @@ const Totals = z
   .openapi('ImportPreviewTotals')
 
 const previewQuery = listQuery({ ordering: ['row'], filters: { action: z.enum(previewActions).optional() } })
-export type PreviewQuery = AskedOf<typeof previewQuery>
+export type PreviewQuery = ListRequest<typeof previewQuery>
 
 export const previewImportOrders = operation({
   id: 'previewImportOrders',
@@ -107,7 +107,7 @@ export const previewImportOrders = operation({
   roles: keepers,
   params: ImportParams,
   query: previewQuery,
-  response: envelope(PreviewOrder)
+  response: ListPage(PreviewOrder)
     .extend({
       totals: z.union([Totals, z.null()]).openapi({ description: 'Null unless all orders are counted.' }),
       totals_state: z.enum(['exact', 'counting', 'none']).openapi({
@@ -149,7 +149,7 @@ const rowsQuery = listQuery({
     order_id: IdFilter.optional().openapi({ description: 'Rows of the order that this import made or changed.' }),
   },
 })
-export type RowFilters = FiltersOf<typeof rowsQuery>
+export type RowFilters = ListFilters<typeof rowsQuery>
 export type RowOrdering = z.output<typeof rowsQuery>['ordering']
 
 export const listImportRows = operation({
@@ -162,7 +162,7 @@ export const listImportRows = operation({
   roles: keepers,
   params: ImportParams,
   query: rowsQuery,
-  response: envelope(ImportedRow),
+  response: ListPage(ImportedRow),
   errors: ['import_data_deleted'],
 })
 

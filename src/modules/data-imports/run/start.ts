@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../context.ts'
-import { changeableEditions } from '../../../db/customer-visibility.ts'
+import { listChangeableEditions } from '../../../db/customers.ts'
 import { readOptions } from '../../../domain/data-imports/data-imports.ts'
 import { AppError, fieldError, invalid } from '../../../domain/errors.ts'
 import { receiptMessageOf } from '../../transactional-emails/index.ts'
@@ -44,7 +44,7 @@ export async function startDataImport(
   await checkReceipts(ctx, row)
   const now = ctx.now()
   // The work is done with the rights of who starts it.
-  const changeable = changeableEditions(ctx.caller, row.organization_id)
+  const changeable = listChangeableEditions(ctx.caller, row.organization_id)
   const changes = {
     ...beginPhase(row, 'import', now),
     status: 'importing' as const,

@@ -3,7 +3,7 @@ import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { importColumns } from '../../../db/schema/data-imports.ts'
 import { select } from '../../../db/select.ts'
-import { slices } from '../../../db/write.ts'
+import { splitIntoParameters } from '../../../db/write.ts'
 import { ReadError } from '../../../domain/data-imports/files/faults.ts'
 import { type CanonicalChunk, canonicalChunks, type CopyPosition } from '../../../domain/data-imports/files/read.ts'
 import type { FileFormat, Segment } from '../../../domain/data-imports/files/format.ts'
@@ -55,7 +55,9 @@ class Part {
 }
 
 const statisticsStatements = (id: string, statistics: readonly ColumnStatistics[]): Statement[] =>
-  slices(statistics.map((one, index) => JSON.stringify([index, JSON.stringify(one), JSON.stringify(one.samples)]))).map(
+  splitIntoParameters(
+    statistics.map((one, index) => JSON.stringify([index, JSON.stringify(one), JSON.stringify(one.samples)])),
+  ).map(
     (part) => sql`update import_columns set statistics = part.statistics, sample_values = part.samples
       from (select value ->> 0 as source_index, value ->> 1 as statistics, value ->> 2 as samples
         from json_each(${`[${part.join(',')}]`})) as part

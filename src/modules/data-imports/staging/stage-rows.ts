@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { importRows } from '../../../db/schema/data-imports.ts'
-import { insertAll, slices } from '../../../db/write.ts'
+import { insertAll, splitIntoParameters } from '../../../db/write.ts'
 import { countRows, readOptions } from '../../../domain/data-imports/data-imports.ts'
 import {
   canonicalRangeLength,
@@ -112,7 +112,7 @@ function productStatements(job: JobCtx, id: string, rows: readonly Staged[]): St
       count,
     ]),
   )
-  return slices(data).map(
+  return splitIntoParameters(data).map(
     (part) => sql`insert into import_products
         (import_id, position, id, product_key, product, variant, location, options, rows_count)
       select ${id}, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7

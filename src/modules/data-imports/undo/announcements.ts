@@ -2,7 +2,12 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import { inList } from '../../../db/visibility.ts'
 import type { PurchaseStatus } from '../../../domain/orders/purchases.ts'
-import { type AnnouncedPurchase, announcedColumns, announcedJoins, purchaseAction } from '../../purchases/index.ts'
+import {
+  type PurchaseEventRow,
+  purchaseEventColumns,
+  purchaseEventJoins,
+  buildPurchaseEvent,
+} from '../../purchases/index.ts'
 import type { Announcement } from '../../webhooks/index.ts'
 import type { WrittenOrder } from './load-orders.ts'
 import { madeOnes, restoredPurchases, updatedOnes } from './order-statements.ts'
@@ -39,11 +44,12 @@ export async function announcementsOf(
   const changes = changesOf(undone, now)
   const ids = changes.map(({ id }) => id)
   const rows = await db.all(
-    sql<AnnouncedPurchase>`select ${announcedColumns} from purchases ${announcedJoins} where ${inList(sql`purchases.id`, ids)}`,
+    sql<PurchaseEventRow>`select ${purchaseEventColumns} from purchases ${purchaseEventJoins}
+        where ${inList(sql`purchases.id`, ids)}`,
   )
   const byId = new Map(rows.map((row) => [row.id, row]))
   return changes.flatMap(({ id, action, status }) => {
     const purchase = byId.get(id)
-    return purchase ? [purchaseAction(purchase, { action, status, occurredAt: now })] : []
+    return purchase ? [buildPurchaseEvent(purchase, { action, status, occurredAt: now })] : []
   })
 }

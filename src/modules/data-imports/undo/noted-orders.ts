@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { changedExactly } from '../../../db/commit.ts'
+import { requireChanges } from '../../../db/commit.ts'
 import type { Database, Statement } from '../../../db/database.ts'
 import type { CatalogueOrders } from '../../../domain/data-imports/import-position.ts'
 import { isRecord, readJson } from '../../../domain/text/json.ts'
@@ -51,7 +51,7 @@ export function forgetPeople({ id }: Pick<ImportRow, 'id'>, noted: readonly Note
   return [
     sql`update import_orders set before = left.value ->> 2 from json_each(${JSON.stringify(left)}) as left
       where import_id = left.value ->> 0 and number = left.value ->> 1`,
-    changedExactly(left.length),
+    requireChanges(left.length),
   ]
 }
 

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
-import { changedExactly, changedOne, stillHolds } from '../../../db/commit.ts'
+import { requireChanges, requireOneChange, abortUnless } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { shrinkLists } from '../../../db/cel/list-sizes.ts'
-import { rebuildOrderText } from '../../../db/order-text.ts'
+import { rebuildOrderText } from '../../../db/search.ts'
 import { orders, transactions } from '../../../db/schema/sales/orders.ts'
-import { changedReference } from '../../../db/refunds.ts'
+import { buildReferenceChange } from '../../../db/refunds.ts'
 import { inList } from '../../../db/visibility.ts'
 import { isEmpty, update, updateVersion } from '../../../db/write.ts'
 import { statusAfterUndo } from '../../../domain/data-imports/import-undo.ts'
@@ -24,7 +24,7 @@ export const madeOnes = (written: readonly WrittenOrder[]): WrittenOrder[] =>
 function purchasesHold(written: readonly WrittenOrder[]): Statement {
   const ids = written.map(({ order }) => order.id)
   const read = written.flatMap(({ purchases }) => purchases.map(({ id, version }) => [id, version]))
-  return stillHolds(sql`(select count(*) from purchases where ${inList(sql`order_id`, ids)}) = ${read.length}
+  return abortUnless(sql`(select count(*) from purchases where ${inList(sql`order_id`, ids)}) = ${read.length}
     and not exists (select 1 from json_each(${JSON.stringify(read)}) as seen
       left join purchases on purchases.id = seen.value ->> 0 where purchases.version is not seen.value ->> 1)`)
 }
@@ -38,7 +38,7 @@ function deletions(made: readonly WrittenOrder[]): Statement[] {
     sql`delete from purchases where ${inList(sql`order_id`, ids)}`,
     sql`delete from transactions where ${inList(sql`order_id`, ids)}`,
     sql`delete from orders where (id, version) in (select value ->> 0, value ->> 1 from json_each(${versions}))`,
-    changedExactly(ids.length),
+    requireChanges(ids.length),
   ]
 }
 
@@ -71,13 +71,13 @@ function purchaseRestorations(one: Updated, now: number): Statement[] {
     user_id,
   ])
   return [
-    ...(added.length ? [sql`delete from purchases where ${inList(sql`id`, added)}`, changedExactly(added.length)] : []),
+    ...(added.length ? [sql`delete from purchases where ${inList(sql`id`, added)}`, requireChanges(added.length)] : []),
     ...(ids.length
       ? [
           sql`update purchases set status = given.value ->> 1, valid_until = given.value ->> 2,
               user_id = given.value ->> 3, modified_at = ${now}, version = version + 1
             from json_each(${JSON.stringify(values)}) as given where purchases.id = given.value ->> 0`,
-          changedExactly(ids.length),
+          requireChanges(ids.length),
           passChanged(ids, now),
         ]
       : []),
@@ -98,12 +98,12 @@ function restorations(organizationId: string, one: Updated, now: number): Statem
       ? [
           update(
             transactions,
-            { ...payment.before, ...changedReference(organizationId, payment.before.provider_reference, now) },
+            { ...payment.before, ...buildReferenceChange(organizationId, payment.before.provider_reference, now) },
             // A refund of fees alone changes no purchase.
             sql`id = ${payment.id} and status = ${payment.after.status}
               and refunded_minor = ${payment.after.refunded_minor} and reserved_minor = ${payment.after.reserved_minor}`,
           ),
-          changedOne(),
+          requireOneChange(),
         ]
       : []),
     ...purchaseRestorations(one, now),

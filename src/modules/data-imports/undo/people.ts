@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm'
-import { changedExactly, changedOne } from '../../../db/commit.ts'
+import { requireChanges, requireOneChange } from '../../../db/commit.ts'
 import type { Database, Statement } from '../../../db/database.ts'
 import { shrinkLists } from '../../../db/cel/list-sizes.ts'
 import { editionCustomers, users } from '../../../db/schema/users.ts'
 import { inList } from '../../../db/visibility.ts'
 import { update } from '../../../db/write.ts'
-import { searchColumns } from '../../../domain/accounts/users.ts'
+import { buildSearchColumns } from '../../../domain/accounts/users.ts'
 import { buildEditionValues, type PersonBefore } from '../../order-import/index.ts'
 import { isInRunningAudience, removedFromSegments } from '../../segments/index.ts'
-import { sameJson } from '../../../domain/text/json.ts'
+import { isSameJson } from '../../../domain/text/json.ts'
 import type { ImportRow } from '../background/steps.ts'
 
 type User = Pick<
@@ -71,7 +71,7 @@ function deletions({ organization_id, edition_id }: ImportRow, gone: readonly Pe
     sql`delete from edition_customers where edition_id = ${edition_id} and ${inList(sql`user_seq`, seqs)}`,
     ...removedFromSegments(organization_id, seqs),
     sql`delete from users where ${inList(sql`id`, ids)}`,
-    changedExactly(ids.length),
+    requireChanges(ids.length),
     shrinkLists(organization_id, { orders: 0, purchases: 0, people: ids.length }),
   ]
 }
@@ -89,8 +89,8 @@ function emptied(person: PersonRow, filled: PersonBefore['filled'], now: number)
     last_name: isStill('last_name') ? '' : last_name,
   }
   if (JSON.stringify(after) === JSON.stringify(contact)) return []
-  const changes = { ...after, ...searchColumns(after), modified_at: now, version: person.version + 1 }
-  return [update(users, changes, sql`id = ${id} and version = ${person.version}`), changedOne()]
+  const changes = { ...after, ...buildSearchColumns(after), modified_at: now, version: person.version + 1 }
+  return [update(users, changes, sql`id = ${id} and version = ${person.version}`), requireOneChange()]
 }
 
 /** Restores the edition's former values of the customer. */
@@ -100,8 +100,8 @@ function unsaid(row: ImportRow, person: PersonRow, { is_new, said }: PersonBefor
     const stays = person.is_in_edition === 1 || (is_new && person.is_elsewhere === 0)
     return stays ? [] : [sql`delete from edition_customers where ${place}`]
   }
-  if (!said?.before || person.said === null || !sameJson(person.said, JSON.stringify(said.after))) return []
-  return [update(editionCustomers, { ...said.before, ...searchColumns(said.before) }, place)]
+  if (!said?.before || person.said === null || !isSameJson(person.said, JSON.stringify(said.after))) return []
+  return [update(editionCustomers, { ...said.before, ...buildSearchColumns(said.before) }, place)]
 }
 
 /** One entry a person. Those of later orders come first: what was before is in the last, what is now in the first. */

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { changedExactly } from '../../../db/commit.ts'
+import { requireChanges } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import type {
   CatalogueOrders,
@@ -60,7 +60,7 @@ function outcomeStatements({ id }: ImportRow, written: readonly WrittenOrder[]):
     sql`update import_orders set undo_outcome = done.value ->> 2, undo_reason = done.value ->> 3
       from json_each(${JSON.stringify(outcomes)}) as done
       where import_id = done.value ->> 0 and number = done.value ->> 1 and undo_outcome is null`,
-    changedExactly(written.length),
+    requireChanges(written.length),
   ]
 }
 

@@ -3,7 +3,7 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { consents } from '../../../db/schema/consents.ts'
 import { emailMessages } from '../../../db/schema/messaging/email-messages.ts'
 import { categories, locations, options, passDesigns, products, variants } from '../../../db/schema/sales/catalog.ts'
-import { triggers } from '../../../db/schema/triggers.ts'
+import { triggers } from '../../../db/schema/editions.ts'
 import type { CopySource, EmailTemplateMode, SourceRow } from '../../../domain/editions/edition-copy.ts'
 import type { EditionRow } from '../queries.ts'
 

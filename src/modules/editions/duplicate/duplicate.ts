@@ -1,27 +1,25 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { commit, stillHolds } from '../../../db/commit.ts'
-import { copiedWordings } from '../../../db/consents.ts'
-import { copiedParent, copyRows } from '../../../db/copy.ts'
+import { commit, abortUnless } from '../../../db/commit.ts'
+import { copyWordings } from '../../../db/consents.ts'
+import { copiedParent, copyRows, insert } from '../../../db/write.ts'
 import type { Statement } from '../../../db/database.ts'
 import { categories, locations, options, passDesigns, products, variants } from '../../../db/schema/sales/catalog.ts'
 import { consents } from '../../../db/schema/consents.ts'
-import { editions } from '../../../db/schema/editions.ts'
+import { editions, triggers } from '../../../db/schema/editions.ts'
 import { emailMessages } from '../../../db/schema/messaging/email-messages.ts'
 import { events } from '../../../db/schema/organizations.ts'
-import { triggers } from '../../../db/schema/triggers.ts'
 import { select } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
-import { insert } from '../../../db/write.ts'
-import { type CopyPlan, type CopySource, nothingOwned, planCopy } from '../../../domain/editions/edition-copy.ts'
-import { editionFullName } from '../../../domain/editions/editions.ts'
+import { type CopyPlan, type CopySource, emptyCopySource, planCopy } from '../../../domain/editions/edition-copy.ts'
+import { formatEditionName } from '../../../domain/editions/editions.ts'
 import { doesNotExist, fieldError, invalid, LostRace } from '../../../domain/errors.ts'
-import { searchText } from '../../../domain/text/fold.ts'
-import { freeSlug, slugify } from '../../../domain/text/slug.ts'
+import { buildSearchText } from '../../../domain/text/fold.ts'
+import { pickFreeSlug, slugify } from '../../../domain/text/text.ts'
 import type { DuplicateEditionInput } from './duplicate-contract.ts'
 import { copySource } from './copy-source.ts'
 import type { EditionDetailRow } from '../queries.ts'
-import { slugIs, slugOnce, slugsFrom } from '../slugs.ts'
+import { slugIs, slugOnce, slugsFrom } from '../create.ts'
 
 const taken = () => fieldError(['slug'], 'unique', 'Another edition of the organisation has this slug.')
 
@@ -33,9 +31,9 @@ async function load(ctx: Ctx, source: EditionDetailRow, input: DuplicateEditionI
     .from(events)
     .where(and(eq(events.id, event_id), eq(events.organization_id, source.organization_id)))
   const { event: [eventRow] = [], ...found } = await ctx.db.batchNamed({ event, ...statements })
-  const rows: CopySource = { ...nothingOwned, ...found }
+  const rows: CopySource = { ...emptyCopySource, ...found }
   if (!eventRow) throw doesNotExist('event_id')
-  const full_name = editionFullName(eventRow.name, input.name)
+  const full_name = formatEditionName(eventRow.name, input.name)
   return { rows, event_id, event_name: eventRow.name, full_name, slug: await slugOf(ctx, source, input, full_name) }
 }
 
@@ -49,13 +47,13 @@ async function slugOf(
   const known = input.slug === undefined ? slugsFrom(organization_id, base) : slugIs(organization_id, base)
   const others = new Set((await ctx.db.all(known)).map(({ slug }) => slug))
   if (input.slug !== undefined && others.size) throw invalid(taken())
-  return input.slug ?? freeSlug(base, others)
+  return input.slug ?? pickFreeSlug(base, others)
 }
 
 /** Aborts the batch when the source, or a message that it uses, has changed since the plan was made. */
 function sourceUnchanged(source: EditionDetailRow, plan: CopyPlan): Statement {
   const messages = plan.rows.email_messages.map(({ from }) => from)
-  return stillHolds(sql`exists (select 1 from editions where id = ${source.id} and version = ${source.version})
+  return abortUnless(sql`exists (select 1 from editions where id = ${source.id} and version = ${source.version})
     and (select count(*) from email_messages where ${inList(sql`id`, messages)}) = ${messages.length}`)
 }
 
@@ -79,7 +77,7 @@ function contents(edition: EditionDetailRow, { rows }: CopyPlan): Statement[] {
     ...copyRows(emailMessages, rows.email_messages, { ...copyColumns, ...message }),
     ...copyRows(triggers, rows.triggers, { ...copyColumns, email_message_id: copiedParent }),
     ...copiedConsents,
-    ...(copiedConsents.length ? [copiedWordings(edition.id)] : []),
+    ...(copiedConsents.length ? [copyWordings(edition.id)] : []),
     ...copyRows(passDesigns, rows.pass_designs, { ...copyColumns, product_id: copiedParent }),
   ]
 }
@@ -104,9 +102,9 @@ export async function duplicateEdition(
     is_draft: true,
     is_archived: false,
     published_at: null,
-    transaction_receipt_email_id: plan.messageOf(source.transaction_receipt_email_id),
-    refund_confirmation_email_id: plan.messageOf(source.refund_confirmation_email_id),
-    search: searchText(full_name, slug),
+    transaction_receipt_email_id: plan.findMessage(source.transaction_receipt_email_id),
+    refund_confirmation_email_id: plan.findMessage(source.refund_confirmation_email_id),
+    search: buildSearchText(full_name, slug),
     version: 1,
     created_at: now,
     modified_at: now,

@@ -1,9 +1,9 @@
 import type { Ctx } from '../../../context.ts'
-import { rolesAt, type RoleCode } from '../../../domain/accounts/access.ts'
+import { listRolesAt, type RoleCode } from '../../../domain/accounts/access.ts'
 import type { EditionFacts } from '../../../domain/editions/health/index.ts'
 import type { FactSubject } from '../../../domain/editions/health/facts.ts'
 import { isReady } from '../../../domain/refunds/merchant-accounts.ts'
-import { fingerprintOf } from '../../../domain/accounts/secret-seal.ts'
+import { fingerprintSecret } from '../../../domain/accounts/secret-seal.ts'
 import {
   consentsOf,
   endpointsOf,
@@ -23,7 +23,7 @@ const managers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
  */
 function visibilityOf(ctx: Ctx, edition: EditionRow) {
   const roles = (editionId: string | null) =>
-    rolesAt(ctx.caller, {
+    listRolesAt(ctx.caller, {
       organization_id: edition.organization_id,
       editions: editionId === null ? [] : [editionId],
     })
@@ -41,7 +41,7 @@ async function merchantAccountOf(
 ): Promise<EditionFacts['merchant_account']> {
   if (row === null) return null
   const { type, is_active, supported_currencies, sealed_with } = row
-  const usable = await Promise.all(config.payments.secrets.map(fingerprintOf))
+  const usable = await Promise.all(config.payments.secrets.map(fingerprintSecret))
   const account = { type, is_active, has_usable_key: usable.some((one) => one === sealed_with) }
   return { supported_currencies, is_ready: isReady(account, config.environment) }
 }

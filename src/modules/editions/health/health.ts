@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../context.ts'
-import { type CheckResult, examine, obstacles } from '../../../domain/editions/health/index.ts'
+import { type CheckResult, runChecks, listObstacles } from '../../../domain/editions/health/index.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { loadFacts } from './health-facts.ts'
 import { presentCheck } from './present-health.ts'
@@ -9,12 +9,12 @@ export async function examineEdition<Edition extends EditionRow>(
   ctx: Ctx,
   edition: Edition,
 ): Promise<{ edition: Edition; results: CheckResult[] }> {
-  return { edition, results: examine(await loadFacts(ctx, edition)) }
+  return { edition, results: runChecks(await loadFacts(ctx, edition)) }
 }
 
 /** Refuses to publish an edition that fails a critical check; `edition` is the row as it would be published. */
 export async function checkPublishable(ctx: Ctx, edition: EditionRow): Promise<void> {
-  const failed = obstacles((await examineEdition(ctx, edition)).results)
+  const failed = listObstacles((await examineEdition(ctx, edition)).results)
   if (failed.length === 0) return
   const count = failed.length === 1 ? '1 critical check fails' : `${failed.length} critical checks fail`
   throw new AppError('edition_not_publishable', `This edition cannot be published: ${count}.`, {

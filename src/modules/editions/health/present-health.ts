@@ -1,5 +1,5 @@
 import type { z } from '@hono/zod-openapi'
-import { type CheckResult, statusOf, summaryOf } from '../../../domain/editions/health/index.ts'
+import { type CheckResult, getHealthStatus, countFailures } from '../../../domain/editions/health/index.ts'
 import { type EditionHealthCheck, type EditionHealthcheckResponse, relatedShown } from './health-contract.ts'
 
 export const presentCheck = ({ check, passed, related }: CheckResult): z.input<typeof EditionHealthCheck> => ({
@@ -19,11 +19,11 @@ export function presentHealth(health: {
   edition: { id: string; full_name: string }
   results: readonly CheckResult[]
 }): z.input<typeof EditionHealthcheckResponse> {
-  const summary = summaryOf(health.results)
+  const summary = countFailures(health.results)
   return {
     edition_id: health.edition.id,
     edition_name: health.edition.full_name,
-    status: statusOf(summary),
+    status: getHealthStatus(summary),
     can_publish: summary.critical === 0,
     summary,
     checks: health.results.map(presentCheck),

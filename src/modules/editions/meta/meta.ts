@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { answering, fromJson, type RowOf, selection } from '../../../db/select.ts'
-import { inList, type Visibility, visibilityOf, visible } from '../../../db/visibility.ts'
+import { decodeAs, fromJson, type RowOf, buildSelectList } from '../../../db/select.ts'
+import { inList, type Visibility, buildVisibility, isVisibleTo } from '../../../db/visibility.ts'
 import { receiptEmailTypes, refundConfirmationEmailTypes } from '../../../domain/editions/editions.ts'
 import { choicesShown } from '../contract-resources.ts'
 
@@ -41,7 +41,7 @@ const emails = (ctx: Ctx, types: readonly string[]) =>
   where ${inList(sql`email_messages.type`, types)}
     and (reached.id is not null or (email_messages.organization_id is null and exists (select 1 from reached)))
     and (email_messages.edition_id is null
-      or ${visible(ctx.caller, visibilityOf(sql`email_messages.organization_id`, sql`email_messages.edition_id`))})
+      or ${isVisibleTo(ctx.caller, buildVisibility(sql`email_messages.organization_id`, sql`email_messages.edition_id`))})
   order by label, value limit ${choicesShown}))`)
 
 /** Choices among the rows of organisations, for a statement with the organisations as `reached`. */
@@ -60,7 +60,7 @@ const choiceFields = (ctx: Ctx) => ({
   events: fromJson<ChoiceRow[]>(sql`(select json_group_array(json_object(${choice})) from (
     select events.id as value, events.name as label, reached.name as description
     from events join reached on reached.id = organization_id
-    where ${visible(ctx.caller, eventVisibility)} order by label, value limit ${choicesShown}))`),
+    where ${isVisibleTo(ctx.caller, eventVisibility)} order by label, value limit ${choicesShown}))`),
 })
 
 export type EditionChoices = RowOf<ReturnType<typeof choiceFields>>
@@ -70,11 +70,11 @@ export async function readEditionChoices(ctx: Ctx, organizationId: string | unde
   const narrowed = organizationId ? sql`organizations.id = ${organizationId}` : sql`1`
   const fields = choiceFields(ctx)
   const row = await ctx.db.first(
-    answering(
+    decodeAs(
       fields,
       sql<EditionChoices>`with reached as (
-          select id, name from organizations where ${visible(ctx.caller, organizationVisibility)} and ${narrowed}
-        ) select ${selection(fields)}`,
+          select id, name from organizations where ${isVisibleTo(ctx.caller, organizationVisibility)} and ${narrowed}
+        ) select ${buildSelectList(fields)}`,
     ),
   )
   if (!row) throw new Error('a select without a table answers one row')

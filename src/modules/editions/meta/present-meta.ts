@@ -3,16 +3,16 @@ import type { Ctx } from '../../../context.ts'
 import {
   countryCodes,
   countryLabels,
-  currencyOf,
+  pickDefaultCurrency,
   smsSenderDescriptions,
   smsSenderNames,
   taxTypeDescriptions,
   taxTypeLabels,
   taxTypes,
 } from '../../../domain/editions/editions.ts'
-import { bcp47, languageLabels, languages } from '../../../domain/languages.ts'
+import { toBcp47, languageLabels, languages } from '../../../domain/languages.ts'
 import { currencies, currencyLabels } from '../../../domain/money.ts'
-import { type TimeZoneChoice, timeZoneChoices } from '../../../domain/time/time-zones.ts'
+import { type TimeZoneChoice, listTimeZoneChoices } from '../../../domain/time/time-zones.ts'
 import type { EditionChoices } from './meta.ts'
 import type { EditionMeta } from '../contract-resources.ts'
 
@@ -23,7 +23,7 @@ let zones: { hour: number; choices: TimeZoneChoice[] } | undefined
 /** Four hundred zones take some 50 ms of computing, and clocks change on the hour or half of it. */
 function zonesAt(now: number): TimeZoneChoice[] {
   const hour = Math.floor(now / hourMs)
-  if (zones?.hour !== hour) zones = { hour, choices: timeZoneChoices(now) }
+  if (zones?.hour !== hour) zones = { hour, choices: listTimeZoneChoices(now) }
   return zones.choices
 }
 
@@ -31,9 +31,9 @@ const choice = (value: string, label: string, description: string) => ({ value, 
 
 export const presentEditionMeta = (choices: EditionChoices, ctx: Ctx): z.input<typeof EditionMeta> => ({
   timezones: zonesAt(ctx.now()),
-  languages: languages.map((code) => choice(code, languageLabels[code], `Language tag ${bcp47(code)}`)),
+  languages: languages.map((code) => choice(code, languageLabels[code], `Language tag ${toBcp47(code)}`)),
   country_codes: countryCodes.map((code) =>
-    choice(code, `${countryLabels[code]} (${code})`, `Starts with the currency ${currencyOf(code)}`),
+    choice(code, `${countryLabels[code]} (${code})`, `Starts with the currency ${pickDefaultCurrency(code)}`),
   ),
   currencies: currencies.map((code) => choice(code, currencyLabels[code], code.toUpperCase())),
   tax_types: taxTypes.map((type) => choice(type, taxTypeLabels[type], taxTypeDescriptions[type])),

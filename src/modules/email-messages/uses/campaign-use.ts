@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { stillHolds } from '../../../db/commit.ts'
+import { abortUnless } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { inList } from '../../../db/visibility.ts'
-import { organizationRoles, reachOf } from '../../../domain/accounts/access.ts'
+import { pickOrganizationRoles, getReach } from '../../../domain/accounts/access.ts'
 import { runningStatuses, statusesBeforeCopy } from '../../../domain/campaigns/lifecycle.ts'
 import { type CampaignMessage, messageFaults, type MessageFault } from '../../../domain/campaigns/readiness.ts'
 import { AppError, type FieldError, fieldError } from '../../../domain/errors.ts'
@@ -17,7 +17,7 @@ import { inUse } from './usage.ts'
  * null for roles in the whole organisation.
  */
 function beyondReach(ctx: Ctx, message: MessageDetailRow): SQL | null {
-  const reach = reachOf(ctx.caller, writers)
+  const reach = getReach(ctx.caller, writers)
   if (reach.all || reach.organizations.some((id) => id === message.organization_id)) return null
   const editions = reach.editions.flatMap(({ edition_id }) => edition_id ?? [])
   return sql`exists (select 1 from campaigns join segments on segments.id = campaigns.segment_id
@@ -33,14 +33,14 @@ export async function checkCampaignsReach(ctx: Ctx, message: MessageDetailRow): 
   throw new AppError(
     'permission_denied',
     'A campaign is about to send this message to a segment beyond your editions. Only roles of the organisation may change it now.',
-    { extra: { required_roles: organizationRoles(writers) } },
+    { extra: { required_roles: pickOrganizationRoles(writers) } },
   )
 }
 
 /** Statements that abort the change when there is such a campaign by now. */
 export function noCampaignBeyond(ctx: Ctx, message: MessageDetailRow): Statement[] {
   const isBeyond = beyondReach(ctx, message)
-  return isBeyond === null ? [] : [stillHolds(sql`not ${isBeyond}`)]
+  return isBeyond === null ? [] : [abortUnless(sql`not ${isBeyond}`)]
 }
 
 const asSent = (row: Pick<MessageRow, 'type' | 'subject' | 'blocks'>): CampaignMessage => ({
@@ -87,7 +87,7 @@ export async function checkSendable(ctx: Ctx, before: MessageDetailRow, after: M
   if (faults.size === 0) return []
   const campaigns = aboutToSend(before.id, [...faults.keys()])
   const unsendable = await ctx.db.all(campaigns)
-  if (unsendable.length === 0) return [stillHolds(sql`not exists (${campaigns})`)]
+  if (unsendable.length === 0) return [abortUnless(sql`not exists (${campaigns})`)]
   const errors = new Map<string, FieldError>()
   for (const { language } of unsendable)
     for (const { code, detail } of faults.get(language) ?? []) {

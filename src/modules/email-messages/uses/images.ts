@@ -1,15 +1,19 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { stillHolds } from '../../../db/commit.ts'
+import { abortUnless } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
-import { isShowable } from '../../../db/images.ts'
+import { isShowable, inList } from '../../../db/visibility.ts'
 import { files as fileTable } from '../../../db/schema/files/files.ts'
 import { type RowOf, select } from '../../../db/select.ts'
-import { inList } from '../../../db/visibility.ts'
 import type { Block, ImageData } from '../../../domain/email/blocks/blocks.ts'
 import { imagesIn, withImages } from '../../../domain/email/blocks/images.ts'
 import { type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
-import { type AddressedFile, fileAddress, fileOfAddress, mailVariant } from '../../../domain/files/addresses.ts'
+import {
+  type AddressedFile,
+  buildFileAddress,
+  parseFileAddress,
+  pickMailVariant,
+} from '../../../domain/files/addresses.ts'
 import type { MessageDetailRow } from '../queries.ts'
 
 const imageColumns = {
@@ -58,7 +62,7 @@ export async function resolveImages(
   blocks: readonly Block[],
 ): Promise<{ blocks: Block[]; stands: Statement[] }> {
   const { files: served, publicUrl } = ctx.config
-  const nameOf = (data: ImageData): NamedFile => fileOfAddress(data.url, [served.url, publicUrl])
+  const nameOf = (data: ImageData): NamedFile => parseFileAddress(data.url, [served.url, publicUrl])
   const images = imagesIn(blocks)
   const ids = new Set(images.flatMap(({ data }) => [data.file_id, nameOf(data)?.id].filter((id) => id !== undefined)))
   if (images.every(({ data }) => data.file_id === undefined && nameOf(data) === undefined))
@@ -79,9 +83,9 @@ export async function resolveImages(
     const named = nameOf(data)
     const file = files.get(data.file_id ?? named?.id ?? '')
     if (!file) return data
-    const variant = named?.variant ?? mailVariant(file)
-    return { ...data, file_id: file.id, url: fileAddress(served.url, file, variant) }
+    const variant = named?.variant ?? pickMailVariant(file)
+    return { ...data, file_id: file.id, url: buildFileAddress(served.url, file, variant) }
   })
   const count = sql`(select count(*) from files where ${mayBeShown(ctx, row, [...ids])})`
-  return { blocks: resolved, stands: [stillHolds(sql`${count} = ${ids.size}`)] }
+  return { blocks: resolved, stands: [abortUnless(sql`${count} = ${ids.size}`)] }
 }

@@ -1,21 +1,21 @@
 import { sql } from 'drizzle-orm'
 import type { Config, JobCtx } from '../../../context.ts'
 import { inList } from '../../../db/visibility.ts'
-import { fileScans } from '../../../db/schema/files/file-scans.ts'
-import { followedBy } from '../../../db/commit.ts'
+import { fileScans } from '../../../db/schema/files/files.ts'
+import { addAfterCommit } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { insert } from '../../../db/write.ts'
 import { fieldError, invalid, notFound } from '../../../domain/errors.ts'
 import { forgetServedFile } from '../serving/served-file.ts'
-import { signedFileAddress } from '../../../domain/files/addresses.ts'
+import { signFileAddress } from '../../../domain/files/addresses.ts'
 import {
   firstRepeatMs,
   longestRepeatMs,
   type ScanAnswer,
-  scanAnswerOf,
-  scannedFile,
+  parseScanAnswer,
+  openScanToken,
   scanStates,
-  scanToken,
+  signScanToken,
   verdicts,
 } from '../../../domain/files/scans.ts'
 
@@ -28,7 +28,7 @@ export function scanStatements(job: JobCtx, fileId: string): Statement[] {
   const at = job.now()
   const times = { due_at: at, created_at: at, modified_at: at }
   const scan = insert(fileScans, { file_id: fileId, state: scanStates.initial, ...times })
-  return [followedBy(scan, () => requestScan(job, fileId))]
+  return [addAfterCommit(scan, () => requestScan(job, fileId))]
 }
 
 interface Claimed {
@@ -40,7 +40,7 @@ interface Claimed {
 }
 
 /** Claims scans that are due and sets when they are due again. */
-export async function claimScans(job: JobCtx, files: { id: string } | { most: number }): Promise<Claimed[]> {
+async function claimScans(job: JobCtx, files: { id: string } | { most: number }): Promise<Claimed[]> {
   const at = job.now()
   const chosen =
     'id' in files
@@ -71,18 +71,18 @@ async function recordVerdict(job: JobCtx, fileId: string, { verdict, reason }: S
 }
 
 /** Asks the scanner about one claimed file. Later answers arrive at `takeScanAnswer`. */
-export async function scanFile(job: JobCtx, file: Claimed): Promise<void> {
+async function scanFile(job: JobCtx, file: Claimed): Promise<void> {
   const { config, now, scanner } = job
   if (!scanner) return
   const { id: file_id, mime_type, size, checksum_sha256 } = file
-  const token = scanToken(config.linkSigningKey, file_id, now())
+  const token = signScanToken(config.linkSigningKey, file_id, now())
   const address = { file, reader: 'scanner', now: now() } as const
   const answer = await scanner.scan({
     file_id,
     mime_type,
     size,
     checksum_sha256,
-    url: signedFileAddress(config.files.url, config.linkSigningKey, address),
+    url: signFileAddress(config.files.url, config.linkSigningKey, address),
     callback_url: `${config.publicUrl}/file-scans/${token}`,
   })
   if (answer) await recordVerdict(job, file_id, answer)
@@ -96,17 +96,34 @@ export async function requestScan(job: JobCtx, fileId: string): Promise<void> {
 }
 
 function checkAnswer(body: unknown): ScanAnswer {
-  const answer = scanAnswerOf(body)
+  const answer = parseScanAnswer(body)
   if (answer) return answer
   throw invalid(fieldError(['verdict'], 'invalid_choice', `One of ${verdicts.join(', ')}.`))
 }
 
 /** The answer of a scanner to the address that it was given. `read` gives the body once the address is known to be ours. */
 export async function takeScanAnswer(job: JobCtx, token: string, read: () => Promise<unknown>): Promise<void> {
-  const fileId = scannedFile(job.config.linkSigningKey, token, job.now())
+  const fileId = openScanToken(job.config.linkSigningKey, token, job.now())
   if (fileId === null) throw notFound()
   const answer = checkAnswer(await read())
   const asked = await job.db.first(sql`select 1 from file_scans where file_id = ${fileId}`)
   if (!asked) throw notFound()
   await recordVerdict(job, fileId, answer)
+}
+
+const scansASweep = 20
+/** The platform opens six connections for an invocation; one is left for the database. */
+const scansAtOnce = 5
+
+/** Asks the scanner again about files whose answer did not come. */
+export async function sweepScans(job: JobCtx): Promise<void> {
+  if (!job.scanner) return
+  const claimed = await claimScans(job, { most: scansASweep })
+  const results: PromiseSettledResult<void>[] = []
+  for (let start = 0; start < claimed.length; start += scansAtOnce)
+    results.push(
+      ...(await Promise.allSettled(claimed.slice(start, start + scansAtOnce).map((file) => scanFile(job, file)))),
+    )
+  const failed = results.find(({ status }) => status === 'rejected')
+  if (failed?.status === 'rejected') throw failed.reason
 }

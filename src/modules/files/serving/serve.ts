@@ -1,9 +1,15 @@
 import type { JobCtx } from '../../../context.ts'
 import { AppError, LostRace } from '../../../domain/errors.ts'
 import { contentDisposition } from '../../../domain/files/names.ts'
-import { failedCondition, httpDate, isRangeWanted, parseRange, type Validators } from '../../../domain/files/ranges.ts'
+import {
+  findFailedCondition,
+  formatHttpDate,
+  isRangeWanted,
+  parseRange,
+  type Validators,
+} from '../../../domain/files/ranges.ts'
 import { isImageType } from '../../../domain/files/types.ts'
-import { derivedKey } from '../../../domain/files/addresses.ts'
+import { buildDerivedKey } from '../../../domain/files/addresses.ts'
 import { type FileAddress, openServedFile, type ServedFile } from './served-file.ts'
 import { openVariant } from './variants.ts'
 
@@ -58,7 +64,7 @@ async function representationOf(job: JobCtx, file: ServedFile, keepAlive: KeepAl
     return {
       ...originalOf(file, lasting),
       ...opened,
-      key: derivedKey(file.storage_key, variant),
+      key: buildDerivedKey(file.storage_key, variant),
       type: 'image/webp',
       name: file.name.replace(/(?:\.[^.]*)?$/, `-${variant}.webp`),
       etag: variantTag(file),
@@ -77,7 +83,7 @@ const headersOf = ({ type, name, size, etag, modifiedAt, cacheControl }: Represe
     'content-security-policy': "default-src 'none'; sandbox",
     'x-content-type-options': 'nosniff',
     etag,
-    'last-modified': httpDate(modifiedAt),
+    'last-modified': formatHttpDate(modifiedAt),
     'cache-control': cacheControl,
     'accept-ranges': 'bytes',
   })
@@ -91,7 +97,7 @@ const notModified = (headers: Headers): Response => {
 }
 
 function judgeConditions(request: Request, headers: Headers, current: Validators): Response | null {
-  const failed = failedCondition(request.headers, current)
+  const failed = findFailedCondition(request.headers, current)
   if (failed === 412) throw new AppError('precondition_failed', 'The file is not the one that the condition names.')
   return failed === 304 ? notModified(headers) : null
 }

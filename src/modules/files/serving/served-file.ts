@@ -2,12 +2,11 @@ import { eq } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { files } from '../../../db/schema/files/files.ts'
 import { type RowOf, select } from '../../../db/select.ts'
-import { isPrivate, isVariant, readerOf, type Variant } from '../../../domain/files/addresses.ts'
+import { isPrivate, isVariant, openSignedAddress, type Variant } from '../../../domain/files/addresses.ts'
 import { isImageType } from '../../../domain/files/types.ts'
-import { isIdOf } from '../../../domain/ids.ts'
+import { isId } from '../../../domain/ids.ts'
 import { notFound } from '../../../domain/errors.ts'
 import { isSameText } from '../../../domain/wallet/wallet-tokens.ts'
-import { RecentFiles } from './recent-files.ts'
 
 export interface FileAddress {
   id: string
@@ -47,6 +46,45 @@ const fields = {
 
 type FileFacts = RowOf<typeof fields>
 
+/** The row of a public file. */
+interface RecentRow {
+  id: string
+}
+
+interface Recent<Row extends RecentRow> {
+  row: Row
+  readAt: number
+}
+
+const keptMs = 60_000
+const mostKept = 1000
+
+/**
+ * Rows of public files that this isolate read within the last minute: a range is read from the store alone. Copies in
+ * our caches are served as long without a look at the database.
+ */
+class RecentFiles<Row extends RecentRow> {
+  readonly #files = new Map<string, Recent<Row>>()
+
+  find(id: string, now: number): Recent<Row> | undefined {
+    const found = this.#files.get(id)
+    if (!found || (now >= found.readAt && now < found.readAt + keptMs)) return found
+    this.forget(id)
+    return undefined
+  }
+
+  keep(row: Row, readAt: number): void {
+    this.forget(row.id)
+    const [oldest] = this.#files.keys()
+    if (this.#files.size >= mostKept && oldest !== undefined) this.forget(oldest)
+    this.#files.set(row.id, { row, readAt })
+  }
+
+  forget(id: string): void {
+    this.#files.delete(id)
+  }
+}
+
 const recentFiles = new RecentFiles<FileFacts>()
 
 /** Reads the row of a file anew at its next request in this isolate. */
@@ -58,7 +96,7 @@ const maxTokenLength = 200
 /** True where the address opens the file: a scanner's address does so in quarantine too. */
 async function isOpen({ config, now }: JobCtx, file: FileFacts, token: string | undefined): Promise<boolean> {
   if (token === undefined) return file.status === 'ready' && !isPrivate(file)
-  const reader = readerOf(config.linkSigningKey, token, file.id, now())
+  const reader = openSignedAddress(config.linkSigningKey, token, file.id, now())
   return reader === 'scanner' || (reader === 'person' && file.status === 'ready')
 }
 
@@ -72,7 +110,7 @@ export async function findServedFile(
   { mayBeRecent = false } = {},
 ): Promise<ServedFile | null> {
   const { id, key, variant, token } = address
-  if (!isIdOf('file', id) || !keyForm.test(key) || !isVariant(variant) || (token?.length ?? 0) > maxTokenLength)
+  if (!isId('file', id) || !keyForm.test(key) || !isVariant(variant) || (token?.length ?? 0) > maxTokenLength)
     return null
   const now = job.now()
   const recent = mayBeRecent && token === undefined ? recentFiles.find(id, now) : undefined

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { files } from '../../../db/schema/files/files.ts'
 import { select } from '../../../db/select.ts'
-import { derivedKey, type MadeVariant } from '../../../domain/files/addresses.ts'
+import { buildDerivedKey, type MadeVariant } from '../../../domain/files/addresses.ts'
 import type { OpenObject } from '../../../gateways/files/files.ts'
 import type { ImageShape, ImagesGateway } from '../../../gateways/images/images.ts'
 import type { ServedFile } from './served-file.ts'
@@ -34,9 +34,9 @@ async function make(job: JobCtx, images: ImagesGateway, file: VariantSource, var
   const source = await job.files.open(file.storage_key)
   if (!source) throw new Error(`the bytes of ${file.storage_key} are gone`)
   const made = await images.toWebp(source.body, shapes[variant])
-  const key = derivedKey(file.storage_key, variant)
+  const key = buildDerivedKey(file.storage_key, variant)
   const size = made.byteLength
-  await job.files.put(new Blob([made]).stream(), { key, size, most: size, headBytes: 0 })
+  await job.files.put(new Blob([made]).stream(), { key, size, maxBytes: size, headBytes: 0 })
   if (!(await isReferred(job, file))) await job.files.delete([key])
 }
 
@@ -66,7 +66,7 @@ export interface VariantRequest {
 /** A variant, made where it is not kept yet. Parallel requests make it once. Throws where it cannot be made. */
 export async function openVariant(job: JobCtx, request: VariantRequest): Promise<OpenObject | null> {
   const { file, variant, images, keepAlive } = request
-  const key = derivedKey(file.storage_key, variant)
+  const key = buildDerivedKey(file.storage_key, variant)
   const kept = await job.files.open(key)
   if (kept) return kept
   const others = making.get(key)

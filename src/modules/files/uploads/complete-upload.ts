@@ -1,16 +1,16 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { changedOne, commit } from '../../../db/commit.ts'
+import { requireOneChange, commit } from '../../../db/commit.ts'
 import { AppError, LostRace } from '../../../domain/errors.ts'
-import { judgeContent, partsLimits } from '../../../domain/files/content.ts'
-import { headBytes, partsOf, type ReceivedFile } from '../../../domain/files/files.ts'
+import { checkContent, partsLimits } from '../../../domain/files/content.ts'
+import { headBytes, countParts, type ReceivedFile } from '../../../domain/files/files.ts'
 import { cleanFileName } from '../../../domain/files/names.ts'
 import { PartsRefused } from '../../../gateways/files/files.ts'
 import { openEditions } from '../../editions/index.ts'
 import { checkPurpose, insertFile, newFile } from '../create.ts'
 import { type FileRow, findFile } from '../queries.ts'
 import { scanStatements } from '../scanning/scan.ts'
-import { dropUnused, keepContent, releaseKnownContent } from '../storage.ts'
+import { dropUnused, storeContent, releaseKnownContent } from '../storage.ts'
 import type { UploadRow } from './upload-queries.ts'
 
 const incomplete = (missing: readonly number[]): AppError =>
@@ -24,7 +24,9 @@ const incomplete = (missing: readonly number[]): AppError =>
 
 function checkParts({ size, parts }: UploadRow): void {
   const there = new Set(parts.map(({ number }) => number))
-  const missing = Array.from({ length: partsOf(size) }, (_, index) => index + 1).filter((number) => !there.has(number))
+  const missing = Array.from({ length: countParts(size) }, (_, index) => index + 1).filter(
+    (number) => !there.has(number),
+  )
   if (missing.length) throw incomplete(missing)
 }
 
@@ -48,7 +50,7 @@ export async function completeUpload(ctx: Ctx, row: UploadRow): Promise<FileRow>
   if (row.file_id !== null) return commit(ctx, await findFile(ctx, row.file_id), openEditions(row.edition_id))
   checkParts(row)
   const received = await join(ctx, row)
-  const { mime_type } = judgeContent(received.head, received.size, received.declared, partsLimits)
+  const { mime_type } = checkContent(received.head, received.size, received.declared, partsLimits)
   checkPurpose('import', mime_type)
   const { organization_id, edition_id, title, tags, metadata } = row
   const file = newFile(ctx, received, {
@@ -68,8 +70,8 @@ export async function completeUpload(ctx: Ctx, row: UploadRow): Promise<FileRow>
     ...openEditions(edition_id),
     sql`update file_uploads set file_id = ${file.id}, version = version + 1, modified_at = ${ctx.now()}
       where id = ${row.id} and version = ${row.version} and file_id is null`,
-    changedOne(),
-    keepContent(content, ctx.now()),
+    requireOneChange(),
+    storeContent(content, ctx.now()),
     releaseKnownContent(content),
     insertFile(file),
     ...scanStatements(ctx, file.id),

@@ -1,5 +1,5 @@
 import type { z } from '@hono/zod-openapi'
-import { partBytes, partsOf } from '../../../domain/files/files.ts'
+import { partBytes, countParts } from '../../../domain/files/files.ts'
 import { toIso } from '../../../domain/time/instants.ts'
 import type { FileUpload } from './upload-contract.ts'
 import type { UploadRow } from './upload-queries.ts'
@@ -15,7 +15,7 @@ export const presentUpload = (row: UploadRow): z.input<typeof FileUpload> => ({
   size: row.size,
   content_type: row.content_type,
   part_size: partBytes,
-  part_count: partsOf(row.size),
+  part_count: countParts(row.size),
   parts: row.parts.map(({ number, size, checksum_sha256 }) => ({ number, size, checksum_sha256 })),
   file_id: row.file_id,
   expires: toIso(row.expires_at),

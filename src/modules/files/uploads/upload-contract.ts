@@ -113,7 +113,7 @@ is required, and the bytes are held against it. A part that is sent again replac
   stream: {
     types: ['application/octet-stream'],
     form: null,
-    most: partBytes,
+    maxBytes: partBytes,
     maxReadMs: 300_000,
     description: 'The bytes of the part.',
   },

@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, gt, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { fileUploads } from '../../../db/schema/files/files.ts'
 import { fromJson, select } from '../../../db/select.ts'
-import { visibilityOf, visible } from '../../../db/visibility.ts'
+import { buildVisibility, isVisibleTo } from '../../../db/visibility.ts'
 import type { Tenant } from '../../../domain/accounts/access.ts'
 import { notFound } from '../../../domain/errors.ts'
 
@@ -19,7 +19,7 @@ export interface UploadRow extends UploadColumns {
   parts: readonly UploadPart[]
 }
 
-const uploadVisibility = visibilityOf(sql`${fileUploads.organization_id}`, sql`${fileUploads.edition_id}`)
+const uploadVisibility = buildVisibility(sql`${fileUploads.organization_id}`, sql`${fileUploads.edition_id}`)
 
 const parts = fromJson<UploadPart[]>(sql`(select json_group_array(json_object('number', number, 'size', size,
     'checksum_sha256', checksum_sha256, 'store_etag', store_etag))
@@ -30,7 +30,9 @@ export async function findUpload(ctx: Ctx, id: string): Promise<UploadRow & { te
   const found = await ctx.db.first(
     select({ ...getTableColumns(fileUploads), parts })
       .from(fileUploads)
-      .where(and(eq(fileUploads.id, id), gt(fileUploads.expires_at, ctx.now()), visible(ctx.caller, uploadVisibility))),
+      .where(
+        and(eq(fileUploads.id, id), gt(fileUploads.expires_at, ctx.now()), isVisibleTo(ctx.caller, uploadVisibility)),
+      ),
   )
   if (!found) throw notFound()
   const { organization_id, edition_id } = found

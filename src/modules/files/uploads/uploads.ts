@@ -1,18 +1,25 @@
-import { sql } from 'drizzle-orm'
-import type { Ctx } from '../../../context.ts'
-import { changedOne, commit } from '../../../db/commit.ts'
+import { sql, eq, getTableColumns, lte } from 'drizzle-orm'
+import type { Ctx, JobCtx } from '../../../context.ts'
+import { requireOneChange, commit, commitPart } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { fileUploads } from '../../../db/schema/files/files.ts'
-import { insert } from '../../../db/write.ts'
-import { AppError, fieldError, invalid, notFound } from '../../../domain/errors.ts'
-import { type IncomingFile, partsOf, partSize, type ReceivedFile, uploadKeptMs } from '../../../domain/files/files.ts'
+import { insert, remove } from '../../../db/write.ts'
+import { AppError, fieldError, invalid, notFound, LostRace } from '../../../domain/errors.ts'
+import {
+  type IncomingFile,
+  countParts,
+  getPartSize,
+  type ReceivedFile,
+  uploadKeptMs,
+} from '../../../domain/files/files.ts'
 import { cleanFileName } from '../../../domain/files/names.ts'
-import { declaredType } from '../../../domain/files/types.ts'
+import { parseDeclaredType } from '../../../domain/files/types.ts'
 import { TooFewBytes, TooManyBytes } from '../../../gateways/files/files.ts'
 import { checkTenant, openEditions } from '../../editions/index.ts'
 import { countBytes, newStorageKey, releaseBytes, storeRefusal } from '../storage.ts'
 import type { StartUploadInput } from './upload-contract.ts'
 import type { UploadColumns, UploadRow } from './upload-queries.ts'
+import { select } from '../../../db/select.ts'
 
 /** The type is known once the upload is complete. */
 const unknownType = 'application/octet-stream'
@@ -32,7 +39,7 @@ export async function startUpload(ctx: Ctx, input: StartUploadInput): Promise<Up
     tags: input.tags,
     metadata: input.metadata,
     size,
-    content_type: declaredType(input.content_type),
+    content_type: parseDeclaredType(input.content_type),
     storage_key,
     store_upload_id: await ctx.files.startParts(storage_key),
     uploaded_by: ctx.caller.is_superuser ? null : ctx.caller.id,
@@ -53,13 +60,13 @@ const completed = () => new AppError('upload_completed', 'This upload is complet
 
 const touched = (row: UploadRow, now: number): Statement[] => [
   sql`update file_uploads set version = version + 1, modified_at = ${now} where id = ${row.id} and file_id is null`,
-  changedOne(),
+  requireOneChange(),
 ]
 
 /** The number of a part as the path has it. */
 function numberOf(text: string, size: number): number {
   const number = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0
-  if (number < 1 || number > partsOf(size)) throw notFound()
+  if (number < 1 || number > countParts(size)) throw notFound()
   return number
 }
 
@@ -73,7 +80,7 @@ export async function receivePart(ctx: Ctx, file: IncomingFile, { params, loaded
   const number = numberOf(params.number, loaded.size)
   if (loaded.file_id !== null) throw completed()
   const { body, size, digest } = file
-  const wanted = partSize(loaded.size, number)
+  const wanted = getPartSize(loaded.size, number)
   if (digest === null)
     throw new AppError('validation_error', 'The header Content-Digest is required.', {
       errors: [{ code: 'required', detail: 'This header is required.', attr: 'Content-Digest', pointer: null }],
@@ -115,9 +122,9 @@ export async function keepPart(
 }
 
 /** Deletes an upload that is not completed, and has its parts deleted from the store. */
-export const dropUpload = (row: UploadColumns, now: number): Statement[] => [
+const dropUpload = (row: UploadColumns, now: number): Statement[] => [
   sql`delete from file_uploads where id = ${row.id} and version = ${row.version} and file_id is null`,
-  changedOne(),
+  requireOneChange(),
   releaseBytes(row.organization_id, row.size),
   sql`insert into objects_to_delete (storage_key, store_upload_id, created_at)
     values (${row.storage_key}, ${row.store_upload_id}, ${now})`,
@@ -126,4 +133,26 @@ export const dropUpload = (row: UploadColumns, now: number): Statement[] => [
 export async function abortUpload(ctx: Ctx, row: UploadRow): Promise<null> {
   if (row.file_id !== null) throw completed()
   return commit(ctx, null, [...openEditions(row.edition_id), ...dropUpload(row, ctx.now())])
+}
+
+const uploadsASweep = 50
+
+/** Drops uploads after a day. Of completed ones only the row of the upload goes; the file stays. */
+export async function sweepUploads(job: JobCtx): Promise<void> {
+  const now = job.now()
+  const due = await job.db.all(
+    select(getTableColumns(fileUploads))
+      .from(fileUploads)
+      .where(lte(fileUploads.expires_at, now))
+      .orderBy(fileUploads.expires_at)
+      .limit(uploadsASweep),
+  )
+  for (const row of due)
+    await commitPart(
+      job,
+      row.file_id === null ? dropUpload(row, now) : [remove(fileUploads, eq(fileUploads.id, row.id))],
+    ).catch((error: unknown) => {
+      // Somebody sent a part or aborted it meanwhile: the next sweep looks again.
+      if (!(error instanceof LostRace)) throw error
+    })
 }

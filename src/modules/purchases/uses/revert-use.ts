@@ -1,32 +1,32 @@
 import { and, eq, gte, isNull, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { changedOne, commit } from '../../../db/commit.ts'
+import { requireOneChange, commit } from '../../../db/commit.ts'
 import { purchases, purchaseUses } from '../../../db/schema/sales/orders.ts'
 import { update } from '../../../db/write.ts'
 import { checkRevertible } from '../../../domain/orders/purchases.ts'
 import { openEditions } from '../../editions/index.ts'
 import { passChanged } from '../../wallet/index.ts'
 import { announce } from '../../webhooks/index.ts'
-import { purchaseAction } from '../announcement.ts'
+import { buildPurchaseEvent } from '../announcement.ts'
 import type { LoadedUse } from './use-queries.ts'
 
-/** Gives the uses back. One that was reverted before stays as it is. */
+/** Returns the uses to the purchase. Reverting a use twice changes nothing. */
 export async function revertUse(ctx: Ctx, use: LoadedUse): Promise<LoadedUse> {
   if (use.reverted_at !== null) return commit(ctx, use, [])
   const { purchase } = use
   checkRevertible(purchase)
   const now = ctx.now()
   const status = 'active' as const
-  // A status that is set is written into every index that has it, also when it stays the same.
-  const change = status === purchase.status ? {} : { status }
+  // SQLite writes every index with `status` when the column is set, even to the same value.
+  const statusChange = status === purchase.status ? {} : { status }
   const reverted: LoadedUse = { ...use, reverted_at: now, purchase: { ...purchase, status } }
   return commit(ctx, reverted, [
     update(purchaseUses, { reverted_at: now }, and(eq(purchaseUses.id, use.id), isNull(purchaseUses.reverted_at))),
-    changedOne(),
+    requireOneChange(),
     update(
       purchases,
       {
-        ...change,
+        ...statusChange,
         uses_count: sql`${purchases.uses_count} - ${use.quantity}`,
         modified_at: now,
         version: sql`${purchases.version} + 1`,
@@ -37,9 +37,9 @@ export async function revertUse(ctx: Ctx, use: LoadedUse): Promise<LoadedUse> {
         gte(purchases.uses_count, use.quantity),
       ),
     ),
-    changedOne(),
+    requireOneChange(),
     ...openEditions(purchase.edition_id),
     ...(status === purchase.status ? [] : [passChanged([purchase.id], now)]),
-    ...announce(ctx, purchaseAction(purchase, { action: 'use_reverted', status, occurredAt: now })),
+    ...announce(ctx, buildPurchaseEvent(purchase, { action: 'use_reverted', status, occurredAt: now })),
   ])
 }

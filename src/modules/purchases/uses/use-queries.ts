@@ -2,17 +2,16 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { locations } from '../../../db/schema/sales/catalog.ts'
 import { purchases, purchaseUses } from '../../../db/schema/sales/orders.ts'
-import { answering, type RowOf, select, selection } from '../../../db/select.ts'
-import { visible } from '../../../db/visibility.ts'
+import { decodeAs, type RowOf, select, buildSelectList } from '../../../db/select.ts'
+import { isVisibleTo } from '../../../db/visibility.ts'
 import type { Tenant } from '../../../domain/accounts/access.ts'
 import { doesNotExist, notFound } from '../../../domain/errors.ts'
-import { announcedFields, announcedJoins } from '../announcement.ts'
-import { purchaseVisibility } from '../queries.ts'
-import { type PurchaseUseRow, selectUses } from './use-row.ts'
+import { purchaseEventFields, purchaseEventJoins } from '../announcement.ts'
+import { type PurchaseUseRow, purchaseVisibility, selectUses } from '../queries.ts'
 
-/** Fields that decide about the uses of a purchase, and those of its event. */
+/** Fields of a purchase that its uses depend on, and fields of its webhook event. */
 const usableFields = {
-  ...announcedFields,
+  ...purchaseEventFields,
   status: purchases.status,
   uses_limit: purchases.uses_limit,
   uses_count: purchases.uses_count,
@@ -25,22 +24,22 @@ type UsableRow = RowOf<typeof usableFields>
 
 export type UsablePurchase = UsableRow & { tenant: Tenant }
 
-const usablePurchase = (ctx: Ctx, id: string) =>
-  answering(
+const selectUsablePurchase = (ctx: Ctx, id: string) =>
+  decodeAs(
     usableFields,
-    sql<UsableRow>`select ${selection(usableFields)} from ${purchases} ${announcedJoins}
-      where ${purchases.id} = ${id} and ${visible(ctx.caller, purchaseVisibility)}`,
+    sql<UsableRow>`select ${buildSelectList(usableFields)} from ${purchases} ${purchaseEventJoins}
+      where ${purchases.id} = ${id} and ${isVisibleTo(ctx.caller, purchaseVisibility)}`,
   )
 
-const withTenant = (row: UsableRow): UsablePurchase => ({
+const addTenant = (row: UsableRow): UsablePurchase => ({
   ...row,
   tenant: { organization_id: row.organization_id, editions: [row.edition_id] },
 })
 
 export async function findUsablePurchase(ctx: Ctx, id: string): Promise<UsablePurchase> {
-  const row = await ctx.db.first(usablePurchase(ctx, id))
+  const row = await ctx.db.first(selectUsablePurchase(ctx, id))
   if (!row) throw notFound()
-  return withTenant(row)
+  return addTenant(row)
 }
 
 export interface LoadedUse extends PurchaseUseRow {
@@ -48,18 +47,17 @@ export interface LoadedUse extends PurchaseUseRow {
   purchase: UsablePurchase
 }
 
-/** A use of the purchase that the path names. */
 export async function findUse(ctx: Ctx, purchaseId: string, id: string): Promise<LoadedUse> {
-  const [[found], [use]] = await ctx.db.batch([
-    usablePurchase(ctx, purchaseId),
+  const [[purchaseRow], [use]] = await ctx.db.batch([
+    selectUsablePurchase(ctx, purchaseId),
     selectUses().where(and(eq(purchaseUses.id, id), eq(purchaseUses.purchase_id, purchaseId))),
   ])
-  if (!found || !use) throw notFound()
-  const purchase = withTenant(found)
+  if (!purchaseRow || !use) throw notFound()
+  const purchase = addTenant(purchaseRow)
   return { ...use, purchase, tenant: purchase.tenant }
 }
 
-/** The location of a use. One of another edition is refused as one that does not exist. */
+/** Finds the location of a use. Throws `does_not_exist` for a location of another edition, too. */
 export async function findLocation(
   ctx: Ctx,
   editionId: string,

@@ -1,8 +1,8 @@
 import { getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { payingEdition } from '../../../db/refunds.ts'
+import { selectPayingEdition } from '../../../db/refunds.ts'
 import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
-import { answering } from '../../../db/select.ts'
+import { decodeAs } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import { update } from '../../../db/write.ts'
 import { nextCheck, refundLeaseMs } from '../../../domain/refunds/refund-payments.ts'
@@ -11,11 +11,11 @@ import { refundLifecycle } from '../../../domain/refunds/refunds.ts'
 const columns = getTableColumns(refundRequests)
 const target = 'processing'
 
-/** Claims due refunds, the longest due first. No other consumer gets them before the lease ends. */
+/** Claims due refunds, longest due first. No other consumer gets them before the lease ends. */
 export const claimRefunds = (job: JobCtx, count: number): Promise<RefundRow[]> => {
   const now = job.now()
   return job.db.all(
-    answering(
+    decodeAs(
       columns,
       sql<RefundRow>`update refund_requests set lease_until = ${now + refundLeaseMs}
         where id in (select id from refund_requests indexed by refund_requests_due
@@ -26,41 +26,41 @@ export const claimRefunds = (job: JobCtx, count: number): Promise<RefundRow[]> =
 }
 
 /**
- * Stores the key of the attempt that is about to be made: from here on its result is unknown until an answer is
- * recorded. The same statement decides whether the edition may pay back the payment with these `references`, so that all
- * calls with the key are for the same payment. The lease begins anew, because others of the claim were paid before. Null
- * when another consumer has taken the refund since.
+ * Stores the idempotency key of the next attempt, whose result is unknown until an answer is recorded. The same
+ * statement decides whether the edition may pay back the payment with these `references`, so all calls with the key are
+ * for the same payment. It also renews the lease. Answers null when another consumer has claimed the refund.
  */
-export async function storeKey(
+export async function beginAttempt(
   job: JobCtx,
   claim: RefundRow,
   references: readonly string[],
 ): Promise<RefundRow | null> {
   const now = job.now()
-  const stored = sql<RefundRow>`update refund_requests set status = ${target},
+  const edition = selectPayingEdition(claim.organization_id, sql`${JSON.stringify(references)}`)
+  const statement = sql<RefundRow>`update refund_requests set status = ${target},
       attempts = attempts + 1, provider_key = id || ':' || (attempts + 1), provider_key_at = ${now},
-      is_payable = coalesce(edition_id = ${payingEdition(claim.organization_id, sql`${JSON.stringify(references)}`)}, 0),
+      is_payable = coalesce(edition_id = ${edition}, 0),
       provider_reference = null, failure_code = null, failure_message = null, checks = 0, needs_attention = 0,
       lease_until = ${now + refundLeaseMs}, modified_at = ${now}, version = version + 1
     where id = ${claim.id} and version = ${claim.version}
       and ${inList(sql`status`, refundLifecycle.sourcesOf(target))}
       and lease_until = ${claim.lease_until} and lease_until > ${now}
     returning *`
-  const row = await job.db.first(answering(columns, stored))
+  const row = await job.db.first(decodeAs(columns, statement))
   return row ?? null
 }
 
-/** Releases a refund that cannot begin now, until later. */
+/** Releases a refund that cannot begin now, and schedules the next try. */
 export function postponeRefund(job: JobCtx, claim: RefundRow): Promise<unknown> {
   const now = job.now()
   const state = { began_at: claim.modified_at, checks: claim.checks, is_taken: false }
   const { due_at, needs_attention } = nextCheck(state, now)
   const changes = { due_at, needs_attention, checks: claim.checks + 1, lease_until: null }
-  const asClaimed = sql`id = ${claim.id} and version = ${claim.version} and lease_until = ${claim.lease_until}`
-  return job.db.all(update(refundRequests, changes, asClaimed))
+  const isClaimed = sql`id = ${claim.id} and version = ${claim.version} and lease_until = ${claim.lease_until}`
+  return job.db.all(update(refundRequests, changes, isClaimed))
 }
 
-/** Releases claimed refunds that were not begun. */
 export const releaseRefunds = (job: JobCtx, claims: readonly RefundRow[]): Promise<unknown> =>
   job.db.all(sql`update refund_requests set lease_until = null where (id, lease_until) in
-    (select value ->> 0, value ->> 1 from json_each(${JSON.stringify(claims.map(({ id, lease_until }) => [id, lease_until]))}))`)
+    (select value ->> 0, value ->> 1
+      from json_each(${JSON.stringify(claims.map(({ id, lease_until }) => [id, lease_until]))}))`)

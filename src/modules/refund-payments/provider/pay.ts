@@ -1,34 +1,34 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { decideAgain } from '../../../db/commit.ts'
-import { payingEdition } from '../../../db/refunds.ts'
+import { retryLostRaces } from '../../../db/commit.ts'
+import { selectPayingEdition } from '../../../db/refunds.ts'
 import { transactions } from '../../../db/schema/sales/orders.ts'
 import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
 import { select } from '../../../db/select.ts'
 import { update } from '../../../db/write.ts'
-import { isNeverMade, nextRecheck, stepOf } from '../../../domain/refunds/refund-payments.ts'
+import { wasNeverReceived, nextRecheck, chooseStep } from '../../../domain/refunds/refund-payments.ts'
 import {
   type PaymentGateway,
   PaymentProviderUnavailable,
   type RefundCall,
   type RefundOutcome,
 } from '../../../gateways/payments/payments.ts'
-import { accessOfStarted } from '../../merchant-accounts/index.ts'
+import { findRefundAccount } from '../../merchant-accounts/index.ts'
 import { enqueueEmails } from '../../transactional-emails/index.ts'
 import { commitAnnounced } from '../../webhooks/index.ts'
-import { postponeRefund, storeKey } from './claim.ts'
-import { beganAt, changesBy } from '../outcome.ts'
-import { amountOf, loadRefund } from '../refund.ts'
+import { postponeRefund, beginAttempt } from './claim.ts'
+import { getStartTime, buildOutcomeChanges } from '../outcome.ts'
+import { getAmount, loadRefund } from '../refund.ts'
 
-const notReady = {
+const accountNotReady = {
   state: 'failed',
   provider_reference: null,
   code: 'account_not_ready',
-  message: 'The merchant account cannot be used: it has no key, or it is gone.',
+  message: 'The merchant account cannot be used: it has no API key, or it was deleted.',
   is_retryable: true,
 } as const
 
-const neverMade: RefundOutcome = {
+const callNotReceived: RefundOutcome = {
   state: 'failed',
   provider_reference: null,
   code: 'provider_error',
@@ -36,10 +36,10 @@ const neverMade: RefundOutcome = {
   is_retryable: true,
 }
 
-const callOf = (refund: RefundRow, key: string, payment: string): RefundCall => ({
+const buildCall = (refund: RefundRow, key: string, payment: string): RefundCall => ({
   key,
   payment,
-  amount_minor: amountOf(refund),
+  amount_minor: getAmount(refund),
   currency: refund.currency,
   reason: refund.reason,
   metadata: { refund_request_id: refund.id, order_id: refund.order_id },
@@ -47,57 +47,57 @@ const callOf = (refund: RefundRow, key: string, payment: string): RefundCall => 
 
 interface RefundAttempt {
   refund: RefundRow
-  /** The payment that the provider is asked for. */
+  /** The payment's reference at the provider. */
   payment: string
   gateway: PaymentGateway
   isFirstCall: boolean
 }
 
-const progressOf = ({ refund, isFirstCall }: RefundAttempt) => ({
+const buildProgress = ({ refund, isFirstCall }: RefundAttempt) => ({
   provider_reference: refund.provider_reference,
-  began_at: beganAt(refund),
+  began_at: getStartTime(refund),
   is_first_call: isFirstCall,
 })
 
-async function lookUp(attempt: RefundAttempt): Promise<RefundOutcome | 'not_found'> {
+async function lookUpRefund(attempt: RefundAttempt): Promise<RefundOutcome | 'not_found'> {
   const { refund, payment, gateway } = attempt
   const { provider_key, provider_reference } = refund
   if (provider_key !== null) return gateway.lookup({ key: provider_key, payment, provider_reference })
-  // The provider's own refund has no key of ours.
+  // A refund that was made at the provider has no key of this service.
   if (provider_reference === null) return 'not_found'
   return (await gateway.find(provider_reference))?.outcome ?? 'not_found'
 }
 
 async function queryProvider(job: JobCtx, attempt: RefundAttempt): Promise<RefundOutcome> {
-  const found = await lookUp(attempt)
-  if (found !== 'not_found') return found
-  return isNeverMade(progressOf(attempt), job.now())
-    ? neverMade
+  const outcome = await lookUpRefund(attempt)
+  if (outcome !== 'not_found') return outcome
+  return wasNeverReceived(buildProgress(attempt), job.now())
+    ? callNotReceived
     : { state: 'unknown', message: 'The provider does not know the refund yet.' }
 }
 
-/** The refusal of a repeated call does not show the result of the earlier call, so the refund is looked up. */
+/** The refusal of a repeated call says nothing about the earlier call, so the refund is looked up. */
 async function checkRefusal(attempt: RefundAttempt, refusal: RefundOutcome): Promise<RefundOutcome> {
-  const found = await lookUp(attempt)
-  return found === 'not_found' ? refusal : found
+  const outcome = await lookUpRefund(attempt)
+  return outcome === 'not_found' ? refusal : outcome
 }
 
-async function outcomeOf(job: JobCtx, attempt: RefundAttempt): Promise<RefundOutcome> {
+async function attemptRefund(job: JobCtx, attempt: RefundAttempt): Promise<RefundOutcome> {
   const { refund, payment, gateway, isFirstCall } = attempt
   const { provider_key } = refund
-  const step = stepOf(progressOf(attempt), gateway.capabilities.is_idempotent, job.now())
+  const step = chooseStep(buildProgress(attempt), gateway.capabilities.is_idempotent, job.now())
   if (step === 'look up' || provider_key === null) return queryProvider(job, attempt)
-  const outcome = await gateway.refund(callOf(refund, provider_key, payment))
+  const outcome = await gateway.refund(buildCall(refund, provider_key, payment))
   const isRefusal = outcome.state === 'failed' && outcome.provider_reference === null
   return isRefusal && !isFirstCall ? checkRefusal(attempt, outcome) : outcome
 }
 
-/** Records the outcome of the attempt. A webhook may have recorded one before: then that one counts. */
+/** Records the outcome of an attempt, unless a webhook has already recorded one. */
 export async function recordOutcome(job: JobCtx, attempt: RefundRow, outcome: RefundOutcome): Promise<void> {
-  const hasEnded = await decideAgain(async () => {
+  const hasEnded = await retryLostRaces(async () => {
     const refund = await loadRefund(job, attempt.id)
     if (refund?.status !== attempt.status || refund.provider_key !== attempt.provider_key) return false
-    const { statements, announcements } = await changesBy(job, refund, outcome)
+    const { statements, announcements } = await buildOutcomeChanges(job, refund, outcome)
     await commitAnnounced(job, statements, announcements)
     return outcome.state === 'completed' || outcome.state === 'failed'
   })
@@ -106,7 +106,7 @@ export async function recordOutcome(job: JobCtx, attempt: RefundRow, outcome: Re
 
 interface RefundedPayment {
   reference: string
-  /** The edition of the refund may pay the reference back. */
+  /** Whether the edition of the refund may pay this payment back. */
   is_payable: boolean
 }
 
@@ -115,51 +115,51 @@ async function loadPayment(
   { organization_id, edition_id, ...refund }: RefundRow,
 ): Promise<RefundedPayment> {
   const { provider_reference } = transactions
-  const paying = payingEdition(organization_id, sql`json_array(${provider_reference})`)
-  const paid = await job.db.first(
+  const paying = selectPayingEdition(organization_id, sql`json_array(${provider_reference})`)
+  const row = await job.db.first(
     select({ reference: provider_reference, edition_id: sql<string | null>`${paying}` })
       .from(transactions)
       .where(sql`${transactions.id} = ${refund.transaction_id}`),
   )
-  return { reference: paid?.reference ?? '', is_payable: paid?.edition_id === edition_id }
+  return { reference: row?.reference ?? '', is_payable: row?.edition_id === edition_id }
 }
 
 /**
- * What the provider is asked for. A payment that another edition pays back is asked for as one that does not exist, so
- * that the answer and its time say nothing about it.
+ * Chooses the reference that the provider is asked for. For a payment of another edition it is one that does not exist,
+ * so that neither the answer nor its time reveals anything about that payment.
  */
-const nameOf = (gateway: PaymentGateway, { reference, is_payable }: RefundedPayment): string =>
-  is_payable ? reference : gateway.unknownPayment(reference)
+const chooseReference = (gateway: PaymentGateway, { reference, is_payable }: RefundedPayment): string =>
+  is_payable ? reference : gateway.buildUnknownReference(reference)
 
 async function openGateway(job: JobCtx, refund: RefundRow): Promise<PaymentGateway | null> {
-  const account = await accessOfStarted(job, refund)
+  const account = await findRefundAccount(job, refund)
   return account && job.payments.of(account)
 }
 
-/** Looks up whether a success was reversed, because the webhook may have been lost. */
+/** Looks up whether the provider has reversed a completed refund, because its webhook may have been lost. */
 async function recheck(job: JobCtx, refund: RefundRow): Promise<void> {
   const gateway = await openGateway(job, refund)
-  const found = gateway
-    ? await lookUp({ refund, payment: (await loadPayment(job, refund)).reference, gateway, isFirstCall: false })
+  const outcome = gateway
+    ? await lookUpRefund({ refund, payment: (await loadPayment(job, refund)).reference, gateway, isFirstCall: false })
     : 'not_found'
-  if (found !== 'not_found' && found.state === 'failed') return recordOutcome(job, refund, found)
+  if (outcome !== 'not_found' && outcome.state === 'failed') return recordOutcome(job, refund, outcome)
   const due_at = nextRecheck(refund.completed_at ?? refund.modified_at, job.now())
-  const asRead = sql`id = ${refund.id} and version = ${refund.version}`
-  await job.db.all(update(refundRequests, { due_at, lease_until: null }, asRead))
+  const isUnchanged = sql`id = ${refund.id} and version = ${refund.version}`
+  await job.db.all(update(refundRequests, { due_at, lease_until: null }, isUnchanged))
 }
 
-/** The names of a payment; null when the provider cannot be reached. */
+/** Finds all references of a payment. Answers null when the provider cannot be reached. */
 async function findReferences(gateway: PaymentGateway | null, payment: RefundedPayment): Promise<string[] | null> {
   if (!gateway) return [payment.reference]
   try {
-    return [payment.reference, ...(await gateway.references(nameOf(gateway, payment)))]
+    return [payment.reference, ...(await gateway.listReferences(chooseReference(gateway, payment)))]
   } catch (error) {
     if (error instanceof PaymentProviderUnavailable) return null
     throw error
   }
 }
 
-/** Works on one claimed refund: calls the provider, or looks up the outcome of an earlier call. */
+/** Pays a claimed refund, or looks up the outcome of an earlier call. */
 export async function payRefund(job: JobCtx, claim: RefundRow): Promise<void> {
   if (claim.status === 'completed') return recheck(job, claim)
   const isFirstCall = claim.status === 'approved'
@@ -170,14 +170,12 @@ export async function payRefund(job: JobCtx, claim: RefundRow): Promise<void> {
     await postponeRefund(job, claim)
     return
   }
-  const refund = isFirstCall ? await storeKey(job, claim, references) : claim
+  const refund = isFirstCall ? await beginAttempt(job, claim, references) : claim
   if (refund?.status !== 'processing') return
   if (gateway) {
-    const { reference } = payment
-    const name = nameOf(gateway, { reference, is_payable: refund.is_payable })
-    return recordOutcome(job, refund, await outcomeOf(job, { refund, payment: name, gateway, isFirstCall }))
+    const reference = chooseReference(gateway, { ...payment, is_payable: refund.is_payable })
+    return recordOutcome(job, refund, await attemptRefund(job, { refund, payment: reference, gateway, isFirstCall }))
   }
-  // The result of an earlier call is unknown.
-  const unknown: RefundOutcome = { state: 'unknown', message: notReady.message }
-  return recordOutcome(job, refund, isFirstCall ? notReady : unknown)
+  const unknown: RefundOutcome = { state: 'unknown', message: accountNotReady.message }
+  return recordOutcome(job, refund, isFirstCall ? accountNotReady : unknown)
 }

@@ -1,55 +1,55 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { decideAgain } from '../../../db/commit.ts'
+import { retryLostRaces } from '../../../db/commit.ts'
 import { paymentEvents, refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
 import { select } from '../../../db/select.ts'
 import { insert } from '../../../db/write.ts'
 import { AppError, LostRace } from '../../../domain/errors.ts'
-import { refundOfKey } from '../../../domain/refunds/refund-payments.ts'
+import { parseRefundKey } from '../../../domain/refunds/refund-payments.ts'
 import {
   type PaymentEvent,
   type PaymentGateway,
   PaymentProviderUnavailable,
   type ProviderRefund,
 } from '../../../gateways/payments/payments.ts'
-import { accessOfWebhook, type MerchantAccount } from '../../merchant-accounts/index.ts'
+import { findWebhookAccount, type OpenedAccount } from '../../merchant-accounts/index.ts'
 import { enqueueEmails } from '../../transactional-emails/index.ts'
 import { commitAnnounced } from '../../webhooks/index.ts'
 import type { RefundChanges } from '../complete.ts'
-import { changesBy, changesByEarlier, flagStatements } from '../outcome.ts'
-import { providerRefundChanges } from './provider-refund.ts'
+import { buildOutcomeChanges, buildEarlierOutcomeChanges, flagRefund } from '../outcome.ts'
+import { buildProviderRefund } from './provider-refund.ts'
 import { loadRefund } from '../refund.ts'
 
 /** An unknown account and a wrong signature get the same answer. */
-const refused = (): AppError =>
-  new AppError('not_authenticated', 'The signature is missing, too old or does not fit the body.')
+const buildSignatureError = (): AppError =>
+  new AppError('not_authenticated', 'The signature is missing, too old or does not match the body.')
 
-const unavailable = (cause: unknown): AppError =>
-  new AppError('overloaded', 'The provider cannot be reached now. Send the event again.', {
+const buildUnavailableError = (cause: unknown): AppError =>
+  new AppError('overloaded', 'The payment provider cannot be reached now. Send the event again later.', {
     headers: { 'retry-after': '60' },
     cause,
   })
 
-async function verified(
+async function verifyEvent(
   gateway: PaymentGateway,
-  request: { headers: Headers; body: Uint8Array<ArrayBuffer> },
+  post: { headers: Headers; body: Uint8Array<ArrayBuffer> },
   now: number,
 ): Promise<PaymentEvent | null> {
   try {
-    return await gateway.verify(request.headers, request.body, now)
+    return await gateway.readWebhook(post.headers, post.body, now)
   } catch (error) {
-    throw error instanceof AppError && error.code === 'not_authenticated' ? refused() : error
+    throw error instanceof AppError && error.code === 'not_authenticated' ? buildSignatureError() : error
   }
 }
 
-const isKnown = async ({ db }: JobCtx, account: string, event: string): Promise<boolean> =>
+const hasEvent = async ({ db }: JobCtx, account: string, event: string): Promise<boolean> =>
   (await db.first(
     select({ id: paymentEvents.id })
       .from(paymentEvents)
       .where(and(eq(paymentEvents.merchant_account_id, account), eq(paymentEvents.id, event))),
   )) !== undefined
 
-const byReference = ({ db }: JobCtx, account: MerchantAccount, reference: string) =>
+const findByReference = ({ db }: JobCtx, account: OpenedAccount, reference: string) =>
   db.first(
     select(getTableColumns(refundRequests))
       .from(refundRequests)
@@ -57,47 +57,50 @@ const byReference = ({ db }: JobCtx, account: MerchantAccount, reference: string
         and(
           eq(refundRequests.merchant_account_id, account.id),
           eq(refundRequests.provider_reference, reference),
-          // Written out for the partial index.
+          // A literal, because the partial index names it.
           sql`${refundRequests.service} <> 'manual'`,
         ),
       ),
   )
 
-/**
- * The provider paid an attempt although the request's status excludes it. The amount is recorded, and the request is
- * flagged for a manual check.
- */
-async function paidBeside(
+/** Builds the record of an amount that the provider paid against the status of the request, which is flagged. */
+async function buildUnexpectedPayment(
   job: JobCtx,
-  account: MerchantAccount,
-  ours: RefundRow,
+  account: OpenedAccount,
+  request: RefundRow,
   refund: ProviderRefund,
 ): Promise<RefundChanges> {
-  const record = await providerRefundChanges(job, account, refund)
+  const record = await buildProviderRefund(job, account, refund)
   return {
-    statements: [...flagStatements(job, ours), ...(record?.statements ?? [])],
+    statements: [...flagRefund(job, request), ...(record?.statements ?? [])],
     announcements: record?.announcements ?? [],
   }
 }
 
 /**
- * The changes by an event. Its refund is found by its reference, then by our key; otherwise it is a new refund that was
- * made at the provider.
+ * Builds the changes that follow from an event. The refund is found by its reference, then by the key of this service.
+ * Otherwise it is a new refund that was made at the provider.
  */
-async function changesOf(job: JobCtx, account: MerchantAccount, refund: ProviderRefund): Promise<RefundChanges | null> {
-  const id = refundOfKey(refund.key)
-  const named = id === null ? undefined : await loadRefund(job, id)
-  const ours = named?.organization_id === account.organization_id ? named : undefined
-  const recorded = await byReference(job, account, refund.provider_reference)
-  if (recorded && recorded.id !== ours?.id) return changesBy(job, recorded, refund.outcome)
-  if (!ours) return providerRefundChanges(job, account, refund)
-  const isCurrent = ours.provider_key === refund.key
+async function buildEventChanges(
+  job: JobCtx,
+  account: OpenedAccount,
+  refund: ProviderRefund,
+): Promise<RefundChanges | null> {
+  const id = parseRefundKey(refund.key)
+  const requestOfKey = id === null ? undefined : await loadRefund(job, id)
+  const request = requestOfKey?.organization_id === account.organization_id ? requestOfKey : undefined
+  const recorded = await findByReference(job, account, refund.provider_reference)
+  if (recorded && recorded.id !== request?.id) return buildOutcomeChanges(job, recorded, refund.outcome)
+  if (!request) return buildProviderRefund(job, account, refund)
+  const isCurrent = request.provider_key === refund.key
   const isPaid = refund.outcome.state === 'completed'
-  if (isPaid && (isCurrent ? ours.status === 'failed' : ours.status !== 'approved'))
+  if (isPaid && (isCurrent ? request.status === 'failed' : request.status !== 'approved'))
     return recorded
-      ? { statements: flagStatements(job, ours), announcements: [] }
-      : paidBeside(job, account, ours, refund)
-  return isCurrent ? changesBy(job, ours, refund.outcome) : changesByEarlier(job, ours, refund.outcome)
+      ? { statements: flagRefund(job, request), announcements: [] }
+      : buildUnexpectedPayment(job, account, request, refund)
+  return isCurrent
+    ? buildOutcomeChanges(job, request, refund.outcome)
+    : buildEarlierOutcomeChanges(job, request, refund.outcome)
 }
 
 const races = {
@@ -106,17 +109,15 @@ const races = {
     new LostRace('another event recorded the refund'),
 }
 
-/**
- * Records the event and its changes in one transaction. False when the event was recorded before or changes nothing.
- */
-async function apply(
+/** Records the event and its changes in one transaction. Answers false when nothing but the event was recorded. */
+async function recordEvent(
   job: JobCtx,
-  account: MerchantAccount,
+  account: OpenedAccount,
   event: PaymentEvent,
   refund: ProviderRefund,
 ): Promise<boolean> {
-  if (await isKnown(job, account.id, event.id)) return false
-  const changes = await changesOf(job, account, refund)
+  if (await hasEvent(job, account.id, event.id)) return false
+  const changes = await buildEventChanges(job, account, refund)
   const row = {
     merchant_account_id: account.id,
     id: event.id,
@@ -130,22 +131,23 @@ async function apply(
 }
 
 /**
- * Handles what a provider posts to a merchant account. An event only names the refund to look up, so that their order
- * does not matter. A failure on our side is answered with an error, and the provider sends the event again.
+ * Handles a webhook of a payment provider. An event only names a refund, which is then looked up, so the order of
+ * events does not matter. The provider sends an event again when it gets an error.
  */
 export async function receivePaymentEvent(
   job: JobCtx,
   accountId: string,
-  request: { headers: Headers; body: Uint8Array<ArrayBuffer> },
+  post: { headers: Headers; body: Uint8Array<ArrayBuffer> },
 ): Promise<void> {
-  const account = await accessOfWebhook(job, accountId)
-  if (account?.service !== 'stripe') throw refused()
-  const event = await verified(job.payments.of(account), request, job.now())
-  if (!event || (await isKnown(job, account.id, event.id))) return
+  const account = await findWebhookAccount(job, accountId)
+  if (account?.service !== 'stripe') throw buildSignatureError()
+  const event = await verifyEvent(job.payments.of(account), post, job.now())
+  if (!event || (await hasEvent(job, account.id, event.id))) return
   const gateway = job.payments.of({ ...account, provider_account: event.provider_account ?? account.provider_account })
   const refund = await gateway.find(event.provider_reference).catch((error: unknown) => {
-    throw error instanceof PaymentProviderUnavailable ? unavailable(error) : error
+    throw error instanceof PaymentProviderUnavailable ? buildUnavailableError(error) : error
   })
   if (!refund) return
-  if (await decideAgain(() => apply(job, account, event, refund))) await enqueueEmails(job).catch(() => undefined)
+  if (await retryLostRaces(() => recordEvent(job, account, event, refund)))
+    await enqueueEmails(job).catch(() => undefined)
 }

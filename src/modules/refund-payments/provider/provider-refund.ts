@@ -1,7 +1,7 @@
 import { and, asc, eq, isNotNull, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { stillHolds } from '../../../db/commit.ts'
-import { payingEdition } from '../../../db/refunds.ts'
+import { abortUnless } from '../../../db/commit.ts'
+import { selectPayingEdition } from '../../../db/refunds.ts'
 import { editions } from '../../../db/schema/editions.ts'
 import { orders, transactions } from '../../../db/schema/sales/orders.ts'
 import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
@@ -11,10 +11,10 @@ import { insert } from '../../../db/write.ts'
 import { toMajor } from '../../../domain/money.ts'
 import { nextCheck, nextRecheck } from '../../../domain/refunds/refund-payments.ts'
 import type { ProviderRefund } from '../../../gateways/payments/payments.ts'
-import type { MerchantAccount } from '../../merchant-accounts/index.ts'
+import type { OpenedAccount } from '../../merchant-accounts/index.ts'
 import { movePayment } from '../amounts.ts'
-import { auditRefund } from '../audit.ts'
-import { type RefundChanges, refundTransaction } from '../complete.ts'
+import { buildTransaction, type RefundChanges } from '../complete.ts'
+import { buildRefundAudit } from '../refund.ts'
 
 const paymentFields = {
   id: transactions.id,
@@ -29,12 +29,13 @@ const paymentFields = {
 type PaymentRow = RowOf<typeof paymentFields>
 
 /**
- * The payment that the account took, by any of its references and in any status: a refund proves that the provider took
- * the money, also where the order was cancelled since or its source has not reported the payment yet. It belongs to the
- * edition that may pay it back. Of its orders that share the payment, the first counts that has so much left.
+ * Finds the payment of a refund by any of its references. Its status does not matter: a refund proves that the provider
+ * took the money, even if the order was cancelled since or its source has not reported the payment yet. The payment
+ * belongs to the edition that may pay it back. Of orders that share it, the first with enough left counts.
  */
-const loadPayment = ({ db }: JobCtx, account: MerchantAccount, refund: ProviderRefund) =>
-  db.first(
+function loadPayment({ db }: JobCtx, account: OpenedAccount, refund: ProviderRefund) {
+  const edition = selectPayingEdition(account.organization_id, sql`${JSON.stringify(refund.payments)}`)
+  return db.first(
     select(paymentFields)
       .from(transactions)
       .innerJoin(orders, eq(orders.id, transactions.order_id))
@@ -44,7 +45,7 @@ const loadPayment = ({ db }: JobCtx, account: MerchantAccount, refund: ProviderR
           eq(transactions.organization_id, account.organization_id),
           inList(sql`${transactions.provider_reference}`, refund.payments),
           isNotNull(transactions.reference_since),
-          sql`${orders.edition_id} = ${payingEdition(account.organization_id, sql`${JSON.stringify(refund.payments)}`)}`,
+          sql`${orders.edition_id} = ${edition}`,
           sql`coalesce(${transactions.merchant_account_id}, ${editions.merchant_account_id}) = ${account.id}`,
         ),
       )
@@ -56,17 +57,18 @@ const loadPayment = ({ db }: JobCtx, account: MerchantAccount, refund: ProviderR
       )
       .limit(1),
   )
+}
 
-/** The amount of the refund, at most the rest of the payment; 0 in another currency. */
-const countedOf = (payment: PaymentRow, refund: ProviderRefund): number =>
+/** Returns the amount of the refund, at most what is left of the payment; 0 in another currency. */
+const computeCountedAmount = (payment: PaymentRow, refund: ProviderRefund): number =>
   payment.currency === refund.currency
     ? Math.max(0, Math.min(refund.amount_minor, payment.amount_minor - payment.refunded_minor))
     : 0
 
-function rowOf(job: JobCtx, account: MerchantAccount, payment: PaymentRow, refund: ProviderRefund): RefundRow {
+function buildRefundRow(job: JobCtx, account: OpenedAccount, payment: PaymentRow, refund: ProviderRefund): RefundRow {
   const now = job.now()
-  const counted = countedOf(payment, refund)
-  const isOver = refund.outcome.state === 'completed'
+  const counted = computeCountedAmount(payment, refund)
+  const isCompleted = refund.outcome.state === 'completed'
   const next = nextCheck({ began_at: now, checks: 0, is_taken: true }, now)
   return {
     id: job.newId('refund_request'),
@@ -78,14 +80,14 @@ function rowOf(job: JobCtx, account: MerchantAccount, payment: PaymentRow, refun
     user_id: payment.user_id,
     batch_id: null,
     target: 'transaction',
-    status: isOver ? 'completed' : 'processing',
+    status: isCompleted ? 'completed' : 'processing',
     source: 'provider',
     reason: 'other',
     comment: '',
     currency: refund.currency,
     requested_minor: refund.amount_minor,
     approved_minor: counted,
-    refunded_minor: isOver ? counted : 0,
+    refunded_minor: isCompleted ? counted : 0,
     price_minor: 0,
     deposit_minor: 0,
     handling_fee_minor: 0,
@@ -107,7 +109,7 @@ function rowOf(job: JobCtx, account: MerchantAccount, payment: PaymentRow, refun
     provider_reference: refund.provider_reference,
     failure_code: null,
     failure_message: null,
-    due_at: isOver ? nextRecheck(now, now) : next.due_at,
+    due_at: isCompleted ? nextRecheck(now, now) : next.due_at,
     lease_until: null,
     checks: 0,
     needs_attention: counted !== refund.amount_minor,
@@ -115,37 +117,38 @@ function rowOf(job: JobCtx, account: MerchantAccount, payment: PaymentRow, refun
     version: 1,
     created_at: now,
     modified_at: now,
-    completed_at: isOver ? now : null,
+    completed_at: isCompleted ? now : null,
   }
 }
 
 /**
- * The changes by a refund that was made at the provider and not by us. Its amount is counted on the payment even if
- * open requests have reserved it, because the money is gone. Purchases do not change. Null for a refund that failed or
- * is undecided, or whose payment is unknown.
+ * Records a refund that was made at the provider. Its amount counts on the payment even if open requests have reserved
+ * it, because the money is gone. Purchases do not change. Answers null for a refund that failed or whose outcome or
+ * payment is unknown.
  */
-export async function providerRefundChanges(
+export async function buildProviderRefund(
   job: JobCtx,
-  account: MerchantAccount,
+  account: OpenedAccount,
   refund: ProviderRefund,
 ): Promise<RefundChanges | null> {
   const { state } = refund.outcome
   if (state !== 'completed' && state !== 'pending') return null
   const payment = await loadPayment(job, account, refund)
   if (!payment) return null
-  const row = rowOf(job, account, payment, refund)
+  const row = buildRefundRow(job, account, payment, refund)
   const counted = row.approved_minor ?? 0
   const move = state === 'completed' ? ({ refunded: 1, reserved: 0 } as const) : ({ refunded: 0, reserved: 1 } as const)
   const after = { status: row.status, source: row.source, amount: toMajor(refund.amount_minor) }
   return {
     statements: [
-      stillHolds(
-        sql`(select refunded_minor from transactions where transactions.id = ${row.transaction_id}) = ${payment.refunded_minor}`,
+      abortUnless(
+        sql`(select refunded_minor from transactions where transactions.id = ${row.transaction_id})
+          = ${payment.refunded_minor}`,
       ),
       insert(refundRequests, row),
       movePayment(row, counted, move),
-      ...(state === 'completed' ? refundTransaction(job, row, refund.provider_reference) : []),
-      auditRefund(job, 'recordProviderRefund', row, { before: null, after }),
+      ...(state === 'completed' ? buildTransaction(job, row, refund.provider_reference) : []),
+      buildRefundAudit(job, 'recordProviderRefund', row, { before: null, after }),
     ],
     announcements: [],
   }

@@ -2,61 +2,66 @@ import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { AppError } from '../../../domain/errors.ts'
 import type { PaymentService } from '../../../gateways/payments/payments.ts'
-import { accessOf, type MerchantAccount, type PaidThrough } from '../../merchant-accounts/index.ts'
+import { findReadyAccount, type OpenedAccount, type PaymentRoute } from '../../merchant-accounts/index.ts'
 import {
-  completionStatements,
+  buildCompletion,
   enqueueRefunds,
-  purchasesAreAsRead,
-  refundAnnouncements,
+  requireUnchangedPurchases,
+  buildRefundAnnouncements,
   type RefundedPurchase,
 } from '../../refund-payments/index.ts'
 import { enqueueEmails } from '../../transactional-emails/index.ts'
 import type { Announcement } from '../../webhooks/index.ts'
-import { sharedPaymentCovers } from '../reserve.ts'
-import type { RefundSubject } from '../subject.ts'
+import { requireSharedPaymentCover } from '../reserve.ts'
+import type { RefundableOrder } from '../refundable-order.ts'
 import type { RefundRow } from '../../../db/schema/sales/refunds.ts'
 
-/** How a refund is paid back. */
-export interface PayingBack {
+/** How a refund is paid. */
+export interface Payout {
   service: PaymentService
   merchant_account_id: string | null
-  /** `at once` is true with the approval, `by hand` waits for a person, `by provider` for the queue. */
+  /** `at once`: completed by its approval. `by hand`: waits for a person. `by provider`: paid by the queue consumer. */
   way: 'at once' | 'by hand' | 'by provider'
 }
 
-type PayingAccount = Pick<
-  RefundSubject,
+type PaidPayment = Pick<
+  RefundableOrder,
   'edition_id' | 'edition_account_id' | 'merchant_account_id' | 'provider_reference'
 >
 
-/** Finds the account of a payment; null for one that is not ready. */
-export type FindAccount = (paid: PaidThrough) => Promise<MerchantAccount | null>
+/** Answers null when the account of the payment is not ready. */
+export type FindAccount = (route: PaymentRoute) => Promise<OpenedAccount | null>
 
 /**
- * How an amount of a payment is paid back; null when its merchant account is not ready. A payment without an account is
- * paid back by hand. So is one of a Stripe account that has no reference: it waits until a person says that it was paid.
+ * Chooses how an amount of a payment is paid back. Answers null when the merchant account is not ready. Payments
+ * without an account are paid back by hand. Stripe payments without a reference are too, and wait for a person's
+ * confirmation.
  */
-export async function payingBack(
+export async function choosePayout(
   ctx: Pick<JobCtx, 'db' | 'config'>,
-  paid: PayingAccount,
+  payment: PaidPayment,
   amount: number,
-  findAccount: FindAccount = (through) => accessOf(ctx, through),
-): Promise<PayingBack | null> {
+  findAccount: FindAccount = (route) => findReadyAccount(ctx, route),
+): Promise<Payout | null> {
   const byHand = { service: 'manual', merchant_account_id: null, way: 'at once' } as const
-  if (amount === 0 || (paid.merchant_account_id ?? paid.edition_account_id) === null) return byHand
-  const { edition_id, merchant_account_id } = paid
+  if (amount === 0 || (payment.merchant_account_id ?? payment.edition_account_id) === null) return byHand
+  const { edition_id, merchant_account_id } = payment
   const account = await findAccount({ edition_id, merchant_account_id })
   if (account === null) return null
   if (account.service === 'manual') return { ...byHand, way: account.settle_manually ? 'by hand' : 'at once' }
-  if (account.service === 'stripe' && paid.provider_reference === null) return { ...byHand, way: 'by hand' }
+  if (account.service === 'stripe' && payment.provider_reference === null) return { ...byHand, way: 'by hand' }
   return { service: account.service, merchant_account_id: account.id, way: 'by provider' }
 }
 
 export const merchantNotReady = (): AppError =>
-  new AppError('merchant_not_ready', 'The merchant account of this payment has no key, or is switched off.')
+  new AppError('merchant_not_ready', 'The merchant account of this payment has no API key or is switched off.')
 
-/** The columns after an approval; those of an earlier attempt are cleared. */
-export const approvedColumns = (refund: RefundRow, { service, merchant_account_id, way }: PayingBack, now: number) => ({
+/** Builds the columns that an approval sets. It clears those of an earlier attempt. */
+export const buildApprovedColumns = (
+  refund: RefundRow,
+  { service, merchant_account_id, way }: Payout,
+  now: number,
+) => ({
   status: way === 'by hand' ? ('processing' as const) : ('approved' as const),
   service,
   merchant_account_id,
@@ -73,39 +78,38 @@ export const approvedColumns = (refund: RefundRow, { service, merchant_account_i
   needs_attention: false,
 })
 
-interface Approved {
-  /** The refund as it is after the statements. */
+interface Approval {
+  /** The refund after the statements have run. */
   refund: RefundRow
   statements: Statement[]
   announcements: Announcement[]
-  /** Sends the messages of the queue after the commit. */
+  /** Sends the queue messages after the commit. */
   enqueue: (job: JobCtx) => Promise<void>
 }
 
-const enqueueNothing = async (): Promise<void> => undefined
-
-/** What follows an approval: `refund` is the approved row as the statements before have written it. */
-export async function afterApproval(
+/** Builds what follows an approval. `refund` is the approved row, which earlier statements of the batch write. */
+export async function buildApproval(
   ctx: JobCtx,
   refund: RefundRow,
-  { way }: PayingBack,
+  { way }: Payout,
   purchases: readonly RefundedPurchase[],
-): Promise<Approved> {
+): Promise<Approval> {
   const now = ctx.now()
   const amount_minor = refund.approved_minor ?? refund.requested_minor
-  const approved = refundAnnouncements(refund, purchases, {
+  const approvalAnnouncements = buildRefundAnnouncements(refund, purchases, {
     action: 'refund_approved',
     status: 'approved',
     amount_minor,
     occurredAt: now,
   })
-  const read = purchasesAreAsRead(purchases)
+  const purchaseChecks = requireUnchangedPurchases(purchases)
   if (way === 'by provider') {
-    const statements = [...read, sharedPaymentCovers(refund)]
-    return { refund, statements, announcements: approved, enqueue: enqueueRefunds }
+    const statements = [...purchaseChecks, requireSharedPaymentCover(refund)]
+    return { refund, statements, announcements: approvalAnnouncements, enqueue: enqueueRefunds }
   }
-  if (way === 'by hand') return { refund, statements: read, announcements: approved, enqueue: enqueueNothing }
-  const { statements, announcements } = await completionStatements(ctx, refund, { provider_reference: null, purchases })
+  if (way === 'by hand')
+    return { refund, statements: purchaseChecks, announcements: approvalAnnouncements, enqueue: async () => undefined }
+  const { statements, announcements } = await buildCompletion(ctx, refund, { provider_reference: null, purchases })
   return {
     refund: {
       ...refund,
@@ -115,7 +119,7 @@ export async function afterApproval(
       version: refund.version + 1,
     },
     statements,
-    announcements: [...approved, ...announcements],
+    announcements: [...approvalAnnouncements, ...announcements],
     enqueue: enqueueEmails,
   }
 }

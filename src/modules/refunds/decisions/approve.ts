@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { changedOne, commit, stillHolds } from '../../../db/commit.ts'
+import { requireOneChange, commit, abortUnless } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { refundItems, refundRequests } from '../../../db/schema/sales/refunds.ts'
 import { inList } from '../../../db/visibility.ts'
@@ -9,43 +9,49 @@ import { mayAt } from '../../../domain/accounts/access.ts'
 import { AppError, editionArchived, LostRace } from '../../../domain/errors.ts'
 import { capturedStatuses, wasCaptured } from '../../../domain/orders/orders.ts'
 import { isHeld } from '../../../domain/orders/purchases.ts'
-import { requestedAmount, checkPositive, checkTransition, exceeds } from '../../../domain/refunds/refund-amounts.ts'
+import {
+  chooseAmount,
+  checkPositive,
+  checkRefundTransition,
+  buildExceedsError,
+} from '../../../domain/refunds/refund-amounts.ts'
 import { checkReview, readPolicy } from '../../../domain/refunds/refund-policy.ts'
-import { type Shared, shareOut, shrink, totalParts } from '../../../domain/refunds/refund-shares.ts'
+import { refundLifecycle } from '../../../domain/refunds/refunds.ts'
+import { type RefundShares, shareAmount, shrinkShares, sumParts } from '../../../domain/refunds/refund-shares.ts'
 import { openEditions } from '../../editions/index.ts'
 import { announceAll } from '../../webhooks/index.ts'
-import { afterApproval, approvedColumns, merchantNotReady, payingBack } from './approval.ts'
+import { buildApproval, buildApprovedColumns, merchantNotReady, choosePayout } from './approval.ts'
 import type { ApproveInput } from '../contract.ts'
-import { itemsOf, type LoadedRefund, type RefundDetailRow } from '../queries.ts'
-import { reserveStatements, shrinkStatements } from '../reserve.ts'
+import { loadRefundItems, type LoadedRefund, type RefundDetailRow } from '../queries.ts'
+import { buildReserveStatements, buildShrinkStatements } from '../reserve.ts'
 import {
-  findSubject,
-  maxOf,
-  remaining,
-  restOf,
-  type RefundSubject,
-  type SubjectPurchase,
+  loadRefundableOrder,
+  computeMaxAmount,
+  splitRemaining,
+  computePurchasesRest,
+  type RefundableOrder,
+  type RefundablePurchase,
   type RefundTarget,
-} from '../subject.ts'
+} from '../refundable-order.ts'
 
-type Approval = ApproveInput & { amount: number; isCancelling: boolean }
+type Decision = ApproveInput & { amount: number; isCancelling: boolean }
 
-const targetOf = ({ target, purchase_id, order_id }: LoadedRefund): RefundTarget =>
+const getTarget = ({ target, purchase_id, order_id }: LoadedRefund): RefundTarget =>
   target === 'purchase' && purchase_id !== null ? { kind: target, id: purchase_id } : { kind: 'order', id: order_id }
 
-/** Decides on the amount to approve; throws why the request cannot be approved. */
-function decide(ctx: Ctx, refund: LoadedRefund, input: ApproveInput): Approval {
-  checkTransition(refund.status, 'approved', 'approved')
+/** Checks that the caller may approve the request, and chooses the amount. */
+function prepareDecision(ctx: Ctx, refund: LoadedRefund, input: ApproveInput): Decision {
+  checkRefundTransition(refund.status, 'approved', 'approved')
   if (refund.is_archived) throw editionArchived()
-  // The provider paid an earlier attempt after all: another attempt would pay twice.
+  // The provider has paid an earlier attempt, so a new attempt would pay twice.
   if (refund.needs_attention)
-    throw new AppError('invalid_transition', 'The provider has paid an earlier attempt of this refund.', {
+    throw new AppError('invalid_transition', 'The provider has already paid an earlier attempt of this refund.', {
       extra: { current_status: refund.status, allowed_transitions: [] },
     })
   const isCancelling = input.cancel_purchase ?? refund.cancel_purchase
   const amount = input.amount ?? refund.approved_minor ?? refund.requested_minor
   checkPositive(amount, isCancelling)
-  if (amount > refund.requested_minor) throw exceeds(refund.requested_minor, refund.currency)
+  if (amount > refund.requested_minor) throw buildExceedsError(refund.requested_minor, refund.currency)
   checkReview(readPolicy(refund.refund_policy), {
     amount_minor: amount,
     currency: refund.currency,
@@ -57,82 +63,84 @@ function decide(ctx: Ctx, refund: LoadedRefund, input: ApproveInput): Approval {
 }
 
 interface ApprovedAmounts {
-  shares: Shared
-  /** Statements before the change of the request, and directly after it. */
+  shares: RefundShares
+  /** Statements directly before and after the one that changes the request. */
   before: Statement[]
   after: Statement[]
 }
 
 /**
- * Aborts the batch when the payment no longer covers the amount. It runs after a smaller amount has released the
- * difference.
+ * Aborts the batch when the payment does not cover the amount. It runs after a smaller amount has released the rest.
  */
-const paymentCovers = (refund: LoadedRefund, amount: number): Statement =>
-  stillHolds(sql`exists (select 1 from transactions where transactions.id = ${refund.transaction_id}
+const requirePaymentCover = (refund: LoadedRefund, amount: number): Statement =>
+  abortUnless(sql`exists (select 1 from transactions where transactions.id = ${refund.transaction_id}
     and ${inList(sql`status`, capturedStatuses)}
     and (${amount} = 0 or amount_minor >= refunded_minor + reserved_minor))`)
 
-/** The amounts of a pending request: those that it has reserved, or smaller ones. */
-async function keptAmounts(
+/** Computes the amounts of a pending request, which has reserved them: the same ones, or smaller ones. */
+async function computePendingAmounts(
   ctx: Ctx,
   refund: LoadedRefund,
-  subject: RefundSubject,
+  order: RefundableOrder,
   amount: number,
 ): Promise<ApprovedAmounts> {
-  const { transaction_status } = subject
+  const { transaction_status } = order
   if (transaction_status === null || !wasCaptured(transaction_status))
-    throw new AppError('transaction_not_captured', 'Only a payment that was captured is paid back.', {
+    throw new AppError('transaction_not_captured', 'Only captured payments can be refunded.', {
       extra: { current_status: transaction_status },
     })
-  // An import may have made the payment smaller since.
-  const others = (subject.refunded_minor ?? 0) + (subject.reserved_minor ?? 0) - refund.requested_minor
-  // So may the provider have paid back more than an order that shares the payment has left.
-  const shared = subject.shared_minor ?? Number.POSITIVE_INFINITY
-  const max = Math.max(0, Math.min((subject.amount_minor ?? 0) - others, shared + refund.requested_minor))
-  if (amount > max) throw exceeds(max, refund.currency)
-  const items = await itemsOf(ctx, refund.id)
-  const covered = paymentCovers(refund, amount)
+  // An import may have lowered the amount of the payment since the request.
+  const otherRefunds = (order.refunded_minor ?? 0) + (order.reserved_minor ?? 0) - refund.requested_minor
+  // The provider may have paid back more of a shared payment than one order had left.
+  const shared = order.shared_minor ?? Number.POSITIVE_INFINITY
+  const max = Math.max(0, Math.min((order.amount_minor ?? 0) - otherRefunds, shared + refund.requested_minor))
+  if (amount > max) throw buildExceedsError(max, refund.currency)
+  const items = await loadRefundItems(ctx, refund.id)
+  const coverCheck = requirePaymentCover(refund, amount)
   if (amount === refund.requested_minor)
-    return { shares: { items, service_fee_minor: refund.service_fee_minor }, before: [], after: [covered] }
-  const shares = shrink(amount, items)
-  return { shares, before: [], after: [...shrinkStatements(refund, items, shares), covered] }
+    return { shares: { items, service_fee_minor: refund.service_fee_minor }, before: [], after: [coverCheck] }
+  const shares = shrinkShares(amount, items)
+  return { shares, before: [], after: [...buildShrinkStatements(refund, items, shares), coverCheck] }
 }
 
 /**
- * The purchases that a failed request may pay back. A request of a batch keeps its purchases; others are for all
- * purchases that are still held.
+ * A failed request of a batch is retried for its own purchases, any other request for all purchases that are still
+ * held.
  */
-async function purchasesAgain(ctx: Ctx, refund: LoadedRefund, subject: RefundSubject): Promise<SubjectPurchase[]> {
-  const held = subject.purchases.filter(({ status }) => isHeld(status))
-  if (refund.batch_id === null) return held
-  const named = new Set((await itemsOf(ctx, refund.id)).map(({ purchase_id }) => purchase_id))
-  return held.filter(({ id }) => named.has(id))
-}
-
-/**
- * The amounts of a failed request: it has released its amounts, so they are reserved again, as far as the purchases
- * still have them.
- */
-async function amountsAgain(
+async function listRetriedPurchases(
   ctx: Ctx,
   refund: LoadedRefund,
-  subject: RefundSubject,
-  { amount, isCancelling }: Approval,
+  order: RefundableOrder,
+): Promise<RefundablePurchase[]> {
+  const held = order.purchases.filter(({ status }) => isHeld(status))
+  if (refund.batch_id === null) return held
+  const ownIds = new Set((await loadRefundItems(ctx, refund.id)).map(({ purchase_id }) => purchase_id))
+  return held.filter(({ id }) => ownIds.has(id))
+}
+
+/** Computes the amounts of a failed request, which has released them, and reserves them again. */
+async function computeRetriedAmounts(
+  ctx: Ctx,
+  refund: LoadedRefund,
+  order: RefundableOrder,
+  { amount, isCancelling }: Decision,
 ): Promise<ApprovedAmounts> {
-  const { kind } = targetOf(refund)
-  const purchases = await purchasesAgain(ctx, refund, subject)
-  const facts = {
-    purchase_status: kind === 'purchase' ? (subject.purchases[0]?.status ?? null) : null,
-    payment_status: subject.transaction_status,
+  const { kind } = getTarget(refund)
+  const purchases = await listRetriedPurchases(ctx, refund, order)
+  const limits = {
+    purchase_status: kind === 'purchase' ? (order.purchases[0]?.status ?? null) : null,
+    payment_status: order.transaction_status,
     max_minor:
-      refund.batch_id === null ? maxOf(subject, kind) : restOf(subject, purchases, refund.service_fee_minor > 0),
-    currency: subject.currency,
+      refund.batch_id === null
+        ? computeMaxAmount(order, kind)
+        : computePurchasesRest(order, purchases, refund.service_fee_minor > 0),
+    currency: order.currency,
   }
-  requestedAmount(facts, amount, isCancelling)
-  const shares = shareOut(amount, purchases.map(remaining))
+  chooseAmount(limits, amount, isCancelling)
+  const shares = shareAmount(amount, purchases.map(splitRemaining))
   return {
     shares,
-    before: [...reserveStatements({ refund, shares, purchases }, amount), changedOne()],
+    before: [...buildReserveStatements({ refund, shares, purchases }, amount), requireOneChange()],
     after: [
       remove(refundItems, eq(refundItems.refund_request_id, refund.id)),
       ...insertAll(
@@ -144,21 +152,21 @@ async function amountsAgain(
 }
 
 export async function approveRefund(ctx: Ctx, refund: LoadedRefund, input: ApproveInput): Promise<RefundDetailRow> {
-  const approval = decide(ctx, refund, input)
-  const { amount, isCancelling, note, notify_customer } = approval
-  const subject = await findSubject(ctx, targetOf(refund), refund.include_fees)
-  if (!subject) throw new LostRace('the order is gone')
+  const decision = prepareDecision(ctx, refund, input)
+  const { amount, isCancelling, note, notify_customer } = decision
+  const order = await loadRefundableOrder(ctx, getTarget(refund), refund.include_fees)
+  if (!order) throw new LostRace('the order is gone')
   const { shares, before, after } =
     refund.status === 'failed'
-      ? await amountsAgain(ctx, refund, subject, approval)
-      : await keptAmounts(ctx, refund, subject, amount)
-  const paying = await payingBack(ctx, subject, amount)
-  if (!paying) throw merchantNotReady()
+      ? await computeRetriedAmounts(ctx, refund, order, decision)
+      : await computePendingAmounts(ctx, refund, order, amount)
+  const payout = await choosePayout(ctx, order, amount)
+  if (!payout) throw merchantNotReady()
   const now = ctx.now()
   const changes = {
-    ...approvedColumns(refund, paying, now),
+    ...buildApprovedColumns(refund, payout, now),
     approved_minor: amount,
-    ...totalParts(shares),
+    ...sumParts(shares),
     cancel_purchase: isCancelling,
     notify_customer: notify_customer ?? refund.notify_customer,
     note: note ?? refund.note,
@@ -166,17 +174,27 @@ export async function approveRefund(ctx: Ctx, refund: LoadedRefund, input: Appro
     reviewed_at: now,
     modified_at: now,
   }
-  const named = new Set(shares.items.map(({ purchase_id }) => purchase_id))
-  const purchases = subject.purchases.filter(({ id }) => named.has(id))
-  const approved = await afterApproval(ctx, { ...refund, ...changes, version: refund.version + 1 }, paying, purchases)
-  const answer = await commit(ctx, { ...refund, ...approved.refund }, [
+  const purchaseIds = new Set(shares.items.map(({ purchase_id }) => purchase_id))
+  const purchases = order.purchases.filter(({ id }) => purchaseIds.has(id))
+  const approval = await buildApproval(ctx, { ...refund, ...changes, version: refund.version + 1 }, payout, purchases)
+  const answer = await commit(ctx, { ...refund, ...approval.refund }, [
     ...openEditions(refund.edition_id),
     ...before,
     ...updateVersion(refundRequests, refund, changes),
     ...after,
-    ...approved.statements,
-    ...announceAll(ctx, approved.announcements),
+    ...approval.statements,
+    ...announceAll(ctx, approval.announcements),
   ])
-  ctx.afterCommit(() => approved.enqueue(ctx))
+  ctx.afterCommit(() => approval.enqueue(ctx))
   return answer
+}
+
+/** Approves a failed request again with the same amount and settings. */
+export async function retryRefund(ctx: Ctx, refund: LoadedRefund): Promise<RefundDetailRow> {
+  checkRefundTransition(refund.status, 'approved', 'retried')
+  if (refund.status !== 'failed')
+    throw new AppError('invalid_transition', `Refund request in status '${refund.status}' cannot be retried.`, {
+      extra: { current_status: refund.status, allowed_transitions: refundLifecycle.targetsOf(refund.status) },
+    })
+  return approveRefund(ctx, refund, {})
 }

@@ -2,9 +2,14 @@ import type { Ctx } from '../../../context.ts'
 import { commit } from '../../../db/commit.ts'
 import { refundRequests } from '../../../db/schema/sales/refunds.ts'
 import { updateVersion } from '../../../db/write.ts'
-import { checkTransition } from '../../../domain/refunds/refund-amounts.ts'
+import { checkRefundTransition } from '../../../domain/refunds/refund-amounts.ts'
 import { openEditions } from '../../editions/index.ts'
-import { moveAmounts, purchasesAreAsRead, purchasesOf, refundAnnouncements } from '../../refund-payments/index.ts'
+import {
+  moveAmounts,
+  requireUnchangedPurchases,
+  loadPurchases,
+  buildRefundAnnouncements,
+} from '../../refund-payments/index.ts'
 import { refundEmailStatements, enqueueEmails } from '../../transactional-emails/index.ts'
 import { announceAll } from '../../webhooks/index.ts'
 import type { RejectInput } from '../contract.ts'
@@ -12,9 +17,9 @@ import type { LoadedRefund, RefundDetailRow } from '../queries.ts'
 
 const status = 'rejected'
 
-/** Releases the amount; the customer gets the reason by e-mail unless the request says not to. */
+/** Releases the amount and e-mails the reason to the customer, unless `notify_customer` is false. */
 export async function rejectRefund(ctx: Ctx, refund: LoadedRefund, input: RejectInput): Promise<RefundDetailRow> {
-  checkTransition(refund.status, status, status)
+  checkRefundTransition(refund.status, status, status)
   const now = ctx.now()
   const changes = {
     status: 'rejected' as const,
@@ -26,8 +31,8 @@ export async function rejectRefund(ctx: Ctx, refund: LoadedRefund, input: Reject
   }
   const rejected = { ...refund, ...changes, version: refund.version + 1 }
   const amount_minor = refund.requested_minor
-  const purchases = await purchasesOf(ctx, refund.id)
-  const events = refundAnnouncements(refund, purchases, {
+  const purchases = await loadPurchases(ctx, refund.id)
+  const events = buildRefundAnnouncements(refund, purchases, {
     action: 'refund_rejected',
     status,
     amount_minor,
@@ -37,7 +42,7 @@ export async function rejectRefund(ctx: Ctx, refund: LoadedRefund, input: Reject
   const answer = await commit(ctx, rejected, [
     ...openEditions(refund.edition_id),
     ...updateVersion(refundRequests, refund, changes),
-    ...purchasesAreAsRead(purchases),
+    ...requireUnchangedPurchases(purchases),
     ...moveAmounts(refund, { refunded: 0, reserved: -1 }, { now }),
     ...mail,
     ...announceAll(ctx, events),

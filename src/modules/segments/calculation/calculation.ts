@@ -1,6 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { changedOne } from '../../../db/commit.ts'
+import { requireOneChange } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { isLostRace, isStatementFailure } from '../../../db/failures.ts'
 import { type KnownSizes, listSizesOf, readListSizes } from '../../../db/cel/list-sizes.ts'
@@ -71,7 +71,7 @@ export const beginning = (
         population_count = ${countPeople(segment)},
         calculation_started_at = ${now}, heartbeat_at = ${now}, error_message = ''
       where id = ${segment.id} and version = ${segment.version}`,
-    changedOne(),
+    requireOneChange(),
   ] satisfies Statement[]
 }
 
@@ -102,7 +102,7 @@ function stepStatements(calculation: Calculation, expression: Expression, now: n
     sql`update segments set heartbeat_at = ${now},
         cursor_id = coalesce((${end}), last_id), walked_count = walked_count + ${size}
       where ${running(calculation)} and cursor_id = ${calculation.cursor_id}`,
-    changedOne(),
+    requireOneChange(),
     sql`insert into segment_members (segment_seq, epoch, user_seq, excluded_for)
       select ${seq}, ${epoch}, u.seq, ${audienceReason(calculation, started_at)} from ${people.from}
       where ${people.where} and (${predicate})`,

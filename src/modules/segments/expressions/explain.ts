@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { visible } from '../../../db/visibility.ts'
+import { isVisibleTo } from '../../../db/visibility.ts'
 import { type Explanation, explanationOf, type Truth } from '../../../db/cel/index.ts'
-import { answering, fromFlag, fromJson, type RowOf, selection } from '../../../db/select.ts'
+import { decodeAs, fromFlag, fromJson, type RowOf, buildSelectList } from '../../../db/select.ts'
 import { findListSizes } from '../../../db/cel/list-sizes.ts'
 import { checkExpression, costError, type Expression, hasNestedLists } from '../../../domain/cel/index.ts'
 import { AppError, notFound } from '../../../domain/errors.ts'
@@ -90,11 +90,11 @@ export async function explainSegment(ctx: Ctx, segment: LoadedSegment, userId: s
     truths: sql<string>`(${explanation?.statement ?? sql`'[]'`})`,
   }
   const found = await ctx.db.first(
-    answering(
+    decodeAs(
       fields,
-      sql<RowOf<typeof fields>>`select ${selection(fields)}
+      sql<RowOf<typeof fields>>`select ${buildSelectList(fields)}
         from users u where u.id = ${userId} and u.organization_id = ${organization_id}
-          and u.seq in (select seq from users where id = ${userId} and ${visible(ctx.caller, userVisibility)})`,
+          and u.seq in (select seq from users where id = ${userId} and ${isVisibleTo(ctx.caller, userVisibility)})`,
     ),
   )
   if (!found) throw notFound()

@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { buildLatestRow, inEditions } from '../../../db/customer-visibility.ts'
+import { selectLatestSeq, inEditions } from '../../../db/customers.ts'
 import type { Ctx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
-import { answering, fromJson, selection } from '../../../db/select.ts'
+import { decodeAs, fromJson, buildSelectList } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import { answerStatuses } from '../../../domain/consents/consents.ts'
 import { parameterError } from '../../../domain/errors.ts'
@@ -89,7 +89,7 @@ function newestPeople(tenant: SegmentTenant): SQL {
   if (editions === null)
     return sql`select locale from users where organization_id = ${tenant.organization_id}
       order by created_at desc, seq desc limit ${newest}`
-  const latest = sql`seen.seq = ${buildLatestRow(sql`users.seq`, editions)}`
+  const latest = sql`seen.seq = ${selectLatestSeq(sql`users.seq`, editions)}`
   return sql`select users.id, seen.locale from edition_customers as seen cross join users on users.seq = seen.user_seq
     where ${inEditions(sql`seen.edition_id`, editions)} ${editions.length === 1 ? sql`` : sql`and ${latest}`}
     order by seen.created_at desc, seen.seq desc limit ${newest}`
@@ -125,7 +125,7 @@ export async function knownValues(db: Database, tenant: SegmentTenant): Promise<
       from (select value, label, count from (${source}) order by count desc, label, value limit ${valuesShown}))`),
   ])
   const fields = Object.fromEntries(lists) as Record<ValueKind, SQL<KnownValue[]>>
-  const row = await db.first(answering(fields, sql<KnownValues>`${recent(tenant)} select ${selection(fields)}`))
+  const row = await db.first(decodeAs(fields, sql<KnownValues>`${recent(tenant)} select ${buildSelectList(fields)}`))
   if (!row) throw new Error('a select without a table answers one row')
   return row
 }

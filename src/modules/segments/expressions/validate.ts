@@ -14,7 +14,7 @@ import {
   peopleAStatement,
 } from '../../../domain/cel/index.ts'
 import { fieldError } from '../../../domain/errors.ts'
-import { nearest } from '../../../domain/text/nearest.ts'
+import { findNearest } from '../../../domain/text/nearest.ts'
 import { audienceReason, type SegmentTenant, peopleOf, scopeOf } from '../calculation/audience.ts'
 import { type KnownValue, type ValidateCelInput, valuesShown } from './cel-contract.ts'
 import { findTenant } from '../tenant.ts'
@@ -61,7 +61,7 @@ async function warningsOf(ctx: Ctx, tenant: SegmentTenant, literals: readonly Kn
   )
   const missing = await missingLiterals(ctx, tenant, known, strange)
   return missing.map((literal) => {
-    const meant = nearest(literal.value, known[literal.values_from], ({ value, label }) =>
+    const meant = findNearest(literal.value, known[literal.values_from], ({ value, label }) =>
       literal.by === 'label' ? [label] : [value, label],
     )
     return { literal, meant }

@@ -1,7 +1,7 @@
 import { and, asc, eq, getTableColumns, gt, isNotNull, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { walletPasses, walletRegistrations } from '../../../db/schema/wallet.ts'
-import { select, selection } from '../../../db/select.ts'
+import { select, buildSelectList } from '../../../db/select.ts'
 import { AppError, invalid, notFound, parameterError } from '../../../domain/errors.ts'
 import {
   isSameText,
@@ -48,7 +48,7 @@ export async function authenticatedPass(
   const [, token = ''] = schema.exec(request.authorization ?? '') ?? []
   if (token === '' || !isSerialNumber(request.serial)) throw refused()
   const pass = await job.db.first(
-    sql<RegisteredPass>`select ${selection(announcedFields)}, (select push_token from wallet_registrations
+    sql<RegisteredPass>`select ${buildSelectList(announcedFields)}, (select push_token from wallet_registrations
         where pass_id = ${walletPasses.id} and device_id = ${request.device ?? ''}) as push_token
       from ${walletPasses} ${announcedJoins}
       where ${and(eq(walletPasses.serial_number, request.serial), eq(walletPasses.platform, 'apple'))}`,
@@ -86,7 +86,7 @@ export const packageOf = async (
   job: JobCtx,
   pass: Pick<PassRow, 'id' | 'serial_number' | 'status' | 'purchase_id'>,
   token: string,
-): Promise<Uint8Array<ArrayBuffer>> => job.passes.applePackage({ content: await contentOf(job, pass), token })
+): Promise<Uint8Array<ArrayBuffer>> => job.passes.buildApplePackage({ content: await contentOf(job, pass), token })
 
 /** The package behind a download link; 404 for a link that is forged, or of a pass that is void or erased. */
 export async function downloadedPackage(job: JobCtx, link: string): Promise<Uint8Array<ArrayBuffer>> {

@@ -1,4 +1,4 @@
-import { decideAgain } from '../../../db/commit.ts'
+import { retryLostRaces } from '../../../db/commit.ts'
 import type { JobCtx } from '../../../context.ts'
 import { fieldError, invalid } from '../../../domain/errors.ts'
 import { authenticatedPass, checkDevice, checkPassType, packageOf, type RegisteredPass } from './apple-service.ts'
@@ -32,7 +32,7 @@ export async function takeRegistration(
   const authenticate = async () => (await authenticatedPass(job, { ...request, device })).pass
   let known: RegisteredPass | null = await authenticate()
   const push_token = pushTokenOf(await readBody())
-  return decideAgain(async () => {
+  return retryLostRaces(async () => {
     const pass = known ?? (await authenticate())
     known = null
     return registerPhone(job, pass, { device, push_token })
@@ -42,7 +42,7 @@ export async function takeRegistration(
 export async function endRegistration(job: JobCtx, request: PhoneRequest & { device: string }): Promise<void> {
   checkPassType(job, request.passType)
   const device = checkDevice(request.device)
-  await decideAgain(async () => {
+  await retryLostRaces(async () => {
     const { pass } = await authenticatedPass(job, { ...request, device })
     await unregisterPhone(job, pass, device)
   })

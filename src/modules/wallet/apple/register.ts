@@ -1,6 +1,6 @@
 import { and, eq, gt, gte, isNotNull, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { changedOne } from '../../../db/commit.ts'
+import { requireOneChange } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { walletPasses, walletRegistrations } from '../../../db/schema/wallet.ts'
 import { insert, update } from '../../../db/write.ts'
@@ -25,13 +25,13 @@ function roomFor(pass: RegisteredPass): Statement[] {
   return [
     sql`delete from wallet_registrations where (pass_id, device_id) = (select pass_id, device_id
       from wallet_registrations where pass_id = ${pass.id} order by created_at, device_id limit 1)`,
-    changedOne(),
+    requireOneChange(),
     update(
       walletPasses,
       { registrations_count: sql`${walletPasses.registrations_count} - 1` },
       and(eq(walletPasses.id, pass.id), gte(walletPasses.registrations_count, maxRegistrations)),
     ),
-    changedOne(),
+    requireOneChange(),
   ]
 }
 
@@ -68,7 +68,7 @@ export async function registerPhone(job: JobCtx, pass: RegisteredPass, phone: Re
         { ...added, registrations_count: sql`${count} + 1` },
         and(eq(walletPasses.id, pass.id), isNotNull(walletPasses.token_hash), isFirst ? eq(count, 0) : gt(count, 0)),
       ),
-      changedOne(),
+      requireOneChange(),
     ],
     announcementsOf(pass, isFirst ? 'added' : null, now),
     {

@@ -1,6 +1,6 @@
 import { and, eq, gt, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { changedOne } from '../../../db/commit.ts'
+import { requireOneChange } from '../../../db/commit.ts'
 import { walletPasses, walletRegistrations } from '../../../db/schema/wallet.ts'
 import { remove, update } from '../../../db/write.ts'
 import { announcementsOf } from '../announce-change.ts'
@@ -19,13 +19,13 @@ export async function unregisterPhone(job: JobCtx, pass: RegisteredPass, device:
     job,
     [
       remove(walletRegistrations, isRegistration(pass, device)),
-      changedOne(),
+      requireOneChange(),
       update(
         walletPasses,
         { ...removed, registrations_count: sql`${count} - 1` },
         and(eq(walletPasses.id, pass.id), isLast ? eq(count, 1) : gt(count, 1)),
       ),
-      changedOne(),
+      requireOneChange(),
     ],
     announcementsOf(pass, isLast ? 'removed' : null, now),
   )

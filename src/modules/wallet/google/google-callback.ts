@@ -1,8 +1,8 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { decideAgain } from '../../../db/commit.ts'
+import { retryLostRaces } from '../../../db/commit.ts'
 import { walletCallbacks, walletPasses } from '../../../db/schema/wallet.ts'
-import { selection } from '../../../db/select.ts'
+import { buildSelectList } from '../../../db/select.ts'
 import { insert, updateVersion } from '../../../db/write.ts'
 import { sha256, toHex } from '../../../domain/text/encoding.ts'
 import { AppError, LostRace } from '../../../domain/errors.ts'
@@ -15,7 +15,7 @@ const refused = () => new AppError('not_authenticated', 'The callback is not sig
 
 async function sendersOf(job: JobCtx, isFresh: boolean) {
   try {
-    return await job.passes.callbackSenders(isFresh)
+    return await job.passes.loadCallbackSenders(isFresh)
   } catch (cause) {
     const headers = { 'retry-after': '60' }
     throw new AppError('overloaded', 'The keys of Google cannot be read. Try again in a minute.', { headers, cause })
@@ -42,7 +42,7 @@ async function passOf(job: JobCtx, callback: GoogleCallback, nonceHash: string):
   const serial = serialOfObject(issuerId, callback.object_id)
   if (serial === null) return null
   const pass = await job.db.first(
-    sql<CalledPass>`select ${selection(announcedFields)},
+    sql<CalledPass>`select ${buildSelectList(announcedFields)},
         exists (select 1 from wallet_callbacks where nonce_hash = ${nonceHash}) as is_known
       from ${walletPasses} ${announcedJoins}
       where ${and(eq(walletPasses.serial_number, serial), eq(walletPasses.platform, 'google'))}`,
@@ -76,5 +76,5 @@ async function apply(job: JobCtx, callback: GoogleCallback, nonceHash: string): 
 export async function receiveGoogleCallback(job: JobCtx, body: string): Promise<void> {
   const callback = await checked(job, body)
   const nonceHash = toHex(await sha256(callback.nonce))
-  await decideAgain(() => apply(job, callback, nonceHash))
+  await retryLostRaces(() => apply(job, callback, nonceHash))
 }

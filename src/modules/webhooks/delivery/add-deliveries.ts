@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { followedBy } from '../../../db/commit.ts'
+import { addAfterCommit } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
-import { answering, type Query } from '../../../db/select.ts'
+import { decodeAs, type Query } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import type { DeliveryClaim } from '../../../domain/webhooks/webhook-sender.ts'
 import { deliveryLifecycle } from '../../../domain/webhooks/webhooks.ts'
@@ -64,7 +64,7 @@ function addAndClaim(now: number, deliveries: NewDeliveries): Query<AddedDeliver
       and row_number() over (partition by is_claimable order by place, endpoint_id) <= ${maxClaims} as is_claimed
     from (${selectRecipients(now, deliveries, sql`${place} as place, ${isClaimable} as is_claimable`)})`
   const ifClaimed = (value: SQL) => sql`iif(claimed_until is null, null, ${value})`
-  return answering(
+  return decodeAs(
     claimFields,
     sql<AddedDelivery>`${insertDeliveries(now, deliveries.id, rows)}
       returning id, endpoint_id, event_id, attempts, status, step, manual, claimed_until, next_retry_at,
@@ -92,10 +92,10 @@ export function addAndDeliver(job: JobCtx, deliveries: NewDeliveries, guards: re
   const now = job.now()
   if (!afterAnswer || eventIds.length > maxEvents) {
     const rows = selectRecipients(now, deliveries, sql`0 as is_claimed`)
-    const added = followedBy(insertDeliveries(now, deliveries.id, rows), () => enqueueEvents(job, eventIds))
+    const added = addAfterCommit(insertDeliveries(now, deliveries.id, rows), () => enqueueEvents(job, eventIds))
     return [added, ...guards]
   }
-  const added = followedBy(addAndClaim(now, deliveries), async (rows) => {
+  const added = addAfterCommit(addAndClaim(now, deliveries), async (rows) => {
     const background = afterAnswer()
     const works = [
       deliverClaims(background, sortClaims(rows.filter(isClaim))),

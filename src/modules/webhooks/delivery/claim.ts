@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { claimUntil, isClaimable, isClaimed } from '../../../db/claims.ts'
-import { answering, fromJson, type Query } from '../../../db/select.ts'
+import { decodeAs, fromJson, type Query } from '../../../db/select.ts'
 import { inList, inWords } from '../../../db/visibility.ts'
 import type { ClaimedEndpoint, DeliveryClaim } from '../../../domain/webhooks/webhook-sender.ts'
 import { maxInFlight, openDeliveryStatuses } from '../../../domain/webhooks/webhooks.ts'
@@ -69,7 +69,7 @@ export function claimStatement(job: JobCtx, endpointIds: readonly string[]): Que
       ) where place <= free)
     returning id, endpoint_id, event_id, attempts, status, step, manual, claimed_until,
       ${claimedPayload} as payload, ${endpoint} as endpoint`
-  return answering(claimFields, claimed)
+  return decodeAs(claimFields, claimed)
 }
 
 /** RETURNING keeps no order. Ids of events sort by time. */

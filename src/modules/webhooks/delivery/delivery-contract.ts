@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { deliveryStatuses } from '../../../domain/webhooks/webhooks.ts'
 import { Count, Id, IdParams, Instant, Timestamp } from '../../../http/fields.ts'
-import { type AskedOf, BooleanFilter, envelope, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
+import { type ListRequest, BooleanFilter, ListPage, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
 import { operation } from '../../../http/operations/operation.ts'
 import { endpointAdmins, endpointReaders, EventKindName } from '../endpoint-contract.ts'
 
@@ -97,7 +97,7 @@ const listDeliveriesQuery = listQuery({
   },
 })
 
-export type DeliveryQuery = AskedOf<typeof listDeliveriesQuery>
+export type DeliveryQuery = ListRequest<typeof listDeliveriesQuery>
 
 export const listWebhookDeliveries = operation({
   id: 'listWebhookDeliveries',
@@ -109,7 +109,7 @@ export const listWebhookDeliveries = operation({
   roles: endpointReaders,
   params: IdParams('whk'),
   query: listDeliveriesQuery,
-  response: envelope(WebhookDelivery),
+  response: ListPage(WebhookDelivery),
 })
 
 export const getWebhookDelivery = operation({

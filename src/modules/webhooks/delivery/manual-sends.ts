@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { changedExactly, changedOne, commit } from '../../../db/commit.ts'
+import { requireChanges, requireOneChange, commit } from '../../../db/commit.ts'
 import { webhookDeliveries } from '../../../db/schema/messaging/webhooks.ts'
 import { select } from '../../../db/select.ts'
 import { inWords } from '../../../db/visibility.ts'
@@ -44,7 +44,7 @@ export async function retryDelivery(ctx: Ctx, delivery: LoadedDelivery): Promise
     and exists (select 1 from webhook_endpoints where id = ${endpoint_id} and is_active = 1)`
   const retriedDelivery = await commit(ctx, { ...delivery, ...changes }, [
     update(webhookDeliveries, changes, isAsRead),
-    changedOne(),
+    requireOneChange(),
   ])
   ctx.afterCommit(() => enqueueEndpoints(ctx, [endpoint_id]))
   return retriedDelivery
@@ -89,7 +89,7 @@ export async function recoverDeliveries(
   }
   const answer = await commit(ctx, { recovered }, [
     update(webhookDeliveries, changes, areLost),
-    changedExactly(recovered),
+    requireChanges(recovered),
   ])
   ctx.afterCommit(() => enqueueEndpoints(ctx, [endpoint.id], dueAt - now))
   return answer

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { changedOne, commitPart } from '../../../db/commit.ts'
+import { requireOneChange, commitPart } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { webhookEvents } from '../../../db/schema/messaging/webhooks.ts'
 import { insert, insertAll } from '../../../db/write.ts'
@@ -86,7 +86,7 @@ export function announceTo(
     isRecipient: sql`webhook_endpoints.id = ${endpoint.id}`,
     id: sql`${delivery.id}`,
   }
-  const statements = [insert(webhookEvents, event), ...addAndDeliver(job, newDeliveries, [changedOne()])]
+  const statements = [insert(webhookEvents, event), ...addAndDeliver(job, newDeliveries, [requireOneChange()])]
   return { event, delivery, statements }
 }
 

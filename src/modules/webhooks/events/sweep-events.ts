@@ -15,7 +15,7 @@ const batchesASweep = 20
  */
 export async function sweepEvents(job: Pick<JobCtx, 'db' | 'now' | 'config'>): Promise<void> {
   const { db, now, config } = job
-  const before = firstIdAt('webhook_event', now() - config.kept.webhooks)
+  const before = firstIdAt('webhook_event', now() - config.retentionMs.webhooks)
   const hasEnded = (deliveries: SQL): SQL => sql`not ${inList(sql`${deliveries}.status`, openDeliveryStatuses)}`
   for (let batch = 0; batch < batchesASweep; batch++) {
     const expiredRows = await db.all(sql<{

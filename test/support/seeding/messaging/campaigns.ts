@@ -11,7 +11,7 @@ import { givenOrganization } from '../organizations.ts'
 import { db, freshId, next, type Place, seededAt, write } from '../rows.ts'
 import { aBlock, seedMessage } from './email-messages.ts'
 import { type SegmentRow, seedSegment } from './segments.ts'
-import { searchText } from '../../../../src/domain/text/fold.ts'
+import { buildSearchText } from '../../../../src/domain/text/fold.ts'
 import { seedMarketingConsent } from './consents.ts'
 import type { CampaignStatus } from '../../../../src/domain/campaigns/lifecycle.ts'
 import { RecipientStore } from '../../../../src/objects/campaign/recipient-store.ts'
@@ -79,7 +79,7 @@ export async function seedCampaigns(
       edition_id: place.edition,
       segment_id: segmentId,
       name,
-      search: searchText(name),
+      search: buildSearchText(name),
       channel: 'email' as const,
       status: 'draft' as const,
       scheduled_at: number % 4 === 3 ? null : at + (number % 2) * 3_600_000,

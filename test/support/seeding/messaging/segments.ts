@@ -3,7 +3,7 @@ import { segments } from '../../../../src/db/schema/messaging/segments.ts'
 import { select } from '../../../../src/db/select.ts'
 import { created } from '../../api.ts'
 import { db, freshId, next, seededAt, type WidePlace, write } from '../rows.ts'
-import { searchText } from '../../../../src/domain/text/fold.ts'
+import { buildSearchText } from '../../../../src/domain/text/fold.ts'
 import { insertAll } from '../../../../src/db/write.ts'
 
 export type SegmentRow = typeof segments.$inferSelect
@@ -35,7 +35,7 @@ export async function seedSegments(
       organization_id: place.organization,
       edition_id: place.edition,
       name,
-      search: searchText(name),
+      search: buildSearchText(name),
       communication_type: 'transactional' as const,
       communication_channel: 'email' as const,
       expression: 'user.is_active',

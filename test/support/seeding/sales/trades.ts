@@ -1,10 +1,10 @@
-import { insertEditionCustomers } from '../../../../src/db/edition-customers.ts'
-import { searchColumns } from '../../../../src/domain/accounts/users.ts'
+import { insertEditionCustomers } from '../../../../src/db/customers.ts'
+import { buildSearchColumns } from '../../../../src/domain/accounts/users.ts'
 import { buildMembership } from '../customers.ts'
 import { sql } from 'drizzle-orm'
 import { freshId, next, type Place, seededAt, seededTimes, write } from '../rows.ts'
-import { searchText } from '../../../../src/domain/text/fold.ts'
-import { numberKey } from '../../../../src/domain/orders/orders.ts'
+import { buildSearchText } from '../../../../src/domain/text/fold.ts'
+import { buildNumberKey } from '../../../../src/domain/orders/orders.ts'
 import { insert, insertAll, update } from '../../../../src/db/write.ts'
 import { products, locations } from '../../../../src/db/schema/sales/catalog.ts'
 import { users } from '../../../../src/db/schema/users.ts'
@@ -48,7 +48,7 @@ function tradeRows(place: Place, product: string, index: number) {
     last_name: `Holm ${number}`,
     locale: 'en',
     msg_channel: email === null ? ('sms' as const) : ('email' as const),
-    ...searchColumns({ email, phone_number: phone, first_name: 'Ægir', last_name: `Holm ${number}` }),
+    ...buildSearchColumns({ email, phone_number: phone, first_name: 'Ægir', last_name: `Holm ${number}` }),
     last_seen_at: number % 2 ? null : stamps.created_at,
     ...stamps,
   }
@@ -71,8 +71,8 @@ function tradeRows(place: Place, product: string, index: number) {
       items: [{ id: freshId('cart_item'), product_id: product, quantity: 1, price_minor: amount }],
     },
     number_folded: orderNumber ?? '',
-    number_key: numberKey(orderNumber),
-    search_text: searchText(orderNumber, ids.order, ids.transaction),
+    number_key: buildNumberKey(orderNumber),
+    search_text: buildSearchText(orderNumber, ids.order, ids.transaction),
     ...stamps,
   }
   const transaction = {

@@ -1,4 +1,4 @@
-import { crc32 } from '../../../text/crc32.ts'
+import { crc32 } from '../../../text/encoding.ts'
 import { ReadError } from '../faults.ts'
 import { readBytes, type FileSource } from '../source.ts'
 

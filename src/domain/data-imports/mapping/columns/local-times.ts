@@ -1,5 +1,5 @@
 import { dayMs } from '../../../time/instants.ts'
-import { instantOfWallClock, wallClockAt } from '../../../time/time-zones.ts'
+import { findInstant, readWallClock } from '../../../time/time-zones.ts'
 
 const weekMs = 7 * dayMs
 const maxKept = 5000
@@ -16,7 +16,7 @@ class ZoneOffsets {
   at(instant: number): number {
     const known = this.#offsets.get(instant)
     if (known !== undefined) return known
-    const { offset } = wallClockAt(this.#zone, instant)
+    const { offset } = readWallClock(this.#zone, instant)
     if (this.#offsets.size >= maxKept) this.#offsets.clear()
     this.#offsets.set(instant, offset)
     return offset
@@ -46,13 +46,13 @@ function offsetsOf(timeZone: string): ZoneOffsets {
 }
 
 /**
- * The instants of a zone's local times, as `instantOfWallClock` answers them: the first of two, null for one that daylight
+ * The instants of a zone's local times, as `findInstant` answers them: the first of two, null for one that daylight
  * saving skips.
  */
 export function localTimesOf(timeZone: string): (wall: number) => number | null {
   const offsets = offsetsOf(timeZone)
   return (wall) => {
     const offset = offsets.steady(wall)
-    return offset === null ? instantOfWallClock(timeZone, wall) : wall - offset
+    return offset === null ? findInstant(timeZone, wall) : wall - offset
   }
 }

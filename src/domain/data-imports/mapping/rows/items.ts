@@ -1,6 +1,6 @@
 import { productKey, productOf, type ProductTuple } from './products.ts'
 import { isOfWholeRow, type OrderError, type OrderWarning, type PlacedRow } from './row.ts'
-import { oneOf } from '../../../text/text.ts'
+import { findWord } from '../../../text/text.ts'
 import { type ItemStatus, itemStatuses } from '../../../orders/external-orders.ts'
 
 export interface DecidedItem extends ProductTuple {
@@ -66,7 +66,7 @@ function itemOf({ line, values }: PlacedRow, product: ProductTuple): DecidedItem
     deposit_minor: number(values, 'deposit') ?? 0,
     handling_fee_minor: number(values, 'handling_fee') ?? 0,
     vendor_code: text(values, 'vendor_code'),
-    status: oneOf(itemStatuses, text(values, 'status')),
+    status: findWord(itemStatuses, text(values, 'status')),
     valid_until: number(values, 'valid_until'),
     user: userOf(values),
   }

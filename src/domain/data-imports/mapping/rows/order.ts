@@ -1,7 +1,7 @@
 import { toIso } from '../../../time/instants.ts'
 import { type Language, languages } from '../../../languages.ts'
 import { type Currency, toMajor } from '../../../money.ts'
-import { oneOf } from '../../../text/text.ts'
+import { findWord } from '../../../text/text.ts'
 import { type OrderStatus, orderStatuses } from '../../../orders/orders.ts'
 import type { Grouping } from '../mapping.ts'
 import { targetFieldOf } from '../targets/fields.ts'
@@ -171,7 +171,7 @@ const customerOf = (values: OrderValues): DecidedOrder['customer'] => ({
   first_name: text(values, 'customer.first_name'),
   last_name: text(values, 'customer.last_name'),
   full_name: text(values, 'customer.full_name'),
-  locale: oneOf(languages, text(values, 'customer.locale')),
+  locale: findWord(languages, text(values, 'customer.locale')),
 })
 
 /** The services that may have taken the payment; an unknown one counts as `import`. */
@@ -221,7 +221,7 @@ export function toExternalOrder(rows: readonly PlacedRow[], options: OrderOption
     lines: rows.map(({ line }) => line),
     external_id: idOf(rows, values, options),
     order_number: text(values, 'order.order_number'),
-    status: oneOf(orderStatuses, text(values, 'order.status')) ?? statusOfItems(items, options),
+    status: findWord(orderStatuses, text(values, 'order.status')) ?? statusOfItems(items, options),
     created_at: number(values, 'order.created'),
     currency,
     customer: customerOf(values),

@@ -1,4 +1,4 @@
-import { editDistance } from '../../../text/nearest.ts'
+import { countEdits } from '../../../text/nearest.ts'
 import type { ColumnStatistics } from '../columns/statistics.ts'
 import type { SuggestionReason, ValueMap } from '../mapping.ts'
 import type { Alias, AliasRank } from '../targets/alias.ts'
@@ -48,7 +48,7 @@ function areNear(one: readonly string[], other: readonly string[]): boolean {
     const against = other[index] ?? ''
     if (word === against) continue
     const isShort = Math.min(word.length, against.length) < longWord
-    if (isShort || word[0] !== against[0] || /\d/.test(word + against) || editDistance(word, against) > 1) return false
+    if (isShort || word[0] !== against[0] || /\d/.test(word + against) || countEdits(word, against) > 1) return false
     wrong++
   }
   return wrong === 1

@@ -1,5 +1,5 @@
 import { maxParsedLength } from '../../import-cells.ts'
-import { languageOf, type Language } from '../../../languages.ts'
+import { parseLanguage, type Language } from '../../../languages.ts'
 import { plainWord } from './words.ts'
 
 const names: Readonly<Record<Language, readonly string[]>> = {
@@ -30,5 +30,5 @@ export function readLanguage(text: string): Language | 'other' | null {
   const named = (Object.keys(names) as Language[]).find((language) => names[language].includes(word))
   if (named) return named
   const isTag = /^[a-z]{2,3}(?:[-_][a-z0-9]{2,8})*$/.test(word)
-  return (isTag ? languageOf(word) : null) ?? (others.test(word) ? 'other' : null)
+  return (isTag ? parseLanguage(word) : null) ?? (others.test(word) ? 'other' : null)
 }

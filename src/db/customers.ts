@@ -1,0 +1,207 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { type Caller, getReach, type RoleCode } from '../domain/accounts/access.ts'
+import { searchSeparator } from '../domain/text/fold.ts'
+import { fromJson } from './select.ts'
+import { inList } from './visibility.ts'
+import { editionCustomers } from './schema/users.ts'
+import { insertWithLookups } from './write.ts'
+import type { Database } from './database.ts'
+
+/** Columns that `users` and `edition_customers` both have. */
+export type ContactColumn = 'email' | 'phone_number' | 'first_name' | 'last_name'
+
+/** Columns of a customer that responses contain. */
+export const customerColumns = [
+  'email',
+  'phone_number',
+  'first_name',
+  'last_name',
+  'locale',
+  'msg_channel',
+  'is_verified',
+  'is_active',
+  'metadata',
+  'created_at',
+  'last_seen_at',
+] as const
+export type CustomerColumn = (typeof customerColumns)[number]
+
+/** Columns that searches read. */
+export type SearchColumn = 'phone_digits' | 'search_text'
+
+/**
+ * A column of a customer as an edition role sees it. `row` is the joined row of `edition_customers`, which may be missing,
+ * and `user` is the row of `users`. What the organisation verified, saw or chose stays hidden, except `is_active`, which
+ * decides whether the customer gets mail.
+ */
+export function buildEditionColumn(name: CustomerColumn | SearchColumn, row: SQL, user: SQL): SQL {
+  switch (name) {
+    case 'email':
+    case 'phone_number':
+      return sql`${row}.${sql.raw(name)}`
+    case 'created_at':
+      return sql`coalesce(${row}.created_at, 0)`
+    case 'metadata':
+      return sql`coalesce(${row}.metadata, '{}')`
+    case 'is_active':
+      return sql`${user}.is_active`
+    case 'is_verified':
+      return sql`0`
+    case 'last_seen_at':
+      return sql`null`
+    case 'msg_channel':
+      return sql`iif(${row}.email is null and ${row}.phone_number is not null, 'sms', 'email')`
+    default:
+      return sql`coalesce(${row}.${sql.raw(name)}, '')`
+  }
+}
+
+/** The `seq` of the customer's newest row in `edition_customers` among these editions. */
+export const selectLatestSeq = (userSeq: SQL, editionIds: readonly string[]): SQL =>
+  sql`(select max(seq) from edition_customers where user_seq = ${userSeq} and ${inEditions(sql`edition_id`, editionIds)})`
+
+export const inEditions = (column: SQL, editionIds: readonly string[]): SQL =>
+  editionIds.length === 1 ? sql`${column} = ${editionIds[0]}` : inList(column, editionIds)
+
+/** The customer's rows in editions outside `editionIds`. */
+const selectOtherEditions = (user: SQL, editionIds: readonly string[]): SQL =>
+  sql`select 1 from edition_customers as other where other.user_seq = ${user}.seq
+    and not (${inEditions(sql`other.edition_id`, editionIds)})`
+
+/** True for a row of `users` that also belongs to an edition outside `editionIds`. */
+export const isSharedOutside = (user: SQL, editionIds: readonly string[]): SQL =>
+  sql`exists (${selectOtherEditions(user, editionIds)})`
+
+/** A contact column as roles of the edition in `editionId` see it. Null there means the organisation's own value. */
+export function buildContactColumn(user: SQL, column: ContactColumn, editionId: SQL): SQL {
+  const name = sql.raw(column)
+  const value = sql`(select ${name} from edition_customers as seen
+    where seen.edition_id = ${editionId} and seen.user_seq = ${user}.seq)`
+  const isName = column === 'first_name' || column === 'last_name'
+  return sql`iif(${editionId} is null, ${user}.${name}, ${isName ? sql`coalesce(${value}, '')` : value})`
+}
+
+/** True for rows of `edition_customers` that the caller may see, in a query that also reads `users`. */
+export function isEditionVisible(caller: Caller): SQL {
+  const reach = getReach(caller)
+  if (reach.all || reach.editions.length === 0) return sql`1`
+  const inOwnEditions = inEditions(sql`edition_customers.edition_id`, listEditionIds(reach.editions))
+  if (reach.organizations.length === 0) return inOwnEditions
+  return sql`(${inList(sql`users.organization_id`, reach.organizations)} or ${inOwnEditions})`
+}
+
+/** The ids of the customer's editions that the caller may see, in a query that reads `users`. */
+export const selectVisibleEditionIds = (caller: Caller) =>
+  fromJson<string[]>(sql`(select json_group_array(edition_customers.edition_id) from edition_customers
+    where user_seq = users.seq and ${isEditionVisible(caller)})`)
+
+const listEditionIds = (grants: readonly { edition_id: string | null }[]): string[] => [
+  ...new Set(grants.flatMap((grant) => grant.edition_id ?? [])),
+]
+
+const changingRoles: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
+
+/** The editions whose customers the caller may change. Null: all customers of the organisation. */
+export function listChangeableEditions(caller: Caller, organizationId: string): readonly string[] | null {
+  const reach = getReach(caller, changingRoles)
+  if (reach.all || reach.organizations.includes(organizationId)) return null
+  return reach.editions
+    .filter((grant) => grant.organization_id === organizationId)
+    .flatMap((grant) => grant.edition_id ?? [])
+}
+
+/**
+ * The parts of a query that show customers as the caller may see them. Organisation roles see the columns of `users`.
+ * Edition roles see the customer's newest row in `edition_customers` among their editions.
+ */
+export interface CustomerView {
+  /** True if the caller sees every customer as the organisation has them. */
+  isWhole: boolean
+  /** It follows `users` in the query. */
+  join: SQL
+  column: (name: CustomerColumn | SearchColumn) => SQL
+  /** A select list of the columns under their own names. */
+  columns: (names: readonly CustomerColumn[]) => SQL
+}
+
+const buildView = (isWhole: boolean, join: SQL, column: CustomerView['column']): CustomerView => ({
+  isWhole,
+  join,
+  column,
+  columns: (names) =>
+    sql.join(
+      names.map((name) => sql`${column(name)} as ${sql.raw(name)}`),
+      sql`, `,
+    ),
+})
+
+const buildWholeView = (user: SQL): CustomerView => buildView(true, sql``, (name) => sql`${user}.${sql.raw(name)}`)
+
+/** The view of customers through all roles of the caller. `user` is the name of `users` in the query. */
+export function viewCustomers(caller: Caller, user = sql`users`): CustomerView {
+  const reach = getReach(caller)
+  if (reach.all || reach.editions.length === 0) return buildWholeView(user)
+  const seen = sql`seen`
+  const editionIds = listEditionIds(reach.editions)
+  const [onlyId, ...others] = editionIds
+  const isSeen =
+    onlyId !== undefined && others.length === 0
+      ? sql`seen.edition_id = ${onlyId} and seen.user_seq = ${user}.seq`
+      : sql`seen.seq = ${selectLatestSeq(sql`${user}.seq`, editionIds)}`
+  const inOwnOrganization = inList(sql`${user}.organization_id`, reach.organizations)
+  return buildView(false, sql`left join edition_customers as seen on ${isSeen}`, (name) => {
+    const column = buildEditionColumn(name, seen, user)
+    return reach.organizations.length ? sql`iif(${inOwnOrganization}, ${user}.${sql.raw(name)}, ${column})` : column
+  })
+}
+
+type ContactValues = Record<'email' | 'phone_number', string | null> & Record<'first_name' | 'last_name', string>
+
+/** Contact columns of a view as the fields of a query. */
+export const buildContactFields = <Name extends ContactColumn>(view: CustomerView, names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, view.column(name)])) as { [Key in Name]: SQL<ContactValues[Key]> }
+
+const separator = sql.raw(`char(${searchSeparator.charCodeAt(0)})`)
+
+/** The part of a customer's `search_text` after the name: the folded address and the digits of the phone number. */
+export const buildContactText = (searchText: SQL): SQL =>
+  sql`substr(${searchText}, instr(${searchText}, ${separator}) + 1)`
+
+/** The folded address in a customer's `search_text`. */
+export function buildAddressText(searchText: SQL): SQL {
+  const contact = buildContactText(searchText)
+  return sql`substr(${contact}, 1, max(0, instr(${contact}, ${separator}) - 1))`
+}
+
+/** A row of `edition_customers` with the customer's id in place of `user_seq`. */
+export type EditionCustomer = Omit<typeof editionCustomers.$inferInsert, 'user_seq'> & { user_id: string }
+
+export const insertEditionCustomers = (customers: readonly EditionCustomer[]): SQL[] =>
+  insertWithLookups(
+    editionCustomers,
+    customers.map(({ user_id, ...row }) => ({ ...row, user_seq: user_id })),
+    { user_seq: (id) => sql`(select seq from users where id = ${id})` },
+  )
+
+/** One statement writes this many pages of 4 KB, which takes about 200 ms. */
+const pagesPerStep = 2000
+const maxSteps = 100
+
+const changes = sql<{ total: number }>`select total_changes() as total`
+
+/** Merges the segments of both search indexes, because FTS5 keeps deleted texts in older segments until then. */
+export async function mergeCustomerIndexes(db: Database): Promise<void> {
+  await mergeIndex(db, 'customer_search')
+  await mergeIndex(db, 'edition_customer_search')
+}
+
+/** Stops after `maxSteps`, because concurrent writes may always leave something to merge. */
+async function mergeIndex(db: Database, name: 'customer_search' | 'edition_customer_search'): Promise<void> {
+  const index = sql.raw(name)
+  const merge = sql`insert into ${index} (${index}, rank) values ('merge', ${sql.raw(`-${pagesPerStep}`)})`
+  for (let step = 0; step < maxSteps; step++) {
+    const [[before], , [after]] = await db.batch([changes, merge, changes])
+    // According to FTS5's documentation, a merge without work changes fewer than two rows.
+    if (Number(after?.total) - Number(before?.total) < 2) return
+  }
+}

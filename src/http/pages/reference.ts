@@ -1,0 +1,77 @@
+import { html } from 'hono/html'
+import { layout, codePage, indexPage } from './error-pages.ts'
+import { type Markup, pagePolicy } from './html-page.ts'
+import { type Context, Hono } from 'hono'
+import { accepts } from 'hono/accepts'
+import { notFound } from '../../domain/errors.ts'
+import type { AppContext, AppEnv } from '../env.ts'
+import { buildAddress } from '../problem.ts'
+
+interface StartLink {
+  path: string
+  label: string
+}
+
+const name = 'Event Commerce Management Service'
+
+const entries = {
+  docs: { path: '/docs', label: 'The documentation of every operation' },
+  errors: { path: '/docs/errors', label: 'What each error means and how to fix it' },
+  openapi: { path: '/openapi.json', label: 'The OpenAPI document' },
+  health: { path: '/healthz', label: 'The health of the service' },
+} as const satisfies Record<string, StartLink>
+
+const outbox = { path: '/dev/outbox', label: 'Messages that were stored instead of sent' } as const satisfies StartLink
+
+/** Links to all documents, and to the dev mailbox if there is one. */
+export const startLinks = (hasOutbox: boolean): Record<string, StartLink> =>
+  hasOutbox ? { ...entries, outbox } : entries
+
+const startDocument = (links: Record<string, StartLink>, address: (path: string) => string) => ({
+  name,
+  ...Object.fromEntries(Object.entries(links).map(([key, { path }]) => [key, address(path)])),
+})
+
+export const startPage = (links: Record<string, StartLink>): Markup =>
+  layout(
+    name,
+    html`<h1>${name}</h1>
+      <ul class="codes plain">
+        ${Object.values(links).map(
+          ({ path, label }) =>
+            html`<li>
+              <a href="${path}"><code>${path}</code></a
+              ><span>${label}</span>
+            </li>`,
+        )}
+      </ul>`,
+  )
+
+async function answerPage(c: Context<AppEnv>, page: Markup, headers: Record<string, string> = {}): Promise<Response> {
+  return c.html(page, 200, {
+    'cache-control': 'public, max-age=3600',
+    'content-security-policy': await pagePolicy(),
+    ...headers,
+  })
+}
+
+/** Serves `/` with links to all documents, and `/docs/errors` with the meaning of each error. */
+export function reference(isDevelopment: (c: AppContext) => boolean): Hono<AppEnv> {
+  const pages = new Hono<AppEnv>({ strict: false })
+  const addressFor = (c: AppContext) => (path: string) => buildAddress(c.env.PUBLIC_URL, c.req.url, path)
+  pages.get('/', async (c) => {
+    const links = startLinks(isDevelopment(c))
+    const vary = { vary: 'accept' }
+    const supports = ['application/json', 'text/html']
+    const type = accepts(c, { header: 'Accept', supports, default: 'application/json' })
+    if (type === 'text/html') return answerPage(c, startPage(links), vary)
+    return c.json(startDocument(links, addressFor(c)), 200, { 'cache-control': 'public, max-age=300', ...vary })
+  })
+  pages.get('/docs/errors', (c) => answerPage(c, indexPage(), { 'cache-control': 'public, max-age=300' }))
+  pages.get('/docs/errors/:code', (c) => {
+    const page = codePage(c.req.param('code'), addressFor(c))
+    if (page === null) throw notFound()
+    return answerPage(c, page)
+  })
+  return pages
+}

@@ -1,0 +1,55 @@
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import { refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
+import { select } from '../../db/select.ts'
+import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
+import type { Tenant } from '../../domain/accounts/access.ts'
+import { AppError, notFound } from '../../domain/errors.ts'
+import { refundLifecycle } from '../../domain/refunds/refunds.ts'
+import { enqueueEmails } from '../transactional-emails/index.ts'
+import { announceAll } from '../webhooks/index.ts'
+import { buildCompletion } from './complete.ts'
+import { getAmount } from './refund.ts'
+
+export type RefundToSettle = RefundRow & { tenant: Tenant }
+
+export const refundVisibility = buildVisibility(
+  sql`${refundRequests.organization_id}`,
+  sql`${refundRequests.edition_id}`,
+)
+
+export async function findRefundToSettle(ctx: Ctx, id: string): Promise<RefundToSettle> {
+  const row = await ctx.db.first(
+    select(getTableColumns(refundRequests))
+      .from(refundRequests)
+      .where(and(eq(refundRequests.id, id), isVisibleTo(ctx.caller, refundVisibility))),
+  )
+  if (!row) throw notFound()
+  return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
+}
+
+const buildStatusError = ({ status, service }: RefundRow): AppError =>
+  new AppError(
+    'invalid_transition',
+    status === 'processing'
+      ? `This refund is paid by ${service}, not by hand.`
+      : `This refund is ${status}. Only refunds that are processing can be settled.`,
+    { extra: { current_status: status, allowed_transitions: refundLifecycle.targetsOf(status) } },
+  )
+
+/** Completes a refund that was paid by hand. */
+export async function settleRefund(ctx: Ctx, refund: RefundToSettle, reference: string): Promise<RefundRow> {
+  if (refund.status !== 'processing' || refund.service !== 'manual') throw buildStatusError(refund)
+  const { statements, announcements } = await buildCompletion(ctx, refund, { provider_reference: reference })
+  const settled: RefundRow = {
+    ...refund,
+    status: 'completed',
+    refunded_minor: getAmount(refund),
+    provider_reference: reference,
+    completed_at: ctx.now(),
+  }
+  const answer = await commit(ctx, settled, [...statements, ...announceAll(ctx, announcements)])
+  ctx.afterCommit(() => enqueueEmails(ctx))
+  return answer
+}

@@ -1,0 +1,19 @@
+import { sql } from 'drizzle-orm'
+import { expect, it } from 'vitest'
+import { renderStatement } from '../../src/db/database.ts'
+
+it('binds every value of a statement that has no more than D1 takes', () => {
+  const statement = sql`select ${1}, ${1}, ${'a'}, ${null}, ${true} where x = '?' and ${sql`y = ${'b'}`}`
+  expect(renderStatement(statement)).toEqual({
+    text: "select ?, ?, ?, ?, ? where x = '?' and y = ?",
+    values: [1, 1, 'a', null, true, 'b'],
+  })
+})
+
+it('binds each distinct value once when a statement has more values than D1 takes', () => {
+  const part = sql`(a = ${1} and b <> '?' and c = ${'one'} and d = ${null})`
+  const { text, values } = renderStatement(sql`select ${'1'} where ${sql.join(Array(40).fill(part), sql` or `)}`)
+  expect(values).toEqual(['1', 1, 'one', null])
+  const numbered = "(a = ?2 and b <> '?' and c = ?3 and d = ?4)"
+  expect(text).toBe(`select ?1 where ${Array(40).fill(numbered).join(' or ')}`)
+})
