@@ -3,7 +3,8 @@ import { AppError, type ErrorCode, errorStatus, type FieldError } from '../domai
 import type { AppContext } from './env.ts'
 import { logError } from './log.ts'
 
-const titles: Record<number, string> = {
+/** The titles of problem documents by their status. */
+export const titles: Record<number, string> = {
   400: 'Invalid request',
   401: 'Not authenticated',
   403: 'Forbidden',

@@ -10,7 +10,7 @@ import { findRefund } from '../../src/modules/refunds/queries.ts'
 import { contextAt } from '../support/context.ts'
 import { type Shop, givenOrder, seedShopWithAccount } from '../support/seeding/sales/orders.ts'
 import { announcedOf } from '../support/purchases.ts'
-import { askFor, oneTicket } from '../support/refunds.ts'
+import { requestPurchaseRefund, oneTicket } from '../support/refunds.ts'
 import { neverOpen, seedEndpoint } from '../support/seeding/webhooks.ts'
 import { db } from '../support/seeding/rows.ts'
 
@@ -63,7 +63,7 @@ describe('a decision that lost its race', () => {
   it('enqueues nothing when it is not repeated', async () => {
     const { purchases } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
-    const { body } = await askFor(id)
+    const { body } = await requestPurchaseRefund(id)
     const { ctx, work } = raced(() => use(id))
     await expect(approveRefund(ctx, await findRefund(ctx, body.id), {})).rejects.toThrow(LostRace)
     expect(work).toEqual([])

@@ -117,7 +117,7 @@ describe('giving a consent that is confirmed by e-mail', () => {
     const sentTo = () => provider.accepted.get(scene.person.email ?? '') ?? 0
     for (let trips = 1; trips < 12; trips++) {
       provider.play(['accept and die'])
-      await engine.runDying(trips)
+      await engine.runUntilCrash(trips)
       engine.advance(3 * minute)
     }
     provider.play([])

@@ -53,7 +53,7 @@ describe('eraseUser', () => {
     expect(await dump()).toEqual(before)
   })
 
-  it('keeps the audit entries of earlier changes by hand, without the values', async () => {
+  it('keeps audit entries of earlier changes, without the values', async () => {
     const known = await givenKnown()
     await erase(known)
     const log = await get(`/v1/audit-log?organization_id=${known.organization_id}&resource_id=${known.id}`)

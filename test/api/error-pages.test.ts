@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fieldGuide } from '../../src/domain/error-guide/fields.ts'
-import { errorGuide } from '../../src/domain/error-guide/index.ts'
+import { errorGuide, type FieldCode, fieldGuide } from '../../src/domain/error-guide.ts'
 import { AppError, type ErrorCode, errorStatus } from '../../src/domain/errors.ts'
 import { codePage } from '../../src/http/pages/error-pages.ts'
 import { buildProblem } from '../../src/http/problem.ts'
@@ -81,9 +80,9 @@ describe('/docs/errors', () => {
   it.each(codes)('explains %s with an example body as it is answered', async (code) => {
     const { status, text } = await html(`/docs/errors/${code}`)
     expect(status).toBe(200)
-    const { cause, mend, example } = errorGuide[code]
+    const { cause, fix = '', example } = errorGuide[code]
     expect(textOf(text)).toContain(plain(cause))
-    expect(textOf(text)).toContain(plain(mend))
+    expect(textOf(text)).toContain(plain(fix))
     const body = exampleOf(text)
     const { detail, errors = [], extra = {} } = example
     const answer = buildProblem(new AppError(code, detail, { errors, extra }), {
@@ -100,7 +99,9 @@ describe('/docs/errors', () => {
   it.each(Object.keys(fieldGuide))('explains the field code %s', async (code) => {
     const { status, text } = await html(`/docs/errors/${code}`)
     expect(status).toBe(200)
-    expect(textOf(text)).toContain(plain(fieldGuide[code as keyof typeof fieldGuide].mend))
+    const { cause, fix = '' } = fieldGuide[code as FieldCode]
+    expect(textOf(text)).toContain(plain(cause))
+    expect(textOf(text)).toContain(plain(fix))
   })
 
   it('answers 404 for unknown codes, also for names of object properties', async () => {

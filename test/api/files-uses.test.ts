@@ -8,7 +8,7 @@ import { contextAt } from '../support/context.ts'
 import { interruptedDatabase } from '../support/bindings.ts'
 import { freshPng, uploadRaw } from '../support/files.ts'
 import { seedShop, givenOrder } from '../support/seeding/sales/orders.ts'
-import { ask } from '../support/refunds.ts'
+import { requestRefund } from '../support/refunds.ts'
 import { db, freshId, seededAt, write } from '../support/seeding/rows.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
@@ -262,7 +262,7 @@ describe('images of products', () => {
     await write(sql`update products set images = ${JSON.stringify(images.map(({ id }) => id))}
       where edition_id = ${shop.edition_id}`)
     const order = (await get(`/v1/orders/${bought.order}`)).body
-    const refund = await ask({ purchase_id: bought.purchases[0], amount: 1 })
+    const refund = await requestRefund({ purchase_id: bought.purchases[0], amount: 1 })
     const shown = [
       order.cart.items[0],
       order.purchases[0],

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { act, askFor, oneTicket } from '../support/refunds.ts'
+import { actOnRefund, requestPurchaseRefund, oneTicket } from '../support/refunds.ts'
 import { seedShopWithAccount, givenOrder } from '../support/seeding/sales/orders.ts'
 import { db } from '../support/seeding/rows.ts'
 
@@ -9,8 +9,8 @@ describe('a merchant account of a service that the API does not call', () => {
     const shop = await seedShopWithAccount('QuickPay' as 'manual')
     await db.all(sql`update merchant_accounts set type = 'manual', settle_manually = 1 where type = 'QuickPay'`)
     const { purchases } = await givenOrder(shop, oneTicket)
-    const { body } = await askFor(purchases[0] ?? '')
-    expect((await act(body.id, 'approve')).body.status).toBe('processing')
-    expect((await act(body.id, 'settle', { reference: 'QuickPay 7' })).status).toBe(200)
+    const { body } = await requestPurchaseRefund(purchases[0] ?? '')
+    expect((await actOnRefund(body.id, 'approve')).body.status).toBe('processing')
+    expect((await actOnRefund(body.id, 'settle', { reference: 'QuickPay 7' })).status).toBe(200)
   })
 })

@@ -28,7 +28,7 @@ const webhookSecret = 'whsec_NeverShownAnywhereEither'
 const stored = (id: string) => db.first(sql<Record<string, unknown>>`select * from merchant_accounts where id = ${id}`)
 
 describe('createMerchantAccount', () => {
-  it('answers the account, and of its secrets only that they exist', async () => {
+  it('returns the account, and shows only whether it has secrets', async () => {
     const admin = await givenAdmin()
     const body = await givenMerchantAccount(
       admin,
@@ -59,7 +59,7 @@ describe('createMerchantAccount', () => {
     expect((await get(`${path}?organization_id=${admin.id}`, admin.token)).body.results).toEqual([body])
   })
 
-  it('shows its secrets in no answer, no table and no log', async () => {
+  it('keeps its secrets out of every answer, table and log', async () => {
     const logged = ['log', 'error', 'warn', 'info', 'debug'].map((name) => vi.spyOn(console, name as 'log'))
     const admin = await givenAdmin()
     const secrets = { api_key: apiKey, webhook_secret: webhookSecret }
@@ -110,13 +110,13 @@ describe('createMerchantAccount', () => {
     expect((await get(path, admin.token)).body.count).toBe(0)
   })
 
-  it('is refused for another organisation', async () => {
+  it('refuses an account for another organisation', async () => {
     const [admin, other] = [await givenAdmin(), await givenAdmin()]
     expect((await post(path, aMerchantAccount(other), admin.token)).status).toBe(400)
     expect((await get(path, other.token)).body.count).toBe(0)
   })
 
-  it('refuses test accounts in production, and a key when no secret can seal it', async () => {
+  it('refuses test accounts in production, and keys that it cannot encrypt', async () => {
     const admin = await givenAdmin()
     const inProduction = (body: object, secret = '') =>
       callWith({ ENVIRONMENT: 'production', MERCHANT_KEY_SECRET: secret }, path, { body, token: admin.token })
@@ -142,7 +142,7 @@ describe('createMerchantAccount', () => {
 })
 
 describe('listMerchantAccounts', () => {
-  it('answers the accounts of the own organisation, and the last characters of their keys', async () => {
+  it('lists the accounts of your organisation with the last characters of their keys', async () => {
     const [admin, other] = [await givenAdmin(), await givenAdmin()]
     const { id } = await givenMerchantAccount(admin, { api_key: apiKey }, admin.token)
     await givenMerchantAccount(other, {}, other.token)
@@ -153,7 +153,7 @@ describe('listMerchantAccounts', () => {
 })
 
 describe('getMerchantAccount', () => {
-  it('answers an account as it was created, to its organisation only', async () => {
+  it('returns an account as it was created, to its own organisation only', async () => {
     const [admin, other] = [await givenAdmin(), await givenAdmin()]
     const account = await givenMerchantAccount(admin, { api_key: apiKey }, admin.token)
     expect((await get(`${path}/${account.id}`, admin.token)).body).toEqual(account)
@@ -162,7 +162,7 @@ describe('getMerchantAccount', () => {
 })
 
 describe('updateMerchantAccount', () => {
-  it('replaces and removes secrets, and keeps the others', async () => {
+  it('replaces and removes single secrets', async () => {
     const admin = await givenAdmin()
     const { id } = await givenMerchantAccount(admin, { api_key: apiKey, webhook_secret: webhookSecret }, admin.token)
     const before = await stored(id)
@@ -182,7 +182,7 @@ describe('updateMerchantAccount', () => {
     expect(await stored(id)).toMatchObject({ sealed_api_key: null, sealed_webhook_secret: null, sealed_with: null })
   })
 
-  it('writes nothing when it changes nothing', async () => {
+  it('writes no row and no audit entry when an update changes nothing', async () => {
     const admin = await givenAdmin()
     const { id } = await givenMerchantAccount(admin, { api_key: apiKey }, admin.token)
     const before = await stored(id)
@@ -192,7 +192,7 @@ describe('updateMerchantAccount', () => {
     expect(await entriesOf(reply)).toEqual([])
   })
 
-  it('requires an admin of the organisation', async () => {
+  it('is allowed to admins of the organisation only', async () => {
     const [admin, other] = [await givenAdmin(), await givenAdmin()]
     const { id } = await givenMerchantAccount(admin, {}, admin.token)
     const manager = await givenMember(admin, 'manager')
@@ -206,7 +206,7 @@ describe('updateMerchantAccount', () => {
 })
 
 describe('deleteMerchantAccount', () => {
-  it('deletes an unused account, and names the editions that use another', async () => {
+  it('deletes an unused account, and refuses one that editions use with their names', async () => {
     const admin = await givenAdmin()
     const { id } = await givenMerchantAccount(admin, {}, admin.token)
     const edition = await seedEdition(admin, { merchant_account_id: id })
@@ -219,8 +219,8 @@ describe('deleteMerchantAccount', () => {
   })
 })
 
-describe('deleteMerchantAccount, after payments through it', () => {
-  it('is refused for the account of a payment, and names its order', async () => {
+describe('deleteMerchantAccount of an account with payments', () => {
+  it('is refused with the order of the payment', async () => {
     const shop = await seedShop()
     const { body } = await post(path, aMerchantAccount({ id: shop.organization_id }))
     const [order = ''] = await givenOrders(shop, [anOrder()])
@@ -231,7 +231,7 @@ describe('deleteMerchantAccount, after payments through it', () => {
     expect(await stored(body.id)).toBeDefined()
   })
 
-  it('is refused for an account that an edition chooses at the same time', async () => {
+  it('is refused when an edition chooses the account at the same time', async () => {
     const admin = await givenAdmin()
     const { id } = await givenMerchantAccount(admin, {}, admin.token)
     const edition = await seedEdition(admin)

@@ -37,7 +37,7 @@ const address = (filter: OrderFilter, rest: Record<string, string>) =>
 const read = (filter: OrderFilter, rest: Record<string, string> = {}) => readAs(rootToken, address(filter, rest))
 
 describe('listOrders of an edition', () => {
-  it.each(named)('has the count and the pages of a plain filter and sort: %s', async (_, filter) => {
+  it.each(named)('returns the count and pages that a plain filter and sort would: %s', async (_, filter) => {
     const stored = matching(await storedOrders(shop.organization_id), filter)
     const pages = Math.max(1, Math.ceil(stored.length / 50))
     for (const ordering of orderings) {
@@ -52,7 +52,7 @@ describe('listOrders of an edition', () => {
   })
 })
 
-it('a page past the end of a range of time is a 404 for roles of two editions', async () => {
+it('returns 404 for a page past the end of a time range to roles of two editions', async () => {
   const second = await seedEdition({ id: shop.organization_id })
   const account = await seedAccount()
   for (const edition of [shop.edition_id, second.id])
@@ -75,7 +75,7 @@ describe('orders of one customer', () => {
     customer_id = rows[0]?.user_id ?? ''
   })
 
-  it.each(orderings)('are found among those of an edition, ordered by "%s"', async (ordering) => {
+  it.each(orderings)('are listed for an edition in the order "%s"', async (ordering) => {
     const place = { edition_id: shop.edition_id, customer_id, ordering }
     for (const filter of ['', '&type=imported', '&created_after=2020-01-01T00:00:00Z']) {
       const reply = await readAs(rootToken, `/v1/orders?${queryOf(place)}${filter}`)

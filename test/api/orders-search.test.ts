@@ -54,7 +54,7 @@ describe('a search of orders', () => {
 })
 
 describe('orders that are found by their customers', () => {
-  it('are all found where one customer has more than a hundred', async () => {
+  it('are all found when one customer has more than a hundred', async () => {
     const shop = await seedShop()
     await seedSearchedOrders(shop, 1, 160)
     const buyer = sql`(select id from users where email like 'often8@%' and organization_id = ${shop.organization_id})`
@@ -78,7 +78,7 @@ describe('orders that are found by their customers', () => {
     }
   })
 
-  it('are none of another organisation or edition with the same mark', async () => {
+  it('do not include orders of another organisation or edition with the same mark', async () => {
     const shop = await seedShop()
     const other = { organization_id: twinOf(shop.organization_id), edition_id: twinOf(shop.edition_id) }
     await write(
@@ -110,7 +110,7 @@ describe('orders that are found by their customers', () => {
 })
 
 describe('a role of an edition', () => {
-  it('finds nothing by what other editions were told of a customer', async () => {
+  it('finds nothing by contact data that only other editions have', async () => {
     const shop = await seedShop()
     await seedSearchedOrders(shop, 1, 80)
     const { token } = await givenMember({ id: shop.organization_id }, 'viewer', shop.edition_id)
@@ -186,7 +186,7 @@ describe('a search of another organisation', () => {
 })
 
 describe('a text of one or two letters', () => {
-  it('is looked for among the newest 10,000 orders', async () => {
+  it('is searched in the newest 10,000 orders', async () => {
     const shop = await seedShop()
     // Of the newest 10,000 orders every eighth has "common-", but for 5 of the 20 that have "rare-".
     const common = maxNewest / 8 - 5
@@ -201,7 +201,7 @@ describe('a text of one or two letters', () => {
 })
 
 describe('a text that most orders have', () => {
-  it('finds each order once, also where its customer has the text too, or almost all have it', async () => {
+  it('finds each order once, even if its customer also has the text', async () => {
     const shop = await seedShop()
     await seedSearchedOrders(shop, 1, 2600)
     await write(sql`update orders set search_text = 'often-' || seq

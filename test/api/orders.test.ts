@@ -45,7 +45,7 @@ beforeAll(async () => {
 })
 
 describe('listOrders', () => {
-  it('requires one of the three scopes', async () => {
+  it('requires an edition, an organisation or a customer', async () => {
     const reply = await list('status=pending')
     expect(reply.status).toBe(400)
     expect(reply.body.errors).toEqual([
@@ -53,7 +53,7 @@ describe('listOrders', () => {
     ])
   })
 
-  it('answers an item with the fields of the specification', async () => {
+  it('returns the fields of the specification', async () => {
     const { body } = await list(`${here()}&order_number=o-100`)
     expect(body.results).toEqual([
       {
@@ -116,7 +116,7 @@ describe('listOrders', () => {
     expect(await found(query())).toEqual(expected)
   })
 
-  it('finds by transaction, by id and by search', async () => {
+  it('finds an order by its transaction, its id and a search', async () => {
     const order = await get(`/v1/orders/${ids[1]}`)
     const [{ id }] = order.body.transactions
     expect(await found(`transaction_id=${id}`)).toEqual([1])
@@ -139,7 +139,7 @@ describe('listOrders', () => {
     expect(body.results.map((order: { id: string }) => ids.indexOf(order.id))).toEqual(expected)
   })
 
-  it('answers only orders in the caller’s reach', async () => {
+  it('returns only orders that your roles cover', async () => {
     const organisation = { id: shop.organization_id }
     const other = await seedShop()
     const [foreign] = await givenOrders(other, [anOrder({ customer: { email: 'per_cent%@example.dk' } })])
@@ -169,8 +169,8 @@ describe('orders of another system', () => {
 
 const listed = async (query: string) => idsOf(await readAs(rootToken, `/v1/orders?${query}`))
 
-describe('the texts of an order', () => {
-  it('find the order, and so does the contact of its customer', async () => {
+describe('a search text', () => {
+  it('finds an order by its own texts and by the contact data of its customer', async () => {
     const [id = ''] = await givenOrders(shop, [
       anOrder({ external_id: 'Once-77', customer: { email: 'once@example.dk' } }),
     ])
@@ -182,7 +182,7 @@ describe('the texts of an order', () => {
 })
 
 describe('getOrder', () => {
-  it('lists what was bought in the order of the cart', async () => {
+  it('lists items in the order of the cart', async () => {
     const [id] = await givenOrders(shop, [
       anOrder({ items: ['Z', 'Y', 'X'].map((product, at) => ({ product, quantity: at + 1, unit_price: 1 })) }),
     ])
@@ -192,7 +192,7 @@ describe('getOrder', () => {
     expect(body.customer).toMatchObject({ api_id: body.purchases[0].user.api_id })
   })
 
-  it('keeps its ETag until something of it changes', async () => {
+  it('keeps its ETag until the order changes', async () => {
     const first = await get(`/v1/orders/${ids[0]}`)
     const again = await get(`/v1/orders/${ids[0]}`)
     expect(again.headers.get('etag')).toBe(first.headers.get('etag'))
@@ -204,7 +204,7 @@ describe('getOrder', () => {
 })
 
 describe('getPurchase', () => {
-  it('answers a purchase as its order does, with its order and edition', async () => {
+  it('returns a purchase as its order shows it, with order and edition', async () => {
     const order = await get(`/v1/orders/${ids[0]}`)
     const [purchase] = order.body.purchases
     const { body } = await get(`/v1/purchases/${purchase.id}`)
@@ -221,7 +221,7 @@ describe('getPurchase', () => {
     })
   })
 
-  it('has nothing to refund where nothing was paid', async () => {
+  it('has nothing to refund when nothing was paid', async () => {
     const order = await get(`/v1/orders/${ids[1]}`)
     const { body } = await get(`/v1/purchases/${order.body.purchases[0].id}`)
     expect(body).toMatchObject({ status: 'pending', max_available_refund_amount: 0, available_uses: 0 })

@@ -3,15 +3,15 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { contextAt } from '../support/context.ts'
 import { createFakeStripe, type FakeEvent, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
 import {
-  actionsOf,
-  auditOf,
-  cancelledAndPaidBack,
-  refundEmailsOf,
-  refundEngine,
-  refundRow,
-  refundsOf,
-  settleAll,
-  stateOf,
+  listAnnouncedActions,
+  listAuditActions,
+  cancelledState,
+  loadRefundEmails,
+  createRefundEngine,
+  loadRefundRow,
+  loadRefundRows,
+  clearDueRefunds,
+  loadSaleState,
 } from '../support/refund-payments.ts'
 import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
 import { db, unknownId, write } from '../support/seeding/rows.ts'
@@ -19,13 +19,13 @@ import { deliverEvent, seedStripeSale, type StripeSale } from '../support/stripe
 
 let fake: FakeStripe
 beforeEach(async () => {
-  await settleAll()
+  await clearDueRefunds()
   fake = createFakeStripe()
   serveStripe(fake)
 })
 afterEach(() => vi.restoreAllMocks())
 
-const engineOf = () => refundEngine({ payments: contextAt(Date.now()).payments }, Date.now())
+const engineOf = () => createRefundEngine({ payments: contextAt(Date.now()).payments }, Date.now())
 const lastEvent = (): FakeEvent => {
   const event = fake.store.events.at(-1)
   if (!event) throw new Error('nothing happened')
@@ -66,7 +66,7 @@ describe('the sender of a payment event', () => {
     expect(said[0]?.slice(0, 2)).toEqual([401, 'not_authenticated'])
     await write(sql`update merchant_accounts set type = 'manual' where id = ${other.account}`)
     expect((await deliverEvent(other.account, event)).status).toBe(401)
-    expect([await eventsTaken(sale), await refundsOf(sale)]).toEqual([0, []])
+    expect([await eventsTaken(sale), await loadRefundRows(sale)]).toEqual([0, []])
   })
 
   it('may send at most 256 KiB', async () => {
@@ -85,8 +85,8 @@ describe('the sender of a payment event', () => {
     const [sale, victim] = [await seedStripeSale(fake), await seedStripeSale(fake)]
     payInDashboard(victim, 500)
     expect((await deliverEvent(sale.account, lastEvent())).status).toBe(200)
-    expect((await stateOf(victim)).payment).toEqual(['captured', 0, 0])
-    expect([await refundsOf(victim), await refundsOf(sale)]).toEqual([[], []])
+    expect((await loadSaleState(victim)).payment).toEqual(['captured', 0, 0])
+    expect([await loadRefundRows(victim), await loadRefundRows(sale)]).toEqual([[], []])
     // A key with the id of a foreign request has no effect.
     const refund = await seedDueRefund(victim, {
       service: 'stripe',
@@ -97,8 +97,8 @@ describe('the sender of a payment event', () => {
     await write(sql`update refund_requests set provider_key = ${`${refund}:1`} where id = ${refund}`)
     fake.store.refund(sale.payment, { amount: 100, metadata: { refund_key: `${refund}:1` } })
     expect((await deliverEvent(sale.account, lastEvent())).status).toBe(200)
-    expect((await refundRow(refund)).status).toBe('processing')
-    expect(await refundsOf(sale)).toMatchObject([{ source: 'provider', refunded_minor: 100 }])
+    expect((await loadRefundRow(refund)).status).toBe('processing')
+    expect(await loadRefundRows(sale)).toMatchObject([{ source: 'provider', refunded_minor: 100 }])
   })
 })
 
@@ -106,16 +106,16 @@ describe('an event about a refund that this service requested', () => {
   it('completes the refund when the call had no answer, and is not recorded as a refund from outside', async () => {
     fake.respondWith('accept and cut')
     const { sale, refund } = await seedPaid()
-    expect((await refundRow(refund)).status).toBe('processing')
+    expect((await loadRefundRow(refund)).status).toBe('processing')
     for (let time = 0; time < 3; time++) expect((await deliverEvent(sale.account, lastEvent())).status).toBe(200)
-    expect(await refundRow(refund)).toMatchObject({
+    expect(await loadRefundRow(refund)).toMatchObject({
       status: 'completed',
       provider_reference: fake.store.refunds[0]?.id,
     })
-    expect(await stateOf(sale)).toEqual(cancelledAndPaidBack)
-    expect((await refundsOf(sale)).length).toBe(1)
-    expect(await actionsOf(sale)).toEqual(['refunded:completed:refunded:100'])
-    expect([await eventsTaken(sale), (await refundEmailsOf(refund)).length]).toEqual([1, 1])
+    expect(await loadSaleState(sale)).toEqual(cancelledState)
+    expect((await loadRefundRows(sale)).length).toBe(1)
+    expect(await listAnnouncedActions(sale)).toEqual(['refunded:completed:refunded:100'])
+    expect([await eventsTaken(sale), (await loadRefundEmails(refund)).length]).toEqual([1, 1])
   })
 
   it('completes the refund once when it comes while the call is open', async () => {
@@ -123,7 +123,7 @@ describe('an event about a refund that this service requested', () => {
     const refund = await seedDueRefund(sale, { cancel_purchase: true, service: 'stripe' })
     const engine = engineOf()
     const { payments } = contextAt(Date.now())
-    const early = refundEngine({
+    const early = createRefundEngine({
       payments: {
         of: (account) => ({
           ...payments.of(account),
@@ -137,40 +137,43 @@ describe('an event about a refund that this service requested', () => {
     })
     await early.run()
     await engine.run()
-    expect(await stateOf(sale)).toEqual(cancelledAndPaidBack)
-    expect(await actionsOf(sale)).toEqual(['refunded:completed:refunded:100'])
-    expect(await refundEmailsOf(refund)).toHaveLength(1)
+    expect(await loadSaleState(sale)).toEqual(cancelledState)
+    expect(await listAnnouncedActions(sale)).toEqual(['refunded:completed:refunded:100'])
+    expect(await loadRefundEmails(refund)).toHaveLength(1)
   })
 
-  it('that reports a late failure reverts amounts and the purchase, and causes the event, the audit entry and the mail', async () => {
+  it('reverts amounts and purchase after a late failure, with webhook, audit entry and e-mail', async () => {
     const { sale, refund } = await seedPaid()
-    expect(await stateOf(sale)).toEqual(cancelledAndPaidBack)
+    expect(await loadSaleState(sale)).toEqual(cancelledState)
     fake.store.change(fake.store.refunds[0]?.id ?? '', 'failed', 'expired_or_canceled_card')
     for (const event of [...fake.store.events, ...fake.store.events])
       expect((await deliverEvent(sale.account, event)).status).toBe(200)
-    expect(await refundRow(refund)).toMatchObject({ status: 'failed', refunded_minor: 0, completed_at: null })
-    expect(await stateOf(sale)).toEqual({
+    expect(await loadRefundRow(refund)).toMatchObject({ status: 'failed', refunded_minor: 0, completed_at: null })
+    expect(await loadSaleState(sale)).toEqual({
       purchase: ['active', 0, 0],
       payment: ['captured', 0, 0],
       refunds: [['cancelled', 10_000]],
     })
-    expect(await actionsOf(sale)).toEqual(['refunded:completed:refunded:100', 'refund_failed:failed:active:100'])
-    expect(await auditOf(refund)).toEqual(['completeRefund', 'takeBackRefund'])
-    expect((await refundEmailsOf(refund)).map(({ kind }) => kind).toSorted()).toEqual([
+    expect(await listAnnouncedActions(sale)).toEqual([
+      'refunded:completed:refunded:100',
+      'refund_failed:failed:active:100',
+    ])
+    expect(await listAuditActions(refund)).toEqual(['completeRefund', 'takeBackRefund'])
+    expect((await loadRefundEmails(refund)).map(({ kind }) => kind).toSorted()).toEqual([
       'refund_confirmation',
       'refund_correction',
     ])
   })
 
-  it('that reports a late failure leaves a purchase unchanged that something else has changed since', async () => {
+  it('leaves a purchase alone after a late failure when something else has changed it since', async () => {
     const { sale } = await seedPaid({ cancel_purchase: false })
     await write(sql`update purchases set status = 'expired' where id = ${sale.purchase}`)
     fake.store.change(fake.store.refunds[0]?.id ?? '', 'failed')
     await deliverEvent(sale.account, lastEvent())
-    expect((await stateOf(sale)).purchase).toEqual(['expired', 0, 0])
+    expect((await loadSaleState(sale)).purchase).toEqual(['expired', 0, 0])
   })
 
-  it('is requested again when the service or Stripe fails, and changes nothing until then', async () => {
+  it('is sent again after an error of the service or of Stripe, and changes nothing until then', async () => {
     fake.respondWith('accept and cut')
     const { sale, refund } = await seedPaid()
     const event = lastEvent()
@@ -178,13 +181,13 @@ describe('an event about a refund that this service requested', () => {
     const network = vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('Network connection lost.'))
     expect((await deliverEvent(sale.account, event)).status).toBe(503)
     network.mockRestore()
-    expect([await eventsTaken(sale), (await refundRow(refund)).status]).toEqual([0, 'processing'])
+    expect([await eventsTaken(sale), (await loadRefundRow(refund)).status]).toEqual([0, 'processing'])
     serveStripe(fake)
     expect((await deliverEvent(sale.account, event)).status).toBe(200)
-    expect((await refundRow(refund)).status).toBe('completed')
+    expect((await loadRefundRow(refund)).status).toBe('completed')
   })
 
-  it('of an abandoned attempt completes the request that waits for the next attempt', async () => {
+  it('completes a request that waits for its next attempt when an abandoned attempt was paid', async () => {
     fake.respondWith('accept and cut')
     const { sale, refund } = await seedPaid()
     await write(
@@ -193,11 +196,11 @@ describe('an event about a refund that this service requested', () => {
     )
     expect((await deliverEvent(sale.account, lastEvent())).status).toBe(200)
     await engineOf().run()
-    expect(await stateOf(sale)).toEqual(cancelledAndPaidBack)
+    expect(await loadSaleState(sale)).toEqual(cancelledState)
     expect(fake.store.paidBack(sale.payment.id)).toBe(10_000)
   })
 
-  it('of an attempt that counted as failed counts the paid amount, and marks the refund for people', async () => {
+  it('counts the amount of an attempt that had failed, and flags the refund for a person', async () => {
     fake.respondWith('accept and cut')
     const { sale, refund } = await seedPaid()
     await write(
@@ -206,12 +209,12 @@ describe('an event about a refund that this service requested', () => {
       sql`update transactions set reserved_minor = 0 where id = ${sale.transaction}`,
     )
     for (let time = 0; time < 2; time++) await deliverEvent(sale.account, lastEvent())
-    expect(await refundRow(refund)).toMatchObject({ status: 'failed', needs_attention: true })
-    expect((await refundsOf(sale)).map(({ source, refunded_minor }) => [source, refunded_minor])).toEqual([
+    expect(await loadRefundRow(refund)).toMatchObject({ status: 'failed', needs_attention: true })
+    expect((await loadRefundRows(sale)).map(({ source, refunded_minor }) => [source, refunded_minor])).toEqual([
       ['api', 0],
       ['provider', 10_000],
     ])
-    expect((await stateOf(sale)).payment).toEqual(['refunded', 10_000, 0])
+    expect((await loadSaleState(sale)).payment).toEqual(['refunded', 10_000, 0])
   })
 })
 
@@ -225,7 +228,7 @@ describe('a refund that was made at Stripe itself', () => {
       body: lastEvent().body.replace('refund.created', 'refund.updated').replace('evt_', 'evt_x'),
     }
     await Promise.all([event, event, twin, twin].map((one) => deliverEvent(sale.account, one ?? lastEvent())))
-    expect(await refundsOf(sale)).toMatchObject([
+    expect(await loadRefundRows(sale)).toMatchObject([
       {
         source: 'provider',
         status: 'completed',
@@ -237,14 +240,14 @@ describe('a refund that was made at Stripe itself', () => {
         needs_attention: false,
       },
     ])
-    expect(await stateOf(sale)).toEqual({
+    expect(await loadSaleState(sale)).toEqual({
       purchase: ['active', 0, 0],
       payment: ['partially_refunded', 2500, 0],
       refunds: [['captured', 2500]],
     })
-    const [row] = await refundsOf(sale)
-    expect(await auditOf(row?.id ?? '')).toEqual(['recordProviderRefund'])
-    expect([await actionsOf(sale), await refundEmailsOf(row?.id ?? '')]).toEqual([[], []])
+    const [row] = await loadRefundRows(sale)
+    expect(await listAuditActions(row?.id ?? '')).toEqual(['recordProviderRefund'])
+    expect([await listAnnouncedActions(sale), await loadRefundEmails(row?.id ?? '')]).toEqual([[], []])
   })
 
   it('no longer counts when it fails late', async () => {
@@ -253,8 +256,8 @@ describe('a refund that was made at Stripe itself', () => {
     await deliverEvent(sale.account, lastEvent())
     fake.store.change(made.id, 'failed')
     await deliverEvent(sale.account, lastEvent())
-    expect(await refundsOf(sale)).toMatchObject([{ status: 'failed', refunded_minor: 0 }])
-    expect(await stateOf(sale)).toMatchObject({ payment: ['captured', 0, 0], refunds: [['cancelled', 2500]] })
+    expect(await loadRefundRows(sale)).toMatchObject([{ status: 'failed', refunded_minor: 0 }])
+    expect(await loadSaleState(sale)).toMatchObject({ payment: ['captured', 0, 0], refunds: [['cancelled', 2500]] })
   })
 
   it.each(['pending', 'authorized', 'cancelled'])('counts on a payment that is %s here', async (status) => {
@@ -262,20 +265,20 @@ describe('a refund that was made at Stripe itself', () => {
     await write(sql`update transactions set status = ${status} where id = ${sale.transaction}`)
     payInDashboard(sale, 2500)
     await deliverEvent(sale.account, lastEvent())
-    expect((await stateOf(sale)).payment).toEqual(['partially_refunded', 2500, 0])
+    expect((await loadSaleState(sale)).payment).toEqual(['partially_refunded', 2500, 0])
   })
 
   it('is reserved while it is pending, and is looked up when no event reports its end', async () => {
     const sale = await seedStripeSale(fake)
     const made = payInDashboard(sale, 2500, 'pending')
     await deliverEvent(sale.account, lastEvent())
-    expect((await stateOf(sale)).payment).toEqual(['captured', 0, 2500])
+    expect((await loadSaleState(sale)).payment).toEqual(['captured', 0, 2500])
     fake.store.change(made.id, 'succeeded')
     const engine = engineOf()
     engine.advance(3_700_000)
     await engine.run()
-    expect((await stateOf(sale)).payment).toEqual(['partially_refunded', 2500, 0])
-    expect(await refundsOf(sale)).toMatchObject([{ status: 'completed', source: 'provider' }])
+    expect((await loadSaleState(sale)).payment).toEqual(['partially_refunded', 2500, 0])
+    expect(await loadRefundRows(sale)).toMatchObject([{ status: 'completed', source: 'provider' }])
   })
 
   it('counts fully when open requests had reserved the amount; these are then refused', async () => {
@@ -283,18 +286,20 @@ describe('a refund that was made at Stripe itself', () => {
     const refund = await seedDueRefund(sale, { service: 'stripe' })
     payInDashboard(sale, 10_000)
     await deliverEvent(sale.account, lastEvent())
-    expect((await stateOf(sale)).payment).toEqual(['refunded', 10_000, 10_000])
+    expect((await loadSaleState(sale)).payment).toEqual(['refunded', 10_000, 10_000])
     await engineOf().run()
-    expect(await refundRow(refund)).toMatchObject({ status: 'failed', failure_code: 'already_refunded' })
-    expect((await stateOf(sale)).payment).toEqual(['refunded', 10_000, 0])
+    expect(await loadRefundRow(refund)).toMatchObject({ status: 'failed', failure_code: 'already_refunded' })
+    expect((await loadSaleState(sale)).payment).toEqual(['refunded', 10_000, 0])
   })
 
-  it('in another currency than the order does not count, and is marked for people', async () => {
+  it('does not count in another currency than the order, and is flagged for a person', async () => {
     const sale = await seedStripeSale(fake)
     await write(sql`update transactions set currency = 'eur' where id = ${sale.transaction}`)
     payInDashboard(sale, 2500)
     await deliverEvent(sale.account, lastEvent())
-    expect(await refundsOf(sale)).toMatchObject([{ refunded_minor: 0, requested_minor: 2500, needs_attention: true }])
-    expect(await stateOf(sale)).toMatchObject({ payment: ['captured', 0, 0], refunds: [] })
+    expect(await loadRefundRows(sale)).toMatchObject([
+      { refunded_minor: 0, requested_minor: 2500, needs_attention: true },
+    ])
+    expect(await loadSaleState(sale)).toMatchObject({ payment: ['captured', 0, 0], refunds: [] })
   })
 })

@@ -6,7 +6,7 @@ import { contextAt } from '../support/context.ts'
 import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
 import {
   changeReference,
-  givenPaidOrder,
+  importPaidOrder,
   payDue,
   payWith,
   refundOrder,
@@ -14,9 +14,9 @@ import {
   seedStripeAccount,
   seedStripeShop,
 } from '../support/payment-references.ts'
-import { auditOf, refundEngine, refundRow, settleAll } from '../support/refund-payments.ts'
-import { actOn, worked } from '../support/refund-batches.ts'
-import { act, ask, refundsOf } from '../support/refunds.ts'
+import { listAuditActions, createRefundEngine, loadRefundRow, clearDueRefunds } from '../support/refund-payments.ts'
+import { actOnBatch, workUntilDone } from '../support/refund-batches.ts'
+import { actOnRefund, requestRefund, loadRefundRows } from '../support/refunds.ts'
 import { aRow } from '../support/seeding/imports/staged-imports.ts'
 import { db } from '../support/seeding/rows.ts'
 import { deliverEvent } from '../support/stripe-refunds.ts'
@@ -25,7 +25,7 @@ import { importedFile, undoneNow, undoToEnd } from '../support/undone-imports.ts
 let fake: FakeStripe
 let network: ReturnType<typeof serveStripe>
 beforeEach(async () => {
-  await settleAll()
+  await clearDueRefunds()
   fake = createFakeStripe()
   network = serveStripe(fake)
 })
@@ -42,17 +42,17 @@ const callsToStripe = () =>
 /** All that a caller or Stripe sees of a refund, without ids and times. */
 async function observe(order: string) {
   const before = callsToStripe().length
-  const { asked, approved, row } = await refundOrder(order)
+  const { requested: asked, approved, row } = await refundOrder(order)
   const { body } = await get(`/v1/refund-requests/${row.id}`)
   const { status, failure_code, failure_message, provider_reference, can_retry } = body
-  const retried = await act(row.id, 'retry')
+  const retried = await actOnRefund(row.id, 'retry')
   await payDue()
   return {
     replies: [asked.status, asked.body.status, approved.status, approved.body.status, retried.body.status],
     shown: { status, failure_code, failure_message, provider_reference, can_retry },
     // The clock of the engine is ahead of that of requests.
-    audit: (await auditOf(row.id)).toSorted(),
-    attempts: (await refundRow(row.id)).attempts,
+    audit: (await listAuditActions(row.id)).toSorted(),
+    attempts: (await loadRefundRow(row.id)).attempts,
     order: (await get(`/v1/orders/${order}`)).body.transactions.map((one: Record<string, unknown>) => [
       one['type'],
       one['status'],
@@ -69,8 +69,8 @@ async function runBatch(edition: string): Promise<void> {
     amount: 'full',
     reason: 'event_cancelled',
   })
-  await actOn(body.id, 'start')
-  await worked(body.id)
+  await actOnBatch(body.id, 'start')
+  await workUntilDone(body.id)
   await payDue()
 }
 
@@ -78,10 +78,10 @@ describe('a payment reference of another edition', () => {
   it('pays nothing back, and behaves as a reference that nobody knows', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 10_000)
-    await givenPaidOrder(shop, payment.id)
+    await importPaidOrder(shop, payment.id)
     const other = await seedSibling(shop)
-    const foreign = await givenPaidOrder(other, payment.id)
-    const unknown = await givenPaidOrder(other, unknownReference)
+    const foreign = await importPaidOrder(other, payment.id)
+    const unknown = await importPaidOrder(other, unknownReference)
     const seen = await observe(foreign.order)
     expect(seen).toEqual(await observe(unknown.order))
     expect(seen.shown).toMatchObject({ status: 'failed', failure_code: 'payment_not_found' })
@@ -92,8 +92,8 @@ describe('a payment reference of another edition', () => {
   it('takes as long to be refused as a reference that nobody knows', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 10_000)
-    await givenPaidOrder(shop, payment.id)
-    const foreign = await givenPaidOrder(await seedSibling(shop), payment.id)
+    await importPaidOrder(shop, payment.id)
+    const foreign = await importPaidOrder(await seedSibling(shop), payment.id)
     fake.delay(150)
     const began = Date.now()
     await refundOrder(foreign.order)
@@ -103,37 +103,41 @@ describe('a payment reference of another edition', () => {
   it('is refused to a batch', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 10_000)
-    await givenPaidOrder(shop, payment.id)
+    await importPaidOrder(shop, payment.id)
     const other = await seedSibling(shop)
-    await givenPaidOrder(other, payment.id)
+    await importPaidOrder(other, payment.id)
     await runBatch(other.edition_id)
-    expect(await refundsOf(other)).toMatchObject([{ status: 'failed', failure_code: 'payment_not_found' }])
+    expect(await loadRefundRows(other)).toMatchObject([{ status: 'failed', failure_code: 'payment_not_found' }])
     expect(fake.store.paidBack(payment.id)).toBe(0)
   })
 
   it('is refused to a policy that approves at once, and to a retry', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 10_000)
-    await givenPaidOrder(shop, payment.id)
-    const foreign = await givenPaidOrder(await seedSibling(shop), payment.id)
+    await importPaidOrder(shop, payment.id)
+    const foreign = await importPaidOrder(await seedSibling(shop), payment.id)
     await patch(`/v1/organizations/${shop.organization_id}`, {
       refund_policy: { four_eyes: false, manager_limit: null, auto_approve_below: 1000 },
     })
-    const { body } = await ask({ order_id: foreign.order })
+    const { body } = await requestRefund({ order_id: foreign.order })
     expect(body.status).toBe('approved')
     await payDue()
-    await act(body.id, 'retry')
+    await actOnRefund(body.id, 'retry')
     await payDue()
-    expect(await refundRow(body.id)).toMatchObject({ status: 'failed', failure_code: 'payment_not_found', attempts: 2 })
+    expect(await loadRefundRow(body.id)).toMatchObject({
+      status: 'failed',
+      failure_code: 'payment_not_found',
+      attempts: 2,
+    })
     expect(fake.store.paidBack(payment.id)).toBe(0)
   })
 
   it('stays refused when an older order takes it by an update, and when the edition changes its account', async () => {
     const shop = await seedStripeShop()
     const other = await seedSibling(shop)
-    const older = await givenPaidOrder(other, 'pi_itsOwnPayment', 100, { created: '2020-01-01T10:00:00Z' })
+    const older = await importPaidOrder(other, 'pi_itsOwnPayment', 100, { created: '2020-01-01T10:00:00Z' })
     const payment = payWith(fake, 10_000)
-    const first = await givenPaidOrder(shop, payment.id)
+    const first = await importPaidOrder(shop, payment.id)
     await changeReference(older, payment.id)
     await seedStripeAccount(other)
     expect((await refundOrder(older.order)).row).toMatchObject({ status: 'failed', failure_code: 'payment_not_found' })
@@ -147,10 +151,10 @@ describe('a payment reference of another edition', () => {
       const shop = await seedStripeShop()
       const payment = payWith(fake, 10_000)
       const names = kind === 'intent' ? [payment.charge, payment.id] : [payment.id, payment.charge]
-      const first = await givenPaidOrder(shop, names[0] ?? '')
+      const first = await importPaidOrder(shop, names[0] ?? '')
       const other = await seedSibling(shop)
-      const foreign = await givenPaidOrder(other, names[1] ?? '')
-      const unknown = await givenPaidOrder(other, kind === 'intent' ? unknownReference : 'ch_nobodyKnowsThisOne')
+      const foreign = await importPaidOrder(other, names[1] ?? '')
+      const unknown = await importPaidOrder(other, kind === 'intent' ? unknownReference : 'ch_nobodyKnowsThisOne')
       expect(await observe(foreign.order)).toEqual(await observe(unknown.order))
       expect(fake.store.paidBack(payment.id)).toBe(0)
       expect((await refundOrder(first.order)).row.status).toBe('completed')
@@ -160,8 +164,8 @@ describe('a payment reference of another edition', () => {
   it('is payable there once the order that had it first has given it up', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 10_000)
-    const wrong = await givenPaidOrder(shop, payment.id)
-    const right = await givenPaidOrder(await seedSibling(shop), payment.id)
+    const wrong = await importPaidOrder(shop, payment.id)
+    const right = await importPaidOrder(await seedSibling(shop), payment.id)
     expect((await refundOrder(right.order)).row.status).toBe('failed')
     await changeReference(wrong, 'pi_another')
     expect((await refundOrder(right.order)).row.status).toBe('completed')
@@ -174,7 +178,7 @@ describe('a payment reference of another edition', () => {
     const row = aRow({ 'order.payment_service': 'stripe', 'order.payment_reference': payment.id })
     const { id, orders } = await importedFile(shop, [row])
     expect((await get(`/v1/orders/${orders[0]}`)).body.transactions).toMatchObject([{ provider_reference: payment.id }])
-    const right = await givenPaidOrder(await seedSibling(shop), payment.id, 225)
+    const right = await importPaidOrder(await seedSibling(shop), payment.id, 225)
     expect((await refundOrder(right.order)).row.status).toBe('failed')
     await undoToEnd(id)
     expect((await refundOrder(right.order)).row.status).toBe('completed')
@@ -188,7 +192,7 @@ describe('a payment reference of another edition', () => {
     const first = await importedFile(shop, [row])
     const update = { values: { ...row.values, 'order.payment_reference': 'pi_another' } }
     const updated = await importedFile(shop, [update])
-    const next = await givenPaidOrder(await seedSibling(shop), payment.id, 225)
+    const next = await importPaidOrder(await seedSibling(shop), payment.id, 225)
     await undoToEnd(updated.id)
     const order = first.orders[0] ?? ''
     expect((await get(`/v1/orders/${order}`)).body.transactions).toMatchObject([{ provider_reference: payment.id }])
@@ -199,7 +203,7 @@ describe('a payment reference of another edition', () => {
   it('stays refused when an update that took another is undone while the other is paid back', async () => {
     const shop = await seedStripeShop()
     const [payment, own] = [payWith(fake, 22_500), payWith(fake, 22_500)]
-    await givenPaidOrder(shop, payment.id, 225)
+    await importPaidOrder(shop, payment.id, 225)
     // Without a purchase that is held, nothing but the payment shows that a refund is under way.
     const row = aRow({
       'order.status': 'completed',
@@ -215,21 +219,21 @@ describe('a payment reference of another edition', () => {
     expect(refund).toMatchObject({ status: 'failed', failure_code: 'payment_not_found' })
     const updated = await importedFile(other, [{ values: { ...row.values, 'order.payment_reference': own.id } }])
     fake.respondWith((_, nth) => (nth === 1 ? { status: 429 } : 'accept'))
-    await act(refund.id, 'retry')
+    await actOnRefund(refund.id, 'retry')
     await payDue()
-    expect((await refundRow(refund.id)).status).toBe('processing')
+    expect((await loadRefundRow(refund.id)).status).toBe('processing')
     await undoToEnd(updated.id)
     expect(await undoneNow(updated.id)).toMatchObject([{ undo_outcome: 'kept', undo_reason: 'payment_changed' }])
-    await refundEngine({ payments: contextAt(Date.now()).payments }, Date.now() + 120_000).run()
-    expect((await refundRow(refund.id)).status).toBe('completed')
+    await createRefundEngine({ payments: contextAt(Date.now()).payments }, Date.now() + 120_000).run()
+    expect((await loadRefundRow(refund.id)).status).toBe('completed')
     expect([fake.store.paidBack(payment.id), fake.store.paidBack(own.id)]).toEqual([0, 22_500])
   })
 
   it('does not matter in another organisation, which has its own account', async () => {
     const [shop, tenant] = [await seedStripeShop(), await seedStripeShop()]
     const payment = payWith(fake, 10_000)
-    await givenPaidOrder(tenant, payment.id)
-    const { order } = await givenPaidOrder(shop, payment.id)
+    await importPaidOrder(tenant, payment.id)
+    const { order } = await importPaidOrder(shop, payment.id)
     expect((await refundOrder(order)).row.status).toBe('completed')
   })
 
@@ -254,7 +258,7 @@ describe('a payment that orders of one edition share', () => {
   it('is paid back from each of them', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 15_000)
-    const [one, two] = [await givenPaidOrder(shop, payment.id, 100), await givenPaidOrder(shop, payment.id, 50)]
+    const [one, two] = [await importPaidOrder(shop, payment.id, 100), await importPaidOrder(shop, payment.id, 50)]
     expect((await refundOrder(two.order)).row).toMatchObject({ status: 'completed', refunded_minor: 5000 })
     expect((await refundOrder(one.order)).row).toMatchObject({ status: 'completed', refunded_minor: 10_000 })
     expect(fake.store.paidBack(payment.id)).toBe(15_000)
@@ -263,11 +267,11 @@ describe('a payment that orders of one edition share', () => {
   it('is requested by a batch only as far as Stripe has not paid it back', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 18_000)
-    for (const amount of [100, 50, 30]) await givenPaidOrder(shop, payment.id, amount)
+    for (const amount of [100, 50, 30]) await importPaidOrder(shop, payment.id, amount)
     fake.store.refund(payment, { amount: 12_000, status: 'succeeded' })
     await deliverEvent(shop.account, fake.store.events.at(-1) ?? { body: '' })
     await runBatch(shop.edition_id)
-    const made = (await refundsOf(shop)).filter(({ source }) => source === 'api')
+    const made = (await loadRefundRows(shop)).filter(({ source }) => source === 'api')
     // Requests of one millisecond have no order.
     expect(made.map(({ status, refunded_minor }) => [status, refunded_minor])).toEqual(
       expect.arrayContaining([
@@ -282,13 +286,16 @@ describe('a payment that orders of one edition share', () => {
   it('has nothing left for one of them after Stripe has paid back all of it', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 15_000)
-    const [one, two] = [await givenPaidOrder(shop, payment.id, 100), await givenPaidOrder(shop, payment.id, 50)]
-    const waiting = await ask({ order_id: two.order, amount: 20 })
+    const [one, two] = [await importPaidOrder(shop, payment.id, 100), await importPaidOrder(shop, payment.id, 50)]
+    const waiting = await requestRefund({ order_id: two.order, amount: 20 })
     fake.store.refund(payment, { amount: 15_000, status: 'succeeded' })
     expect((await deliverEvent(shop.account, fake.store.events.at(-1) ?? { body: '' })).status).toBe(200)
     expect((await get(`/v1/orders/${one.order}`)).body.transactions[0]).toMatchObject({ refunded_amount: 100 })
-    expect(await ask({ order_id: two.order })).toMatchObject({ status: 409, body: { code: 'nothing_to_refund' } })
-    expect((await act(waiting.body.id, 'approve')).body).toMatchObject({
+    expect(await requestRefund({ order_id: two.order })).toMatchObject({
+      status: 409,
+      body: { code: 'nothing_to_refund' },
+    })
+    expect((await actOnRefund(waiting.body.id, 'approve')).body).toMatchObject({
       code: 'validation_error',
       max_available_refund_amount: 0,
     })
@@ -299,9 +306,9 @@ describe('a refund that was made at Stripe of a shared reference', () => {
   it('counts in the edition whose order had it first', async () => {
     const shop = await seedStripeShop()
     const other = await seedSibling(shop)
-    const older = await givenPaidOrder(other, 'pi_itsOwnPayment', 100)
+    const older = await importPaidOrder(other, 'pi_itsOwnPayment', 100)
     const payment = payWith(fake, 10_000)
-    const first = await givenPaidOrder(shop, payment.id)
+    const first = await importPaidOrder(shop, payment.id)
     await changeReference(older, payment.id)
     fake.store.refund(payment, { amount: 2500, status: 'succeeded' })
     await deliverEvent(shop.account, fake.store.events.at(-1) ?? { body: '' })
@@ -313,8 +320,8 @@ describe('a refund that was made at Stripe of a shared reference', () => {
     const shop = await seedStripeShop()
     const other = await seedSibling(shop)
     const payment = payWith(fake, 10_000)
-    await givenPaidOrder(shop, payment.id)
-    const foreign = await givenPaidOrder(other, payment.id)
+    await importPaidOrder(shop, payment.id)
+    const foreign = await importPaidOrder(other, payment.id)
     await seedStripeAccount(shop)
     fake.store.refund(payment, { amount: 2500, status: 'succeeded' })
     await deliverEvent(other.account, fake.store.events.at(-1) ?? { body: '' })
@@ -324,7 +331,7 @@ describe('a refund that was made at Stripe of a shared reference', () => {
   it('counts for an order that has so much left', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 15_000)
-    const [one, two] = [await givenPaidOrder(shop, payment.id, 50), await givenPaidOrder(shop, payment.id, 100)]
+    const [one, two] = [await importPaidOrder(shop, payment.id, 50), await importPaidOrder(shop, payment.id, 100)]
     fake.store.refund(payment, { amount: 10_000, status: 'succeeded' })
     await deliverEvent(shop.account, fake.store.events.at(-1) ?? { body: '' })
     const refunded = async (order: string) => (await get(`/v1/orders/${order}`)).body.transactions[0].refunded_amount

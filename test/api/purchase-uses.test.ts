@@ -23,7 +23,7 @@ const pointed = (body: { errors: { code: string; pointer: string | null }[] }) =
   body.errors.map(({ code, pointer }) => [code, pointer])
 
 describe('createPurchaseUse', () => {
-  it('counts the use, makes the ticket used and announces it in one commit', async () => {
+  it('counts the use, marks the ticket as used and sends the webhook in one commit', async () => {
     const ticket = await givenTicket(shop, { vendor_code: 'ABC-1' })
     const endpoint = await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id })
     const reply = await scan(ticket.id)
@@ -230,7 +230,7 @@ describe('createPurchaseUse', () => {
 })
 
 describe('revertPurchaseUse', () => {
-  it('returns the uses, and makes a used ticket active again', async () => {
+  it('gives the uses back, and makes a used ticket active again', async () => {
     const ticket = await givenTicket(shop, { uses_limit: 2 })
     const { body: use } = await scan(ticket.id, { quantity: 2 })
     const reply = await revert(ticket.id, use.id)
@@ -245,7 +245,7 @@ describe('revertPurchaseUse', () => {
     expect((await scan(ticket.id, { quantity: 2 })).status).toBe(201)
   })
 
-  it('answers a repeated request as the first one, and announces it once, also at the same moment', async () => {
+  it('answers repeated and simultaneous requests alike, and sends one webhook', async () => {
     const ticket = await givenTicket(shop, { uses_limit: 3 })
     const { body: use } = await scan(ticket.id, { quantity: 2 })
     await scan(ticket.id)

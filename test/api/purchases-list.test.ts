@@ -37,7 +37,7 @@ describe('listPurchases', () => {
     expect(ids(await list({ vendor_code: 'Gate' }))).toEqual([])
   })
 
-  it('finds the beginning of codes, and whole numbers and ids', async () => {
+  it('finds purchases by the beginning of a code, and by exact numbers and ids', async () => {
     const one = await givenTicket(shop, { vendor_code: 'ZX%1' }, { order_number: 'N-0042' })
     const two = await givenTicket(shop, { vendor_code: 'zx%2' })
     const { order_id } = await purchaseRow(one.id)
@@ -70,7 +70,7 @@ describe('listPurchases', () => {
     expect((await list({ edition_id: 'edt_none', vendor_code: 'Gate-77' })).body).toMatchObject({ count: 0 })
   })
 
-  it('answers an edition role its own edition, the known fields of shared customers, and nothing of strangers', async () => {
+  it('shows an edition role its own edition only, and customers as that edition knows them', async () => {
     const sibling = { ...shop, edition_id: (await seedEdition({ id: shop.organization_id })).id }
     const customer = (last_name: string) => ({ customer: { email: 'shared@example.dk', first_name: 'Eva', last_name } })
     const here = await givenTicket(shop, { vendor_code: 'SHARED' }, customer('Here'))
@@ -87,7 +87,7 @@ describe('listPurchases', () => {
     expect((await list({}, stranger.token)).body).toMatchObject({ count: 0, results: [] })
   })
 
-  it('lists each purchase once that has the beginning of its code and its order number alike', async () => {
+  it('lists a purchase once when both its code and its order number match', async () => {
     const here = await seedShop()
     const first = await givenTicket(here, { vendor_code: '77-A' }, { order_number: '77' })
     const second = await givenTicket(here, {}, { order_number: '0077' })

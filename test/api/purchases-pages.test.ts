@@ -76,7 +76,7 @@ it.each(cases)(
   },
 )
 
-it('a page past the end is a 404', async () => {
+it('returns 404 for a page past the end', async () => {
   for (const { edition_id } of [shop, await seedShop()]) {
     const reply = await readAs(rootToken, `/v1/purchases?edition_id=${edition_id}&page=1000`)
     expect([reply.status, reply.body.code]).toEqual([404, 'invalid_page'])

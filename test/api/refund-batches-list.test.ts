@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
-import { actOn, sell, worked } from '../support/refund-batches.ts'
+import { actOnBatch, importPaidOrders, workUntilDone } from '../support/refund-batches.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
 
 describe('listRefundBatches', () => {
-  it('answers the batches of the edition only, newest first', async () => {
+  it('lists the batches of the edition, newest first', async () => {
     const [shop, other] = [await seedShop(), await seedShop()]
     const [first, second] = [await makeBatch(shop), await makeBatch(shop)]
     await makeBatch(other)
@@ -18,16 +18,16 @@ describe('listRefundBatches', () => {
 })
 
 describe('getRefundBatch', () => {
-  it('answers the counts of the dry run, and of the requests since', async () => {
+  it('returns the counts of the dry run and of the requests since then', async () => {
     const shop = await seedShop()
-    await sell(shop, 2)
+    await importPaidOrders(shop, 2)
     const { body: made } = await makeBatch(shop)
     const path = `/v1/refund-batches/${made.id}`
     const counted = { orders: 2, purchases: 4, amounts: [{ currency: 'dkk', amount: 900 }] }
     const nothing = { orders: 0, purchases: 0, amounts: [] }
     expect((await get(path)).body).toMatchObject({ status: 'draft', dry_run: counted, requested: nothing })
-    expect((await actOn(made.id, 'start')).status).toBe(200)
-    await worked(made.id)
+    expect((await actOnBatch(made.id, 'start')).status).toBe(200)
+    await workUntilDone(made.id)
     expect((await get(path)).body).toMatchObject({ dry_run: counted, requested: counted })
     const { token } = await givenMember({ id: (await seedShop()).organization_id }, 'admin')
     expect((await get(path, token)).status).toBe(404)

@@ -1,17 +1,25 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
-import { act, ask, expectCountersToBeSums, faults, oneTicket, pay, refundsOf } from '../support/refunds.ts'
+import {
+  actOnRefund,
+  requestRefund,
+  expectCountersToBeSums,
+  faults,
+  oneTicket,
+  payDueRefunds,
+  loadRefundRows,
+} from '../support/refunds.ts'
 import { seedShopWithAccount, givenOrder, seedShop } from '../support/seeding/sales/orders.ts'
 import {
-  actOn,
-  batchOf,
+  actOnBatch,
+  loadBatch,
   consume,
   expectTotalsToBeSums,
   quietJob,
-  sell,
-  timesRequested,
-  worked,
+  importPaidOrders,
+  countRequestsPerPurchase,
+  workUntilDone,
 } from '../support/refund-batches.ts'
 import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
 import { db } from '../support/seeding/rows.ts'
@@ -23,8 +31,8 @@ describe('createRefundBatch', () => {
     const shop = await seedShopWithAccount('test')
     const { purchases } = await givenOrder(shop)
     await givenOrder(shop, { status: 'pending' })
-    await ask({ purchase_id: purchases[0] })
-    await sell(shop, 3, oneTicket)
+    await requestRefund({ purchase_id: purchases[0] })
+    await importPaidOrders(shop, 3, oneTicket)
     const { status, body } = await makeBatch(shop)
     expect(status).toBe(201)
     expect(body).toMatchObject({
@@ -42,25 +50,25 @@ describe('createRefundBatch', () => {
       requested: { orders: 0, purchases: 0, amounts: [], left_out: [] },
       requests: [],
     })
-    expect(await refundsOf(shop)).toHaveLength(1)
-    expect(await batchOf(body.id)).toEqual(body)
+    expect(await loadRefundRows(shop)).toHaveLength(1)
+    expect(await loadBatch(body.id)).toEqual(body)
   })
 
   it('counts a customer of several orders once', async () => {
     const shop = await seedShop()
-    await sell(shop, 3, { customer: { email: 'one@example.dk', first_name: 'Ægir', last_name: 'Holm' } })
+    await importPaidOrders(shop, 3, { customer: { email: 'one@example.dk', first_name: 'Ægir', last_name: 'Holm' } })
     const { body } = await makeBatch(shop)
     expect(body.dry_run).toMatchObject({ orders: 3, customers: 1 })
   })
 
   it('counts a large edition in the background, in steps, and each customer once', async () => {
     const shop = await seedShop()
-    await sell(shop, 150)
-    await sell(shop, 120, { customer: { email: 'one@example.dk', first_name: 'Ægir', last_name: 'Holm' } })
+    await importPaidOrders(shop, 150)
+    await importPaidOrders(shop, 120, { customer: { email: 'one@example.dk', first_name: 'Ægir', last_name: 'Holm' } })
     const { body } = await makeBatch(shop)
     expect(body).toMatchObject({ status: 'counting', dry_run: { orders: 100 } })
-    expect((await actOn(body.id, 'start')).body.code).toBe('invalid_transition')
-    expect(await worked(body.id)).toMatchObject({
+    expect((await actOnBatch(body.id, 'start')).body.code).toBe('invalid_transition')
+    expect(await workUntilDone(body.id)).toMatchObject({
       status: 'draft',
       dry_run: { orders: 270, purchases: 540, customers: 151, amounts: dkk(540 * 225) },
     })
@@ -69,7 +77,7 @@ describe('createRefundBatch', () => {
 
   it('excludes payments of a merchant account that is not ready', async () => {
     const shop = await seedShopWithAccount('test', { is_active: 0 })
-    await sell(shop, 1)
+    await importPaidOrders(shop, 1)
     expect((await makeBatch(shop)).body.dry_run).toMatchObject({
       orders: 0,
       left_out: [{ reason: 'merchant_not_ready', purchases: 2 }],
@@ -113,7 +121,7 @@ describe('createRefundBatch', () => {
     expect(part.body.dry_run.amounts).toEqual(dkk(252.5 + 240))
   })
 
-  it('points at each invalid field, and stores nothing', async () => {
+  it('names each invalid field, and stores nothing', async () => {
     const [shop, other] = [await seedShop(), await seedShop()]
     const { order } = await givenOrder(other)
     const foreign = (await get(`/v1/orders/${order}`)).body.purchases[0].product.api_id
@@ -140,19 +148,19 @@ describe('createRefundBatch', () => {
 describe('startRefundBatch', () => {
   it('pays each purchase back once, with one refund an order, and cancels it', async () => {
     const shop = await seedShopWithAccount('test')
-    await sell(shop, 12)
+    await importPaidOrders(shop, 12)
     const { body } = await makeBatch(shop, { cancel_purchases: true })
-    expect((await actOn(body.id, 'start')).body).toMatchObject({ status: 'running', started_by: 'root' })
-    const done = await worked(body.id)
+    expect((await actOnBatch(body.id, 'start')).body).toMatchObject({ status: 'running', started_by: 'root' })
+    const done = await workUntilDone(body.id)
     expect(done).toMatchObject({
       status: 'finished',
       requested: { orders: 12, purchases: 24, amounts: dkk(5400), left_out: [] },
       requests: [{ currency: 'dkk', open: 12, open_amount: 5400, completed: 0 }],
     })
-    expect(await timesRequested(body.id)).toEqual({ 1: 24 })
-    expect((await actOn(body.id, 'start')).body.code).toBe('invalid_transition')
-    for (let tries = 0; tries < 3; tries++) await pay()
-    expect((await batchOf(body.id)).requests).toMatchObject([{ open: 0, completed: 12, completed_amount: 5400 }])
+    expect(await countRequestsPerPurchase(body.id)).toEqual({ 1: 24 })
+    expect((await actOnBatch(body.id, 'start')).body.code).toBe('invalid_transition')
+    for (let tries = 0; tries < 3; tries++) await payDueRefunds()
+    expect((await loadBatch(body.id)).requests).toMatchObject([{ open: 0, completed: 12, completed_amount: 5400 }])
     const left = await db.all(
       sql`select id from purchases where edition_id = ${shop.edition_id} and status <> 'refunded'`,
     )
@@ -163,10 +171,10 @@ describe('startRefundBatch', () => {
 
   it('completes at once for payments by hand, and the mail shows the message as text', async () => {
     const shop = await seedShop()
-    await sell(shop, 2)
+    await importPaidOrders(shop, 2)
     const { body } = await makeBatch(shop, { message: 'Sorry! <b>{{ order.number }}</b>' })
-    await actOn(body.id, 'start')
-    expect(await worked(body.id)).toMatchObject({ requests: [{ completed: 2, completed_amount: 900 }] })
+    await actOnBatch(body.id, 'start')
+    expect(await workUntilDone(body.id)).toMatchObject({ requests: [{ completed: 2, completed_amount: 900 }] })
     const mails = await db.all(sql<{ refund: string }>`select refund from transactional_emails
       where edition_id = ${shop.edition_id}`)
     expect(mails.map(({ refund }) => JSON.parse(refund).message)).toEqual(
@@ -176,11 +184,11 @@ describe('startRefundBatch', () => {
 
   it('writes an audit entry and the webhook events of each request', async () => {
     const shop = await seedShopWithAccount('test')
-    await sell(shop, 1)
+    await importPaidOrders(shop, 1)
     const { body } = await makeBatch(shop)
-    await actOn(body.id, 'start')
-    await worked(body.id)
-    const [refund] = await refundsOf(shop)
+    await actOnBatch(body.id, 'start')
+    await workUntilDone(body.id)
+    const [refund] = await loadRefundRows(shop)
     expect(refund).toMatchObject({ batch_id: body.id, status: 'approved', target: 'order', reviewed_by: 'root' })
     const entries = await db.all(sql<{
       action: string
@@ -193,17 +201,17 @@ describe('startRefundBatch', () => {
     ])
   })
 
-  it('excludes requests that came since the dry run, and never exceeds the sums of the dry run', async () => {
+  it('leaves out purchases that were requested since the dry run, and never exceeds its amounts', async () => {
     const shop = await seedShopWithAccount('test')
     const taken = await givenOrder(shop)
     const freed = await givenOrder(shop)
-    const asked = await ask({ order_id: freed.order })
+    const asked = await requestRefund({ order_id: freed.order })
     const { body } = await makeBatch(shop)
     expect(body.dry_run.amounts).toEqual(dkk(450))
-    await act(asked.body.id, 'reject')
-    await actOn(body.id, 'start')
-    await ask({ purchase_id: taken.purchases[0] })
-    const { requested } = await worked(body.id)
+    await actOnRefund(asked.body.id, 'reject')
+    await actOnBatch(body.id, 'start')
+    await requestRefund({ purchase_id: taken.purchases[0] })
+    const { requested } = await workUntilDone(body.id)
     expect(requested).toMatchObject({
       orders: 1,
       purchases: 1,
@@ -215,7 +223,7 @@ describe('startRefundBatch', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('lets a retry of a failed request pay back only the purchases of the batch', async () => {
+  it('limits the retry of a failed request to the purchases of the batch', async () => {
     const shop = await seedShopWithAccount('test')
     // The cents of the sum say that it fails.
     const { order } = await givenOrder(shop, {
@@ -227,16 +235,16 @@ describe('startRefundBatch', () => {
     const bought = (await get(`/v1/orders/${order}`)).body.purchases
     const day = bought.filter((one: { product: { name: string } }) => one.product.name === 'Day ticket')
     const { body } = await makeBatch(shop, { filter: { product_id: day[0].product.api_id }, cancel_purchases: true })
-    await actOn(body.id, 'start')
-    await worked(body.id)
-    const [refund] = await refundsOf(shop)
+    await actOnBatch(body.id, 'start')
+    await workUntilDone(body.id)
+    const [refund] = await loadRefundRows(shop)
     const id = refund?.id ?? ''
     await db.batch([
       sql`update refund_requests set status = 'failed', due_at = null, version = version + 1 where id = ${id}`,
       sql`update purchases set reserved_minor = 0 where order_id = ${order}`,
       sql`update transactions set reserved_minor = 0 where order_id = ${order}`,
     ])
-    expect(await act(id, 'retry')).toMatchObject({ status: 200, body: { approved_amount: 100 } })
+    expect(await actOnRefund(id, 'retry')).toMatchObject({ status: 200, body: { approved_amount: 100 } })
     const items = await db.all(sql<{ purchase_id: string; amount_minor: number }>`select purchase_id, amount_minor
       from refund_items where refund_request_id = ${id} order by purchase_id`)
     expect(items.map(({ purchase_id }) => purchase_id)).toEqual(day.map((one: { id: string }) => one.id).toSorted())
@@ -246,36 +254,36 @@ describe('startRefundBatch', () => {
 
   it('stops for an edition that is archived', async () => {
     const shop = await seedShopWithAccount('test')
-    await sell(shop, 1)
+    await importPaidOrders(shop, 1)
     const { body } = await makeBatch(shop)
-    await actOn(body.id, 'start')
+    await actOnBatch(body.id, 'start')
     await db.all(sql`update editions set is_archived = 1 where id = ${shop.edition_id}`)
-    expect(await worked(body.id)).toMatchObject({ status: 'cancelled', requested: { orders: 0 } })
+    expect(await workUntilDone(body.id)).toMatchObject({ status: 'cancelled', requested: { orders: 0 } })
     expect((await makeBatch(shop)).body.code).toBe('edition_archived')
-    expect(await refundsOf(shop)).toEqual([])
+    expect(await loadRefundRows(shop)).toEqual([])
   })
 
-  it('is refused when nothing is to be paid back', async () => {
+  it('is refused when there is nothing to pay back', async () => {
     const { body } = await makeBatch(await seedShop())
-    expect(faults(await actOn(body.id, 'start'))[0]).toBe(409)
+    expect(faults(await actOnBatch(body.id, 'start'))[0]).toBe(409)
   })
 })
 
 describe('cancelRefundBatch', () => {
   it('stops further requests, and keeps the existing ones', async () => {
     const shop = await seedShopWithAccount('test')
-    await sell(shop, 25)
+    await importPaidOrders(shop, 25)
     const { body } = await makeBatch(shop)
-    await actOn(body.id, 'start')
+    await actOnBatch(body.id, 'start')
     let enqueued = 0
     // The clock says that the shift is over after one step.
     await consume(body.id, quietJob({ now: () => Date.now() + (enqueued++ > 6 ? 60_000 : 0) }))
-    const made = (await batchOf(body.id)).requested.orders
+    const made = (await loadBatch(body.id)).requested.orders
     expect(made).toBeGreaterThan(0)
     expect(made).toBeLessThan(25)
-    expect((await actOn(body.id, 'cancel')).body).toMatchObject({ status: 'cancelled' })
-    expect(await worked(body.id)).toMatchObject({ status: 'cancelled', requested: { orders: made } })
-    expect(await refundsOf(shop)).toHaveLength(made)
-    expect((await actOn(body.id, 'cancel')).body.code).toBe('invalid_transition')
+    expect((await actOnBatch(body.id, 'cancel')).body).toMatchObject({ status: 'cancelled' })
+    expect(await workUntilDone(body.id)).toMatchObject({ status: 'cancelled', requested: { orders: made } })
+    expect(await loadRefundRows(shop)).toHaveLength(made)
+    expect((await actOnBatch(body.id, 'cancel')).body.code).toBe('invalid_transition')
   })
 })

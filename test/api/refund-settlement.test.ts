@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { post } from '../support/api.ts'
-import { actionsOf, refundEmailsOf, refundRow, stateOf } from '../support/refund-payments.ts'
+import { listAnnouncedActions, loadRefundEmails, loadRefundRow, loadSaleState } from '../support/refund-payments.ts'
 import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
 import { seedSale, seedSaleIn } from '../support/seeding/sales/trades.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
@@ -25,14 +25,14 @@ describe('settleRefundRequest', () => {
       200,
       { id: refund, status: 'completed', refunded_amount: 100, currency: 'dkk', provider_reference: 'Transfer 17' },
     ])
-    expect(await refundRow(refund)).toMatchObject({ status: 'completed', provider_reference: 'Transfer 17' })
-    expect(await stateOf(sale)).toEqual({
+    expect(await loadRefundRow(refund)).toMatchObject({ status: 'completed', provider_reference: 'Transfer 17' })
+    expect(await loadSaleState(sale)).toEqual({
       purchase: ['refunded', 10_000, 0],
       payment: ['refunded', 10_000, 0],
       refunds: [['captured', 10_000]],
     })
-    expect(await actionsOf(sale)).toEqual(['refunded:completed:refunded:100'])
-    expect(await refundEmailsOf(refund)).toHaveLength(1)
+    expect(await listAnnouncedActions(sale)).toEqual(['refunded:completed:refunded:100'])
+    expect(await loadRefundEmails(refund)).toHaveLength(1)
   })
 
   it('accepts one reference for several refunds of the same account', async () => {
@@ -41,12 +41,12 @@ describe('settleRefundRequest', () => {
     expect([(await settle(refund)).status, (await settle(other)).status]).toEqual([200, 200])
   })
 
-  it('completes the refund once for several requests at the same moment', async () => {
+  it('completes the refund once when several requests come at the same time', async () => {
     const { sale, refund } = await given()
     const replies = await Promise.all(Array.from({ length: 6 }, (_, n) => settle(refund, `Transfer ${n}`)))
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409, 409, 409])
-    expect((await stateOf(sale)).payment).toEqual(['refunded', 10_000, 0])
-    expect(await actionsOf(sale)).toHaveLength(1)
+    expect((await loadSaleState(sale)).payment).toEqual(['refunded', 10_000, 0])
+    expect(await listAnnouncedActions(sale)).toHaveLength(1)
   })
 
   it.each([
@@ -59,10 +59,10 @@ describe('settleRefundRequest', () => {
     [{ service: 'stripe' }],
   ] as const)('is refused for a refund that does not wait for it: %j', async (columns) => {
     const { refund } = await given(columns)
-    const before = await refundRow(refund)
+    const before = await loadRefundRow(refund)
     const { status, body } = await settle(refund)
     expect([status, body.code, body.current_status]).toEqual([409, 'invalid_transition', before.status])
-    expect(await refundRow(refund)).toEqual(before)
+    expect(await loadRefundRow(refund)).toEqual(before)
   })
 
   it('requires a reference', async () => {
@@ -71,7 +71,7 @@ describe('settleRefundRequest', () => {
       const { status, body } = await settle(refund, reference)
       expect([status, body.errors[0].attr]).toEqual([400, 'reference'])
     }
-    expect((await refundRow(refund)).status).toBe('processing')
+    expect((await loadRefundRow(refund)).status).toBe('processing')
   })
 
   it('is open to managers of the edition or organisation: viewers get 403 and others 404', async () => {
@@ -91,7 +91,7 @@ describe('settleRefundRequest', () => {
     expect((await settle(refund, 'a', manager)).status).toBe(200)
   })
 
-  it('is possible after the edition was archived, because the money was paid', async () => {
+  it('works for an archived edition, because the money was paid', async () => {
     const { sale, refund } = await given()
     await write(sql`update editions set is_archived = 1 where id = ${sale.edition}`)
     expect((await settle(refund)).status).toBe(200)

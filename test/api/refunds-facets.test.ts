@@ -4,7 +4,7 @@ import type { refundRequests } from '../../src/db/schema/sales/refunds.ts'
 import { refundReasons, refundSources, refundStatuses } from '../../src/domain/refunds/refunds.ts'
 import { rootToken } from '../support/api.ts'
 import { idsOf, readAs } from '../support/lists.ts'
-import { askFor, refundRow } from '../support/refunds.ts'
+import { requestPurchaseRefund, loadRefundRow } from '../support/refunds.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { givenOrder, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
@@ -31,8 +31,8 @@ function word(words: readonly string[], chance: number): string {
 /** Requests of one purchase, with facets of which some are rare, three of each moment. */
 async function seedRequests(shop: Shop): Promise<void> {
   const { purchases } = await givenOrder(shop)
-  const { body } = await askFor(purchases[0] ?? '', { amount: 1 })
-  const { id, ...row } = await refundRow(body.id)
+  const { body } = await requestPurchaseRefund(purchases[0] ?? '', { amount: 1 })
+  const { id, ...row } = await loadRefundRow(body.id)
   const chances = chancesFrom(shop.edition_id.length)
   const made = Array.from({ length: ofEdition - 1 }, (_, index) => ({
     id: `${id}-${(index * 7919) % 100_003}`,

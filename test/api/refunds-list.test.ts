@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { get, rootToken } from '../support/api.ts'
 import { seedShop, givenOrder } from '../support/seeding/sales/orders.ts'
-import { act, ask, askFor, threePurchases } from '../support/refunds.ts'
+import { actOnRefund, requestRefund, requestPurchaseRefund, threePurchases } from '../support/refunds.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
 
@@ -9,9 +9,9 @@ describe('listRefundRequests', () => {
   it('applies each filter', async () => {
     const own = await seedShop()
     const bought = await givenOrder(own, { order_number: 'A-77', ...threePurchases })
-    const { body: whole } = await ask({ order_id: bought.order, amount: 10 })
-    const { body: single } = await askFor(bought.purchases[0] ?? '', { reason: 'duplicate', amount: 20 })
-    await act(single.id, 'reject')
+    const { body: whole } = await requestRefund({ order_id: bought.order, amount: 10 })
+    const { body: single } = await requestPurchaseRefund(bought.purchases[0] ?? '', { reason: 'duplicate', amount: 20 })
+    await actOnRefund(single.id, 'reject')
     const found = async (query: string) =>
       (await get(`/v1/refund-requests?edition_id=${own.edition_id}&${query}`)).body.results.map(
         ({ id }: { id: string }) => id,
@@ -35,9 +35,9 @@ describe('listRefundRequests', () => {
   it('finds the requests of an order, a purchase or a customer in any ordering, and no others of their edition', async () => {
     const shop = await seedShop()
     const one = await givenOrder(shop, threePurchases)
-    const { body } = await askFor(one.purchases[0] ?? '', { amount: 1 })
+    const { body } = await requestPurchaseRefund(one.purchases[0] ?? '', { amount: 1 })
     const other = await givenOrder(shop, { customer: { email: 'other@example.dk' } })
-    await askFor(other.purchases[0] ?? '', { amount: 1 })
+    await requestPurchaseRefund(other.purchases[0] ?? '', { amount: 1 })
     const { token } = await givenMember({ id: shop.organization_id }, 'viewer', shop.edition_id)
     const filters = [
       `order_id=${one.order}`,
@@ -56,20 +56,20 @@ describe('listRefundRequests', () => {
           }
   })
 
-  it('answers nothing of an edition that the organization does not have', async () => {
+  it('is empty for an edition of another organization', async () => {
     const shop = await seedShop()
     const { purchases } = await givenOrder(shop)
-    await askFor(purchases[0] ?? '', { amount: 1 })
+    await requestPurchaseRefund(purchases[0] ?? '', { amount: 1 })
     const { organization_id } = await seedShop()
     const path = `/v1/refund-requests?edition_id=${shop.edition_id}`
     expect((await get(path)).body.count).toBe(1)
     expect((await get(`${path}&organization_id=${organization_id}`)).body.count).toBe(0)
   })
 
-  it('is a 404 past the end of a search of two letters', async () => {
+  it('returns 404 past the end of a search for two letters', async () => {
     const shop = await seedShop()
     const { purchases } = await givenOrder(shop, { order_number: 'AB-1' })
-    const { body } = await askFor(purchases[0] ?? '', { amount: 1 })
+    const { body } = await requestPurchaseRefund(purchases[0] ?? '', { amount: 1 })
     const path = `/v1/refund-requests?organization_id=${shop.organization_id}&search=ab`
     expect((await get(path)).body.results.map(({ id }: { id: string }) => id)).toEqual([body.id])
     const past = await get(`${path}&page=3`)
@@ -78,10 +78,10 @@ describe('listRefundRequests', () => {
 })
 
 describe('getRefundRequest', () => {
-  it('answers amounts and possible next steps, and is 404 in another edition', async () => {
+  it('returns amounts and allowed actions, and 404 to roles of another edition', async () => {
     const shop = await seedShop()
     const { purchases, order } = await givenOrder(shop)
-    const { body: asked } = await askFor(purchases[0] ?? '', { amount: 100, comment: 'Ill' })
+    const { body: asked } = await requestPurchaseRefund(purchases[0] ?? '', { amount: 100, comment: 'Ill' })
     const path = `/v1/refund-requests/${asked.id}`
     expect((await get(path)).body).toMatchObject({
       status: 'pending',
@@ -92,7 +92,7 @@ describe('getRefundRequest', () => {
       comment: 'Ill',
       allowed_actions: ['approve', 'reject', 'cancel'],
     })
-    await act(asked.id, 'reject')
+    await actOnRefund(asked.id, 'reject')
     expect((await get(path)).body).toMatchObject({ status: 'rejected', rejection_reason: 'No', allowed_actions: [] })
     const sibling = await seedEdition({ id: shop.organization_id })
     const { token } = await givenMember({ id: shop.organization_id }, 'admin', sibling.id)

@@ -2,7 +2,14 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get, patch } from '../support/api.ts'
 import { announcedOf, purchaseRow } from '../support/purchases.ts'
-import { act, askFor, paid, expectCountersToBeSums, refundRow, transactionRow } from '../support/refunds.ts'
+import {
+  actOnRefund,
+  requestPurchaseRefund,
+  payUntil,
+  expectCountersToBeSums,
+  loadRefundRow,
+  loadTransaction,
+} from '../support/refunds.ts'
 import { seedShopWithAccount, givenOrder } from '../support/seeding/sales/orders.ts'
 import { db } from '../support/seeding/rows.ts'
 
@@ -10,11 +17,14 @@ describe('a refund that a provider pays back', () => {
   it('is approved, enqueued, and completed by the consumer', async () => {
     const shop = await seedShopWithAccount('test')
     const { purchases, payment } = await givenOrder(shop)
-    const { body } = await askFor(purchases[0] ?? '', { amount: 100 })
-    expect(await act(body.id, 'approve')).toMatchObject({ status: 200, body: { status: 'approved', service: 'test' } })
-    const row = await paid(body.id, ({ status }) => status === 'completed')
+    const { body } = await requestPurchaseRefund(purchases[0] ?? '', { amount: 100 })
+    expect(await actOnRefund(body.id, 'approve')).toMatchObject({
+      status: 200,
+      body: { status: 'approved', service: 'test' },
+    })
+    const row = await payUntil(body.id, ({ status }) => status === 'completed')
     expect(row).toMatchObject({ attempts: 1, refunded_minor: 10_000, provider_key: `${body.id}:1` })
-    expect(await transactionRow(payment)).toMatchObject({ status: 'partially_refunded', refunded_minor: 10_000 })
+    expect(await loadTransaction(payment)).toMatchObject({ status: 'partially_refunded', refunded_minor: 10_000 })
     await expectCountersToBeSums(shop)
   })
 
@@ -25,14 +35,20 @@ describe('a refund that a provider pays back', () => {
     ] as const) {
       const shop = await seedShopWithAccount(type, columns)
       const { purchases, payment } = await givenOrder(shop)
-      const asked = await askFor(purchases[0] ?? '')
-      expect(await act(asked.body.id, 'approve')).toMatchObject({ status: 409, body: { code: 'merchant_not_ready' } })
-      expect(await refundRow(asked.body.id)).toMatchObject({ status: 'pending', version: 1 })
-      expect(await transactionRow(payment)).toMatchObject({ reserved_minor: 22_500 })
+      const asked = await requestPurchaseRefund(purchases[0] ?? '')
+      expect(await actOnRefund(asked.body.id, 'approve')).toMatchObject({
+        status: 409,
+        body: { code: 'merchant_not_ready' },
+      })
+      expect(await loadRefundRow(asked.body.id)).toMatchObject({ status: 'pending', version: 1 })
+      expect(await loadTransaction(payment)).toMatchObject({ reserved_minor: 22_500 })
       // A request that the policy would approve at once waits for a review.
       const refund_policy = { auto_approve_below: 1000 }
       expect((await patch(`/v1/organizations/${shop.organization_id}`, { refund_policy })).status).toBe(200)
-      expect(await askFor(purchases[1] ?? '')).toMatchObject({ status: 201, body: { status: 'pending' } })
+      expect(await requestPurchaseRefund(purchases[1] ?? '')).toMatchObject({
+        status: 201,
+        body: { status: 'pending' },
+      })
       await expectCountersToBeSums(shop)
     }
   })
@@ -40,11 +56,11 @@ describe('a refund that a provider pays back', () => {
   it('waits for a person where the account requires it', async () => {
     const shop = await seedShopWithAccount('manual', { settle_manually: 1 })
     const { purchases } = await givenOrder(shop)
-    const { body } = await askFor(purchases[0] ?? '')
-    const approved = await act(body.id, 'approve')
+    const { body } = await requestPurchaseRefund(purchases[0] ?? '')
+    const approved = await actOnRefund(body.id, 'approve')
     expect(approved.body).toMatchObject({ status: 'processing', service: 'manual', allowed_actions: ['settle'] })
-    expect(await act(body.id, 'settle', { reference: 'Bank 17' })).toMatchObject({ status: 200 })
-    expect(await refundRow(body.id)).toMatchObject({
+    expect(await actOnRefund(body.id, 'settle', { reference: 'Bank 17' })).toMatchObject({ status: 200 })
+    expect(await loadRefundRow(body.id)).toMatchObject({
       status: 'completed',
       provider_reference: 'Bank 17',
       refunded_minor: 22_500,
@@ -58,23 +74,29 @@ describe('retryRefundRequest', () => {
     const shop = await seedShopWithAccount('test')
     const { purchases } = await givenOrder(shop)
     const [id = ''] = purchases
-    const { body } = await askFor(id, { amount: 100.01 })
-    expect((await act(body.id, 'retry')).body).toMatchObject({ code: 'invalid_transition', current_status: 'pending' })
-    await act(body.id, 'approve')
-    expect(await paid(body.id, ({ status }) => status === 'failed')).toMatchObject({ attempts: 1 })
+    const { body } = await requestPurchaseRefund(id, { amount: 100.01 })
+    expect((await actOnRefund(body.id, 'retry')).body).toMatchObject({
+      code: 'invalid_transition',
+      current_status: 'pending',
+    })
+    await actOnRefund(body.id, 'approve')
+    expect(await payUntil(body.id, ({ status }) => status === 'failed')).toMatchObject({ attempts: 1 })
     expect((await get(`/v1/purchases/${id}`)).body).toMatchObject({
       max_available_refund_amount: 225,
       pending_refund_amount: 0,
     })
     expect((await get(`/v1/refund-requests/${body.id}`)).body.allowed_actions).toEqual(['approve', 'retry'])
-    expect(await act(body.id, 'retry')).toMatchObject({ status: 200, body: { status: 'approved', failure_code: null } })
-    const again = await paid(body.id, ({ status, attempts }) => status === 'failed' && attempts === 2)
+    expect(await actOnRefund(body.id, 'retry')).toMatchObject({
+      status: 200,
+      body: { status: 'approved', failure_code: null },
+    })
+    const again = await payUntil(body.id, ({ status, attempts }) => status === 'failed' && attempts === 2)
     expect(again.provider_key).toBe(`${body.id}:2`)
     // A smaller amount is accepted, up to the available one.
-    await askFor(id, { amount: 200 })
-    expect((await act(body.id, 'retry')).body).toMatchObject({ max_available_refund_amount: 25 })
-    expect((await act(body.id, 'approve', { amount: 25 })).status).toBe(200)
-    await paid(body.id, ({ status }) => status === 'completed')
+    await requestPurchaseRefund(id, { amount: 200 })
+    expect((await actOnRefund(body.id, 'retry')).body).toMatchObject({ max_available_refund_amount: 25 })
+    expect((await actOnRefund(body.id, 'approve', { amount: 25 })).status).toBe(200)
+    await payUntil(body.id, ({ status }) => status === 'completed')
     expect(await purchaseRow(id)).toMatchObject({ refunded_minor: 2_500, reserved_minor: 20_000 })
     expect((await announcedOf({ id, shop })).map((event) => event.split(':')[0])).toEqual([
       'refund_requested',
@@ -92,12 +114,12 @@ describe('retryRefundRequest', () => {
   it('is refused when the provider has paid an earlier attempt', async () => {
     const shop = await seedShopWithAccount('test')
     const { purchases } = await givenOrder(shop)
-    const { body } = await askFor(purchases[0] ?? '', { amount: 100.01 })
-    await act(body.id, 'approve')
-    await paid(body.id, ({ status }) => status === 'failed')
+    const { body } = await requestPurchaseRefund(purchases[0] ?? '', { amount: 100.01 })
+    await actOnRefund(body.id, 'approve')
+    await payUntil(body.id, ({ status }) => status === 'failed')
     await db.all(sql`update refund_requests set needs_attention = 1 where id = ${body.id}`)
     for (const action of ['approve', 'retry'] as const)
-      expect((await act(body.id, action)).body.code).toBe('invalid_transition')
+      expect((await actOnRefund(body.id, action)).body.code).toBe('invalid_transition')
     expect(await purchaseRow(purchases[0] ?? '')).toMatchObject({ reserved_minor: 0 })
   })
 })

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { get, patch, post } from '../support/api.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { seedShop, givenOrder } from '../support/seeding/sales/orders.ts'
-import { actOn } from '../support/refund-batches.ts'
+import { actOnBatch } from '../support/refund-batches.ts'
 import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
 import { announcedOf } from '../support/purchases.ts'
-import { act, askFor, expectCountersToBeSums, faults } from '../support/refunds.ts'
+import { actOnRefund, requestPurchaseRefund, expectCountersToBeSums, faults } from '../support/refunds.ts'
 
 describe('the refund policy of an organisation', () => {
   const policy = async (refund_policy: Record<string, unknown>) => {
@@ -22,14 +22,14 @@ describe('the refund policy of an organisation', () => {
       await givenMember({ id: own.organization_id }, 'manager'),
     ]
     const { purchases } = await givenOrder(own)
-    const { body } = await askFor(purchases[0] ?? '', {}, asker.token)
+    const { body } = await requestPurchaseRefund(purchases[0] ?? '', {}, asker.token)
     const other = await post('/v1/auth/tokens', { name: 'another', member_id: asker.id })
     for (const token of [asker.token, other.body.token])
-      expect(await act(body.id, 'approve', {}, token)).toMatchObject({
+      expect(await actOnRefund(body.id, 'approve', {}, token)).toMatchObject({
         status: 409,
         body: { code: 'four_eyes_required' },
       })
-    expect(await act(body.id, 'approve', {}, reviewer.token)).toMatchObject({
+    expect(await actOnRefund(body.id, 'approve', {}, reviewer.token)).toMatchObject({
       status: 200,
       body: { status: 'completed' },
     })
@@ -40,17 +40,17 @@ describe('the refund policy of an organisation', () => {
     const manager = await givenMember({ id: own.organization_id }, 'manager')
     const admin = await givenMember({ id: own.organization_id }, 'admin', own.edition_id)
     const { purchases } = await givenOrder(own)
-    const { body } = await askFor(purchases[0] ?? '', {}, manager.token)
-    expect(await act(body.id, 'approve', {}, manager.token)).toMatchObject({
+    const { body } = await requestPurchaseRefund(purchases[0] ?? '', {}, manager.token)
+    expect(await actOnRefund(body.id, 'approve', {}, manager.token)).toMatchObject({
       status: 403,
       body: { code: 'above_limit', manager_limit: 100, currency: 'dkk' },
     })
-    expect(await act(body.id, 'approve', {}, admin.token)).toMatchObject({ status: 200 })
-    const second = await askFor(purchases[1] ?? '', {}, manager.token)
-    expect(await act(second.body.id, 'approve', { amount: 100 }, manager.token)).toMatchObject({ status: 200 })
+    expect(await actOnRefund(body.id, 'approve', {}, admin.token)).toMatchObject({ status: 200 })
+    const second = await requestPurchaseRefund(purchases[1] ?? '', {}, manager.token)
+    expect(await actOnRefund(second.body.id, 'approve', { amount: 100 }, manager.token)).toMatchObject({ status: 200 })
   })
 
-  it('applies to a batch as a whole: its sum, and its creator', async () => {
+  it('applies to the total and the creator of a batch', async () => {
     const { own } = await policy({ four_eyes: true, manager_limit: 449.99 })
     const [manager, other, admin, viewer] = [
       await givenMember({ id: own.organization_id }, 'manager'),
@@ -61,19 +61,22 @@ describe('the refund policy of an organisation', () => {
     await givenOrder(own)
     expect((await makeBatch(own, {}, viewer.token)).status).toBe(403)
     const { body } = await makeBatch(own, {}, manager.token)
-    expect(await actOn(body.id, 'start', manager.token)).toMatchObject({
+    expect(await actOnBatch(body.id, 'start', manager.token)).toMatchObject({
       status: 409,
       body: { code: 'four_eyes_required' },
     })
-    expect(await actOn(body.id, 'start', other.token)).toMatchObject({ status: 403, body: { code: 'above_limit' } })
-    expect(await actOn(body.id, 'start', admin.token)).toMatchObject({ status: 200, body: { status: 'running' } })
+    expect(await actOnBatch(body.id, 'start', other.token)).toMatchObject({
+      status: 403,
+      body: { code: 'above_limit' },
+    })
+    expect(await actOnBatch(body.id, 'start', admin.token)).toMatchObject({ status: 200, body: { status: 'running' } })
   })
 
   it('approves small amounts at once, but not many small ones of one payment', async () => {
     const { own } = await policy({ auto_approve_below: 60, four_eyes: true })
     const { purchases } = await givenOrder(own)
     const [id = ''] = purchases
-    const first = await askFor(id, { amount: 30 })
+    const first = await requestPurchaseRefund(id, { amount: 30 })
     expect([first.status, first.body]).toMatchObject([
       201,
       { status: 'completed', refunded_amount: 30, reviewed_by: null },
@@ -84,7 +87,7 @@ describe('the refund policy of an organisation', () => {
       'refund_approved:active',
       'refunded:active',
     ])
-    expect((await askFor(id, { amount: 30 })).body.status).toBe('pending')
+    expect((await requestPurchaseRefund(id, { amount: 30 })).body.status).toBe('pending')
     await expectCountersToBeSums(own)
   })
 

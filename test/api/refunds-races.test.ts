@@ -8,10 +8,18 @@ import { findRefund } from '../../src/modules/refunds/queries.ts'
 import { rejectRefund } from '../../src/modules/refunds/decisions/reject.ts'
 import { contextAt } from '../support/context.ts'
 import { createFakeStripe, serveStripe } from '../support/fake-stripe.ts'
-import { givenPaidOrder, payDue, payWith, seedStripeShop } from '../support/payment-references.ts'
+import { importPaidOrder, payDue, payWith, seedStripeShop } from '../support/payment-references.ts'
 import { seedShop, type Shop, givenOrder, seedShopWithAccount } from '../support/seeding/sales/orders.ts'
 import { announcedOf, purchaseRow } from '../support/purchases.ts'
-import { act, ask, askFor, expectCountersToBeSums, oneTicket, refundRow, transactionRow } from '../support/refunds.ts'
+import {
+  actOnRefund,
+  requestRefund,
+  requestPurchaseRefund,
+  expectCountersToBeSums,
+  oneTicket,
+  loadRefundRow,
+  loadTransaction,
+} from '../support/refunds.ts'
 import { db } from '../support/seeding/rows.ts'
 import { deliverEvent } from '../support/stripe-refunds.ts'
 
@@ -41,7 +49,7 @@ function interruptedOnce(happen: () => Promise<unknown>) {
 const use = (id: string) => db.all(sql`update purchases set status = 'used' where id = ${id}`)
 
 describe('a purchase that is used while its refund is decided', () => {
-  it('is announced with the purchase as used', async () => {
+  it('sends a webhook that shows the purchase as used', async () => {
     const { purchases } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const ctx = interruptedOnce(() => use(id))
@@ -54,13 +62,13 @@ describe('a purchase that is used while its refund is decided', () => {
   it.each([
     ['approved', approveRefund],
     ['rejected', (ctx, loaded) => rejectRefund(ctx, loaded, { reason: 'No' })],
-  ] as [string, typeof approveRefund][])('is %s anew', async (_, decide) => {
+  ] as [string, typeof approveRefund][])('keeps its refund from being %s', async (_, decide) => {
     const { purchases } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
-    const { body } = await askFor(id)
+    const { body } = await requestPurchaseRefund(id)
     const ctx = interruptedOnce(() => use(id))
     await expect(decide(ctx, await findRefund(ctx, body.id), {})).rejects.toThrow(LostRace)
-    expect(await refundRow(body.id)).toMatchObject({ status: 'pending', version: 1 })
+    expect(await loadRefundRow(body.id)).toMatchObject({ status: 'pending', version: 1 })
     expect(await announcedOf({ id, shop })).toEqual(['refund_requested:active'])
   })
 })
@@ -69,41 +77,41 @@ describe('a payment that changes while a refund is approved', () => {
   it.each([
     ['becomes smaller than what is reserved of it', sql`amount_minor = 23499`],
     ['is cancelled', sql`status = 'cancelled'`],
-  ])('and %s aborts the approval, which then decides again', async (_, change) => {
+  ])('aborts the approval when it %s', async (_, change) => {
     const { purchases, payment } = await givenOrder(shop, oneTicket)
-    const { body } = await askFor(purchases[0] ?? '')
+    const { body } = await requestPurchaseRefund(purchases[0] ?? '')
     const ctx = interruptedOnce(() => db.all(sql`update transactions set ${change} where id = ${payment}`))
     await expect(approveRefund(ctx, await findRefund(ctx, body.id), {})).rejects.toThrow(LostRace)
-    expect(await refundRow(body.id)).toMatchObject({ status: 'pending', version: 1, approved_minor: null })
-    expect(await transactionRow(payment)).toMatchObject({ refunded_minor: 0, reserved_minor: 23_500 })
+    expect(await loadRefundRow(body.id)).toMatchObject({ status: 'pending', version: 1, approved_minor: null })
+    expect(await loadTransaction(payment)).toMatchObject({ refunded_minor: 0, reserved_minor: 23_500 })
   })
 
-  it('to less than the reserved amount still lets a refund of 0 cancel a purchase', async () => {
+  it('still lets a refund of 0 cancel a purchase when less than the reserved amount is left', async () => {
     const own = await seedShop()
     const { purchases, payment } = await givenOrder(own)
-    await askFor(purchases[0] ?? '')
-    const { body } = await askFor(purchases[1] ?? '', { amount: 0, cancel_purchase: true })
+    await requestPurchaseRefund(purchases[0] ?? '')
+    const { body } = await requestPurchaseRefund(purchases[1] ?? '', { amount: 0, cancel_purchase: true })
     await db.all(sql`update transactions set amount_minor = 100 where id = ${payment}`)
     const ctx = contextAt(Date.now())
     await approveRefund(ctx, await findRefund(ctx, body.id), {})
-    expect(await refundRow(body.id)).toMatchObject({ status: 'completed', refunded_minor: 0 })
+    expect(await loadRefundRow(body.id)).toMatchObject({ status: 'completed', refunded_minor: 0 })
   })
 })
 
 describe('a payment that orders share', () => {
-  it('and that Stripe pays back while a refund of one of them is approved aborts the approval', async () => {
+  it('aborts the approval of a refund when Stripe pays the payment back meanwhile', async () => {
     const fake = createFakeStripe()
     serveStripe(fake)
     const own = await seedStripeShop()
     const payment = payWith(fake, 15_000)
-    await givenPaidOrder(own, payment.id, 100)
-    const two = await givenPaidOrder(own, payment.id, 50)
-    const { body } = await ask({ order_id: two.order })
+    await importPaidOrder(own, payment.id, 100)
+    const two = await importPaidOrder(own, payment.id, 50)
+    const { body } = await requestRefund({ order_id: two.order })
     fake.store.refund(payment, { amount: 12_000, status: 'succeeded' })
     const ctx = interruptedOnce(() => deliverEvent(own.account, fake.store.events.at(-1) ?? { body: '' }))
     await expect(approveRefund(ctx, await findRefund(ctx, body.id), {})).rejects.toThrow(LostRace)
-    expect(await refundRow(body.id)).toMatchObject({ status: 'pending', approved_minor: null })
-    expect((await act(body.id, 'approve')).body).toMatchObject({ max_available_refund_amount: 30 })
+    expect(await loadRefundRow(body.id)).toMatchObject({ status: 'pending', approved_minor: null })
+    expect((await actOnRefund(body.id, 'approve')).body).toMatchObject({ max_available_refund_amount: 30 })
   })
 
   it('is paid back at most once by refunds of all of them that are requested at the same moment', async () => {
@@ -111,11 +119,13 @@ describe('a payment that orders share', () => {
     serveStripe(fake)
     const own = await seedStripeShop()
     const payment = payWith(fake, 15_000)
-    const orders = [await givenPaidOrder(own, payment.id, 100), await givenPaidOrder(own, payment.id, 50)]
-    const replies = await Promise.all([...orders, ...orders, ...orders].map(({ order }) => ask({ order_id: order })))
+    const orders = [await importPaidOrder(own, payment.id, 100), await importPaidOrder(own, payment.id, 50)]
+    const replies = await Promise.all(
+      [...orders, ...orders, ...orders].map(({ order }) => requestRefund({ order_id: order })),
+    )
     const made = replies.filter(({ status }) => status === 201)
     expect(made.map(({ body }) => body.requested_amount).toSorted()).toEqual([100, 50])
-    await Promise.all([...made, ...made].map(({ body }) => act(body.id, 'approve')))
+    await Promise.all([...made, ...made].map(({ body }) => actOnRefund(body.id, 'approve')))
     await payDue()
     expect(fake.store.paidBack(payment.id)).toBe(15_000)
     expect(fake.calls()).toHaveLength(2)
@@ -135,12 +145,12 @@ describe('a payment of Stripe that has no reference', () => {
       where id = ${account?.id}`)
     const { purchases } = await givenOrder(own, oneTicket)
     const [id = ''] = purchases
-    const { body } = await askFor(id)
+    const { body } = await requestPurchaseRefund(id)
     const later = contextAt(Date.now())
     const approved = await approveRefund(later, await findRefund(later, body.id), {})
     expect(approved).toMatchObject({ status: 'processing', service: 'manual', due_at: null })
-    expect((await act(body.id, 'approve')).body.code).toBe('invalid_transition')
-    expect(await refundRow(body.id)).toMatchObject({
+    expect((await actOnRefund(body.id, 'approve')).body.code).toBe('invalid_transition')
+    expect(await loadRefundRow(body.id)).toMatchObject({
       status: 'processing',
       refunded_minor: 0,
       merchant_account_id: null,

@@ -4,16 +4,16 @@ import { get } from '../support/api.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { seedShop, type Shop, givenOrder } from '../support/seeding/sales/orders.ts'
 import { announcedOf, purchaseRow, tally } from '../support/purchases.ts'
-import { refundEmailsOf } from '../support/refund-payments.ts'
+import { loadRefundEmails } from '../support/refund-payments.ts'
 import {
-  act,
-  ask,
-  askFor,
+  actOnRefund,
+  requestRefund,
+  requestPurchaseRefund,
   expectCountersToBeSums,
   faults,
-  refundRow,
+  loadRefundRow,
   threePurchases,
-  transactionRow,
+  loadTransaction,
 } from '../support/refunds.ts'
 import { db } from '../support/seeding/rows.ts'
 
@@ -26,8 +26,8 @@ describe('approveRefundRequest', () => {
   it('completes a refund by hand at once: money, purchase, events and payment agree', async () => {
     const { purchases, payment, order } = await givenOrder(shop)
     const [id = '', other = ''] = purchases
-    const asked = await askFor(id, { cancel_purchase: true })
-    const reply = await act(asked.body.id, 'approve', { note: 'By telephone' })
+    const asked = await requestPurchaseRefund(id, { cancel_purchase: true })
+    const reply = await actOnRefund(asked.body.id, 'approve', { note: 'By telephone' })
     expect([reply.status, reply.body]).toMatchObject([
       200,
       {
@@ -51,16 +51,16 @@ describe('approveRefundRequest', () => {
       refunded_amount: 225,
       max_available_refund_amount: 225,
     })
-    expect(await transactionRow(payment)).toMatchObject({ status: 'partially_refunded', refunded_minor: 22_500 })
-    await act((await askFor(other)).body.id, 'approve')
-    expect(await transactionRow(payment)).toMatchObject({ status: 'refunded', refunded_minor: 45_000 })
+    expect(await loadTransaction(payment)).toMatchObject({ status: 'partially_refunded', refunded_minor: 22_500 })
+    await actOnRefund((await requestPurchaseRefund(other)).body.id, 'approve')
+    expect(await loadTransaction(payment)).toMatchObject({ status: 'refunded', refunded_minor: 45_000 })
     await expectCountersToBeSums(shop)
   })
 
   it('releases the rest of a smaller amount, fees first', async () => {
     const { order } = await givenOrder(shop, threePurchases)
-    const { body } = await ask({ order_id: order, include_fees: true })
-    const reply = await act(body.id, 'approve', { amount: 100.01 })
+    const { body } = await requestRefund({ order_id: order, include_fees: true })
+    const reply = await actOnRefund(body.id, 'approve', { amount: 100.01 })
     expect(reply.body).toMatchObject({ requested_amount: 295.83, approved_amount: 100.01, refunded_amount: 100.01 })
     expect(reply.body.breakdown).toMatchObject({ handling_fee: 0, service_fee: 0 })
     expect((await get(`/v1/orders/${order}`)).body).toMatchObject({
@@ -71,17 +71,17 @@ describe('approveRefundRequest', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('refuses more than the requested amount, nothing without cancelling, and a second approval', async () => {
+  it('refuses more than the requested amount, an amount of 0 that cancels nothing, and a second approval', async () => {
     const { purchases } = await givenOrder(shop)
-    const { body } = await askFor(purchases[0] ?? '', { amount: 100 })
-    expect(faults(await act(body.id, 'approve', { amount: 100.01 }))).toEqual([
+    const { body } = await requestPurchaseRefund(purchases[0] ?? '', { amount: 100 })
+    expect(faults(await actOnRefund(body.id, 'approve', { amount: 100.01 }))).toEqual([
       400,
       'amount_exceeds_available #/amount',
     ])
-    expect(faults(await act(body.id, 'approve', { amount: 0 }))).toEqual([400, 'amount_not_positive #/amount'])
-    expect(await refundRow(body.id)).toMatchObject({ status: 'pending', version: 1 })
-    await act(body.id, 'approve')
-    const again = await act(body.id, 'approve')
+    expect(faults(await actOnRefund(body.id, 'approve', { amount: 0 }))).toEqual([400, 'amount_not_positive #/amount'])
+    expect(await loadRefundRow(body.id)).toMatchObject({ status: 'pending', version: 1 })
+    await actOnRefund(body.id, 'approve')
+    const again = await actOnRefund(body.id, 'approve')
     expect([again.status, again.body]).toMatchObject([
       409,
       { code: 'invalid_transition', current_status: 'completed', allowed_transitions: ['failed'] },
@@ -92,10 +92,14 @@ describe('approveRefundRequest', () => {
     for (const action of ['reject', 'cancel'] as const) {
       const { purchases } = await givenOrder(shop)
       const id = purchases[0] ?? ''
-      const { body } = await askFor(id)
-      const replies = await Promise.all([act(body.id, 'approve'), act(body.id, action), act(body.id, 'approve')])
+      const { body } = await requestPurchaseRefund(id)
+      const replies = await Promise.all([
+        actOnRefund(body.id, 'approve'),
+        actOnRefund(body.id, action),
+        actOnRefund(body.id, 'approve'),
+      ])
       expect(tally(replies)).toEqual({ 200: 1, '409 invalid_transition': 2 })
-      const isPaid = (await refundRow(body.id)).status === 'completed'
+      const isPaid = (await loadRefundRow(body.id)).status === 'completed'
       expect(await purchaseRow(id)).toMatchObject({ refunded_minor: isPaid ? 22_500 : 0, reserved_minor: 0 })
     }
     await expectCountersToBeSums(shop)
@@ -104,16 +108,16 @@ describe('approveRefundRequest', () => {
   it('is possible for a purchase that was used or has expired since, and not for a cancelled payment', async () => {
     for (const status of ['used', 'expired']) {
       const { purchases } = await givenOrder(shop)
-      const { body } = await askFor(purchases[0] ?? '', { cancel_purchase: true })
+      const { body } = await requestPurchaseRefund(purchases[0] ?? '', { cancel_purchase: true })
       await db.all(sql`update purchases set status = ${status} where id = ${purchases[0]}`)
-      expect(await act(body.id, 'approve')).toMatchObject({ status: 200, body: { status: 'completed' } })
+      expect(await actOnRefund(body.id, 'approve')).toMatchObject({ status: 200, body: { status: 'completed' } })
       // A purchase that has expired is over as it is.
       expect((await purchaseRow(purchases[0] ?? '')).status).toBe(status === 'used' ? 'refunded' : 'expired')
     }
     const { purchases, payment } = await givenOrder(shop)
-    const { body } = await askFor(purchases[0] ?? '')
+    const { body } = await requestPurchaseRefund(purchases[0] ?? '')
     await db.all(sql`update transactions set status = 'cancelled' where id = ${payment}`)
-    expect((await act(body.id, 'approve')).body.code).toBe('transaction_not_captured')
+    expect((await actOnRefund(body.id, 'approve')).body.code).toBe('transaction_not_captured')
   })
 })
 
@@ -121,9 +125,9 @@ describe('rejectRefundRequest', () => {
   it('releases the amount and stores the reason', async () => {
     const { purchases } = await givenOrder(shop)
     const [id = ''] = purchases
-    const { body } = await askFor(id)
-    expect(faults(await act(body.id, 'reject', { reason: ' ' }))).toEqual([400, 'blank #/reason'])
-    const reply = await act(body.id, 'reject', { reason: 'Too late' })
+    const { body } = await requestPurchaseRefund(id)
+    expect(faults(await actOnRefund(body.id, 'reject', { reason: ' ' }))).toEqual([400, 'blank #/reason'])
+    const reply = await actOnRefund(body.id, 'reject', { reason: 'Too late' })
     expect(reply.body).toMatchObject({
       status: 'rejected',
       rejection_reason: 'Too late',
@@ -135,7 +139,7 @@ describe('rejectRefundRequest', () => {
       pending_refund_amount: 0,
     })
     expect(await announcedOf({ id, shop })).toEqual(['refund_requested:active', 'refund_rejected:active'])
-    expect(await askFor(id)).toMatchObject({ status: 201 })
+    expect(await requestPurchaseRefund(id)).toMatchObject({ status: 201 })
     await expectCountersToBeSums(shop)
   })
 
@@ -146,23 +150,26 @@ describe('rejectRefundRequest', () => {
     ['the rejection does not want it', {}, { notify_customer: false }, false],
   ])('sends its reason to the customer once, or not: %s', async (_, request, rejection, isSent) => {
     const { purchases } = await givenOrder(shop)
-    const { body } = await askFor(purchases[0] ?? '', request)
-    const reject = () => act(body.id, 'reject', { reason: 'Too late', ...rejection })
+    const { body } = await requestPurchaseRefund(purchases[0] ?? '', request)
+    const reject = () => actOnRefund(body.id, 'reject', { reason: 'Too late', ...rejection })
     const replies = await Promise.all([reject(), reject()])
     expect(tally(replies)).toEqual({ 200: 1, '409 invalid_transition': 1 })
-    const mails = (await refundEmailsOf(body.id)).map(({ kind, refund }) => [kind, refund?.rejection_reason])
+    const mails = (await loadRefundEmails(body.id)).map(({ kind, refund }) => [kind, refund?.rejection_reason])
     expect(mails).toEqual(isSent ? [['refund_rejection', 'Too late']] : [])
   })
 })
 
 describe('cancelRefundRequest', () => {
-  it('is for the account that made the request, with any of its tokens, while the request is pending', async () => {
+  it('is allowed to the account that made the request, with any of its tokens, while it is pending', async () => {
     const { purchases } = await givenOrder(shop)
     const admin = await givenMember({ id: shop.organization_id }, 'admin')
-    const { body } = await askFor(purchases[0] ?? '', {}, admin.token)
-    expect(await act(body.id, 'cancel')).toMatchObject({ status: 403, body: { code: 'permission_denied' } })
-    expect(await act(body.id, 'cancel', {}, admin.token)).toMatchObject({ status: 200, body: { status: 'cancelled' } })
-    expect((await act(body.id, 'cancel', {}, admin.token)).body.code).toBe('invalid_transition')
+    const { body } = await requestPurchaseRefund(purchases[0] ?? '', {}, admin.token)
+    expect(await actOnRefund(body.id, 'cancel')).toMatchObject({ status: 403, body: { code: 'permission_denied' } })
+    expect(await actOnRefund(body.id, 'cancel', {}, admin.token)).toMatchObject({
+      status: 200,
+      body: { status: 'cancelled' },
+    })
+    expect((await actOnRefund(body.id, 'cancel', {}, admin.token)).body.code).toBe('invalid_transition')
     expect(await purchaseRow(purchases[0] ?? '')).toMatchObject({ reserved_minor: 0 })
     await expectCountersToBeSums(shop)
   })
@@ -171,10 +178,13 @@ describe('cancelRefundRequest', () => {
 describe('an order that is cancelled or changed by an import', () => {
   it('cancels pending requests, and releases their amounts', async () => {
     const { purchases, order, payment, again } = await givenOrder(shop, threePurchases)
-    const asked = [await ask({ order_id: order, amount: 50 }), await askFor(purchases[0] ?? '', { amount: 10 })]
+    const asked = [
+      await requestRefund({ order_id: order, amount: 50 }),
+      await requestPurchaseRefund(purchases[0] ?? '', { amount: 10 }),
+    ]
     await again({ status: 'cancelled' })
-    for (const { body } of asked) expect(await refundRow(body.id)).toMatchObject({ status: 'cancelled' })
-    expect(await transactionRow(payment)).toMatchObject({ reserved_minor: 0 })
+    for (const { body } of asked) expect(await loadRefundRow(body.id)).toMatchObject({ status: 'cancelled' })
+    expect(await loadTransaction(payment)).toMatchObject({ reserved_minor: 0 })
     for (const id of purchases) expect(await purchaseRow(id)).toMatchObject({ status: 'cancelled', reserved_minor: 0 })
     await expectCountersToBeSums(shop)
   })

@@ -2,10 +2,10 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import type { PaymentService } from '../../src/domain/refunds/merchant-accounts.ts'
 import { purchaseRow, scan } from '../support/purchases.ts'
-import { act, askFor } from '../support/refunds.ts'
+import { actOnRefund, requestPurchaseRefund } from '../support/refunds.ts'
 import { seedSale } from '../support/seeding/sales/trades.ts'
 import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
-import { refundEngine, providerOf, settleAll, stateOf } from '../support/refund-payments.ts'
+import { createRefundEngine, createProvider, clearDueRefunds, loadSaleState } from '../support/refund-payments.ts'
 import { write } from '../support/seeding/rows.ts'
 import { enableWallet, givenPassOf } from '../support/seeding/sales/wallet-passes.ts'
 import { latest, passRow } from '../support/wallet.ts'
@@ -25,11 +25,11 @@ describe('a purchase that a refund cancels', () => {
   it('becomes unusable, with a void pass, at the completion and not before', async () => {
     const { sale, pass } = await seedPassOfSale('manual')
     await write(sql`update merchant_accounts set settle_manually = 1 where id = ${sale.account}`)
-    const { body } = await askFor(sale.purchase, { cancel_purchase: true })
-    expect((await act(body.id, 'approve')).body.status).toBe('processing')
+    const { body } = await requestPurchaseRefund(sale.purchase, { cancel_purchase: true })
+    expect((await actOnRefund(body.id, 'approve')).body.status).toBe('processing')
     expect([await isVoided(pass), (await purchaseRow(sale.purchase)).status]).toEqual([false, 'active'])
     const { change_number } = await passRow(pass.id)
-    expect((await act(body.id, 'settle', { reference: 'Bank 1' })).status).toBe(200)
+    expect((await actOnRefund(body.id, 'settle', { reference: 'Bank 1' })).status).toBe(200)
     expect(await isVoided(pass)).toBe(true)
     expect((await passRow(pass.id)).change_number).toBe(change_number + 1)
     const use = await scan(sale.purchase)
@@ -38,17 +38,17 @@ describe('a purchase that a refund cancels', () => {
   })
 
   it('becomes usable again, with a valid pass, when the refund fails late', async () => {
-    await settleAll()
+    await clearDueRefunds()
     const { sale, pass } = await seedPassOfSale()
     await seedDueRefund(sale, { cancel_purchase: true })
-    const provider = providerOf()
-    const engine = refundEngine(provider)
+    const provider = createProvider()
+    const engine = createRefundEngine(provider)
     await engine.run()
     expect(await isVoided(pass)).toBe(true)
     provider.decide(`re_1_pi_${sale.transaction}`, false)
     engine.advance(86_400_000)
     await engine.run()
-    expect((await stateOf(sale)).purchase).toEqual(['active', 0, 0])
+    expect((await loadSaleState(sale)).purchase).toEqual(['active', 0, 0])
     expect(await isVoided(pass)).toBe(false)
     expect((await scan(sale.purchase)).status).toBe(201)
   })
@@ -64,10 +64,10 @@ describe('approveRefundRequest', () => {
     [{ reason: 'other' }, 'unknown_field'],
   ])('refuses an invalid field and changes nothing: %j', async (body, code) => {
     const sale = await seedSale()
-    const asked = await askFor(sale.purchase)
-    const before = await stateOf(sale)
-    const reply = await act(asked.body.id, 'approve', body)
+    const asked = await requestPurchaseRefund(sale.purchase)
+    const before = await loadSaleState(sale)
+    const reply = await actOnRefund(asked.body.id, 'approve', body)
     expect([reply.status, reply.body.errors[0].code]).toEqual([400, code])
-    expect(await stateOf(sale)).toEqual(before)
+    expect(await loadSaleState(sale)).toEqual(before)
   })
 })

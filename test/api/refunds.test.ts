@@ -7,15 +7,15 @@ import { givenMember } from '../support/seeding/members.ts'
 import { seedShop, type Shop, givenOrder } from '../support/seeding/sales/orders.ts'
 import { announcedOf, purchaseRow, tally } from '../support/purchases.ts'
 import {
-  act,
-  ask,
-  askFor,
+  actOnRefund,
+  requestRefund,
+  requestPurchaseRefund,
   expectCountersToBeSums,
   faults,
-  itemsOf,
+  loadRefundItems,
   oneTicket,
   threePurchases,
-  transactionRow,
+  loadTransaction,
 } from '../support/refunds.ts'
 import { db } from '../support/seeding/rows.ts'
 
@@ -28,10 +28,10 @@ const parallel = <Result>(count: number, run: (index: number) => Promise<Result>
   Promise.all(Array.from({ length: count }, (_, index) => run(index)))
 
 describe('createPurchaseRefundRequest', () => {
-  it('reserves everything that was paid without fees, and announces it in one commit', async () => {
+  it('reserves everything but the fees, and sends the webhook in one commit', async () => {
     const { purchases, payment, order } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
-    const reply = await askFor(id, { comment: 'Is ill', metadata: { ticket: 7 } })
+    const reply = await requestPurchaseRefund(id, { comment: 'Is ill', metadata: { ticket: 7 } })
     expect([reply.status, reply.body]).toMatchObject([
       201,
       {
@@ -75,7 +75,7 @@ describe('createPurchaseRefundRequest', () => {
   it('succeeds once for twenty simultaneous full refunds', async () => {
     const { purchases } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
-    const replies = await parallel(20, () => askFor(id, { cancel_purchase: true, include_fees: true }))
+    const replies = await parallel(20, () => requestPurchaseRefund(id, { cancel_purchase: true, include_fees: true }))
     expect(tally(replies)).toEqual({ 201: 1, '409 nothing_to_refund': 19 })
     expect(await purchaseRow(id)).toMatchObject({ reserved_minor: 24_000, refunded_minor: 0 })
     expect(await announcedOf({ id, shop })).toEqual(['refund_requested:active'])
@@ -85,25 +85,25 @@ describe('createPurchaseRefundRequest', () => {
   it('never exceeds the purchase or the payment by simultaneous partial refunds', async () => {
     // The discount leaves 300 of a payment for purchases of 450.
     const { purchases, payment } = await givenOrder(shop, { discount: 150 })
-    const replies = await parallel(12, (index) => askFor(purchases[index % 2] ?? '', { amount: 50 }))
+    const replies = await parallel(12, (index) => requestPurchaseRefund(purchases[index % 2] ?? '', { amount: 50 }))
     expect(tally(replies.filter(({ status }) => status === 201))).toEqual({ 201: 6 })
     const refused = replies.filter(({ status }) => status !== 201)
     for (const { body } of refused) expect(['validation_error', 'nothing_to_refund']).toContain(body.code)
-    expect(await transactionRow(payment)).toMatchObject({ amount_minor: 30_000, reserved_minor: 30_000 })
+    expect(await loadTransaction(payment)).toMatchObject({ amount_minor: 30_000, reserved_minor: 30_000 })
     await expectCountersToBeSums(shop)
   })
 
-  it('answers the available amount when more is requested, and accepts exactly that amount', async () => {
+  it('refuses more than the available amount, names that amount, and accepts it', async () => {
     const { purchases } = await givenOrder(shop, { ...oneTicket, discount: 50.5 })
     const [id = ''] = purchases
     const { max_available_refund_amount } = (await get(`/v1/purchases/${id}`)).body
     expect(max_available_refund_amount).toBe(189.5)
-    const reply = await askFor(id, { amount: 189.51 })
+    const reply = await requestPurchaseRefund(id, { amount: 189.51 })
     expect([faults(reply), reply.body]).toMatchObject([
       [400, 'amount_exceeds_available #/amount'],
       { code: 'validation_error', max_available_refund_amount: 189.5, currency: 'dkk' },
     ])
-    expect(await askFor(id, { amount: max_available_refund_amount })).toMatchObject({ status: 201 })
+    expect(await requestPurchaseRefund(id, { amount: max_available_refund_amount })).toMatchObject({ status: 201 })
   })
 
   it.each([
@@ -118,8 +118,8 @@ describe('createPurchaseRefundRequest', () => {
     [{ comment: 'x'.repeat(2001) }, 'max_length #/comment'],
   ])('refuses an invalid field and changes nothing: %#', async (body, fault) => {
     const { purchases, payment } = await givenOrder(shop, oneTicket)
-    expect(faults(await askFor(purchases[0] ?? '', body))).toEqual([400, fault])
-    expect(await transactionRow(payment)).toMatchObject({ reserved_minor: 0 })
+    expect(faults(await requestPurchaseRefund(purchases[0] ?? '', body))).toEqual([400, fault])
+    expect(await loadTransaction(payment)).toMatchObject({ reserved_minor: 0 })
   })
 
   it.each([
@@ -128,7 +128,7 @@ describe('createPurchaseRefundRequest', () => {
     ['cancelled', 'cancelled', 'purchase_not_refundable'],
   ])('is refused for an order that is %s', async (status, current, code) => {
     const { purchases } = await givenOrder(shop, { ...oneTicket, status })
-    const reply = await askFor(purchases[0] ?? '')
+    const reply = await requestPurchaseRefund(purchases[0] ?? '')
     expect([reply.status, reply.body.code, (await purchaseRow(purchases[0] ?? '')).status]).toEqual([
       409,
       code,
@@ -139,7 +139,7 @@ describe('createPurchaseRefundRequest', () => {
   it('refuses a purchase that has expired', async () => {
     const { purchases } = await givenOrder(shop, oneTicket)
     await db.all(sql`update purchases set status = 'expired' where id = ${purchases[0]}`)
-    const reply = await askFor(purchases[0] ?? '')
+    const reply = await requestPurchaseRefund(purchases[0] ?? '')
     expect([reply.status, reply.body]).toMatchObject([
       409,
       { code: 'purchase_not_refundable', current_status: 'expired' },
@@ -148,7 +148,7 @@ describe('createPurchaseRefundRequest', () => {
 
   it('writes four statements and 12 rows with the audit entry, and the webhook events', async () => {
     const { purchases } = await givenOrder(shop, oneTicket)
-    const cost = costOf(await askFor(purchases[0] ?? ''))
+    const cost = costOf(await requestPurchaseRefund(purchases[0] ?? ''))
     // Reads: the purchase's place, the order, its purchases. Beside: the entry, and the event with its deliveries, which are claimed as they are added.
     expect(cost.queries - 3 - 1 - 2).toBe(4)
     // Nobody listens to the event, which is a row. The others: the request with five indexes, the purchase, the payment,
@@ -161,44 +161,44 @@ describe('createPurchaseRefundRequest', () => {
 describe('createRefundRequest', () => {
   it('prevents the deletion of the payment and of the purchases', async () => {
     const { order, purchases, payment } = await givenOrder(shop, oneTicket)
-    expect((await ask({ order_id: order })).status).toBe(201)
+    expect((await requestRefund({ order_id: order })).status).toBe(201)
     await expect(db.all(sql`delete from transactions where id = ${payment}`)).rejects.toThrow('constraint failed')
     await expect(db.all(sql`delete from purchases where id = ${purchases[0]}`)).rejects.toThrow('constraint failed')
     await expect(db.all(sql`delete from orders where id = ${order}`)).rejects.toThrow('constraint failed')
-    expect(await transactionRow(payment)).toMatchObject({ status: 'captured' })
+    expect(await loadTransaction(payment)).toMatchObject({ status: 'captured' })
   })
 
   it('spreads the refund of an order over its purchases to the cent', async () => {
     const { order, purchases, payment } = await givenOrder(shop, threePurchases)
-    const reply = await ask({ order_id: order, amount: 100 })
+    const reply = await requestRefund({ order_id: order, amount: 100 })
     expect(reply).toMatchObject({ status: 201, body: { target: 'order', purchase: null, requested_amount: 100 } })
-    const items = await itemsOf(reply.body.id)
+    const items = await loadRefundItems(reply.body.id)
     expect(items.map((item) => item.purchase_id)).toEqual(purchases)
     // 100.00 over 120.00, 120.00 and 33.33.
     expect(items.map((item) => item.amount_minor).toSorted((a, b) => a - b)).toEqual([1_220, 4_390, 4_390])
-    expect(await transactionRow(payment)).toMatchObject({ reserved_minor: 10_000 })
+    expect(await loadTransaction(payment)).toMatchObject({ reserved_minor: 10_000 })
     for (const id of purchases) expect(await announcedOf({ id, shop })).toEqual(['refund_requested:active'])
     await expectCountersToBeSums(shop)
   })
 
   it('excludes fees by default, and can include everything that was paid', async () => {
     const [without, withFees] = [await givenOrder(shop, threePurchases), await givenOrder(shop, threePurchases)]
-    expect((await ask({ order_id: without.order })).body).toMatchObject({
+    expect((await requestRefund({ order_id: without.order })).body).toMatchObject({
       requested_amount: 273.33,
       breakdown: { price: 233.33, deposit: 40, handling_fee: 0, service_fee: 0 },
     })
-    const { body } = await ask({ transaction_id: withFees.payment, include_fees: true })
+    const { body } = await requestRefund({ transaction_id: withFees.payment, include_fees: true })
     expect(body).toMatchObject({
       target: 'transaction',
       requested_amount: 295.83,
       breakdown: { price: 233.33, deposit: 40, handling_fee: 10, service_fee: 12.5 },
     })
-    const left = await ask({ order_id: without.order, amount: 22.51, include_fees: true })
+    const left = await requestRefund({ order_id: without.order, amount: 22.51, include_fees: true })
     expect([faults(left), left.body.max_available_refund_amount]).toEqual([
       [400, 'amount_exceeds_available #/amount'],
       22.5,
     ])
-    expect(await ask({ order_id: without.order, amount: 22.5, include_fees: true })).toMatchObject({
+    expect(await requestRefund({ order_id: without.order, amount: 22.5, include_fees: true })).toMatchObject({
       status: 201,
       body: { breakdown: { price: 0, deposit: 0, handling_fee: 10, service_fee: 12.5 } },
     })
@@ -208,9 +208,11 @@ describe('createRefundRequest', () => {
   it('never exceeds the payment by simultaneous refunds of an order and of its purchases', async () => {
     const { order, purchases, payment } = await givenOrder(shop, threePurchases)
     await parallel(12, (index) =>
-      index % 3 === 0 ? ask({ order_id: order, amount: 60 }) : ask({ purchase_id: purchases[index % 3], amount: 30 }),
+      index % 3 === 0
+        ? requestRefund({ order_id: order, amount: 60 })
+        : requestRefund({ purchase_id: purchases[index % 3], amount: 30 }),
     )
-    const { amount_minor, reserved_minor } = await transactionRow(payment)
+    const { amount_minor, reserved_minor } = await loadTransaction(payment)
     expect(reserved_minor).toBeLessThanOrEqual(amount_minor)
     expect(reserved_minor).toBeGreaterThan(15_000)
     await expectCountersToBeSums(shop)
@@ -218,44 +220,50 @@ describe('createRefundRequest', () => {
 
   it('requires exactly one target', async () => {
     const { order, purchases } = await givenOrder(shop)
-    expect(faults(await ask({}))).toEqual([400, 'exactly_one_target #/purchase_id'])
-    expect(faults(await ask({ order_id: order, purchase_id: purchases[0] }))).toEqual([
+    expect(faults(await requestRefund({}))).toEqual([400, 'exactly_one_target #/purchase_id'])
+    expect(faults(await requestRefund({ order_id: order, purchase_id: purchases[0] }))).toEqual([
       400,
       'exactly_one_target #/order_id',
     ])
-    expect(faults(await ask({ order_id: null }))).toEqual([400, 'exactly_one_target #/purchase_id'])
+    expect(faults(await requestRefund({ order_id: null }))).toEqual([400, 'exactly_one_target #/purchase_id'])
   })
 
-  it('answers ids of other tenants and editions, and refunds instead of payments, as missing', async () => {
+  it('treats ids of other tenants, and of refunds instead of payments, as missing', async () => {
     const { order, purchases, payment } = await givenOrder(shop)
     const other = await seedShop()
     const stranger = await givenMember({ id: other.organization_id }, 'admin')
     const sibling = await seedEdition({ id: shop.organization_id })
     const neighbour = await givenMember({ id: shop.organization_id }, 'admin', sibling.id)
     for (const { token } of [stranger, neighbour]) {
-      expect(faults(await ask({ order_id: order }, token))).toEqual([400, 'does_not_exist #/order_id'])
-      expect(faults(await ask({ purchase_id: purchases[0] }, token))).toEqual([400, 'does_not_exist #/purchase_id'])
-      expect(faults(await ask({ transaction_id: payment }, token))).toEqual([400, 'does_not_exist #/transaction_id'])
-      expect((await askFor(purchases[0] ?? '', {}, token)).status).toBe(404)
+      expect(faults(await requestRefund({ order_id: order }, token))).toEqual([400, 'does_not_exist #/order_id'])
+      expect(faults(await requestRefund({ purchase_id: purchases[0] }, token))).toEqual([
+        400,
+        'does_not_exist #/purchase_id',
+      ])
+      expect(faults(await requestRefund({ transaction_id: payment }, token))).toEqual([
+        400,
+        'does_not_exist #/transaction_id',
+      ])
+      expect((await requestPurchaseRefund(purchases[0] ?? '', {}, token)).status).toBe(404)
     }
-    const { body } = await ask({ order_id: order })
-    await act(body.id, 'approve')
+    const { body } = await requestRefund({ order_id: order })
+    await actOnRefund(body.id, 'approve')
     const refund = (await get(`/v1/orders/${order}`)).body.transactions.find(
       ({ type }: { type: string }) => type === 'refund',
     )
-    expect(faults(await ask({ transaction_id: refund.id }))).toEqual([400, 'does_not_exist #/transaction_id'])
+    expect(faults(await requestRefund({ transaction_id: refund.id }))).toEqual([400, 'does_not_exist #/transaction_id'])
   })
 
   it('accepts an amount of 0 with a cancellation, and is refused for a payment that was paid back', async () => {
     const { purchases, order } = await givenOrder(shop, oneTicket)
-    const { body } = await ask({ purchase_id: purchases[0], amount: 0, cancel_purchase: true })
-    expect(await act(body.id, 'approve')).toMatchObject({
+    const { body } = await requestRefund({ purchase_id: purchases[0], amount: 0, cancel_purchase: true })
+    expect(await actOnRefund(body.id, 'approve')).toMatchObject({
       status: 200,
       body: { status: 'completed', refunded_amount: 0 },
     })
     expect(await purchaseRow(purchases[0] ?? '')).toMatchObject({ status: 'refunded', refunded_minor: 0 })
-    expect((await ask({ purchase_id: purchases[0] })).body.code).toBe('nothing_to_refund')
-    expect((await ask({ order_id: order })).body.code).toBe('nothing_to_refund')
+    expect((await requestRefund({ purchase_id: purchases[0] })).body.code).toBe('nothing_to_refund')
+    expect((await requestRefund({ order_id: order })).body.code).toBe('nothing_to_refund')
     await expectCountersToBeSums(shop)
   })
 
@@ -263,9 +271,9 @@ describe('createRefundRequest', () => {
     const { order } = await givenOrder(shop)
     const viewer = await givenMember({ id: shop.organization_id }, 'viewer', shop.edition_id)
     const manager = await givenMember({ id: shop.organization_id }, 'manager', shop.edition_id)
-    expect((await ask({ order_id: order }, viewer.token)).body.code).toBe('permission_denied')
-    const { body } = await ask({ order_id: order }, manager.token)
+    expect((await requestRefund({ order_id: order }, viewer.token)).body.code).toBe('permission_denied')
+    const { body } = await requestRefund({ order_id: order }, manager.token)
     expect((await get(`/v1/refund-requests/${body.id}`, viewer.token)).body).toMatchObject({ allowed_actions: [] })
-    expect((await act(body.id, 'approve', {}, viewer.token)).status).toBe(403)
+    expect((await actOnRefund(body.id, 'approve', {}, viewer.token)).status).toBe(403)
   })
 })

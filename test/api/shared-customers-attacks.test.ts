@@ -157,7 +157,7 @@ describe('a role of an edition', () => {
     })
   })
 
-  it('is told by `is_active` who gets no mail, whoever switched them off', async () => {
+  it('sees in `is_active` who gets no mail, whoever switched them off', async () => {
     await write(sql`update users set is_active = 0 where id = ${people[2]}`)
     expect((await get(`/v1/user/${people[2]}`, two.viewer)).body.is_active).toBe(false)
   })

@@ -147,7 +147,7 @@ describe('an organisation role', () => {
     expect((await get(`/v1/user/${bare.id}`, two.viewer)).body.email).toBe('bare@example.dk')
   })
 
-  it('of a viewer adds no rights to those of an edition manager', async () => {
+  it('adds no rights to an edition manager when it is that of a viewer', async () => {
     const two = await givenTwo()
     await attach(two, { email: stranger.email })
     const organization = { id: two.mine.organization_id }

@@ -31,7 +31,7 @@ describe('listUsers', () => {
     }
   })
 
-  it('has pages of a fixed size', async () => {
+  it('returns pages of a fixed size', async () => {
     const shop = await seedShop()
     await givenOrders(
       shop,
@@ -41,7 +41,7 @@ describe('listUsers', () => {
     expect(body.results).toHaveLength(3)
   })
 
-  it('walks by next through customers who were seen, then once through those who never were', async () => {
+  it('lists customers who were seen first, then the others, each once, when you follow next', async () => {
     const shop = await seedShop()
     const people = await seedPeople(
       { organization: shop.organization_id },
@@ -57,7 +57,7 @@ describe('listUsers', () => {
     }
   })
 
-  it('has customers with and without a number or a visit in any order', async () => {
+  it('lists customers with and without a number or a visit in every ordering', async () => {
     const shop = await seedShop()
     const people = await seedPeople(
       { organization: shop.organization_id, edition: shop.edition_id },
@@ -86,7 +86,7 @@ describe('listUsers', () => {
         }
   })
 
-  it('answers an edition role the customers of its edition only', async () => {
+  it('shows an edition role the customers of its edition only', async () => {
     const shop = await seedShop()
     await givenCustomer(shop, { email: 'mine@example.dk' })
     const elsewhere = await seedShop()
@@ -194,7 +194,7 @@ describe('updateUser', () => {
 })
 
 describe('getUser', () => {
-  it('answers a customer to roles of the editions that know the customer, and to no others', async () => {
+  it('returns a customer only to roles of their editions', async () => {
     const shop = await seedShop()
     const { id } = await givenCustomer(shop, { email: 'soren@example.dk', first_name: 'Søren', last_name: 'Æbelø' })
     const shown = { id, email: 'soren@example.dk', first_name: 'Søren', last_name: 'Æbelø', is_active: true }
@@ -208,7 +208,7 @@ describe('getUser', () => {
 })
 
 describe('exportUser', () => {
-  it('answers all data about a customer, to admins of the organisation', async () => {
+  it('returns all data of a customer to admins of the organisation', async () => {
     const shop = await seedShop()
     const { id, orderId } = await givenCustomer(shop, { email: 'soren@example.dk', first_name: 'Søren' })
     const [admin, manager] = [

@@ -156,7 +156,7 @@ describe('consents that pages and messages change in random order', () => {
           },
           'consumer dies': async () => {
             provider.play(['accept and die'])
-            await engine.runDying(4)
+            await engine.runUntilCrash(4)
             engine.advance(180_000)
             provider.play([])
           },

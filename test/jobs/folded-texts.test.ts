@@ -64,7 +64,7 @@ it('finds a customer by the present address and name alone', async () => {
   }
 })
 
-it('finds a customer of two editions for a role of each by what its own imports said', async () => {
+it('finds a customer of two editions by the contact data of the edition that searches', async () => {
   const shop = await seedShop()
   const customer = { email: 'shared@example.dk', first_name: 'Ann', last_name: 'OLSEN' }
   await givenOrders(shop, [anOrder({ customer })])

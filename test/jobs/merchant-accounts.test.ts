@@ -24,8 +24,8 @@ function jobWith(payments: Partial<JobCtx['config']['payments']> = {}, environme
   return { ...ctx, config: { ...ctx.config, environment, payments: { ...ctx.config.payments, ...payments } } }
 }
 
-describe('the access of an edition to its merchant account', () => {
-  it('includes the decrypted key and secret, in one statement', async () => {
+describe('the merchant account of a payment', () => {
+  it('is read with its decrypted key and secret in one statement', async () => {
     const organisation = await givenOrganization()
     const id = await givenAccount(organisation)
     const edition = await seedEdition(organisation, { merchant_account_id: id })
@@ -44,7 +44,7 @@ describe('the access of an edition to its merchant account', () => {
     expect(job.db.meter.rows_read).toBe(2)
   })
 
-  it('is that of the connected account, when the edition names one for its own merchant account', async () => {
+  it('uses the connected account that the edition names', async () => {
     const organisation = await givenOrganization()
     const [own, earlier] = [await givenAccount(organisation), await givenAccount(organisation)]
     const accountOf = async (merchant_id: Record<string, unknown>, merchant_account_id: string | null) => {
@@ -58,7 +58,7 @@ describe('the access of an edition to its merchant account', () => {
       expect(await accountOf(other, null)).toBe('acct_Own')
   })
 
-  it('does not exist without an account, without a key, for another organisation, and while the account is off', async () => {
+  it('is missing without a key, for another organisation, and for new refunds while it is off', async () => {
     const [organisation, other] = [await givenOrganization(), await givenOrganization()]
     const access = async (merchant_account_id: string | null, taken: string | null = null) => {
       const edition = await seedEdition(organisation, { merchant_account_id })
@@ -80,7 +80,7 @@ describe('the access of an edition to its merchant account', () => {
     expect(await findWebhookAccount(jobWith(), await givenAccount(organisation, { webhook_secret: null }))).toBeNull()
   })
 
-  it('does not exist for a test account in production', async () => {
+  it('is missing for a test account in production', async () => {
     const organisation = await givenOrganization()
     const edition = await seedEdition(organisation, {
       merchant_account_id: await seedMerchantAccount(organisation, { type: 'test' }),

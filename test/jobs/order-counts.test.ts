@@ -84,7 +84,7 @@ async function recountAtNight(day: number): Promise<string[]> {
 }
 
 describe('counts of orders', () => {
-  it('are those of the orders after imports, changes, deletions and undos', async () => {
+  it('equal the number of orders after imports, changes, deletions and undos', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(act, { minLength: 3, maxLength: 8 }), async (acts) => {
         const shop = await seedShop()
@@ -99,7 +99,7 @@ describe('counts of orders', () => {
     )
   })
 
-  it('are repaired at night, and the error names them', async () => {
+  it('are corrected at night, and the error lists the corrections', async () => {
     const shop = await seedShop()
     await seedManyOrders(shop, 40)
     await recountAtNight(1)

@@ -3,18 +3,18 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { contextAt } from '../support/context.ts'
 import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
 import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
-import { refundEngine, settleAll, stateOf } from '../support/refund-payments.ts'
+import { createRefundEngine, clearDueRefunds, loadSaleState } from '../support/refund-payments.ts'
 import { deliverEvent, seedStripeSale } from '../support/stripe-refunds.ts'
 
 let fake: FakeStripe
 beforeEach(async () => {
-  await settleAll()
+  await clearDueRefunds()
   fake = createFakeStripe()
   serveStripe(fake)
 })
 afterEach(() => vi.restoreAllMocks())
 
-const engineOf = () => refundEngine({ payments: contextAt(Date.now()).payments }, Date.now())
+const engineOf = () => createRefundEngine({ payments: contextAt(Date.now()).payments }, Date.now())
 
 describe('payment events in any order, repeated and lost', () => {
   it('lead to the sums at Stripe', async () => {
@@ -28,7 +28,7 @@ describe('payment events in any order, repeated and lost', () => {
     })
     await fc.assert(
       fc.asyncProperty(run, async ({ amounts, conducts, dashboard, fails, order }) => {
-        await settleAll()
+        await clearDueRefunds()
         const sale = await seedStripeSale(fake)
         const script = [...conducts]
         fake.respondWith(() => script.shift() ?? 'accept')
@@ -56,7 +56,7 @@ describe('payment events in any order, repeated and lost', () => {
         // Stripe sends again what it got no answer for: in the end each event has come once at least.
         const late = fake.store.events.filter(({ body }) => body.includes(sale.payment.id))
         for (const event of late.toReversed()) expect((await deliverEvent(sale.account, event)).status).toBe(200)
-        const { payment } = await stateOf(sale)
+        const { payment } = await loadSaleState(sale)
         expect(payment.slice(1)).toEqual([fake.store.paidBack(sale.payment.id), 0])
         const keys = own().map(({ metadata }) => metadata['refund_key'] ?? '')
         expect(new Set(keys).size).toBe(keys.length)

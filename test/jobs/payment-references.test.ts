@@ -4,18 +4,18 @@ import { contextAt } from '../support/context.ts'
 import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
 import {
   changeReference,
-  givenPaidOrder,
+  importPaidOrder,
   payDue,
   payWith,
   seedSibling,
   seedStripeShop,
 } from '../support/payment-references.ts'
-import { refundEngine, refundRow, seedDue, settleAll } from '../support/refund-payments.ts'
-import { act, ask } from '../support/refunds.ts'
+import { createRefundEngine, loadRefundRow, seedDueSale, clearDueRefunds } from '../support/refund-payments.ts'
+import { actOnRefund, requestRefund } from '../support/refunds.ts'
 
 let fake: FakeStripe
 beforeEach(async () => {
-  await settleAll()
+  await clearDueRefunds()
   fake = createFakeStripe()
   serveStripe(fake)
 })
@@ -24,8 +24,8 @@ afterEach(() => vi.restoreAllMocks())
 const minute = 60_000
 
 async function approvedRefund(order: string): Promise<string> {
-  const { body } = await ask({ order_id: order })
-  await act(body.id, 'approve')
+  const { body } = await requestRefund({ order_id: order })
+  await actOnRefund(body.id, 'approve')
   return String(body.id)
 }
 
@@ -33,8 +33,8 @@ async function approvedRefund(order: string): Promise<string> {
 async function seedForeignRefund() {
   const shop = await seedStripeShop()
   const payment = payWith(fake, 10_000)
-  const first = await givenPaidOrder(shop, payment.id)
-  const foreign = await givenPaidOrder(await seedSibling(shop), payment.id)
+  const first = await importPaidOrder(shop, payment.id)
+  const foreign = await importPaidOrder(await seedSibling(shop), payment.id)
   return { payment, first, refund: await approvedRefund(foreign.order) }
 }
 
@@ -42,13 +42,13 @@ describe('a refund of a reference of another edition', () => {
   it('is never paid, wherever the consumer crashes', async () => {
     for (let trips = 0; ; trips++) {
       const { payment, refund } = await seedForeignRefund()
-      const engine = refundEngine({ payments: contextAt(Date.now()).payments })
-      const hasDied = await engine.runDying(trips)
+      const engine = createRefundEngine({ payments: contextAt(Date.now()).payments })
+      const hasDied = await engine.runUntilCrash(trips)
       for (let round = 0; round < 4; round++) {
         engine.advance(10 * minute)
-        await engine.runDying()
+        await engine.runUntilCrash()
       }
-      const { status, failure_code } = await refundRow(refund)
+      const { status, failure_code } = await loadRefundRow(refund)
       expect([trips, status, failure_code]).toEqual([trips, 'failed', 'payment_not_found'])
       expect(fake.store.paidBack(payment.id)).toBe(0)
       if (!hasDied) break
@@ -58,59 +58,59 @@ describe('a refund of a reference of another edition', () => {
   it('stays unpaid under its key when the first order goes while a call is open', async () => {
     const { payment, first, refund } = await seedForeignRefund()
     fake.respondWith('cut')
-    const engine = refundEngine({ payments: contextAt(Date.now()).payments })
+    const engine = createRefundEngine({ payments: contextAt(Date.now()).payments })
     await engine.run()
-    expect((await refundRow(refund)).status).toBe('processing')
+    expect((await loadRefundRow(refund)).status).toBe('processing')
     await changeReference(first, 'pi_another')
     fake.respondWith('accept')
     engine.advance(minute)
     await engine.run()
-    expect(await refundRow(refund)).toMatchObject({ status: 'failed', failure_code: 'payment_not_found' })
+    expect(await loadRefundRow(refund)).toMatchObject({ status: 'failed', failure_code: 'payment_not_found' })
     expect(fake.store.paidBack(payment.id)).toBe(0)
-    await act(refund, 'retry')
+    await actOnRefund(refund, 'retry')
     await payDue()
-    expect((await refundRow(refund)).status).toBe('completed')
+    expect((await loadRefundRow(refund)).status).toBe('completed')
     expect(fake.store.paidBack(payment.id)).toBe(10_000)
   })
 })
 
 describe('a refund whose payment the provider does not name', () => {
   it('waits without a call until the provider answers, and is then paid once', async () => {
-    const { refund, provider, engine } = await seedDue()
+    const { refund, provider, engine } = await seedDueSale()
     const { listReferences } = provider.gateway
     provider.gateway.listReferences = () => Promise.reject(new PaymentProviderUnavailable('down'))
     await engine.run()
-    expect(await refundRow(refund)).toMatchObject({
+    expect(await loadRefundRow(refund)).toMatchObject({
       status: 'approved',
       checks: 1,
       lease_until: null,
       provider_key: null,
     })
-    expect([provider.calls, (await refundRow(refund)).due_at]).toEqual([[], engine.job.now() + minute])
+    expect([provider.calls, (await loadRefundRow(refund)).due_at]).toEqual([[], engine.job.now() + minute])
     provider.gateway.listReferences = listReferences
     engine.advance(minute)
     await engine.run()
-    expect(await refundRow(refund)).toMatchObject({ status: 'completed', checks: 0, attempts: 1 })
-    expect(provider.paid()).toBe(10_000)
+    expect(await loadRefundRow(refund)).toMatchObject({ status: 'completed', checks: 0, attempts: 1 })
+    expect(provider.sumPaid()).toBe(10_000)
   })
 
   it('fails the healthcheck of its edition after 30 days', async () => {
-    const { refund, provider, engine } = await seedDue()
+    const { refund, provider, engine } = await seedDueSale()
     provider.gateway.listReferences = () => Promise.reject(new PaymentProviderUnavailable('down'))
     await engine.run()
     engine.advance(31 * 24 * 60 * minute)
     await engine.run()
-    expect(await refundRow(refund)).toMatchObject({ status: 'approved', needs_attention: true })
+    expect(await loadRefundRow(refund)).toMatchObject({ status: 'approved', needs_attention: true })
   })
 
   it('stops at any other fault, and is paid when its lease has expired', async () => {
-    const { refund, provider, engine } = await seedDue()
+    const { refund, provider, engine } = await seedDueSale()
     const { listReferences } = provider.gateway
     provider.gateway.listReferences = () => Promise.reject(new Error('a fault'))
     await expect(engine.run()).rejects.toThrow('refunds could not be paid')
     provider.gateway.listReferences = listReferences
     engine.advance(2 * minute)
     await engine.run()
-    expect(await refundRow(refund)).toMatchObject({ status: 'completed', attempts: 1 })
+    expect(await loadRefundRow(refund)).toMatchObject({ status: 'completed', attempts: 1 })
   })
 })

@@ -100,7 +100,7 @@ describe('the sweep of purchases', () => {
     await expectExpiredOnce(shop, 10)
   })
 
-  it('keeps a purchase that was cancelled or extended between its reading and its commit', async () => {
+  it('keeps a purchase that was cancelled or extended while the sweep was running', async () => {
     const shop = await seedShop()
     const [cancelled, extended, due] = [
       await givenTicket(shop, { valid_until: over }),

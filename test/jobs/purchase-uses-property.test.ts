@@ -156,7 +156,7 @@ async function given(limit: number | null) {
     return 'swept'
   }
   /** Resolves with whether the operation came to its transaction. */
-  const runDying = async (what: Operation, when: 'before' | 'after'): Promise<boolean> => {
+  const runUntilCrash = async (what: Operation, when: 'before' | 'after'): Promise<boolean> => {
     const ctx = dying(when)
     try {
       const sound = contextAt(Date.now())
@@ -170,7 +170,7 @@ async function given(limit: number | null) {
       throw error
     }
   }
-  return { id, shop, run, runDying }
+  return { id, shop, run, runUntilCrash }
 }
 
 type Machine = Awaited<ReturnType<typeof given>>
@@ -220,7 +220,7 @@ async function runStep(machine: Machine, model: Model, { first, and, dies }: Ste
   if (and) return runBoth(machine, model, first, and)
   const [answer, after] = applied(model, first)
   if (dies && first.do !== 'import') {
-    const isCommitted = (await machine.runDying(first, dies)) && dies === 'after'
+    const isCommitted = (await machine.runUntilCrash(first, dies)) && dies === 'after'
     const left = isCommitted ? after : model
     expect(await stored(machine)).toEqual(expected(left))
     return left

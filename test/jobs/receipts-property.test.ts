@@ -62,7 +62,7 @@ async function open(deduplicates: boolean) {
         ))
       case 'messages':
         provider.play(one.script)
-        await Promise.all(Array.from({ length: one.copies }, () => engine.runDying(one.trips)))
+        await Promise.all(Array.from({ length: one.copies }, () => engine.runUntilCrash(one.trips)))
         return provider.play([])
       case 'wait':
         return void engine.advance(one.minutes * minute)
@@ -75,7 +75,7 @@ async function open(deduplicates: boolean) {
     const isOpen = async () => (await receiptsOf(shop)).some(({ status }) => status === 'pending')
     for (let turn = 0; turn < 8 && (await isOpen()); turn++) {
       engine.advance(130 * minute)
-      await engine.runDying()
+      await engine.runUntilCrash()
     }
   }
   return { shop, provider, take, settle, bought: () => bought }

@@ -7,19 +7,25 @@ import { newMeter } from '../../src/domain/meter.ts'
 import { get } from '../support/api.ts'
 import { seedShop, type Shop, givenOrder, seedShopWithAccount } from '../support/seeding/sales/orders.ts'
 import {
-  actOn,
-  batchOf,
+  actOnBatch,
+  loadBatch,
   consume,
   expectTotalsToBeSums,
   expireLeases,
   quietJob,
-  sell,
+  importPaidOrders,
   sweep,
-  timesRequested,
-  worked,
+  countRequestsPerPurchase,
+  workUntilDone,
 } from '../support/refund-batches.ts'
 import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
-import { act, ask, expectCountersToBeSums, pay, refundsOf } from '../support/refunds.ts'
+import {
+  actOnRefund,
+  requestRefund,
+  expectCountersToBeSums,
+  payDueRefunds,
+  loadRefundRows,
+} from '../support/refunds.ts'
 import { db } from '../support/seeding/rows.ts'
 
 /** A consumer that dies at the round trip to the database of this number, before it or after it. */
@@ -51,19 +57,19 @@ function mortal(trip: number, isBefore: boolean) {
 
 const given = async (orders: number, change: Record<string, unknown> = {}) => {
   const shop = await seedShopWithAccount('test')
-  await sell(shop, orders)
+  await importPaidOrders(shop, orders)
   const { body } = await makeBatch(shop, change)
   return { shop, id: body.id as string }
 }
 
 async function expectEachOnce(shop: Shop, id: string, orders: number): Promise<void> {
-  expect(await batchOf(id)).toMatchObject({
+  expect(await loadBatch(id)).toMatchObject({
     status: 'finished',
     requested: { orders, purchases: 2 * orders, amounts: [{ currency: 'dkk', amount: 450 * orders }], left_out: [] },
     requests: [{ open: orders, open_amount: 450 * orders }],
   })
-  expect(await timesRequested(id)).toEqual({ 1: 2 * orders })
-  expect(await refundsOf(shop)).toHaveLength(orders)
+  expect(await countRequestsPerPurchase(id)).toEqual({ 1: 2 * orders })
+  expect(await loadRefundRows(shop)).toHaveLength(orders)
   await expectCountersToBeSums(shop)
   await expectTotalsToBeSums(id)
 }
@@ -71,18 +77,18 @@ async function expectEachOnce(shop: Shop, id: string, orders: number): Promise<v
 describe('the consumer of refund batches', () => {
   it('requests each purchase once after a crash before or after any call of the database', async () => {
     const { shop, id } = await given(23)
-    await actOn(id, 'start')
+    await actOnBatch(id, 'start')
     let deaths = 0
     for (let trip = 1; trip < 44; trip++) {
       const { job, hasDied } = mortal(Math.ceil(trip / 2), trip % 2 === 1)
       await consume(id, job).catch(() => undefined)
       if (hasDied()) deaths++
-      const batch = await batchOf(id)
-      expect((await refundsOf(shop)).length).toBe(batch.requested.orders)
+      const batch = await loadBatch(id)
+      expect((await loadRefundRows(shop)).length).toBe(batch.requested.orders)
       await expireLeases()
     }
     expect(deaths).toBeGreaterThan(10)
-    await worked(id)
+    await workUntilDone(id)
     await expectEachOnce(shop, id, 23)
   })
 
@@ -92,27 +98,27 @@ describe('the consumer of refund batches', () => {
       await consume(id, mortal(Math.ceil(trip / 2), trip % 2 === 1).job).catch(() => undefined)
       await expireLeases()
     }
-    expect((await worked(id)).dry_run).toMatchObject({ orders: 310, purchases: 620, customers: 310 })
+    expect((await workUntilDone(id)).dry_run).toMatchObject({ orders: 310, purchases: 620, customers: 310 })
   })
 
   it('requests each purchase once when twenty consumers work without leases', async () => {
     const { shop, id } = await given(35)
-    await actOn(id, 'start')
+    await actOnBatch(id, 'start')
     const intrude = async () => {
       await expireLeases()
       await consume(id)
     }
     await Promise.all(Array.from({ length: 20 }, intrude))
-    await worked(id)
+    await workUntilDone(id)
     await expectEachOnce(shop, id, 35)
   })
 
   it('requests each purchase once when two batches include it', async () => {
     const { shop, id } = await given(12)
     const other = (await makeBatch(shop)).body.id
-    await Promise.all([actOn(id, 'start'), actOn(other, 'start')])
-    await Promise.all([worked(id), worked(other)])
-    const requested = [await batchOf(id), await batchOf(other)].map((batch) => batch.requested.purchases)
+    await Promise.all([actOnBatch(id, 'start'), actOnBatch(other, 'start')])
+    await Promise.all([workUntilDone(id), workUntilDone(other)])
+    const requested = [await loadBatch(id), await loadBatch(other)].map((batch) => batch.requested.purchases)
     expect(requested.reduce((one, another) => one + another, 0)).toBe(24)
     await expectCountersToBeSums(shop)
   })
@@ -121,18 +127,18 @@ describe('the consumer of refund batches', () => {
     const { id } = await given(1)
     const enqueued: unknown[] = []
     const job = quietJob({ jobQueue: { enqueue: async (_, messages) => void enqueued.push(...messages) } })
-    await actOn(id, 'start')
+    await actOnBatch(id, 'start')
     await sweep(job)
     expect(enqueued).toContainEqual({ type: 'refund-batch.work', batch_id: id })
-    await worked(id)
+    await workUntilDone(id)
     enqueued.length = 0
     await sweep(job)
     expect(enqueued).not.toContainEqual({ type: 'refund-batch.work', batch_id: id })
     await consume(id)
-    expect((await batchOf(id)).requested.orders).toBe(1)
+    expect((await loadBatch(id)).requested.orders).toBe(1)
   })
 
-  it('causes a finding of the health when a batch has not moved for an hour', async () => {
+  it('fails the health check of an edition when a batch has made no progress for an hour', async () => {
     const { shop, id } = await given(1)
     const passes = async () => {
       const { body } = await get(`/v1/editions/${shop.edition_id}/healthcheck`)
@@ -141,25 +147,25 @@ describe('the consumer of refund batches', () => {
     }
     const later = () => db.all(sql`update refund_batches set modified_at = modified_at - 3600001 where id = ${id}`)
     await later()
-    expect((await batchOf(id)).status).toBe('draft')
+    expect((await loadBatch(id)).status).toBe('draft')
     expect(await passes()).toBe(true)
-    await actOn(id, 'start')
+    await actOnBatch(id, 'start')
     expect(await passes()).toBe(true)
     await later()
     expect(await passes()).toBe(false)
-    await worked(id)
+    await workUntilDone(id)
     expect(await passes()).toBe(true)
   })
 
   it('never requests an order twice that an import has moved behind the cursor', async () => {
     const { shop, id } = await given(1, { amount: 'percent', percent: 50 })
-    await actOn(id, 'start')
+    await actOnBatch(id, 'start')
     await consume(id, mortal(7, false).job).catch(() => undefined)
     await db.all(sql`update refund_batches set status = 'running', due_at = 0, lease_until = null,
       cursor_created_at = null, cursor_seq = null where id = ${id}`)
-    await worked(id)
-    expect(await refundsOf(shop)).toHaveLength(1)
-    expect((await batchOf(id)).requested.amounts).toEqual([{ currency: 'dkk', amount: 225 }])
+    await workUntilDone(id)
+    expect(await loadRefundRows(shop)).toHaveLength(1)
+    expect((await loadBatch(id)).requested.amounts).toEqual([{ currency: 'dkk', amount: 225 }])
   })
 })
 
@@ -167,7 +173,7 @@ describe('the cost of a refund batch', () => {
   it('is the same for each order, for any number of orders', async () => {
     const costOf = async (orders: number) => {
       const { id } = await given(orders)
-      await actOn(id, 'start')
+      await actOnBatch(id, 'start')
       const meter = newMeter()
       await consume(id, quietJob({ db: new Database(env.DB, meter) }))
       return meter
@@ -205,11 +211,11 @@ interface Known {
 }
 
 async function take(shop: Shop, known: Known[], what: Step): Promise<void> {
-  if (what.do === 'sell') return sell(shop, 3)
-  if (what.do === 'pay') return pay()
+  if (what.do === 'sell') return importPaidOrders(shop, 3)
+  if (what.do === 'pay') return payDueRefunds()
   if (what.do === 'single') {
     const { order } = await givenOrder(shop)
-    await ask({ order_id: order })
+    await requestRefund({ order_id: order })
     return
   }
   if (what.do === 'batch') {
@@ -219,14 +225,14 @@ async function take(shop: Shop, known: Known[], what: Step): Promise<void> {
   }
   if (what.do === 'work') {
     for (const batch of known.filter(({ status }) => status === 'running'))
-      batch.status = (await worked(batch.id)).status
+      batch.status = (await workUntilDone(batch.id)).status
     return
   }
   if (!('which' in what)) return
   if (what.do === 'reject') {
-    const open = (await refundsOf(shop)).filter(({ status }) => status === 'pending')
+    const open = (await loadRefundRows(shop)).filter(({ status }) => status === 'pending')
     const one = open[what.which % Math.max(1, open.length)]
-    if (one) expect((await act(one.id, 'reject')).status).toBe(200)
+    if (one) expect((await actOnRefund(one.id, 'reject')).status).toBe(200)
     return
   }
   const batch = known[what.which % Math.max(1, known.length)]
@@ -234,14 +240,14 @@ async function take(shop: Shop, known: Known[], what: Step): Promise<void> {
   if (what.do === 'die') {
     await consume(batch.id, mortal(1 + (what.which % 7), what.which % 2 === 0).job).catch(() => undefined)
     await expireLeases()
-    const { status } = await batchOf(batch.id)
+    const { status } = await loadBatch(batch.id)
     expect(status === batch.status || (batch.status === 'running' && status === 'finished')).toBe(true)
     batch.status = status
     return
   }
   const allowed =
     what.do === 'start' ? batch.status === 'draft' && batch.counted > 0 : ['draft', 'running'].includes(batch.status)
-  const { status, body } = await actOn(batch.id, what.do)
+  const { status, body } = await actOnBatch(batch.id, what.do)
   expect(status).toBe(allowed ? 200 : 409)
   if (allowed) batch.status = body.status
 }
@@ -258,10 +264,10 @@ describe('random refund batches', () => {
           await expectCountersToBeSums(shop)
         }
         for (const { id, counted, status } of known) {
-          const batch = await batchOf(id)
+          const batch = await loadBatch(id)
           expect(batch.status).toBe(status)
           expect(batch.requested.amounts[0]?.amount ?? 0).toBeLessThanOrEqual(counted)
-          expect(Object.keys(await timesRequested(id)).every((times) => Number(times) <= 1)).toBe(true)
+          expect(Object.keys(await countRequestsPerPurchase(id)).every((times) => Number(times) <= 1)).toBe(true)
           await expectTotalsToBeSums(id)
         }
         const list = await get(`/v1/editions/${shop.edition_id}/refund-batches`)
@@ -274,5 +280,5 @@ describe('random refund batches', () => {
 
 it('find nothing to pay back in a shop without orders', async () => {
   const { body } = await makeBatch(await seedShop())
-  expect(await worked(body.id)).toMatchObject({ status: 'draft', dry_run: { orders: 0 } })
+  expect(await workUntilDone(body.id)).toMatchObject({ status: 'draft', dry_run: { orders: 0 } })
 })

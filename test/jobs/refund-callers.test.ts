@@ -172,7 +172,7 @@ const change = fc.record({
   act: fc.constantFrom('change', 'change', 'change', 'delete'),
 })
 
-it('callers see the refund requests of their organizations and editions, after any change', async () => {
+it('shows callers the refund requests of their organizations and editions, after any change', async () => {
   const { places, foreign, callers, requests } = await seedCallers()
   const { organization } = foreign
   const [place = foreign] = places

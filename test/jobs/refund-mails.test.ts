@@ -10,11 +10,11 @@ import { commitAnnounced } from '../../src/modules/webhooks/index.ts'
 import { providerOf as emailProviderOf, receiptEngine } from '../support/receipts.ts'
 import {
   approveAgain,
-  providerOf,
-  refundEmailsOf,
-  refundEngine,
-  refundRow,
-  refusedFor,
+  createProvider,
+  loadRefundEmails,
+  createRefundEngine,
+  loadRefundRow,
+  buildRefusal,
 } from '../support/refund-payments.ts'
 import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
 import { seedSale, type Sale } from '../support/seeding/sales/trades.ts'
@@ -34,7 +34,7 @@ async function sent(): Promise<string[]> {
 
 async function pay(sale: Sale, columns: Parameters<typeof seedDueRefund>[1] = {}): Promise<string> {
   const refund = await seedDueRefund(sale, columns)
-  await refundEngine(providerOf()).run()
+  await createRefundEngine(createProvider()).run()
   return refund
 }
 
@@ -114,8 +114,8 @@ describe('the confirmation of a refund', () => {
         created_at: 1,
       }),
     )
-    expect(await refundEmailsOf(await pay(silent, { notify_customer: false }))).toEqual([])
-    expect(await refundEmailsOf(await pay(without))).toEqual([])
+    expect(await loadRefundEmails(await pay(silent, { notify_customer: false }))).toEqual([])
+    expect(await loadRefundEmails(await pay(without))).toEqual([])
     await pay(dead)
     expect(await sent()).toEqual([])
   })
@@ -130,13 +130,13 @@ describe('the confirmation of a refund', () => {
   it('is sent again for the next attempt after a late failure', async () => {
     const sale = await seedSale()
     const refund = await pay(sale)
-    const { job } = refundEngine(providerOf())
-    const failed = refusedFor('expired_card')
-    const { statements, announcements } = await buildOutcomeChanges(job, await refundRow(refund), failed)
+    const { job } = createRefundEngine(createProvider())
+    const failed = buildRefusal('expired_card')
+    const { statements, announcements } = await buildOutcomeChanges(job, await loadRefundRow(refund), failed)
     await commitAnnounced(job, statements, announcements)
     await approveAgain(sale, refund, 1)
-    await refundEngine(providerOf()).run()
-    const rows = await refundEmailsOf(refund)
+    await createRefundEngine(createProvider()).run()
+    const rows = await loadRefundEmails(refund)
     expect(rows.map(({ kind, refund_attempt }) => `${kind} ${refund_attempt}`).toSorted()).toEqual([
       'refund_confirmation 1',
       'refund_confirmation 2',
@@ -151,9 +151,9 @@ describe('the message that a refund was rejected', () => {
   it('shows its reason as text, without markup or templates', async () => {
     const sale = await seedSale()
     const refund = await seedDueRefund(sale, { status: 'rejected', due_at: null })
-    const { job } = refundEngine(providerOf())
+    const { job } = createRefundEngine(createProvider())
     const rejection_reason = '<b>Too late</b> {{ customer.email }} {% if x %}'
-    const row = { ...(await refundRow(refund)), rejection_reason, amount_minor: 10_000 }
+    const row = { ...(await loadRefundRow(refund)), rejection_reason, amount_minor: 10_000 }
     await write(...(await refundEmailStatements(job, 'refund_rejection', row)))
     const [mail = ''] = await sent()
     expect(mail).toMatch(/^About your refund for order/)

@@ -3,35 +3,35 @@ import { dayMs as day } from '../../src/domain/time/instants.ts'
 import { recordOutcome } from '../../src/modules/refund-payments/provider/pay.ts'
 import { get } from '../support/api.ts'
 import {
-  actionsOf,
+  listAnnouncedActions,
   approveAgain,
-  auditOf,
-  cancelledAndPaidBack,
+  listAuditActions,
+  cancelledState,
   type Conduct,
-  seedDue,
-  paidBack,
-  refundEmailsOf,
-  refundRow,
-  refusedFor,
-  settleAll,
-  stateOf,
-  underWay,
-  untouched,
+  seedDueSale,
+  refundedState,
+  loadRefundEmails,
+  loadRefundRow,
+  buildRefusal,
+  clearDueRefunds,
+  loadSaleState,
+  pendingState,
+  unrefundedState,
 } from '../support/refund-payments.ts'
 import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
 
 const minute = 60_000
 const hour = 60 * minute
 
-beforeEach(settleAll)
+beforeEach(clearDueRefunds)
 
 describe('a refund whose call had no answer', () => {
   it('stays processing under its key until an answer comes', async () => {
-    const { sale, refund, provider, engine } = await seedDue()
-    provider.play(['lose the call', 'pay and lose the answer'])
+    const { sale, refund, provider, engine } = await seedDueSale()
+    provider.setScript(['lose the call', 'pay and lose the answer'])
     await engine.run()
-    expect(await refundRow(refund)).toMatchObject({ status: 'processing', checks: 1, lease_until: null })
-    expect(await stateOf(sale)).toEqual(underWay)
+    expect(await loadRefundRow(refund)).toMatchObject({ status: 'processing', checks: 1, lease_until: null })
+    expect(await loadSaleState(sale)).toEqual(pendingState)
     await engine.run()
     expect(provider.calls).toHaveLength(1)
     engine.advance(minute)
@@ -39,78 +39,78 @@ describe('a refund whose call had no answer', () => {
     engine.advance(2 * minute)
     await engine.run()
     expect(new Set(provider.calls.map(({ key }) => key))).toEqual(new Set([`${refund}:1`]))
-    expect(provider.paid()).toBe(10_000)
-    expect(await stateOf(sale)).toEqual(paidBack)
+    expect(provider.sumPaid()).toBe(10_000)
+    expect(await loadSaleState(sale)).toEqual(refundedState)
   })
 
   it('is looked up once its key may be forgotten, and is not paid under that key any more', async () => {
-    const { sale, refund, provider, engine } = await seedDue()
-    provider.play(['pay and lose the answer'])
+    const { sale, refund, provider, engine } = await seedDueSale()
+    provider.setScript(['pay and lose the answer'])
     await engine.run()
     engine.advance(20 * hour)
     await engine.run()
-    expect([provider.calls.length, provider.asked]).toEqual([1, [`${refund}:1`]])
-    expect(await stateOf(sale)).toEqual(paidBack)
+    expect([provider.calls.length, provider.lookedUpKeys]).toEqual([1, [`${refund}:1`]])
+    expect(await loadSaleState(sale)).toEqual(refundedState)
   })
 
   it('fails when the provider never received it, and can then be retried', async () => {
-    const { sale, refund, provider, engine } = await seedDue()
-    provider.play(['lose the call'])
+    const { sale, refund, provider, engine } = await seedDueSale()
+    provider.setScript(['lose the call'])
     await engine.run()
     engine.advance(20 * hour)
     await engine.run()
-    expect(await refundRow(refund)).toMatchObject({ status: 'failed', failure_code: 'provider_error' })
-    expect(await stateOf(sale)).toEqual(untouched)
+    expect(await loadRefundRow(refund)).toMatchObject({ status: 'failed', failure_code: 'provider_error' })
+    expect(await loadSaleState(sale)).toEqual(unrefundedState)
     await approveAgain(sale, refund, engine.job.now())
     await engine.run()
     expect(provider.calls.at(-1)?.key).toBe(`${refund}:2`)
-    expect(await refundRow(refund)).toMatchObject({ status: 'completed', attempts: 2, failure_code: null })
-    expect(await stateOf(sale)).toEqual(paidBack)
+    expect(await loadRefundRow(refund)).toMatchObject({ status: 'completed', attempts: 2, failure_code: null })
+    expect(await loadSaleState(sale)).toEqual(refundedState)
   })
 
   it('does not fail when only the repeated call is refused', async () => {
-    const { sale, provider, engine } = await seedDue()
-    const refusal = refusedFor('account_not_ready')
-    provider.play(['pay and lose the answer', refusal])
+    const { sale, provider, engine } = await seedDueSale()
+    const refusal = buildRefusal('account_not_ready')
+    provider.setScript(['pay and lose the answer', refusal])
     await engine.run()
-    provider.reach(false)
+    provider.setReachable(false)
     engine.advance(minute)
     await engine.run()
-    expect(await stateOf(sale)).toEqual(underWay)
-    provider.play([refusal])
-    provider.reach(true)
+    expect(await loadSaleState(sale)).toEqual(pendingState)
+    provider.setScript([refusal])
+    provider.setReachable(true)
     engine.advance(2 * minute)
     await engine.run()
-    expect(await stateOf(sale)).toEqual(paidBack)
-    expect(provider.paid()).toBe(10_000)
+    expect(await loadSaleState(sale)).toEqual(refundedState)
+    expect(provider.sumPaid()).toBe(10_000)
   })
 
   it('is never called a second time when the provider does not deduplicate', async () => {
-    const { sale, refund, provider, engine } = await seedDue({}, { isIdempotent: false })
-    provider.play(['pay and lose the answer', 'pay'])
+    const { sale, refund, provider, engine } = await seedDueSale({}, { isIdempotent: false })
+    provider.setScript(['pay and lose the answer', 'pay'])
     await engine.run()
     engine.advance(minute)
     await engine.run()
-    expect([provider.calls.length, provider.paid()]).toEqual([1, 10_000])
-    expect((await refundRow(refund)).status).toBe('completed')
-    expect(await stateOf(sale)).toEqual(paidBack)
+    expect([provider.calls.length, provider.sumPaid()]).toEqual([1, 10_000])
+    expect((await loadRefundRow(refund)).status).toBe('completed')
+    expect(await loadSaleState(sale)).toEqual(refundedState)
   })
 })
 
 describe('a refund that is pending at the provider', () => {
-  it('is looked up after 1, 6, 24 and 72 hours and each day, and is marked for people after 30 days', async () => {
-    const { sale, refund, provider, engine } = await seedDue()
+  it('is looked up after 1, 6, 24 and 72 hours and each day, and is flagged for a person after 30 days', async () => {
+    const { sale, refund, provider, engine } = await seedDueSale()
     const health = async () => {
       const { body } = await get(`/v1/editions/${sale.edition}/healthcheck`)
       const checks = body.checks as { check_id: string; passed: boolean }[]
       return checks.find(({ check_id }) => check_id === 'payments.refunds_settled')?.passed
     }
-    provider.play(['pay later'])
+    provider.setScript(['pay later'])
     await engine.run()
     const began = engine.job.now()
     const dues: number[] = []
     for (let round = 0; round < 34; round++) {
-      const { due_at, needs_attention } = await refundRow(refund)
+      const { due_at, needs_attention } = await loadRefundRow(refund)
       if (needs_attention) break
       dues.push(((due_at ?? 0) - began) / hour)
       engine.advance((due_at ?? 0) - engine.job.now())
@@ -118,25 +118,25 @@ describe('a refund that is pending at the provider', () => {
     }
     expect(dues.slice(0, 6)).toEqual([1, 6, 24, 72, 96, 120])
     expect([dues.length, dues.at(-1), provider.calls.length]).toEqual([31, 720, 1])
-    expect(await refundRow(refund)).toMatchObject({ status: 'processing', needs_attention: true })
-    expect(await stateOf(sale)).toEqual(underWay)
+    expect(await loadRefundRow(refund)).toMatchObject({ status: 'processing', needs_attention: true })
+    expect(await loadSaleState(sale)).toEqual(pendingState)
     expect(await health()).toBe(false)
     provider.decide(`re_1_pi_${sale.transaction}`, true)
     engine.advance(8 * day)
     await engine.run()
-    expect(await refundRow(refund)).toMatchObject({ status: 'completed', needs_attention: false })
+    expect(await loadRefundRow(refund)).toMatchObject({ status: 'completed', needs_attention: false })
     expect(await health()).toBe(true)
   })
 
   it('releases its amount when it fails late', async () => {
-    const { sale, refund, provider, engine } = await seedDue()
-    provider.play(['pay later'])
+    const { sale, refund, provider, engine } = await seedDueSale()
+    provider.setScript(['pay later'])
     await engine.run()
     provider.decide(`re_1_pi_${sale.transaction}`, false)
     engine.advance(hour)
     await engine.run()
-    expect(await refundRow(refund)).toMatchObject({ status: 'failed', failure_code: 'expired_card' })
-    expect(await stateOf(sale)).toEqual(untouched)
+    expect(await loadRefundRow(refund)).toMatchObject({ status: 'failed', failure_code: 'expired_card' })
+    expect(await loadSaleState(sale)).toEqual(unrefundedState)
   })
 })
 
@@ -144,63 +144,63 @@ describe('a consumer that crashes', () => {
   const conducts: Conduct[] = ['pay', 'pay and die', 'die', 'pay and lose the answer', 'pay later']
   it.each(conducts)('at any of its round trips pays no refund twice and loses none (%s)', async (conduct) => {
     for (let trips = 0; ; trips++) {
-      const { sale, refund, provider, engine } = await seedDue({ cancel_purchase: true })
-      provider.play([conduct])
-      const hasDied = await engine.runDying(trips)
+      const { sale, refund, provider, engine } = await seedDueSale({ cancel_purchase: true })
+      provider.setScript([conduct])
+      const hasDied = await engine.runUntilCrash(trips)
       for (let round = 0; round < 4; round++) {
         engine.advance(10 * minute)
-        await engine.runDying()
+        await engine.runUntilCrash()
       }
       for (const reference of provider.refunds.keys()) provider.decide(reference, true)
       engine.advance(hour)
       await engine.run()
-      expect([trips, provider.paid(), (await refundRow(refund)).status]).toEqual([trips, 10_000, 'completed'])
+      expect([trips, provider.sumPaid(), (await loadRefundRow(refund)).status]).toEqual([trips, 10_000, 'completed'])
       expect(provider.refunds.size).toBe(1)
-      expect(await stateOf(sale)).toEqual(cancelledAndPaidBack)
-      expect(await actionsOf(sale)).toEqual(['refunded:completed:refunded:100'])
-      expect(await refundEmailsOf(refund)).toHaveLength(1)
-      expect(await auditOf(refund)).toEqual(['completeRefund'])
+      expect(await loadSaleState(sale)).toEqual(cancelledState)
+      expect(await listAnnouncedActions(sale)).toEqual(['refunded:completed:refunded:100'])
+      expect(await loadRefundEmails(refund)).toHaveLength(1)
+      expect(await listAuditActions(refund)).toEqual(['completeRefund'])
       if (!hasDied && trips > 8) break
       if (trips > 20) break
     }
   })
 
   it('keeps other consumers from its refund until its lease has expired', async () => {
-    const { refund, provider, engine } = await seedDue()
-    provider.play(['die'])
-    await engine.runDying()
+    const { refund, provider, engine } = await seedDueSale()
+    provider.setScript(['die'])
+    await engine.runUntilCrash()
     engine.advance(89_000)
     await engine.run()
     expect(provider.calls).toHaveLength(1)
     engine.advance(1000)
     await engine.run()
     expect(provider.calls.map(({ key }) => key)).toEqual([`${refund}:1`, `${refund}:1`])
-    expect((await refundRow(refund)).status).toBe('completed')
+    expect((await loadRefundRow(refund)).status).toBe('completed')
   })
 
-  it('changes nothing with an outdated answer afterwards', async () => {
-    const { sale, refund, provider, engine } = await seedDue()
-    provider.play(['lose the call'])
+  it('changes nothing when its answer is outdated', async () => {
+    const { sale, refund, provider, engine } = await seedDueSale()
+    provider.setScript(['lose the call'])
     await engine.run()
-    const old = await refundRow(refund)
+    const old = await loadRefundRow(refund)
     engine.advance(minute)
     await engine.run()
-    const failed = refusedFor('declined')
+    const failed = buildRefusal('declined')
     await recordOutcome(engine.job, old, failed)
     await recordOutcome(engine.job, old, { state: 'completed', provider_reference: 're_other' })
-    expect(await stateOf(sale)).toEqual(paidBack)
-    expect(await actionsOf(sale)).toEqual(['refunded:completed:active:100'])
+    expect(await loadSaleState(sale)).toEqual(refundedState)
+    expect(await listAnnouncedActions(sale)).toEqual(['refunded:completed:active:100'])
   })
 })
 
 describe('a refund that the provider reverts without an event', () => {
   it('is found by looking it up after 1, 3, 7, 14 and 30 days', async () => {
-    const { sale, refund, provider, engine } = await seedDue({ cancel_purchase: true })
+    const { sale, refund, provider, engine } = await seedDueSale({ cancel_purchase: true })
     await engine.run()
     const began = engine.job.now()
     const dues: number[] = []
     for (let round = 0; round < 4; round++) {
-      const { due_at } = await refundRow(refund)
+      const { due_at } = await loadRefundRow(refund)
       dues.push(((due_at ?? 0) - began) / day)
       engine.advance((due_at ?? 0) - engine.job.now())
       await engine.run()
@@ -209,41 +209,47 @@ describe('a refund that the provider reverts without an event', () => {
     provider.decide(`re_1_pi_${sale.transaction}`, false)
     engine.advance(16 * day)
     await engine.run()
-    expect(await refundRow(refund)).toMatchObject({ status: 'failed', due_at: null, failure_code: 'expired_card' })
-    expect(await stateOf(sale)).toEqual({ ...untouched, refunds: [['cancelled', 10_000]] })
-    expect(await actionsOf(sale)).toEqual(['refunded:completed:refunded:100', 'refund_failed:failed:active:100'])
-    expect((await refundEmailsOf(refund)).map(({ kind }) => kind)).toContain('refund_correction')
+    expect(await loadRefundRow(refund)).toMatchObject({ status: 'failed', due_at: null, failure_code: 'expired_card' })
+    expect(await loadSaleState(sale)).toEqual({ ...unrefundedState, refunds: [['cancelled', 10_000]] })
+    expect(await listAnnouncedActions(sale)).toEqual([
+      'refunded:completed:refunded:100',
+      'refund_failed:failed:active:100',
+    ])
+    expect((await loadRefundEmails(refund)).map(({ kind }) => kind)).toContain('refund_correction')
   })
 
   it('is not looked up after 30 days', async () => {
-    const { refund, engine } = await seedDue()
+    const { refund, engine } = await seedDueSale()
     await engine.run()
     engine.advance(31 * day)
     await engine.run()
-    expect(await refundRow(refund)).toMatchObject({ status: 'completed', due_at: null, lease_until: null })
+    expect(await loadRefundRow(refund)).toMatchObject({ status: 'completed', due_at: null, lease_until: null })
   })
 })
 
 describe('a purchase that two refunds cancelled', () => {
   it('is restored only when both have failed late', async () => {
     const half = { cancel_purchase: true, requested_minor: 5000, approved_minor: 5000 }
-    const { sale, refund, provider, engine } = await seedDue(half)
+    const { sale, refund, provider, engine } = await seedDueSale(half)
     const other = await seedDueRefund(sale, half)
     await engine.run()
-    expect(await stateOf(sale)).toMatchObject({ purchase: ['refunded', 10_000, 0], payment: ['refunded', 10_000, 0] })
+    expect(await loadSaleState(sale)).toMatchObject({
+      purchase: ['refunded', 10_000, 0],
+      payment: ['refunded', 10_000, 0],
+    })
     const seen: unknown[] = []
     for (const id of [refund, other]) {
-      provider.decide((await refundRow(id)).provider_reference ?? '', false)
+      provider.decide((await loadRefundRow(id)).provider_reference ?? '', false)
       engine.advance(day)
       await engine.run()
-      seen.push((await stateOf(sale)).purchase)
+      seen.push((await loadSaleState(sale)).purchase)
       engine.advance(2 * day)
     }
     expect(seen).toEqual([
       ['refunded', 5000, 0],
       ['active', 0, 0],
     ])
-    expect((await actionsOf(sale)).slice(2)).toEqual([
+    expect((await listAnnouncedActions(sale)).slice(2)).toEqual([
       'refund_failed:failed:refunded:50',
       'refund_failed:failed:active:50',
     ])

@@ -7,33 +7,33 @@ import { dayMs } from '../../src/domain/time/instants.ts'
 import type { PaymentGateway } from '../../src/gateways/payments/payments.ts'
 import { sweepRefunds } from '../../src/modules/refund-payments/jobs.ts'
 import {
-  actionsOf,
-  auditOf,
-  cancelledAndPaidBack,
-  seedDue,
-  providerOf,
-  refundEmailsOf,
-  refundEngine,
-  refundRow,
-  refusedFor,
-  settleAll,
-  stateOf,
-  untouched,
+  listAnnouncedActions,
+  listAuditActions,
+  cancelledState,
+  seedDueSale,
+  createProvider,
+  loadRefundEmails,
+  createRefundEngine,
+  loadRefundRow,
+  buildRefusal,
+  clearDueRefunds,
+  loadSaleState,
+  unrefundedState,
 } from '../support/refund-payments.ts'
 import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
 import { seedSale, seedPurchaseLike } from '../support/seeding/sales/trades.ts'
 import { db, write } from '../support/seeding/rows.ts'
 
-beforeEach(settleAll)
+beforeEach(clearDueRefunds)
 
 describe('the consumer of refunds', () => {
   it('pays approved refunds once, and writes everything in one commit', async () => {
-    const { sale, refund, provider, engine } = await seedDue({ cancel_purchase: true })
+    const { sale, refund, provider, engine } = await seedDueSale({ cancel_purchase: true })
     await Promise.all([engine.run(), engine.run(), engine.run()])
     expect(provider.calls).toMatchObject([
       { key: `${refund}:1`, payment: `pi_${sale.transaction}`, amount_minor: 10_000, currency: 'dkk' },
     ])
-    expect(await refundRow(refund)).toMatchObject({
+    expect(await loadRefundRow(refund)).toMatchObject({
       status: 'completed',
       attempts: 1,
       refunded_minor: 10_000,
@@ -42,20 +42,20 @@ describe('the consumer of refunds', () => {
       due_at: engine.job.now() + dayMs,
       lease_until: null,
     })
-    expect(await stateOf(sale)).toEqual(cancelledAndPaidBack)
-    expect(await actionsOf(sale)).toEqual(['refunded:completed:refunded:100'])
-    expect(await auditOf(refund)).toEqual(['completeRefund'])
-    expect(await refundEmailsOf(refund)).toMatchObject([
+    expect(await loadSaleState(sale)).toEqual(cancelledState)
+    expect(await listAnnouncedActions(sale)).toEqual(['refunded:completed:refunded:100'])
+    expect(await listAuditActions(refund)).toEqual(['completeRefund'])
+    expect(await loadRefundEmails(refund)).toMatchObject([
       { kind: 'refund_confirmation', recipient: `${sale.user}@example.test`, status: 'pending', order_id: null },
     ])
   })
 
   it('stores the key before it calls the provider', async () => {
-    const { refund, provider, engine } = await seedDue()
+    const { refund, provider, engine } = await seedDueSale()
     const seen: unknown[] = []
     const { refund: pay } = provider.gateway
     provider.gateway.refund = async (made) => {
-      const { status, provider_key, attempts } = await refundRow(refund)
+      const { status, provider_key, attempts } = await loadRefundRow(refund)
       seen.push([status, provider_key, attempts, made.key])
       return pay(made)
     }
@@ -64,48 +64,48 @@ describe('the consumer of refunds', () => {
   })
 
   it('pays parts of a payment, and updates its status', async () => {
-    const { sale, provider, engine } = await seedDue({ requested_minor: 4000, approved_minor: 2500 })
+    const { sale, provider, engine } = await seedDueSale({ requested_minor: 4000, approved_minor: 2500 })
     await engine.run()
     const half = {
       purchase: ['active', 2500, 0],
       payment: ['partially_refunded', 2500, 0],
       refunds: [['captured', 2500]],
     }
-    expect(await stateOf(sale)).toEqual(half)
+    expect(await loadSaleState(sale)).toEqual(half)
     await seedDueRefund(sale, { approved_minor: 7500, due_at: engine.job.now() })
     await engine.run()
-    expect((await stateOf(sale)).payment).toEqual(['refunded', 10_000, 0])
-    expect(provider.paid()).toBe(10_000)
+    expect((await loadSaleState(sale)).payment).toEqual(['refunded', 10_000, 0])
+    expect(provider.sumPaid()).toBe(10_000)
   })
 
   it('releases the amount that the provider refuses to pay', async () => {
-    const { sale, refund, provider, engine } = await seedDue({ cancel_purchase: true })
-    const refusal = refusedFor('declined')
-    provider.play([refusal])
+    const { sale, refund, provider, engine } = await seedDueSale({ cancel_purchase: true })
+    const refusal = buildRefusal('declined')
+    provider.setScript([refusal])
     await engine.run()
-    expect(await refundRow(refund)).toMatchObject({
+    expect(await loadRefundRow(refund)).toMatchObject({
       status: 'failed',
       failure_code: 'declined',
       failure_message: 'No.',
     })
-    expect(await stateOf(sale)).toEqual(untouched)
-    expect(await actionsOf(sale)).toEqual(['refund_failed:failed:active:100'])
-    expect(await refundEmailsOf(refund)).toEqual([])
-    expect(await auditOf(refund)).toEqual(['failRefund'])
+    expect(await loadSaleState(sale)).toEqual(unrefundedState)
+    expect(await listAnnouncedActions(sale)).toEqual(['refund_failed:failed:active:100'])
+    expect(await loadRefundEmails(refund)).toEqual([])
+    expect(await listAuditActions(refund)).toEqual(['failRefund'])
   })
 
-  it('makes no call for an unusable account, and records the reason', async () => {
-    const { sale, refund, provider, engine } = await seedDue()
+  it('fails a refund with the reason, and without a call, when its account cannot be used', async () => {
+    const { sale, refund, provider, engine } = await seedDueSale()
     await write(update(editions, { merchant_account_id: null }, sql`id = ${sale.edition}`))
     await write(sql`update merchant_accounts set type = 'stripe' where id = ${sale.account}`)
     await engine.run()
     expect(provider.calls).toEqual([])
-    expect(await refundRow(refund)).toMatchObject({ status: 'failed', failure_code: 'account_not_ready' })
-    expect(await stateOf(sale)).toEqual(untouched)
+    expect(await loadRefundRow(refund)).toMatchObject({ status: 'failed', failure_code: 'account_not_ready' })
+    expect(await loadSaleState(sale)).toEqual(unrefundedState)
   })
 
   it('cancels all purchases of a refunded order, each with its own amount', async () => {
-    const { sale, refund, engine } = await seedDue({ target: 'order', purchase_id: null, cancel_purchase: true })
+    const { sale, refund, engine } = await seedDueSale({ target: 'order', purchase_id: null, cancel_purchase: true })
     const second = await seedPurchaseLike(sale.purchase)
     await write(
       sql`update refund_items set amount_minor = 6000 where refund_request_id = ${refund}`,
@@ -120,33 +120,33 @@ describe('the consumer of refunds', () => {
       { status: 'refunded', refunded_minor: 4000, reserved_minor: 0, status_before: 'used' },
       { status: 'refunded', refunded_minor: 6000, reserved_minor: 0, status_before: 'active' },
     ])
-    expect((await actionsOf(sale)).length).toBe(2)
+    expect((await listAnnouncedActions(sale)).length).toBe(2)
   })
 
-  it('leaves a purchase unchanged that has expired since', async () => {
-    const { sale, engine } = await seedDue({ cancel_purchase: true })
+  it('leaves a purchase alone that has expired since', async () => {
+    const { sale, engine } = await seedDueSale({ cancel_purchase: true })
     await write(sql`update purchases set status = 'expired' where id = ${sale.purchase}`)
     await engine.run()
-    expect((await stateOf(sale)).purchase).toEqual(['expired', 10_000, 0])
-    expect(await actionsOf(sale)).toEqual(['refunded:completed:expired:100'])
+    expect((await loadSaleState(sale)).purchase).toEqual(['expired', 10_000, 0])
+    expect(await listAnnouncedActions(sale)).toEqual(['refunded:completed:expired:100'])
   })
 
   it('pays many refunds, each once, with several consumers at once', async () => {
     const sale = await seedSale()
     for (let n = 0; n < 12; n++) await seedDueRefund(sale, { requested_minor: 100, approved_minor: 100 })
-    const provider = providerOf()
-    const engines = Array.from({ length: 3 }, () => refundEngine(provider))
+    const provider = createProvider()
+    const engines = Array.from({ length: 3 }, () => createRefundEngine(provider))
     await Promise.all(engines.map(({ run }) => run()))
     expect(new Set(provider.calls.map(({ key }) => key)).size).toBe(12)
     expect(provider.calls).toHaveLength(12)
-    expect(provider.paid()).toBe(1200)
-    expect((await stateOf(sale)).payment).toEqual(['partially_refunded', 1200, 0])
+    expect(provider.sumPaid()).toBe(1200)
+    expect((await loadSaleState(sale)).payment).toEqual(['partially_refunded', 1200, 0])
   })
 
   it('leaves the rest to the next consumer when its time is over, and enqueues that one at once', async () => {
     const sale = await seedSale()
     for (let n = 0; n < 12; n++) await seedDueRefund(sale, { requested_minor: 100, approved_minor: 100 })
-    const provider = providerOf()
+    const provider = createProvider()
     const slow: PaymentGateway = {
       ...provider.gateway,
       refund: (call) => {
@@ -154,7 +154,7 @@ describe('the consumer of refunds', () => {
         return provider.gateway.refund(call)
       },
     }
-    const engine = refundEngine({ payments: { of: () => slow } })
+    const engine = createRefundEngine({ payments: { of: () => slow } })
     await seedDueRefund(sale, { requested_minor: 1, approved_minor: 1, due_at: engine.job.now() + 600_000 })
     await engine.run()
     expect(provider.calls).toHaveLength(10)
@@ -167,7 +167,7 @@ describe('the consumer of refunds', () => {
 
 describe('the sweep of refunds', () => {
   it('enqueues a message for due refunds, and none when nothing is due', async () => {
-    const { engine } = await seedDue()
+    const { engine } = await seedDueSale()
     await sweepRefunds(engine.job)
     expect(engine.enqueued).toEqual([0])
     await engine.run()
@@ -177,7 +177,7 @@ describe('the sweep of refunds', () => {
   })
 
   it('reads only due rows', async () => {
-    const { sale, engine } = await seedDue()
+    const { sale, engine } = await seedDueSale()
     await engine.run()
     const columns = { status: 'processing' as const, due_at: engine.job.now() + dayMs }
     for (let n = 0; n < 20; n++) await seedDueRefund(sale, { ...columns, requested_minor: 1, approved_minor: 1 })

@@ -2,12 +2,12 @@ import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { serveStripe } from '../support/fake-stripe.ts'
-import { settleAll } from '../support/refund-payments.ts'
-import { announcedTimes, aStep, givenWorld, heal, take, type World } from '../support/refund-model.ts'
-import { expectCountersToBeSums, itemsOf, refundsOf, transactionRow } from '../support/refunds.ts'
+import { clearDueRefunds } from '../support/refund-payments.ts'
+import { countAnnouncements, aStep, seedRefundWorld, heal, takeStep, type World } from '../support/refund-model.ts'
+import { expectCountersToBeSums, loadRefundItems, loadRefundRows, loadTransaction } from '../support/refunds.ts'
 import { db } from '../support/seeding/rows.ts'
 
-beforeEach(settleAll)
+beforeEach(clearDueRefunds)
 afterEach(() => vi.restoreAllMocks())
 
 /** Nothing is paid back twice, nor beyond what was paid. */
@@ -21,8 +21,8 @@ function expectPaidOnce({ fake, payment }: World): void {
 
 /** Every edge was announced once for each purchase of its request, and recorded once. */
 async function expectEdgesOnce(world: World): Promise<void> {
-  const times = await announcedTimes(world)
-  for (const refund of await refundsOf(world.shop)) {
+  const times = await countAnnouncements(world)
+  for (const refund of await loadRefundRows(world.shop)) {
     const entries = await db.all(sql<{ action: string }>`select action from audit_log where resource_id = ${refund.id}`)
     const recorded = (...actions: string[]) => entries.filter(({ action }) => actions.includes(action)).length
     const takenBack = recorded('takeBackRefund')
@@ -39,7 +39,7 @@ async function expectEdgesOnce(world: World): Promise<void> {
     }
     if (refund.source === 'provider') continue
     expect([refund.id, approved]).toEqual([refund.id, failed - takenBack + completed + (isOpen ? 1 : 0)])
-    for (const { purchase_id } of await itemsOf(refund.id))
+    for (const { purchase_id } of await loadRefundItems(refund.id))
       for (const [action, count] of Object.entries(expected))
         expect([refund.status, action, times.get(`${refund.id} ${purchase_id} ${action}`) ?? 0]).toEqual([
           refund.status,
@@ -54,12 +54,12 @@ describe('refunds at a Stripe with random faults', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(aStep, { minLength: 12, maxLength: 30 }), async (steps) => {
         vi.restoreAllMocks()
-        await settleAll()
-        const world = await givenWorld()
+        await clearDueRefunds()
+        const world = await seedRefundWorld()
         const { fake, payment, shop, bought, byHand } = world
         serveStripe(fake)
         for (const step of steps) {
-          await take(world, step)
+          await takeStep(world, step)
           expectPaidOnce(world)
           await expectCountersToBeSums(shop)
         }
@@ -67,7 +67,7 @@ describe('refunds at a Stripe with random faults', () => {
         expectPaidOnce(world)
         await expectCountersToBeSums(shop)
         await expectEdgesOnce(world)
-        const { refunded_minor, status } = await transactionRow(bought.payment)
+        const { refunded_minor, status } = await loadTransaction(bought.payment)
         expect(refunded_minor).toBe(fake.store.paidBack(payment.id))
         // A payment of which nothing was paid back follows its order.
         if (refunded_minor === 0) expect(['captured', 'cancelled']).toContain(status)
@@ -75,7 +75,7 @@ describe('refunds at a Stripe with random faults', () => {
         const rows = await db.all(sql<{ sum: number }>`select coalesce(sum(amount_minor), 0) as sum from transactions
           where order_id = ${bought.order} and type = 'refund' and status = 'captured'`)
         expect(rows).toEqual([{ sum: refunded_minor }])
-        const manual = await transactionRow(byHand.payment)
+        const manual = await loadTransaction(byHand.payment)
         expect(manual.refunded_minor + manual.reserved_minor).toBeLessThanOrEqual(manual.amount_minor)
       }),
       { numRuns: 4, endOnFailure: true },

@@ -1,7 +1,13 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { get, type Reply } from '../support/api.ts'
-import { act, ask, expectCountersToBeSums, pay, refundsOf } from '../support/refunds.ts'
+import {
+  actOnRefund,
+  requestRefund,
+  expectCountersToBeSums,
+  payDueRefunds,
+  loadRefundRows,
+} from '../support/refunds.ts'
 import { seedShopWithAccount, type BoughtOrder, givenOrder } from '../support/seeding/sales/orders.ts'
 
 type Amount = 'all' | 'half' | 'a cent too much' | number
@@ -55,21 +61,21 @@ async function askOne(bought: BoughtOrder, { target, amount: asked, fees, cancel
     'a cent too much': Math.round(max * 100) + 1,
   }
   const sum = typeof asked === 'number' ? asked : inCents[asked] / 100
-  const reply = await ask({ ...named, amount: sum, include_fees: fees, cancel_purchase: cancel })
+  const reply = await requestRefund({ ...named, amount: sum, include_fees: fees, cancel_purchase: cancel })
   return { reply, isShown: !fees && asked === 'all' && max > 0 }
 }
 
 async function run(bought: BoughtOrder, what: Operation): Promise<{ reply: Reply; isShown: boolean } | null> {
   if (what.do === 'ask') return askOne(bought, what)
   if (what.do === 'pay') {
-    await pay()
+    await payDueRefunds()
     return null
   }
-  const refunds = await refundsOf(bought.shop)
+  const refunds = await loadRefundRows(bought.shop)
   const refund = refunds[what.which % Math.max(1, refunds.length)]
   if (!refund) return null
   const body = what.do === 'approve' ? { amount: Math.floor(refund.requested_minor * what.part) / 100 } : {}
-  return { reply: await act(refund.id, what.do, body), isShown: false }
+  return { reply: await actOnRefund(refund.id, what.do, body), isShown: false }
 }
 
 describe('refunds of an order', () => {

@@ -1,14 +1,14 @@
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
-import { givenPaidOrder, payDue, payWith, seedStripeShop } from '../support/payment-references.ts'
-import { settleAll } from '../support/refund-payments.ts'
-import { act, ask, refundsOf } from '../support/refunds.ts'
+import { importPaidOrder, payDue, payWith, seedStripeShop } from '../support/payment-references.ts'
+import { clearDueRefunds } from '../support/refund-payments.ts'
+import { actOnRefund, requestRefund, loadRefundRows } from '../support/refunds.ts'
 import { deliverEvent } from '../support/stripe-refunds.ts'
 
 let fake: FakeStripe
 beforeEach(async () => {
-  await settleAll()
+  await clearDueRefunds()
   fake = createFakeStripe()
   serveStripe(fake)
 })
@@ -32,23 +32,23 @@ const step = fc.oneof(
   }),
 )
 
-it('orders that share a payment never ask Stripe for more than it has left, whatever is approved at once', async () => {
+it('never asks Stripe for more than a shared payment has left, whatever is approved at the same time', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14 }), async (steps) => {
       const shop = await seedStripeShop()
       const payment = payWith(fake, total)
       const orders: string[] = []
-      for (const amount of amounts) orders.push((await givenPaidOrder(shop, payment.id, amount)).order)
+      for (const amount of amounts) orders.push((await importPaidOrder(shop, payment.id, amount)).order)
       for (const { kind, order, amount } of steps) {
-        if (kind === 'ask') await ask({ order_id: orders[order], amount })
+        if (kind === 'ask') await requestRefund({ order_id: orders[order], amount })
         else if (kind === 'approve') {
-          const pending = (await refundsOf(shop)).filter(({ status }) => status === 'pending')
-          await Promise.all(pending.map(({ id }) => act(id, 'approve')))
+          const pending = (await loadRefundRows(shop)).filter(({ status }) => status === 'pending')
+          await Promise.all(pending.map(({ id }) => actOnRefund(id, 'approve')))
           await payDue()
         } else if (!('error' in fake.store.refund(payment, { amount, status: 'succeeded' })))
           expect((await deliverEvent(shop.account, fake.store.events.at(-1) ?? { body: '' })).status).toBe(200)
       }
-      const failed = (await refundsOf(shop)).filter(({ status }) => status === 'failed')
+      const failed = (await loadRefundRows(shop)).filter(({ status }) => status === 'failed')
       expect(failed.map(({ failure_code }) => failure_code)).toEqual([])
       expect(fake.store.paidBack(payment.id)).toBeLessThanOrEqual(total)
     }),

@@ -68,7 +68,7 @@ async function given() {
       case 'overtaken':
         overtaken++
         machine.advance(2 * minute)
-        await machine.runDying([endpoint.id])
+        await machine.runUntilCrash([endpoint.id])
         return answers(500)
       case 'failure':
         return answers(500)
@@ -100,7 +100,7 @@ async function take(world: World, one: Step): Promise<void> {
       return happen(endpoint, one.count, { now })
     case 'messages':
       play(one.endings)
-      await Promise.all(Array.from({ length: one.copies }, () => machine.runDying([endpoint.id])))
+      await Promise.all(Array.from({ length: one.copies }, () => machine.runUntilCrash([endpoint.id])))
       return void play([])
     case 'wait':
       return void machine.advance(one.minutes * minute)
@@ -160,8 +160,13 @@ async function settle(world: World): Promise<void> {
   for (let turn = 0; turn < 12; turn++) {
     machine.advance(26 * 60 * minute)
     await sweepDeliveries(machine.job)
-    await machine.runDying([endpoint.id])
-    await machine.runDying([endpoint.id])
+<<<<<<< HEAD
+    await machine.runUntilCrash([endpoint.id])
+    await machine.runUntilCrash([endpoint.id])
+=======
+    await machine.runUntilCrash([endpoint.id])
+    await machine.runUntilCrash([endpoint.id])
+>>>>>>> main
     if ((await deliveriesOf(endpoint.id)).every(({ status }) => hasEnded(status))) return
   }
 }

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { type FakeStripeServer, startFakeStripe } from '../../scripts/support/fake-stripe-server.ts'
 import { refundReasons } from '../../src/domain/refunds/refunds.ts'
 import { stripePayments } from '../../src/gateways/payments/stripe.ts'
-import { aCall, account } from '../support/stripe.ts'
+import { buildCall, account } from '../support/stripe.ts'
 import { startStripeMock, type StripeMock } from '../support/stripe-mock.ts'
 import { addReadAtLeast } from '../support/read-at-least.ts'
 
@@ -30,7 +30,7 @@ describe('requests to Stripe', () => {
     if ('reason' in mock) return context.skip(mock.reason)
     for (const reason of refundReasons)
       for (const payment of ['pi_123', 'ch_123', 'py_123'])
-        expect(await gateway(mock.url, 'acct_123').refund(aCall({ reason, payment }))).toMatchObject({
+        expect(await gateway(mock.url, 'acct_123').refund(buildCall({ reason, payment }))).toMatchObject({
           state: 'completed',
           provider_reference: expect.stringMatching(/^re_/),
         })
@@ -53,7 +53,7 @@ describe('requests to Stripe', () => {
 
   it('are refused by the API with a wrong parameter, so that the check can fail', async (context) => {
     if ('reason' in mock) return context.skip(mock.reason)
-    const outcome = await gateway(mock.url).refund(aCall({ amount_minor: Number.NaN }))
+    const outcome = await gateway(mock.url).refund(buildCall({ amount_minor: Number.NaN }))
     expect(outcome).toMatchObject({ state: 'failed', code: 'invalid_request' })
   })
 })
@@ -70,7 +70,7 @@ describe('a refund through the fake of Stripe over the network', () => {
     for (const conduct of ['accept and hang', 'accept and cut', 'cut', { status: 500 }] as const) {
       const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
       fake.respondWith((_, nth) => (nth === 1 ? conduct : 'accept'))
-      const call = aCall({ payment: payment.id, key: payment.id })
+      const call = buildCall({ payment: payment.id, key: payment.id })
       expect(await ask.refund(call)).toMatchObject({ state: 'unknown' })
       expect(await ask.refund(call)).toMatchObject({ state: 'completed' })
       expect(fake.store.paidBack(payment.id)).toBe(1250)
@@ -81,7 +81,7 @@ describe('a refund through the fake of Stripe over the network', () => {
     const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
     fake.respondWith('accept')
     fake.delay(150)
-    const call = aCall({ payment: payment.id, key: 'one' })
+    const call = buildCall({ payment: payment.id, key: 'one' })
     const outcomes = await Promise.all([gateway(fake.url).refund(call), gateway(fake.url).refund(call)])
     fake.delay(0)
     expect(outcomes.map(({ state }) => state).toSorted()).toEqual(['completed', 'unknown'])
@@ -91,7 +91,7 @@ describe('a refund through the fake of Stripe over the network', () => {
   it('is refused with an unknown API key', async () => {
     const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
     const other = stripePayments({ ...account, api_key: 'sk_test_other' }, { apiBase: fake.url })
-    const call = aCall({ payment: payment.id, key: 'two' })
+    const call = buildCall({ payment: payment.id, key: 'two' })
     expect(await other.refund(call)).toMatchObject({ state: 'failed', code: 'account_not_ready' })
     expect(fake.store.paidBack(payment.id)).toBe(0)
   })

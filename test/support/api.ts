@@ -2,7 +2,7 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env, exports } from 'cloudflare:workers'
 import { expect } from 'vitest'
 import { app, operations } from '../../src/app.ts'
-import { fieldGuide } from '../../src/domain/error-guide/fields.ts'
+import { fieldGuide } from '../../src/domain/error-guide.ts'
 import type { Operation } from '../../src/http/operations/operation.ts'
 import { Problem } from '../../src/http/problem.ts'
 

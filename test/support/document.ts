@@ -31,6 +31,7 @@ export interface Schema {
 }
 
 export interface Documented {
+  description: string
   parameters?: {
     name: string
     in: string
@@ -58,8 +59,53 @@ export interface Document {
   components: { schemas: Record<string, Schema>; headers: Record<string, { description: string }> }
 }
 
-const documentText = JSON.stringify(openApiDocument(routers))
-export const document = JSON.parse(documentText) as Document
+type Referring<Part> = Part | { $ref: string }
+
+interface SharedMedia {
+  example?: unknown
+  examples?: Record<string, { $ref: string }>
+}
+
+interface Answer {
+  content?: Record<string, SharedMedia>
+}
+
+interface SharingOperation {
+  parameters?: Referring<object>[]
+  responses: Record<string, Referring<Answer>>
+}
+
+/** Puts the answers, parameters and examples that operations share in the place of their references. */
+export function resolveShared<Resolved>(document: object): Resolved {
+  const { paths, components } = document as {
+    paths: Record<string, Record<string, SharingOperation>>
+    components: Record<string, Record<string, object>>
+  }
+  const resolve = (part: Referring<object>): object => {
+    if (!('$ref' in part)) return part
+    const [, , kind = '', name = ''] = part.$ref.split('/')
+    const found = components[kind]?.[name]
+    if (!found) throw new Error(`${part.$ref} does not exist`)
+    return found
+  }
+  for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+    if (operation.parameters) operation.parameters = operation.parameters.map(resolve)
+    for (const [status, answer] of Object.entries(operation.responses)) operation.responses[status] = resolve(answer)
+    for (const answer of Object.values(operation.responses) as Answer[])
+      for (const media of Object.values(answer.content ?? {})) {
+        const [example] = Object.values(media.examples ?? {})
+        if (example) media.example = (resolve(example) as { value: unknown }).value
+      }
+  }
+  return document as Resolved
+}
+
+const cacheKey = Symbol.for('the document of the tests')
+
+/** Files that share an isolate share the document, which takes a second to build. No test changes it. */
+export const document = ((globalThis as Record<symbol, unknown>)[cacheKey] ??= resolveShared(
+  JSON.parse(JSON.stringify(openApiDocument(routers))) as object,
+)) as Document
 
 export function documentedAt({ id, path, method }: Pick<Operation, 'id' | 'path' | 'method'>): Documented {
   const found = document.paths[path]?.[method]

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { faultsOf } from '../../src/domain/email/check.ts'
+import { findMessageFaults } from '../../src/domain/email/check.ts'
 import { compile } from '../../src/domain/email/compile.ts'
 import { personalise } from '../../src/domain/email/personalise.ts'
 import { sampleContext } from '../../src/domain/email/liquid/variables.ts'
@@ -23,7 +23,7 @@ export function timed<T>(work: () => T): T {
 
 /** Saves and sends as the service does: null when it was refused. */
 export function made(en: string): { html: string; text: string } | null {
-  if (timed(() => faultsOf({ blocks: [richText(en)] })).length) return null
+  if (timed(() => findMessageFaults({ blocks: [richText(en)] })).length) return null
   const template = compile(aMessageOf(richText(en)), 'en', framing)
   return timed(() => personalise(template, sampleContext()))
 }

@@ -16,15 +16,18 @@ export type Conduct =
   | 'die'
   | RefundOutcome
 
-/** A provider in memory that keeps count: the same key pays once, and no payment is paid back beyond its amount. */
-export function providerOf(options: { isIdempotent?: boolean } = {}) {
+/** A payment provider in memory that records its calls. The same key pays once. */
+export function createProvider(options: { isIdempotent?: boolean } = {}) {
   const { isIdempotent = true } = options
   const refunds = new Map<string, ProviderRefund>()
   const calls: RefundCall[] = []
-  const asked: string[] = []
+  const lookedUpKeys: string[] = []
   let script: Conduct[] = []
   let isReachable = true
-  const make = (call: Omit<RefundCall, 'metadata' | 'reason' | 'key'> & { key: string | null }, isPaid: boolean) => {
+  const createRefund = (
+    call: Omit<RefundCall, 'metadata' | 'reason' | 'key'> & { key: string | null },
+    isPaid: boolean,
+  ) => {
     const provider_reference = `re_${refunds.size + 1}_${call.payment}`
     const refund: ProviderRefund = {
       provider_reference,
@@ -37,8 +40,8 @@ export function providerOf(options: { isIdempotent?: boolean } = {}) {
     refunds.set(provider_reference, refund)
     return refund
   }
-  const byKey = (key: string) => [...refunds.values()].find((one) => one.key === key)
-  const paid = (payment?: string) =>
+  const findByKey = (key: string) => [...refunds.values()].find((one) => one.key === key)
+  const sumPaid = (payment?: string) =>
     [...refunds.values()]
       .filter((one) => one.outcome.state === 'completed' && (!payment || one.payments.includes(payment)))
       .reduce((sum, { amount_minor }) => sum + amount_minor, 0)
@@ -49,15 +52,15 @@ export function providerOf(options: { isIdempotent?: boolean } = {}) {
       if (typeof conduct === 'object') return conduct
       if (conduct === 'die') throw new Error('the consumer dies')
       if (conduct === 'lose the call') return { state: 'unknown', message: 'timeout' }
-      const known = isIdempotent ? byKey(call.key) : undefined
-      const outcome = (known ?? make(call, conduct !== 'pay later')).outcome
+      const existing = isIdempotent ? findByKey(call.key) : undefined
+      const outcome = (existing ?? createRefund(call, conduct !== 'pay later')).outcome
       if (conduct === 'pay and die') throw new Error('the consumer dies')
       return conduct === 'pay and lose the answer' ? { state: 'unknown', message: 'timeout' } : outcome
     },
     lookup: async ({ key }) => {
-      asked.push(key)
+      lookedUpKeys.push(key)
       if (!isReachable) return { state: 'unknown', message: 'not reached' }
-      return byKey(key)?.outcome ?? 'not_found'
+      return findByKey(key)?.outcome ?? 'not_found'
     },
     find: async (reference) => refunds.get(reference) ?? null,
     listReferences: async (payment) => [payment],
@@ -70,16 +73,16 @@ export function providerOf(options: { isIdempotent?: boolean } = {}) {
     payments,
     gateway,
     calls,
-    asked,
-    paid,
+    lookedUpKeys,
+    sumPaid,
     refunds,
-    play: (next: readonly Conduct[]) => {
+    setScript: (next: readonly Conduct[]) => {
       script = [...next]
     },
-    reach: (is: boolean) => {
-      isReachable = is
+    setReachable: (value: boolean) => {
+      isReachable = value
     },
-    /** Decides what was pending, or takes a success back. */
+    /** Completes or fails a pending refund, or reverses a completed one. */
     decide: (reference: string, isPaid: boolean) => {
       const refund = refunds.get(reference)
       if (!refund) throw new Error('the provider has no such refund')
@@ -93,10 +96,10 @@ export function providerOf(options: { isIdempotent?: boolean } = {}) {
             is_retryable: true,
           }
     },
-    /** A refund that a person makes on the provider's own pages. */
+    /** Creates a refund that a person makes in the provider's dashboard. */
     payInDashboard: (payment: string, amount_minor: number, isPaid = true): string =>
-      make({ key: null, payment, amount_minor, currency: 'dkk' }, isPaid).provider_reference,
+      createRefund({ key: null, payment, amount_minor, currency: 'dkk' }, isPaid).provider_reference,
   }
 }
 
-export type Provider = ReturnType<typeof providerOf>
+export type Provider = ReturnType<typeof createProvider>

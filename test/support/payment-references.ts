@@ -4,15 +4,15 @@ import { update } from '../../src/db/write.ts'
 import { sealSecrets } from '../../src/modules/merchant-accounts/secrets.ts'
 import { contextAt, testConfig } from './context.ts'
 import type { FakePayment, FakeStripe } from './fake-stripe.ts'
-import { refundEngine, refundRow } from './refund-payments.ts'
-import { act, ask } from './refunds.ts'
+import { createRefundEngine, loadRefundRow } from './refund-payments.ts'
+import { actOnRefund, requestRefund } from './refunds.ts'
 import { seedEdition } from './seeding/editions.ts'
 import { randomBytes, write } from './seeding/rows.ts'
 import { seedMerchantAccount } from './seeding/sales/merchant-accounts.ts'
 import { type BoughtOrder, givenOrder, seedShop, type Shop } from './seeding/sales/orders.ts'
 import { webhookSecret } from './stripe-refunds.ts'
 
-/** An account at Stripe with its secrets, which is chosen for the edition. */
+/** Seeds a Stripe account with secrets and sets it on the edition. */
 export async function seedStripeAccount({ organization_id, edition_id }: Shop): Promise<string> {
   const columns = { type: 'stripe', supported_currencies: ['dkk'] } as const
   const id = await seedMerchantAccount({ id: organization_id }, columns, edition_id)
@@ -26,13 +26,12 @@ export interface StripeShop extends Shop {
   account: string
 }
 
-/** A shop that is paid through Stripe. */
 export async function seedStripeShop(): Promise<StripeShop> {
   const shop = await seedShop()
   return { ...shop, account: await seedStripeAccount(shop) }
 }
 
-/** Another edition of the organisation, with the same account. */
+/** Seeds another edition of the organisation with the same account. */
 export async function seedSibling({ organization_id, account }: StripeShop): Promise<StripeShop> {
   const edition = await seedEdition({ id: organization_id })
   await write(update(editions, { merchant_account_id: account }, sql`id = ${edition.id}`))
@@ -41,8 +40,8 @@ export async function seedSibling({ organization_id, account }: StripeShop): Pro
 
 export const payWith = (fake: FakeStripe, amount: number): FakePayment => fake.store.pay({ amount, currency: 'dkk' })
 
-/** An order of one ticket that was paid by this reference; the amount is in major units. */
-export const givenPaidOrder = (
+/** Imports an order of one ticket that was paid with this reference. The amount is in major units. */
+export const importPaidOrder = (
   shop: Shop,
   reference: string,
   amount = 100,
@@ -54,19 +53,19 @@ export const givenPaidOrder = (
     ...change,
   })
 
-/** Imports such an order of 100.00 again, with another reference. */
+/** Imports an order of 100.00 again with another reference. */
 export const changeReference = ({ again }: BoughtOrder, reference: string) =>
   again({
     items: [{ product: 'Day ticket', quantity: 1, unit_price: 100 }],
     payment: { service: 'stripe', reference },
   })
 
-export const payDue = (): Promise<void> => refundEngine({ payments: contextAt(Date.now()).payments }).run()
+export const payDue = (): Promise<void> => createRefundEngine({ payments: contextAt(Date.now()).payments }).run()
 
-/** Requests all of an order, approves it and pays it. Answers the request as the API shows it at the end. */
+/** Requests, approves and pays the refund of an order. */
 export async function refundOrder(order: string, body: Record<string, unknown> = {}) {
-  const asked = await ask({ order_id: order, ...body })
-  const approved = await act(asked.body.id, 'approve')
+  const requested = await requestRefund({ order_id: order, ...body })
+  const approved = await actOnRefund(requested.body.id, 'approve')
   await payDue()
-  return { asked, approved, row: await refundRow(asked.body.id) }
+  return { requested, approved, row: await loadRefundRow(requested.body.id) }
 }

@@ -1,30 +1,7 @@
 import { dereference, type OutputUnit, validate } from '@cfworker/json-schema'
 import { expect } from 'vitest'
-import { routers } from '../../src/app.ts'
-import { openApiDocument } from '../../src/http/openapi.ts'
 import type { Operation } from '../../src/http/operations/operation.ts'
-
-interface Header {
-  $ref?: string
-}
-
-interface Promised {
-  description: string
-  headers?: Record<string, Header>
-  content?: Record<string, { schema: object }>
-}
-
-interface Document {
-  paths: Record<string, Record<string, { responses: Record<string, Promised> }>>
-  components: object
-}
-
-const kept = Symbol.for('the document of the tests')
-
-/** Files that share an isolate share the document: it takes a second to make, and no test changes it. */
-const document = ((globalThis as Record<symbol, unknown>)[kept] ??= JSON.parse(
-  JSON.stringify(openApiDocument(routers)),
-)) as Document
+import { document } from './document.ts'
 
 /** Headers of which the document says something, in small letters. */
 const documentedHeaders = [
@@ -74,7 +51,8 @@ export interface Answered {
 
 /** What an answer has that the document does not say: its status, headers, content type, error code and body. */
 function undocumented(operation: Operation, { status, headers, body }: Answered): string[] {
-  const promised = document.paths[operation.path]?.[operation.method]?.responses[String(status)]
+  const documented = document.paths[operation.path]?.[operation.method]
+  const promised = documented?.responses[String(status)]
   // The client has gone, so the answer has no reader.
   if (status === 499) return []
   if (!promised) return [`${status} is not documented`]
@@ -88,7 +66,8 @@ function undocumented(operation: Operation, { status, headers, body }: Answered)
   if (!content) return [...found, `${status} is ${type}`]
   if (!type.includes('json')) return found
   const { code } = body as { code?: string }
-  if (status >= 400 && !promised.description.includes(`\`${code}\``)) found.push(`${status} has the code ${code}`)
+  const codes = promised.description + documented?.description
+  if (status >= 400 && !codes.includes(`\`${code}\``)) found.push(`${status} has the code ${code}`)
   return [...found, ...faultsOf(content.schema, body)]
 }
 

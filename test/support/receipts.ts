@@ -110,7 +110,7 @@ export function receiptEngine(provider: EmailGateway, now = Date.now()) {
     },
     run: () => sendEmails(job),
     /** As `run`, where the consumer dies after so many round trips. */
-    runDying: async (trips = Number.POSITIVE_INFINITY) => {
+    runUntilCrash: async (trips = Number.POSITIVE_INFINITY) => {
       life = trips
       await sendEmails(job).catch(() => undefined)
       life = Number.POSITIVE_INFINITY

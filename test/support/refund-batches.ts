@@ -7,38 +7,38 @@ import { realJob } from './campaigns.ts'
 import { anOrder, importOrders, type Shop } from './seeding/sales/orders.ts'
 import { db } from './seeding/rows.ts'
 
-export const batchOf = async (id: string): Promise<Reply['body']> => (await get(`/v1/refund-batches/${id}`)).body
+export const loadBatch = async (id: string): Promise<Reply['body']> => (await get(`/v1/refund-batches/${id}`)).body
 
-export const actOn = (id: string, action: 'start' | 'cancel', token?: string): Promise<Reply> =>
+export const actOnBatch = (id: string, action: 'start' | 'cancel', token?: string): Promise<Reply> =>
   post(`/v1/refund-batches/${id}/${action}`, {}, token)
 
-/** A job that keeps what it would send. */
+/** A job whose queue drops all messages. */
 export const quietJob = (parts: Partial<JobCtx> = {}): JobCtx =>
   realJob({ jobQueue: { enqueue: async () => undefined }, ...parts })
 
-/** One consumer of a message about the batch. */
+/** Runs one consumer for a message about the batch. */
 export const consume = (id: string, job = quietJob()): Promise<void> =>
   workRefundBatches(job, [{ type: 'refund-batch.work', batch_id: id }])
 
 export const sweep = (job = quietJob()): Promise<void> => sweepRefundBatches(job)
 
-/** Leases of consumers that died run out. */
+/** Ends the leases of consumers that crashed. */
 export const expireLeases = (): Promise<unknown> =>
   db.all(sql`update refund_batches set lease_until = 0 where lease_until is not null`)
 
-/** Consumers, one after another, until there is nothing to do. */
-export async function worked(id: string): Promise<Reply['body']> {
+/** Runs consumers one after another until the batch has no more work. */
+export async function workUntilDone(id: string): Promise<Reply['body']> {
   for (let tries = 0; tries < 50; tries++) {
     await consume(id)
     const row = await db.first(sql<{ due_at: number | null }>`select due_at from refund_batches where id = ${id}`)
-    if (row?.due_at === null) return batchOf(id)
+    if (row?.due_at === null) return loadBatch(id)
     await expireLeases()
   }
   throw new Error('the batch has no end')
 }
 
-/** So many paid orders of one customer each; `change` replaces fields of all. */
-export async function sell(shop: Shop, count: number, change: Record<string, unknown> = {}): Promise<void> {
+/** Imports paid orders, each of another customer. `change` replaces fields of all of them. */
+export async function importPaidOrders(shop: Shop, count: number, change: Record<string, unknown> = {}): Promise<void> {
   for (let made = 0; made < count; made += 100) {
     const orders = Array.from({ length: Math.min(100, count - made) }, () =>
       anOrder({ created: '2026-01-01T10:00:00Z', ...change }),
@@ -47,8 +47,8 @@ export async function sell(shop: Shop, count: number, change: Record<string, unk
   }
 }
 
-/** Counts of the edition's purchases, by the number of the batch's requests that include them. */
-export async function timesRequested(id: string): Promise<Record<number, number>> {
+/** Counts the purchases of the edition by the number of requests of the batch that include them. */
+export async function countRequestsPerPurchase(id: string): Promise<Record<number, number>> {
   const rows = await db.all(sql<{ times: number; purchases: number }>`select times, count(*) as purchases from
     (select purchases.id, (select count(*) from refund_items join refund_requests
         on refund_requests.id = refund_items.refund_request_id
@@ -58,14 +58,14 @@ export async function timesRequested(id: string): Promise<Record<number, number>
   return Object.fromEntries(rows.map(({ times, purchases }) => [times, purchases]))
 }
 
-/** The totals that answers show are those of the requests. */
+/** Expects the stored totals to equal the sums of the requests. */
 export async function expectTotalsToBeSums(id: string): Promise<void> {
-  const shown = await db.all(sql`select currency, status, needs_attention, requests, amount_minor
+  const totals = await db.all(sql`select currency, status, needs_attention, requests, amount_minor
     from refund_batch_totals where batch_id = ${id} and (requests <> 0 or amount_minor <> 0)
     order by currency, status, needs_attention`)
-  const summed = await db.all(sql`select currency, status, needs_attention, count(*) as requests,
+  const sums = await db.all(sql`select currency, status, needs_attention, count(*) as requests,
       sum(coalesce(approved_minor, requested_minor)) as amount_minor
     from refund_requests where batch_id = ${id} group by currency, status, needs_attention
     order by currency, status, needs_attention`)
-  expect(shown).toEqual(summed)
+  expect(totals).toEqual(sums)
 }

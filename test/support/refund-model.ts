@@ -10,8 +10,8 @@ import { contextAt, testConfig } from './context.ts'
 import { type Conduct, createFakeStripe, type FakePayment, type FakeStripe } from './fake-stripe.ts'
 import { type Shop, type BoughtOrder, givenOrder, seedShopWithAccount } from './seeding/sales/orders.ts'
 import { scan } from './purchases.ts'
-import { refundEngine } from './refund-payments.ts'
-import { act, ask, refundsOf } from './refunds.ts'
+import { createRefundEngine } from './refund-payments.ts'
+import { actOnRefund, requestRefund, loadRefundRows } from './refunds.ts'
 import { randomBytes, write, db } from './seeding/rows.ts'
 import { deliverEvent, webhookSecret } from './stripe-refunds.ts'
 import { eventsOf } from './webhook-rows.ts'
@@ -125,11 +125,11 @@ export interface World {
   bought: BoughtOrder
   /** Its payment has no reference. */
   byHand: BoughtOrder
-  engine: ReturnType<typeof refundEngine>
+  engine: ReturnType<typeof createRefundEngine>
 }
 
-export async function givenWorld(): Promise<World> {
-  const engine = refundEngine({ payments: contextAt(Date.now()).payments }, Date.now())
+export async function seedRefundWorld(): Promise<World> {
+  const engine = createRefundEngine({ payments: contextAt(Date.now()).payments }, Date.now())
   const fake = createFakeStripe({ now: () => engine.job.now() })
   const payment = fake.store.pay({ amount: 29_583, currency: 'dkk' })
   const shop = await seedShopWithAccount('stripe')
@@ -173,7 +173,7 @@ async function askOne(world: World, step: Extract<Step, { do: 'ask' }>): Promise
   const max = Math.round((await get(path)).body.max_available_refund_amount * 100)
   const inCents = { all: max, half: Math.floor(max / 2), 'a cent too much': max + 1 }
   const sum = typeof amount === 'number' ? amount : inCents[amount] / 100
-  return ask({ ...named, amount: sum, include_fees: fees, cancel_purchase: cancel })
+  return requestRefund({ ...named, amount: sum, include_fees: fees, cancel_purchase: cancel })
 }
 
 const targets = { approve: 'approved', reject: 'rejected', cancel: 'cancelled', retry: 'approved', settle: 'completed' }
@@ -185,7 +185,7 @@ const isLegal = (status: RefundStatus, action: keyof typeof targets, service: st
     : refundLifecycle.allows(status, targets[action] as RefundStatus) && (action !== 'retry' || status === 'failed')
 
 async function review(world: World, step: Extract<Step, { do: keyof typeof targets }>): Promise<Reply | null> {
-  const refunds = await refundsOf(world.shop)
+  const refunds = await loadRefundRows(world.shop)
   const refund = refunds[step.which % Math.max(1, refunds.length)]
   if (!refund) return null
   const body =
@@ -194,7 +194,7 @@ async function review(world: World, step: Extract<Step, { do: keyof typeof targe
       : step.do === 'settle'
         ? { reference: 'By hand' }
         : {}
-  const reply = await act(refund.id, step.do, body)
+  const reply = await actOnRefund(refund.id, step.do, body)
   if (!isLegal(refund.status, step.do, refund.service))
     expect([refund.status, step.do, refund.source, reply.status]).toEqual([
       refund.status,
@@ -214,7 +214,7 @@ async function called(world: World, call: () => Promise<Reply | null>): Promise<
   expect(await stored(world)).toEqual(before)
 }
 
-export async function take(world: World, step: Step): Promise<void> {
+export async function takeStep(world: World, step: Step): Promise<void> {
   const { fake, payment, engine, bought } = world
   switch (step.do) {
     case 'ask':
@@ -228,7 +228,7 @@ export async function take(world: World, step: Step): Promise<void> {
     case 'consume': {
       const script = [...step.calls]
       fake.respondWith(() => script.shift() ?? 'accept')
-      await engine.runDying(step.trips)
+      await engine.runUntilCrash(step.trips)
       return
     }
     case 'wait':
@@ -277,7 +277,7 @@ export async function heal(world: World): Promise<void> {
 }
 
 /** How often each action of each request was announced of each of its purchases. */
-export async function announcedTimes({ shop }: World): Promise<Map<string, number>> {
+export async function countAnnouncements({ shop }: World): Promise<Map<string, number>> {
   const times = new Map<string, number>()
   for (const { payload } of await eventsOf(shop.organization_id)) {
     const { action, refund_request, purchase } = JSON.parse(payload).data

@@ -11,26 +11,27 @@ import { newMeter } from '../../src/domain/meter.ts'
 import type { RefundFailureCode, RefundOutcome } from '../../src/gateways/payments/payments.ts'
 import { payRefunds } from '../../src/modules/refund-payments/jobs.ts'
 import { contextAt } from './context.ts'
-import { type Provider, providerOf } from './payment-provider.ts'
+import { type Provider, createProvider } from './payment-provider.ts'
 import { type EmailRow, selectEmails } from './receipts.ts'
 import { db, write } from './seeding/rows.ts'
 import { type Trade, seedSale } from './seeding/sales/trades.ts'
 import { seedDueRefund } from './seeding/sales/refunds.ts'
 
-export { type Conduct, type Provider, providerOf } from './payment-provider.ts'
+export { type Conduct, type Provider, createProvider } from './payment-provider.ts'
 type PurchaseRow = typeof purchases.$inferSelect
 type TransactionRow = typeof transactions.$inferSelect
 
-const found = <Row>(row: Row | undefined): Row => {
+const requireRow = <Row>(row: Row | undefined): Row => {
   if (row === undefined) throw new Error('there is no such row')
   return row
 }
 
-export const refundRow = async (id: string): Promise<RefundRow> =>
-  found(await db.first(select(getTableColumns(refundRequests)).from(refundRequests).where(eq(refundRequests.id, id))))
+export const loadRefundRow = async (id: string): Promise<RefundRow> =>
+  requireRow(
+    await db.first(select(getTableColumns(refundRequests)).from(refundRequests).where(eq(refundRequests.id, id))),
+  )
 
-/** The refunds of a sale, in the order in which they were made. */
-export const refundsOf = (sale: Trade): Promise<RefundRow[]> =>
+export const loadRefundRows = (sale: Trade): Promise<RefundRow[]> =>
   db.all(
     select(getTableColumns(refundRequests))
       .from(refundRequests)
@@ -38,13 +39,13 @@ export const refundsOf = (sale: Trade): Promise<RefundRow[]> =>
       .orderBy(asc(refundRequests.id)),
   )
 
-/** What stands of a sale: its purchase, its payment, and the rows of refunds beside that. */
-export async function stateOf(sale: Trade) {
-  const purchase = found(await db.first(sql<PurchaseRow>`select * from purchases where id = ${sale.purchase}`))
+/** Loads statuses and amounts of the purchase, the payment and the refunds of a sale. */
+export async function loadSaleState(sale: Trade) {
+  const purchase = requireRow(await db.first(sql<PurchaseRow>`select * from purchases where id = ${sale.purchase}`))
   const rows = await db.all(
     sql<TransactionRow>`select * from transactions where order_id = ${sale.order} order by created_at, id`,
   )
-  const payment = found(rows.find(({ type }) => type === 'payment'))
+  const payment = requireRow(rows.find(({ type }) => type === 'payment'))
   const amounts = (row: { refunded_minor: number; reserved_minor: number }) => [row.refunded_minor, row.reserved_minor]
   return {
     purchase: [purchase.status, ...amounts(purchase)],
@@ -53,11 +54,11 @@ export async function stateOf(sale: Trade) {
   }
 }
 
-export const refundEmailsOf = (refund: string): Promise<EmailRow[]> =>
+export const loadRefundEmails = (refund: string): Promise<EmailRow[]> =>
   db.all(selectEmails().where(eq(transactionalEmails.refund_request_id, refund)).orderBy(transactionalEmails.id))
 
-/** The actions that were announced of an organisation's purchases, with the statuses of refund and purchase after them. */
-export async function actionsOf(sale: { organization: string }): Promise<string[]> {
+/** Lists the webhooks of an organisation's purchases: action, status of the refund, status of the purchase, amount. */
+export async function listAnnouncedActions(sale: { organization: string }): Promise<string[]> {
   const events = await db.all(sql<{ payload: string }>`select payload from webhook_events
     where organization_id = ${sale.organization} order by created_at, id`)
   return events.map(({ payload }) => {
@@ -66,22 +67,22 @@ export async function actionsOf(sale: { organization: string }): Promise<string[
   })
 }
 
-export const auditOf = async (refund: string): Promise<string[]> => {
+export const listAuditActions = async (refund: string): Promise<string[]> => {
   const rows = await db.all(sql<{ action: string }>`select action from audit_log
     where resource_id = ${refund} order by id`)
   return rows.map(({ action }) => action)
 }
 
-/** The engine on the real database, with a clock and a provider of the test, and with crashes at given round trips. */
-export function refundEngine(provider: Pick<Provider, 'payments'>, now = Date.now() + 1000) {
+/** Runs the consumer on the real database with the clock and provider of the test, and can crash it at a round trip. */
+export function createRefundEngine(provider: Pick<Provider, 'payments'>, now = Date.now() + 1000) {
   const state = { now }
   const enqueued: number[] = []
-  /** Round trips to the database until the consumer dies. */
-  let life = Number.POSITIVE_INFINITY
+  /** Round trips to the database until the consumer crashes. */
+  let remainingTrips = Number.POSITIVE_INFINITY
   const step = () => {
-    if (--life < 0) throw new Error('the consumer dies')
+    if (--remainingTrips < 0) throw new Error('the consumer crashes')
   }
-  class Mortal extends Database {
+  class CrashingDatabase extends Database {
     override async all<Row>(statement: Parameters<Database['all']>[0]): Promise<Row[]> {
       step()
       return super.all(statement) as Promise<Row[]>
@@ -93,7 +94,7 @@ export function refundEngine(provider: Pick<Provider, 'payments'>, now = Date.no
   }
   const job: JobCtx = {
     ...contextAt(now),
-    db: new Mortal(env.DB, newMeter()),
+    db: new CrashingDatabase(env.DB, newMeter()),
     now: () => state.now,
     newId: (kind: IdKind) => newId(kind, state.now, Math.random),
     payments: provider.payments,
@@ -108,30 +109,30 @@ export function refundEngine(provider: Pick<Provider, 'payments'>, now = Date.no
     enqueued,
     advance: (ms: number) => (state.now += ms),
     run: () => payRefunds(job),
-    /** As `run`, with a crash after so many round trips. Returns whether it happened. */
-    runDying: async (trips = Number.POSITIVE_INFINITY): Promise<boolean> => {
-      life = trips
-      const hasDied = await payRefunds(job).then(
+    /** Like `run`, with a crash after this many round trips. Returns whether it crashed. */
+    runUntilCrash: async (trips = Number.POSITIVE_INFINITY): Promise<boolean> => {
+      remainingTrips = trips
+      const hasCrashed = await payRefunds(job).then(
         () => false,
         () => true,
       )
-      life = Number.POSITIVE_INFINITY
-      return hasDied
+      remainingTrips = Number.POSITIVE_INFINITY
+      return hasCrashed
     },
   }
 }
 
-/** What `stateOf` answers of a sale that was paid back, that was not, and whose refund is under way. */
-export const paidBack = {
+/** States of a sale, as `loadSaleState` returns them. */
+export const refundedState = {
   purchase: ['active', 10_000, 0],
   payment: ['refunded', 10_000, 0],
   refunds: [['captured', 10_000]],
 }
-export const cancelledAndPaidBack = { ...paidBack, purchase: ['refunded', 10_000, 0] }
-export const untouched = { purchase: ['active', 0, 0], payment: ['captured', 0, 0], refunds: [] }
-export const underWay = { purchase: ['active', 0, 10_000], payment: ['captured', 0, 10_000], refunds: [] }
+export const cancelledState = { ...refundedState, purchase: ['refunded', 10_000, 0] }
+export const unrefundedState = { purchase: ['active', 0, 0], payment: ['captured', 0, 0], refunds: [] }
+export const pendingState = { purchase: ['active', 0, 10_000], payment: ['captured', 0, 10_000], refunds: [] }
 
-export const refusedFor = (code: RefundFailureCode): RefundOutcome => ({
+export const buildRefusal = (code: RefundFailureCode): RefundOutcome => ({
   state: 'failed',
   provider_reference: null,
   code,
@@ -139,15 +140,15 @@ export const refusedFor = (code: RefundFailureCode): RefundOutcome => ({
   is_retryable: true,
 })
 
-/** A refund that is due, with a provider and an engine of its own. */
-export async function seedDue(columns: Partial<RefundRow> = {}, options: { isIdempotent?: boolean } = {}) {
+/** Seeds a refund that is due, with its own provider and engine. */
+export async function seedDueSale(columns: Partial<RefundRow> = {}, options: { isIdempotent?: boolean } = {}) {
   const sale = await seedSale()
   const refund = await seedDueRefund(sale, columns)
-  const provider = providerOf(options)
-  return { sale, refund, provider, engine: refundEngine(provider) }
+  const provider = createProvider(options)
+  return { sale, refund, provider, engine: createRefundEngine(provider) }
 }
 
-/** As `retry` does, without its guards. */
+/** Approves a refund again, like `retry` but without its checks. */
 export const approveAgain = (sale: Trade, refund: string, at: number): Promise<void> =>
   write(
     sql`update refund_requests set status = 'approved', due_at = ${at}, version = version + 1 where id = ${refund}`,
@@ -155,5 +156,5 @@ export const approveAgain = (sale: Trade, refund: string, at: number): Promise<v
     sql`update transactions set reserved_minor = 10000 where id = ${sale.transaction}`,
   )
 
-/** Nothing of earlier tests is due. */
-export const settleAll = (): Promise<unknown> => db.all(sql`update refund_requests set due_at = null`)
+/** Makes sure that nothing of earlier tests is due. */
+export const clearDueRefunds = (): Promise<unknown> => db.all(sql`update refund_requests set due_at = null`)

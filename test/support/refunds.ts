@@ -13,18 +13,26 @@ type RefundRow = typeof refundRequests.$inferSelect
 type ItemRow = typeof refundItems.$inferSelect
 type TransactionRow = typeof transactions.$inferSelect
 
-export const ask = (body: Record<string, unknown>, token?: string): Promise<Reply> =>
+export const requestRefund = (body: Record<string, unknown>, token?: string): Promise<Reply> =>
   post('/v1/refund-requests', { reason: 'customer_request', ...body }, token)
 
-export const askFor = (purchase: string, body: Record<string, unknown> = {}, token?: string): Promise<Reply> =>
-  post(`/v1/purchases/${purchase}/refund-requests`, { reason: 'customer_request', ...body }, token)
+export const requestPurchaseRefund = (
+  purchase: string,
+  body: Record<string, unknown> = {},
+  token?: string,
+): Promise<Reply> => post(`/v1/purchases/${purchase}/refund-requests`, { reason: 'customer_request', ...body }, token)
 
 type Action = 'approve' | 'reject' | 'cancel' | 'retry' | 'settle'
 
-export const act = (id: string, action: Action, body: Record<string, unknown> = {}, token?: string): Promise<Reply> =>
+export const actOnRefund = (
+  id: string,
+  action: Action,
+  body: Record<string, unknown> = {},
+  token?: string,
+): Promise<Reply> =>
   post(`/v1/refund-requests/${id}/${action}`, action === 'reject' ? { reason: 'No', ...body } : body, token)
 
-export const refundRow = async (id: string): Promise<RefundRow> => {
+export const loadRefundRow = async (id: string): Promise<RefundRow> => {
   const row = await db.first(
     select(getTableColumns(refundRequests)).from(refundRequests).where(eq(refundRequests.id, id)),
   )
@@ -32,7 +40,7 @@ export const refundRow = async (id: string): Promise<RefundRow> => {
   return row
 }
 
-export const refundsOf = (shop: Shop): Promise<RefundRow[]> =>
+export const loadRefundRows = (shop: Shop): Promise<RefundRow[]> =>
   db.all(
     select(getTableColumns(refundRequests))
       .from(refundRequests)
@@ -40,16 +48,16 @@ export const refundsOf = (shop: Shop): Promise<RefundRow[]> =>
       .orderBy(asc(refundRequests.id)),
   )
 
-export const itemsOf = (id: string): Promise<ItemRow[]> =>
+export const loadRefundItems = (id: string): Promise<ItemRow[]> =>
   db.all(sql<ItemRow>`select * from refund_items where refund_request_id = ${id} order by purchase_id`)
 
-export const transactionRow = async (id: string): Promise<TransactionRow> => {
+export const loadTransaction = async (id: string): Promise<TransactionRow> => {
   const row = await db.first(sql<TransactionRow>`select * from transactions where id = ${id}`)
   if (!row) throw new Error('there is no such transaction')
   return row
 }
 
-/** The counters of purchases and payments of an edition are the sums of its requests, after any actions. */
+/** Expects the counters of purchases and payments to equal the sums of the requests. */
 export async function expectCountersToBeSums({ edition_id }: Shop): Promise<void> {
   const open = sql`r.status in ('pending', 'approved', 'processing')`
   const done = sql`r.status = 'completed'`
@@ -62,7 +70,8 @@ export async function expectCountersToBeSums({ edition_id }: Shop): Promise<void
       and (p.refunded_minor <> refunded or p.reserved_minor <> reserved
         or p.refunded_minor + p.reserved_minor > p.price_minor + p.deposit_minor + p.handling_fee_minor)`)
   const ofPayments = await db.all(sql`select t.id, t.refunded_minor, t.reserved_minor, t.status,
-      (select coalesce(sum(r.refunded_minor), 0) from refund_requests r where r.order_id = t.order_id and r.transaction_id = t.id and ${done}) as refunded,
+      (select coalesce(sum(r.refunded_minor), 0) from refund_requests r
+        where r.order_id = t.order_id and r.transaction_id = t.id and ${done}) as refunded,
       (select coalesce(sum(coalesce(r.approved_minor, r.requested_minor)), 0) from refund_requests r
         where r.order_id = t.order_id and r.transaction_id = t.id and ${open}) as reserved
     from transactions t join orders o on o.id = t.order_id
@@ -80,31 +89,30 @@ export async function expectCountersToBeSums({ edition_id }: Shop): Promise<void
   expect({ ofPurchases, ofPayments, ofItems }).toEqual({ ofPurchases: [], ofPayments: [], ofItems: [] })
 }
 
-/** What the consumer of the queue does with all that is due. */
-export const pay = (): Promise<void> => payRefunds(realJob())
+export const payDueRefunds = (): Promise<void> => payRefunds(realJob())
 
-/** The refund after the consumer has run, as many times as it takes. */
-export async function paid(id: string, isSo: (row: RefundRow) => boolean): Promise<RefundRow> {
+/** Runs the consumer until the refund meets a condition. */
+export async function payUntil(id: string, isDone: (row: RefundRow) => boolean): Promise<RefundRow> {
   for (let tries = 0; tries < 5; tries++) {
-    await pay()
-    const row = await refundRow(id)
-    if (isSo(row)) return row
+    await payDueRefunds()
+    const row = await loadRefundRow(id)
+    if (isDone(row)) return row
   }
-  throw new Error(`the refund stays ${(await refundRow(id)).status}`)
+  throw new Error(`the refund stays ${(await loadRefundRow(id)).status}`)
 }
 
-/** The status of a refusal with the code and pointer of each field. */
+/** Reads the status of an error, and the code and pointer of each field. */
 export const faults = ({ status, body }: Reply) => [
   status,
   ...body.errors.map(({ code, pointer }: { code: string; pointer: string | null }) => `${code} ${pointer}`),
 ]
 
-/** One ticket with all parts of a price. */
+/** An order of one ticket with price, deposit and handling fee. */
 export const oneTicket = {
   items: [{ product: 'Day ticket', quantity: 1, unit_price: 225, deposit: 10, handling_fee: 5 }],
 }
 
-/** Three purchases of 120.00, 120.00 and 33.33 without fees. */
+/** An order of three purchases, of which 120.00, 120.00 and 33.33 can be refunded without fees. */
 export const threePurchases = {
   items: [
     { product: 'Day ticket', quantity: 2, unit_price: 100, deposit: 20, handling_fee: 5 },

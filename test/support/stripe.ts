@@ -12,7 +12,7 @@ export const account: GatewayAccount = {
 export const gateway = (more: Partial<GatewayAccount> = {}) =>
   stripePayments({ ...account, ...more }, { apiBase: '', timeoutMs: 300 })
 
-export const aCall = (fields: Partial<RefundCall> = {}): RefundCall => ({
+export const buildCall = (fields: Partial<RefundCall> = {}): RefundCall => ({
   key: 'rfr_1:1',
   payment: 'pi_1',
   amount_minor: 1250,
@@ -22,7 +22,7 @@ export const aCall = (fields: Partial<RefundCall> = {}): RefundCall => ({
   ...fields,
 })
 
-export const aRefund = (fields: Record<string, unknown> = {}) => ({
+export const buildStripeRefund = (fields: Record<string, unknown> = {}) => ({
   id: 're_1',
   object: 'refund',
   amount: 1250,
@@ -34,7 +34,7 @@ export const aRefund = (fields: Record<string, unknown> = {}) => ({
   ...fields,
 })
 
-export const answering = (status: number, body: unknown) =>
+export const mockAnswer = (status: number, body: unknown) =>
   vi
     .spyOn(globalThis, 'fetch')
     .mockImplementation(async () => new Response(typeof body === 'string' ? body : JSON.stringify(body), { status }))

@@ -106,7 +106,7 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
     start,
     run,
     /** As `run`, where the objects may die on the way. */
-    runDying: (endpointIds: string[]) => run(endpointIds).catch(() => undefined),
+    runUntilCrash: (endpointIds: string[]) => run(endpointIds).catch(() => undefined),
   }
 }
 

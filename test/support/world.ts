@@ -2,7 +2,7 @@ import { type RoleCode, roleCodes } from '../../src/domain/accounts/access.ts'
 import { rootToken } from './api.ts'
 import { freshId, seededAt } from './seeding/rows.ts'
 import { seedAccount, seedMember, seedToken } from './seeding/members.ts'
-import { type EditionRow, seedEditionReferences, seedEdition } from './seeding/editions.ts'
+import { type EditionRow, seedEditionMessages, seedEdition } from './seeding/editions.ts'
 import { givenOrganization, givenEvent } from './seeding/organizations.ts'
 import { seedDataImports } from './seeding/imports/data-imports.ts'
 import { seedTrade, type Trade } from './seeding/sales/trades.ts'
@@ -42,7 +42,7 @@ export interface OrganizationWorld {
   /** A viewer of the organisation outside of `people`, with a token that is bound to the organisation. */
   member: string
   boundToken: string
-  references: Awaited<ReturnType<typeof seedEditionReferences>>
+  messages: Awaited<ReturnType<typeof seedEditionMessages>>
 }
 
 /** Two organisations with two editions each. All people belong to the first; edition roles are in its first edition. */
@@ -89,7 +89,7 @@ async function buildOrganization(name: string): Promise<OrganizationWorld> {
     editions: [await buildEdition(organization), await buildEdition(organization)],
     member: await seedMember(account, { organization: organization.id, role: 'viewer' }),
     boundToken: (await seedToken(account, { organization: organization.id })).id,
-    references: await seedEditionReferences(organization),
+    messages: await seedEditionMessages(organization),
   }
 }
 

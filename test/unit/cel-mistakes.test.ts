@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as fc from 'fast-check'
-import { expressionFields } from '../../src/domain/error-guide/fields.ts'
+import { expressionFields } from '../../src/domain/error-guide.ts'
 import { checkExpression } from '../../src/domain/cel/index.ts'
 import { meaningless } from '../support/cel-mistakes-meaning.ts'
 import { unreadable } from '../support/cel-mistakes-syntax.ts'

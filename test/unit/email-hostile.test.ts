@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { faultsOf } from '../../src/domain/email/check.ts'
+import { findMessageFaults } from '../../src/domain/email/check.ts'
 import { compile } from '../../src/domain/email/compile.ts'
 import { escapeLiquid } from '../../src/domain/email/escape.ts'
-import { piecesOf } from '../../src/domain/email/liquid/liquid.ts'
+import { splitLiquid } from '../../src/domain/email/liquid/liquid.ts'
 import { personalise } from '../../src/domain/email/personalise.ts'
 import { cleanRichText } from '../../src/domain/email/blocks/rich-text.ts'
 import { isAddress } from '../../src/domain/email/blocks/urls.ts'
@@ -154,10 +154,10 @@ describe('rich text', () => {
     fc.assert(
       fc.property(fc.array(parts, { maxLength: 30 }), (pieces) => {
         const source = pieces.join('')
-        if (faultsOf({ blocks: [richText(source)] }).length) return
+        if (findMessageFaults({ blocks: [richText(source)] }).length) return
         const { html } = cleanRichText(source)
         expectHarmless(html)
-        // What was cleaned is clean.
+        // Cleaned markup stays the same.
         expect(cleanRichText(html).html).toBe(html)
         expectHarmless(personalise({ subject: '', html, text: '', links: [] }, sampleContext()).html)
       }),
@@ -172,8 +172,8 @@ describe('rich text', () => {
       '{{<b>}}',
       '{% comment %}{{ "<!--" }}{% endcomment %}',
     ])
-      expect([source, faultsOf({ blocks: [richText(source)] })[0]?.code]).toEqual([source, 'misplaced_liquid'])
-    expect(faultsOf({ blocks: [richText('{% if order.items_count < 2 %}x{% endif %}')] })).toEqual([])
+      expect([source, findMessageFaults({ blocks: [richText(source)] })[0]?.code]).toEqual([source, 'misplaced_liquid'])
+    expect(findMessageFaults({ blocks: [richText('{% if order.items_count < 2 %}x{% endif %}')] })).toEqual([])
   })
 
   it('has no Liquid in attributes other than addresses', () => {
@@ -191,7 +191,7 @@ describe('rich text', () => {
       }),
       { numRuns: 1000 },
     )
-    expect(piecesOf(escapeLiquid('{{ x '.repeat(4000))).filter(({ isLiquid }) => isLiquid).length).toBeLessThan(10)
+    expect(splitLiquid(escapeLiquid('{{ x '.repeat(4000))).filter(({ isLiquid }) => isLiquid).length).toBeLessThan(10)
   })
 
   it('keeps the markup that organisers write', () => {
@@ -226,9 +226,9 @@ describe('a message', () => {
 
   it('is refused with loops that enlarge it beyond all its text', () => {
     const text = `<p>${repeated(2500, 'x'.repeat(90))}</p>`
-    expect(faultsOf({ blocks: [richText(text)] })).toEqual([])
+    expect(findMessageFaults({ blocks: [richText(text)] })).toEqual([])
     const blocks = [1, 2].map((id) => ({ ...richText(text), id: String(id) }))
-    expect(faultsOf({ blocks })[0]).toMatchObject({ pointer: '#/blocks', code: 'template_too_large' })
+    expect(findMessageFaults({ blocks })[0]).toMatchObject({ pointer: '#/blocks', code: 'template_too_large' })
   })
 })
 

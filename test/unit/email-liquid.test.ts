@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { faultsOf } from '../../src/domain/email/check.ts'
+import { findMessageFaults } from '../../src/domain/email/check.ts'
 import { made, richText, timed } from '../support/hostile.ts'
 
 const nested = (depth: number, inside: string) =>
@@ -45,7 +45,7 @@ describe('Liquid', () => {
     ['too much of it', '{{ order.number }}'.repeat(1200)],
     ['conditions without end inside loops', nested(2, `{% if ${'a or '.repeat(100)}b %}x{% endif %}`)],
   ])('is refused with %s', (_, source) => {
-    const errors = timed(() => faultsOf({ blocks: [richText(source)] }))
+    const errors = timed(() => findMessageFaults({ blocks: [richText(source)] }))
     expect(errors[0]?.code).toMatch(/^(invalid_template|template_too_large)$/)
     expect([errors[0]?.line, errors[0]?.column].every((place) => Number(place) >= 1)).toBe(true)
   })
@@ -72,7 +72,7 @@ describe('Liquid', () => {
   })
 
   it('reports faults with line and column', () => {
-    const [error] = faultsOf({ blocks: [richText('<p>one</p>\n<p>two {{ "x" | shout }}</p>')] })
+    const [error] = findMessageFaults({ blocks: [richText('<p>one</p>\n<p>two {{ "x" | shout }}</p>')] })
     expect(error).toEqual({
       attr: 'blocks.0.data.text.en',
       pointer: '#/blocks/0/data/text/en',

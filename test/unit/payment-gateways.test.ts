@@ -3,14 +3,14 @@ import { buildPaymentGateways } from '../../src/gateways/payments/gateways.ts'
 import { PaymentProviderUnavailable } from '../../src/gateways/payments/payments.ts'
 import { stripeVersion } from '../../src/gateways/payments/stripe.ts'
 import { createFakeStripe, serveStripe } from '../support/fake-stripe.ts'
-import { aCall, account, answering, aRefund, gateway } from '../support/stripe.ts'
+import { buildCall, account, mockAnswer, buildStripeRefund, gateway } from '../support/stripe.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
 describe('a refund through Stripe', () => {
   it('is one form-encoded call with its key, its version and the account', async () => {
-    const fetched = answering(200, aRefund())
-    const outcome = await gateway({ provider_account: 'acct_Nordlys' }).refund(aCall({ reason: 'fraud' }))
+    const fetched = mockAnswer(200, buildStripeRefund())
+    const outcome = await gateway({ provider_account: 'acct_Nordlys' }).refund(buildCall({ reason: 'fraud' }))
     expect(outcome).toEqual({ state: 'completed', provider_reference: 're_1' })
     expect(fetched).toHaveBeenCalledTimes(1)
     const [url, init] = fetched.mock.calls[0] ?? []
@@ -38,18 +38,24 @@ describe('a refund through Stripe', () => {
     ['py_1', { charge: 'py_1' }],
     ['pi_1', { payment_intent: 'pi_1' }],
   ])('names the payment %s by its own parameter', async (payment, field) => {
-    const fetched = answering(200, aRefund())
-    await gateway().refund(aCall({ payment }))
+    const fetched = mockAnswer(200, buildStripeRefund())
+    await gateway().refund(buildCall({ payment }))
     const fields = Object.fromEntries(new URLSearchParams(fetched.mock.calls[0]?.[1]?.body as string))
     expect(fields).toMatchObject(field)
     expect(Number('charge' in fields) + Number('payment_intent' in fields)).toBe(1)
   })
 
-  it.each(['', 'order-17', 'pi_1&amount=1', 're_1'])('is not tried for what is no payment: %s', async (payment) => {
-    const fetched = answering(200, aRefund())
-    expect(await gateway().refund(aCall({ payment }))).toMatchObject({ state: 'failed', code: 'payment_not_found' })
-    expect(fetched).not.toHaveBeenCalled()
-  })
+  it.each(['', 'order-17', 'pi_1&amount=1', 're_1'])(
+    'is not attempted for a reference that is not a Stripe payment: %s',
+    async (payment) => {
+      const fetched = mockAnswer(200, buildStripeRefund())
+      expect(await gateway().refund(buildCall({ payment }))).toMatchObject({
+        state: 'failed',
+        code: 'payment_not_found',
+      })
+      expect(fetched).not.toHaveBeenCalled()
+    },
+  )
 
   it.each([
     ['customer_request', 'requested_by_customer'],
@@ -60,8 +66,8 @@ describe('a refund through Stripe', () => {
     ['product_unavailable', 'requested_by_customer'],
     ['other', 'requested_by_customer'],
   ] as const)('sends the reason %s as %s', async (reason, said) => {
-    const fetched = answering(200, aRefund())
-    await gateway().refund(aCall({ reason }))
+    const fetched = mockAnswer(200, buildStripeRefund())
+    await gateway().refund(buildCall({ reason }))
     expect(new URLSearchParams(fetched.mock.calls[0]?.[1]?.body as string).get('reason')).toBe(said)
   })
 
@@ -105,8 +111,8 @@ describe('a refund through Stripe', () => {
     ],
     [{ status: 'something new' }, { state: 'unknown' }],
   ])('reads %o', async (fields, outcome) => {
-    answering(200, aRefund(fields))
-    expect(await gateway().refund(aCall())).toMatchObject(outcome)
+    mockAnswer(200, buildStripeRefund(fields))
+    expect(await gateway().refund(buildCall())).toMatchObject(outcome)
   })
 
   it.each([
@@ -126,8 +132,8 @@ describe('a refund through Stripe', () => {
     [403, { code: 'account_invalid' }, 'account_not_ready', true],
     [422, {}, 'invalid_request', false],
   ])('reads %i %o as %s', async (status, error, code, isRetryable) => {
-    answering(status, { error: { type: 'invalid_request_error', message: 'No.', ...error } })
-    expect(await gateway().refund(aCall())).toMatchObject({ state: 'failed', code, is_retryable: isRetryable })
+    mockAnswer(status, { error: { type: 'invalid_request_error', message: 'No.', ...error } })
+    expect(await gateway().refund(buildCall())).toMatchObject({ state: 'failed', code, is_retryable: isRetryable })
   })
 
   it.each([
@@ -144,25 +150,25 @@ describe('a refund through Stripe', () => {
     [200, 'no JSON'],
     [200, '{"object":"refund"}'],
     [200, { object: 'charge', id: 'ch_1' }],
-    [200, aRefund({ id: 7 })],
+    [200, buildStripeRefund({ id: 7 })],
     [200, `"${'x'.repeat(600_000)}"`],
   ])('has an unknown result after %i %s', async (status, body) => {
-    answering(status, body)
-    expect(await gateway().refund(aCall())).toMatchObject({ state: 'unknown' })
+    mockAnswer(status, body)
+    expect(await gateway().refund(buildCall())).toMatchObject({ state: 'unknown' })
   })
 
   it.each([
     ['pi_1', { latest_charge: 'ch_1' }, '/v1/payment_intents/pi_1', ['pi_1', 'ch_1']],
     ['ch_1', { payment_intent: 'pi_1' }, '/v1/charges/ch_1', ['ch_1', 'pi_1']],
     ['py_1', { payment_intent: null }, '/v1/charges/py_1', ['py_1']],
-  ])('is of a payment with every name that Stripe has for it: %s', async (payment, body, path, names) => {
-    const fetched = answering(200, { id: payment, ...body })
+  ])('finds every reference that Stripe has for a payment: %s', async (payment, body, path, names) => {
+    const fetched = mockAnswer(200, { id: payment, ...body })
     expect(await gateway().listReferences(payment)).toEqual(names)
     expect(fetched.mock.calls[0]?.[0]).toBe(`https://api.stripe.com${path}`)
   })
 
-  it.each([401, 403, 404])('knows no other name of a payment that it may not read (%i)', async (status) => {
-    answering(status, { error: { type: 'invalid_request_error', message: 'No.' } })
+  it.each([401, 403, 404])('finds only the given reference of a payment that it may not read (%i)', async (status) => {
+    mockAnswer(status, { error: { type: 'invalid_request_error', message: 'No.' } })
     expect(await gateway().listReferences('pi_1')).toEqual(['pi_1'])
   })
 
@@ -170,13 +176,13 @@ describe('a refund through Stripe', () => {
     [500, {}],
     [429, {}],
     [200, 'no JSON'],
-  ])('waits for the names of a payment after %i %o', async (status, body) => {
-    answering(status, body)
+  ])('waits for the references of a payment after %i %o', async (status, body) => {
+    mockAnswer(status, body)
     await expect(gateway().listReferences('pi_1')).rejects.toThrow(PaymentProviderUnavailable)
   })
 
-  it('asks for no payment by a reference that is none, and for zeros in place of one that is hidden', async () => {
-    const fetched = answering(200, {})
+  it('is not looked up for an invalid reference, and uses zeros in place of a hidden one', async () => {
+    const fetched = mockAnswer(200, {})
     expect(await gateway().listReferences('order-17')).toEqual(['order-17'])
     expect(fetched).not.toHaveBeenCalled()
     expect(['pi_3Nab', 'ch_1', 'order-17', 'pi_1&a=1'].map(gateway().buildUnknownReference)).toEqual([
@@ -187,10 +193,10 @@ describe('a refund through Stripe', () => {
     ])
   })
 
-  it('does not repeat what Stripe says of a payment that it lacks', async () => {
+  it('does not repeat what Stripe says about a missing payment', async () => {
     const message = "No such payment_intent: 'pi_1'; a similar object exists in live mode."
-    answering(404, { error: { code: 'resource_missing', message } })
-    expect(await gateway().refund(aCall())).toMatchObject({ message: 'Stripe has no payment with this reference.' })
+    mockAnswer(404, { error: { code: 'resource_missing', message } })
+    expect(await gateway().refund(buildCall())).toMatchObject({ message: 'Stripe has no payment with this reference.' })
   })
 
   it('has an unknown result when the connection is cut, or no answer comes in time', async () => {
@@ -199,15 +205,15 @@ describe('a refund through Stripe', () => {
     const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
     for (const conduct of ['cut', 'accept and cut', 'accept and hang'] as const) {
       fake.respondWith(conduct)
-      const call = aCall({ payment: payment.id, key: `rfr:${conduct}` })
+      const call = buildCall({ payment: payment.id, key: `rfr:${conduct}` })
       expect(await gateway().refund(call)).toMatchObject({ state: 'unknown' })
     }
     expect(fake.store.paidBack(payment.id)).toBe(2500)
   })
 
   it('is not called with an API key that is invalid in a header', async () => {
-    const fetched = answering(200, aRefund())
-    const outcome = await gateway({ api_key: 'rk_test_ø' }).refund(aCall())
+    const fetched = mockAnswer(200, buildStripeRefund())
+    const outcome = await gateway({ api_key: 'rk_test_ø' }).refund(buildCall())
     expect(outcome).toMatchObject({ state: 'failed', code: 'account_not_ready' })
     expect(fetched).not.toHaveBeenCalled()
   })
@@ -219,8 +225,11 @@ describe('a refund through Stripe', () => {
     const said: unknown[] = []
     for (const status of [400, 401, 403, 404, 500]) {
       const message = `Invalid API Key provided: ${account.api_key}; ${account.webhook_secret}`
-      const fetched = answering(status, { error: { type: 'invalid_request_error', message } })
-      said.push(await gateway().refund(aCall()), await gateway().lookup({ ...aCall(), provider_reference: null }))
+      const fetched = mockAnswer(status, { error: { type: 'invalid_request_error', message } })
+      said.push(
+        await gateway().refund(buildCall()),
+        await gateway().lookup({ ...buildCall(), provider_reference: null }),
+      )
       fetched.mockRestore()
     }
     expect(JSON.stringify(said)).not.toMatch(/NeverShown|whsec_of_the_tests/)
@@ -233,14 +242,14 @@ describe('the other services', () => {
     buildPaymentGateways({ apiBase: '', environment }).of({ ...account, service, api_key: null, webhook_secret: null })
 
   it('complete at once by hand, without a call', async () => {
-    const fetched = answering(200, {})
-    expect(await of('manual').refund(aCall())).toEqual({ state: 'completed', provider_reference: null })
+    const fetched = mockAnswer(200, {})
+    expect(await of('manual').refund(buildCall())).toEqual({ state: 'completed', provider_reference: null })
     expect(of('manual').capabilities.is_immediate).toBe(true)
     expect(fetched).not.toHaveBeenCalled()
   })
 
   it('simulate outcomes by the amount', async () => {
-    const refund = (amount_minor: number) => of('test').refund(aCall({ key: `k${amount_minor}:1`, amount_minor }))
+    const refund = (amount_minor: number) => of('test').refund(buildCall({ key: `k${amount_minor}:1`, amount_minor }))
     const asked = (amount: number, provider_reference: string | null) =>
       of('test').lookup({ key: `k${amount}:1`, payment: 'pi_1', provider_reference })
     expect(await refund(1250)).toMatchObject({ state: 'completed' })

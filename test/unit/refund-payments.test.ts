@@ -41,7 +41,7 @@ describe('the way to find the result of a refund', () => {
 })
 
 describe('the next due time of an unfinished refund', () => {
-  it('is after 1, 6, 24 and 72 hours and each day for 30 days, and then the refund is marked for people', () => {
+  it('is after 1, 6, 24 and 72 hours and each day for 30 days, and then the refund is flagged for a person', () => {
     const marks: number[] = []
     let attention: number | null = null
     for (let now = 0, checks = 0; now < 45 * day; checks++) {

@@ -20,7 +20,7 @@ const purchases = fc.array(bought, { minLength: 1, maxLength: 12 }).map((all) =>
   })),
 )
 
-describe('spreading an amount by weights', () => {
+describe('dividing an amount by weights', () => {
   it('adds up to the cent, exceeds no weight, and is less than a cent from the exact proportion', () => {
     fc.assert(
       fc.property(
@@ -103,7 +103,7 @@ describe('sharing out a refund', () => {
     )
   })
 
-  it('uses the available amount of each part', () => {
+  it('takes no more of each part than is left', () => {
     expect(splitAmount(130, { price_minor: 100, deposit_minor: 20, handling_fee_minor: 50 })).toEqual({
       price_minor: 100,
       deposit_minor: 20,

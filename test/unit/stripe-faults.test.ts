@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { PaymentProviderUnavailable } from '../../src/gateways/payments/payments.ts'
 import { createFakeStripe, disordered, type FakePayment, serveStripe, signedPost } from '../support/fake-stripe.ts'
-import { aCall, account, answering, aRefund, gateway } from '../support/stripe.ts'
+import { buildCall, account, mockAnswer, buildStripeRefund, gateway } from '../support/stripe.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -42,7 +42,7 @@ describe('the result of a refund at Stripe', () => {
   })
 
   it.each([401, 403, 429, 500, 503])('is unknown after %i', async (status) => {
-    answering(status, { error: { type: 'api_error', message: 'No.' } })
+    mockAnswer(status, { error: { type: 'api_error', message: 'No.' } })
     const asked = { key: 'rfr_1:1', payment: 'pi_1' }
     expect(await gateway().lookup({ ...asked, provider_reference: null })).toMatchObject({ state: 'unknown' })
     expect(await gateway().lookup({ ...asked, provider_reference: 're_1' })).toMatchObject({ state: 'unknown' })
@@ -51,13 +51,13 @@ describe('the result of a refund at Stripe', () => {
 
   it('is unknown from a list that does not end, or cannot be read', async () => {
     const asked = { key: 'rfr_1:1', payment: 'pi_1', provider_reference: null }
-    answering(200, { object: 'list', data: [aRefund({ metadata: {} })], has_more: true })
+    mockAnswer(200, { object: 'list', data: [buildStripeRefund({ metadata: {} })], has_more: true })
     expect(await gateway().lookup(asked)).toMatchObject({ state: 'unknown' })
     vi.restoreAllMocks()
-    answering(200, { object: 'list', data: [{ id: 're_2' }], has_more: false })
+    mockAnswer(200, { object: 'list', data: [{ id: 're_2' }], has_more: false })
     expect(await gateway().lookup(asked)).toMatchObject({ state: 'unknown' })
     vi.restoreAllMocks()
-    answering(200, { object: 'list', data: [] })
+    mockAnswer(200, { object: 'list', data: [] })
     expect(await gateway().lookup(asked)).toMatchObject({ state: 'unknown' })
   })
 })
@@ -70,7 +70,7 @@ describe('a refund at a Stripe with faults', () => {
       serveStripe(fake)
       const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
       fake.respondWith((_, nth) => (nth === 1 ? conduct : 'accept'))
-      const call = aCall({ payment: payment.id })
+      const call = buildCall({ payment: payment.id })
       expect(await gateway().refund(call)).toMatchObject({ state: 'unknown' })
       expect(await gateway().refund(call)).toMatchObject({ state: 'completed' })
       expect(fake.store.paidBack(payment.id)).toBe(1250)
@@ -82,7 +82,7 @@ describe('a refund at a Stripe with faults', () => {
     serveStripe(fake)
     const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
     fake.respondWith('accept and fail')
-    const call = aCall({ payment: payment.id })
+    const call = buildCall({ payment: payment.id })
     expect(await gateway().refund(call)).toMatchObject({ state: 'unknown' })
     fake.respondWith('accept')
     expect(await gateway().refund(call)).toMatchObject({ state: 'unknown' })
@@ -94,10 +94,10 @@ describe('a refund at a Stripe with faults', () => {
     const fake = createFakeStripe()
     serveStripe(fake)
     const { id } = fake.store.pay({ amount: 2000, currency: 'dkk' }) satisfies FakePayment
-    expect(await gateway().refund(aCall({ payment: id, amount_minor: 2001 }))).toMatchObject({
+    expect(await gateway().refund(buildCall({ payment: id, amount_minor: 2001 }))).toMatchObject({
       code: 'amount_too_large',
     })
-    const call = aCall({ payment: id, key: 'k', amount_minor: 2000 })
+    const call = buildCall({ payment: id, key: 'k', amount_minor: 2000 })
     expect(await gateway().refund(call)).toMatchObject({ state: 'completed' })
     expect(await gateway().refund({ ...call, amount_minor: 1 })).toMatchObject({ state: 'unknown' })
     expect(await gateway().refund({ ...call, key: 'other' })).toMatchObject({ code: 'already_refunded' })
@@ -111,7 +111,7 @@ describe('an event of Stripe', () => {
     id: 'evt_1',
     type: 'refund.failed',
     account: 'acct_1',
-    data: { object: aRefund({ status: 'failed' }) },
+    data: { object: buildStripeRefund({ status: 'failed' }) },
   }
   const body = JSON.stringify(event)
   const bytes = (text: string) => new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>

@@ -10,7 +10,15 @@ import {
   maxSubjectLength,
   type PlainBlock,
 } from './blocks/blocks.ts'
-import { check, type CheckedTemplate, maxCharactersOfMessage, namesIn, piecesOf, read, run } from './liquid/liquid.ts'
+import {
+  checkTemplate,
+  type CheckedTemplate,
+  findVariables,
+  maxSampleLength,
+  readTemplate,
+  renderSample,
+  splitLiquid,
+} from './liquid/liquid.ts'
 import { type TemplateFault, maxSteps } from './liquid/liquid-bounds.ts'
 import { cleanRichText, TooDeep } from './blocks/rich-text.ts'
 import { isAddress } from './blocks/urls.ts'
@@ -28,9 +36,14 @@ export interface TextSource {
   text: string
 }
 
-type Pick = (texts: TranslatedDict) => readonly Language[]
+type PickLanguages = (texts: TranslatedDict) => readonly Language[]
 
-const byLanguage = (path: TextPath, kind: TextSource['kind'], texts: TranslatedDict, pick: Pick): TextSource[] =>
+const splitByLanguage = (
+  path: TextPath,
+  kind: TextSource['kind'],
+  texts: TranslatedDict,
+  pick: PickLanguages,
+): TextSource[] =>
   pick(texts).flatMap((language) => {
     const text = texts[language]
     return text === undefined ? [] : [{ path: [...path, language], language, kind, text }]
@@ -41,80 +54,80 @@ export interface MessageDraft {
   blocks?: readonly Block[] | undefined
 }
 
-function sourcesOf({ subject = {}, blocks = [] }: MessageDraft, pick: Pick = () => languages): TextSource[] {
-  const inBlocks = allBlocks(blocks).flatMap(({ block, path }) =>
+function listTexts({ subject = {}, blocks = [] }: MessageDraft, pick: PickLanguages = () => languages): TextSource[] {
+  const blockTexts = allBlocks(blocks).flatMap(({ block, path }) =>
     fieldsOf(block).flatMap(({ name, kind, value }): TextSource[] => {
-      const at = [...path, 'data', ...name.split('.')]
+      const fieldPath = [...path, 'data', ...name.split('.')]
       return typeof value === 'string'
-        ? [{ path: at, language: null, kind, text: value }]
-        : byLanguage(at, kind, value, pick)
+        ? [{ path: fieldPath, language: null, kind, text: value }]
+        : splitByLanguage(fieldPath, kind, value, pick)
     }),
   )
-  return [...byLanguage(['subject'], 'subject', subject, pick), ...inBlocks]
+  return [...splitByLanguage(['subject'], 'subject', subject, pick), ...blockTexts]
 }
 
-/** The texts of a message that recipients read. */
-export const sourcesFor = (draft: MessageDraft, reader: TextReader): TextSource[] =>
-  sourcesOf(draft, (texts) => [languageFor(texts, reader)].filter((language) => language !== null))
+/** The texts that a recipient reads, each in one language. */
+export const listTextsFor = (draft: MessageDraft, reader: TextReader): TextSource[] =>
+  listTexts(draft, (texts) => [languageFor(texts, reader)].filter((language) => language !== null))
 
-interface Refused {
+interface RefusedText {
   ok: false
   fault: Omit<TemplateFault, 'code'> & { code: string }
 }
 
-interface Judged {
+interface TextCheck {
   errors: FieldError[]
   steps: number
-  /** The characters of the source or of the rendering, whichever are more. */
+  /** The length of the source or of the rendering, whichever is larger. */
   length: number
 }
 
-/** An editor does not render Liquid, so Liquid must not look like a tag of HTML there. */
+/** Editors show Liquid as text, so it must not look like HTML. */
 const looksLikeMarkup = /<[a-z/!?]/i
 
-const refused = (code: string, detail: string): Refused => ({
+const refuseText = (code: string, detail: string): RefusedText => ({
   ok: false,
   fault: { code, detail, line: 1, column: 1 },
 })
 
-function cleanedHtml(text: string): string | Refused {
+function cleanHtml(text: string): string | RefusedText {
   try {
     return cleanRichText(text).html
   } catch (error) {
-    if (error instanceof TooDeep) return refused('template_too_large', error.message)
+    if (error instanceof TooDeep) return refuseText('template_too_large', error.message)
     throw error
   }
 }
 
-/** Markup is run as it will be stored. Where that has a fault, what was written says the place of it. */
-function checkHtml(text: string, sample: object): CheckedTemplate | Refused {
-  const written = read(text)
-  if (!written.ok) return written
-  if (piecesOf(text).some((piece) => piece.isLiquid && looksLikeMarkup.test(piece.text)))
-    return refused('misplaced_liquid', 'Markup stands between Liquid, not inside it.')
-  const html = cleanedHtml(text)
+/** Renders the markup as it will be stored. A fault is located in the text that the editor wrote. */
+function checkHtml(text: string, sample: object): CheckedTemplate | RefusedText {
+  const template = readTemplate(text)
+  if (!template.ok) return template
+  if (splitLiquid(text).some((piece) => piece.isLiquid && looksLikeMarkup.test(piece.text)))
+    return refuseText('misplaced_liquid', 'HTML tags cannot stand inside Liquid.')
+  const html = cleanHtml(text)
   if (typeof html !== 'string') return html
-  const clean = html === text ? written : read(html, Number.POSITIVE_INFINITY)
-  const checked = clean.ok ? run(clean, sample) : clean
+  const stored = html === text ? template : readTemplate(html, Number.POSITIVE_INFINITY)
+  const checked = stored.ok ? renderSample(stored, sample) : stored
   if (checked.ok || html === text) return checked
-  const whole = run(written, sample)
-  if (!whole.ok) return whole
+  const written = renderSample(template, sample)
+  if (!written.ok) return written
   return checked.fault.code === 'template_too_large'
-    ? refused('template_too_large', checked.fault.detail)
-    : refused('misplaced_liquid', 'Liquid tags stand between the tags of HTML, not inside them.')
+    ? refuseText('template_too_large', checked.fault.detail)
+    : refuseText('misplaced_liquid', 'Liquid tags cannot stand inside HTML tags.')
 }
 
-function checkPlain({ kind, text }: TextSource, sample: object): CheckedTemplate | Refused {
-  const checked = check(text, sample, { limit: kind === 'subject' ? maxSubjectLength : undefined })
+function checkPlain({ kind, text }: TextSource, sample: object): CheckedTemplate | RefusedText {
+  const checked = checkTemplate(text, sample, { maxLength: kind === 'subject' ? maxSubjectLength : undefined })
   if (!checked.ok) return checked
   if (kind === 'address' && !isAddress(text))
-    return refused('invalid_address', 'A link may lead to an http, https, mailto or tel address only.')
+    return refuseText('invalid_address', 'Links can only use http, https, mailto and tel addresses.')
   if (kind === 'subject' && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(text))
-    return refused('invalid_characters', 'A subject is one line.')
+    return refuseText('invalid_characters', 'The subject must be one line.')
   return checked
 }
 
-function judge(source: TextSource, sample: object): Judged {
+function checkText(source: TextSource, sample: object): TextCheck {
   const { path, kind, text } = source
   const checked = kind === 'html' ? checkHtml(text, sample) : checkPlain(source, sample)
   if (checked.ok) return { errors: [], steps: checked.steps, length: Math.max(text.length, checked.length) }
@@ -122,7 +135,7 @@ function judge(source: TextSource, sample: object): Judged {
   return { errors: [{ ...fieldError(path, code, detail), line, column }], steps: 0, length: 0 }
 }
 
-function duplicateIds(blocks: readonly Block[]): FieldError[] {
+function findDuplicateIds(blocks: readonly Block[]): FieldError[] {
   const seen = new Set<string>()
   return allBlocks(blocks).flatMap(({ block, path }) => {
     if (block.id === '' || !seen.has(block.id)) {
@@ -133,21 +146,21 @@ function duplicateIds(blocks: readonly Block[]): FieldError[] {
   })
 }
 
-/** All faults of the texts, addresses and ids of a message, each with its place. */
-export function faultsOf(draft: MessageDraft): FieldError[] {
+/** Every fault in the texts, addresses and ids of a message, with its place. */
+export function findMessageFaults(draft: MessageDraft): FieldError[] {
   const sample = sampleContext()
-  const judged = sourcesOf(draft).map((source) => ({ source, ...judge(source, sample) }))
-  const errors = [...judged.flatMap((one) => one.errors), ...duplicateIds(draft.blocks ?? [])]
+  const checks = listTexts(draft).map((source) => ({ source, ...checkText(source, sample) }))
+  const errors = [...checks.flatMap((one) => one.errors), ...findDuplicateIds(draft.blocks ?? [])]
   if (errors.length) return errors
   if (allBlocks(draft.blocks ?? []).length > maxBlocksInAll)
     return [
-      fieldError(['blocks'], 'template_too_large', `At most ${maxBlocksInAll} blocks, those in columns included.`),
+      fieldError(['blocks'], 'template_too_large', `At most ${maxBlocksInAll} blocks, including those in columns.`),
     ]
   for (const language of languages) {
-    const ours = judged.filter(({ source }) => source.language === null || source.language === language)
-    const steps = ours.reduce((sum, one) => sum + one.steps, 0)
-    const characters = ours.reduce((sum, { length }) => sum + length, 0)
-    if (steps > maxSteps || characters > maxCharactersOfMessage)
+    const texts = checks.filter(({ source }) => source.language === null || source.language === language)
+    const steps = texts.reduce((sum, one) => sum + one.steps, 0)
+    const characters = texts.reduce((sum, { length }) => sum + length, 0)
+    if (steps > maxSteps || characters > maxSampleLength)
       return [fieldError(['blocks'], 'template_too_large', `The message is too large in ${language}.`)]
   }
   return []
@@ -161,27 +174,28 @@ export interface UnknownVariable {
 const isKnown = (name: string): boolean =>
   knownNames.has(name) || knownNames.has(name.replace(/\.(size|first|last)$/, ''))
 
-/**
- * Names that nothing fills in for messages of this type, of the texts that this reader gets. For a draft without
- * faults.
- */
-export function unknownVariables(draft: MessageDraft, reader: TextReader, type: EmailMessageType): UnknownVariable[] {
+/** Variables that stay empty in messages of this type. The draft must have no faults. */
+export function findUnknownVariables(
+  draft: MessageDraft,
+  reader: TextReader,
+  type: EmailMessageType,
+): UnknownVariable[] {
   const withheld = withheldFrom(type).map(({ category, name }) => `${category}.${name}`)
-  const names = sourcesFor(draft, reader).flatMap((source) => {
-    const written = read(source.text)
-    return written.ok ? namesIn(written.parsed) : []
+  const names = listTextsFor(draft, reader).flatMap(({ text }) => {
+    const template = readTemplate(text)
+    return template.ok ? findVariables(template.parsed) : []
   })
   const unknown = names.filter((name) => !isKnown(name) || withheld.includes(name)).map(writtenName)
   return [...new Set(unknown)].map((variable) => ({ variable, suggestion: nearestName(variable) }))
 }
 
-/** The blocks as they are kept: markup cleaned. */
-export const cleaned = (blocks: readonly Block[]): Block[] =>
+/** Blocks with cleaned markup, as they are stored. */
+export const cleanBlocks = (blocks: readonly Block[]): Block[] =>
   blocks.map((block) => {
     if (block.type === 'columns') {
       const columns = block.data.columns.map((column) => ({
         ...column,
-        blocks: cleaned(column.blocks) as PlainBlock[],
+        blocks: cleanBlocks(column.blocks) as PlainBlock[],
       }))
       return { ...block, data: { ...block.data, columns } }
     }

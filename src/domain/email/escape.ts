@@ -1,4 +1,4 @@
-import { piecesOf } from './liquid/liquid.ts'
+import { splitLiquid } from './liquid/liquid.ts'
 
 /** Text for HTML, between tags or in an attribute. A brace becomes an entity, so that no text becomes Liquid. */
 export const escapeHtml = (text: string): string => escapeText(text).replaceAll('"', '&quot;').replaceAll("'", '&#39;')
@@ -20,6 +20,6 @@ export const escapeLiquid = (text: string): string =>
 
 /** A text with Liquid for HTML: the Liquid stays, everything else is escaped. */
 export const textToHtml = (text: string): string =>
-  piecesOf(text)
+  splitLiquid(text)
     .map((piece) => (piece.isLiquid ? piece.text : escapeHtml(piece.text)))
     .join('')

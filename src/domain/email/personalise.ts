@@ -1,8 +1,6 @@
 import { utf8 } from '../text/encoding.ts'
-import type { TextPieces } from '../text/json-pieces.ts'
-import { Budget, maxRenderedLength } from './budget.ts'
 import type { Template } from './compile.ts'
-import { filtersWhenSent, type Output, type Parsed, parse, render } from './liquid/liquid.ts'
+import { maxRenderedLength, type Parsed, parseLiquid, renderLiquid } from './liquid/liquid.ts'
 import { maxListItems } from './liquid/liquid-bounds.ts'
 import { isSafeAddress } from './blocks/urls.ts'
 import { addressNames, type TemplateContext } from './liquid/variables.ts'
@@ -13,57 +11,52 @@ export interface Personalised {
   text: string
 }
 
-/** With the HTML in pieces too, of which most are in the messages of other recipients. */
-interface PersonalisedInPieces extends Personalised {
-  htmlPieces: TextPieces
-}
-
 interface ParsedTemplate {
   subject: Parsed[]
   html: Parsed[]
   text: Parsed[]
 }
 
-/** Parsed templates are cached in the isolate: by the object, and by its content for those read anew. */
+/** An isolate caches parsed templates by object, and by content for templates that are read from the database again. */
 const byIdentity = new WeakMap<Template, ParsedTemplate>()
 const byContent = new Map<string, { template: Template; parsed: ParsedTemplate }>()
-const kept = 32
+const maxCached = 32
 
-function parsedOf(template: Template): ParsedTemplate {
-  const known = byIdentity.get(template)
-  if (known) return known
-  const same = byContent.get(template.html)
+function parseTemplate(template: Template): ParsedTemplate {
+  const cached = byIdentity.get(template)
+  if (cached) return cached
+  const similar = byContent.get(template.html)
   const parsed =
-    same && same.template.subject === template.subject && same.template.text === template.text
-      ? same.parsed
+    similar && similar.template.subject === template.subject && similar.template.text === template.text
+      ? similar.parsed
       : {
-          subject: parse('text', template.subject),
-          html: parse('html', template.html),
-          text: parse('text', template.text),
+          subject: parseLiquid('text', template.subject),
+          html: parseLiquid('html', template.html),
+          text: parseLiquid('text', template.text),
         }
   byContent.delete(template.html)
   byContent.set(template.html, { template, parsed })
   for (const oldest of byContent.keys()) {
-    if (byContent.size <= kept) break
+    if (byContent.size <= maxCached) break
     byContent.delete(oldest)
   }
   byIdentity.set(template, parsed)
   return parsed
 }
 
-/** Links may lead to web pages, mail and telephone numbers only. Lists have at most the length that templates allow. */
-export function admitted(context: TemplateContext): TemplateContext {
-  const given = context as Record<string, Record<string, unknown>>
-  let result = given
-  const change = (category: string, values: Record<string, unknown>) => {
-    result = { ...result, [category]: { ...result[category], ...values } }
+/** Empties links that lead anywhere but to web pages, mail and telephone numbers, and cuts lists to their maximum. */
+export function limitValues(context: TemplateContext): TemplateContext {
+  const values = context as Record<string, Record<string, unknown>>
+  let result = values
+  const change = (category: string, changes: Record<string, unknown>) => {
+    result = { ...result, [category]: { ...result[category], ...changes } }
   }
   for (const { category, name } of addressNames) {
-    const value = given[category]?.[name]
+    const value = values[category]?.[name]
     if (value !== undefined && value !== null && value !== '' && !isSafeAddress(value)) change(category, { [name]: '' })
   }
   const items: unknown = context.order?.items
-  // A preview has values of the caller: loops would go through all keys of an object.
+  // The caller of a preview sends its own values, and a loop would go through all keys of an object.
   if (items && !Array.isArray(items)) change('order', { items: [] })
   if (Array.isArray(items) && items.length > maxListItems)
     change('order', {
@@ -73,56 +66,40 @@ export function admitted(context: TemplateContext): TemplateContext {
   return result
 }
 
-const maxSubject = 400
-const maxSubjectRead = 10 * maxSubject
+const maxSubjectLength = 400
+const maxReadSubjectLength = 10 * maxSubjectLength
 
-/** One line without control characters: it becomes part of a mail header. */
+/** One line without control characters, because it becomes part of a mail header. */
 const headerText = (text: string): string => {
-  const start = text.trimStart().slice(0, maxSubjectRead)
-  return [...start.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()].slice(0, maxSubject).join('')
+  const start = text.trimStart().slice(0, maxReadSubjectLength)
+  return [...start.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()].slice(0, maxSubjectLength).join('')
 }
 
-/** Of HTML and text together: what is about to go out is kept in a row, and a row of the database has 2 MB. */
+/** HTML and text together. A message that is about to be sent is stored in a row, and D1 rows have at most 2 MB. */
 const maxMessageBytes = 1_500_000
-const mostBytesOfCharacter = 3
+const maxBytesPerCharacter = 3
 
 export class TooLarge extends Error {
   override name = 'TooLarge'
 }
 
-function checkSize(most: number, ...texts: string[]): void {
+function checkSize(maxBytes: number, ...texts: string[]): void {
   const characters = texts.reduce((sum, text) => sum + text.length, 0)
-  if (characters * mostBytesOfCharacter <= most) return
-  if (texts.reduce((sum, text) => sum + utf8(text).length, 0) > most)
-    throw new TooLarge(`The message would be larger than ${most} bytes.`)
+  if (characters * maxBytesPerCharacter <= maxBytes) return
+  if (texts.reduce((sum, text) => sum + utf8(text).length, 0) > maxBytes)
+    throw new TooLarge(`The message would be larger than ${maxBytes} bytes.`)
 }
 
 /**
- * The message for one recipient. Throws as soon as the values make more of it than `most` characters, and when it is
- * larger than a message may be.
+ * The message for one recipient. Throws `TooMuchText` when the values make more than `limit` characters of one text, and
+ * `TooLarge` when the whole message is too large.
  */
-export function personaliseInPieces(
-  template: Template,
-  context: TemplateContext,
-  most = maxRenderedLength,
-): PersonalisedInPieces {
-  const parsed = parsedOf(template)
-  const values = admitted(context)
-  const length = new Budget(most)
-  const rendered = (output: Output, of: Parsed[]) => render(output, of, values, { length, filters: filtersWhenSent() })
-  const html = rendered('html', parsed.html)
-  const { text } = rendered('text', parsed.text)
-  const subject = headerText(rendered('text', parsed.subject).text)
-  checkSize(Math.min(most, maxMessageBytes), html.text, text)
-  return {
-    subject,
-    html: html.text,
-    htmlPieces: html.pieces,
-    text: text.replaceAll(/\n{3,}/g, '\n\n'),
-  }
-}
-
-export function personalise(template: Template, context: TemplateContext, most?: number): Personalised {
-  const { subject, html, text } = personaliseInPieces(template, context, most)
-  return { subject, html, text }
+export function personalise(template: Template, context: TemplateContext, limit = maxRenderedLength): Personalised {
+  const parsed = parseTemplate(template)
+  const values = limitValues(context)
+  const html = renderLiquid('html', parsed.html, values, limit)
+  const text = renderLiquid('text', parsed.text, values, limit)
+  const subject = headerText(renderLiquid('text', parsed.subject, values, limit))
+  checkSize(Math.min(limit, maxMessageBytes), html, text)
+  return { subject, html, text: text.replaceAll(/\n{3,}/g, '\n\n') }
 }

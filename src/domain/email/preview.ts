@@ -3,10 +3,10 @@ import type { FieldError } from '../errors.ts'
 import type { Language } from '../languages.ts'
 import { bareHtml } from './blocks/block-html.ts'
 import type { EmailMessageType } from '../messaging/email-messages.ts'
-import { type UnknownVariable, unknownVariables } from './check.ts'
+import { type UnknownVariable, findUnknownVariables } from './check.ts'
 import { compile, type CompileOptions, type Message } from './compile.ts'
-import { check } from './liquid/liquid.ts'
-import { overflowOf } from './liquid/overflow.ts'
+import { checkTemplate } from './liquid/liquid.ts'
+import { findOverflow } from './liquid/overflow.ts'
 import { personalise } from './personalise.ts'
 import { type MissingTranslation, missingTranslations, readerFor } from './liquid/translations.ts'
 import { sampleContext, type TemplateContext, withheldFrom } from './liquid/variables.ts'
@@ -52,7 +52,7 @@ function contextOf({ type, values }: PreviewRequest, language: Language): Templa
 /** The text of a message that the given values make too large, and the place in it. */
 export function overflowOfPreview(message: Message, asked: PreviewRequest, options: CompileOptions): FieldError | null {
   const reader = readerFor(message, asked.language, options.defaultLanguage)
-  return overflowOf(message, reader, contextOf(asked, reader.language))
+  return findOverflow(message, reader, contextOf(asked, reader.language))
 }
 
 export function previewOf(message: Message, asked: PreviewRequest, options: CompileOptions): Preview {
@@ -66,13 +66,13 @@ export function previewOf(message: Message, asked: PreviewRequest, options: Comp
     language: reader.language,
     size_bytes: new TextEncoder().encode(made.html).length,
     missing_translations: missingTranslations(message, language, reader),
-    unknown_variables: unknownVariables(message, reader, type),
+    unknown_variables: findUnknownVariables(message, reader, type),
   }
 }
 
 /** A subject, rendered with the samples; unchanged when it cannot be rendered. */
 export function previewSubject(subject: string, language: Language): string {
   const sample = sampleContext(language)
-  if (!check(subject, sample).ok) return subject
+  if (!checkTemplate(subject, sample).ok) return subject
   return personalise({ subject, html: '', text: '', links: [] }, sample).subject
 }

@@ -1,6 +1,5 @@
 import type { Template } from '../email/compile.ts'
-import { maxRenderedSmsLength } from '../email/budget.ts'
-import { check, piecesOf, renderFault } from '../email/liquid/liquid.ts'
+import { checkTemplate, describeRenderError, maxRenderedSmsLength, splitLiquid } from '../email/liquid/liquid.ts'
 import { personalise, TooLarge } from '../email/personalise.ts'
 import { sampleContext } from '../email/liquid/variables.ts'
 import { fold } from '../text/fold.ts'
@@ -33,7 +32,7 @@ export function trackableSms(body: string, language: Language, isMarketing = tru
       const index = known < 0 ? links.push(url) - 1 : known
       return `{{ tracking.links[${index}] }}${tail}`
     })
-  const pieces = piecesOf(body)
+  const pieces = splitLiquid(body)
   const text = pieces
     // A link that continues with Liquid is different for each recipient.
     .map(({ isLiquid, text: piece }, index) =>
@@ -53,7 +52,7 @@ export type SmsSizes = Partial<Record<Language, SmsSize>>
 
 /** The size of a text with sample values and links, or the fault that prevents sending. */
 function measure(body: string, language: Language): SmsSize | FieldError {
-  const checked = check(body, sampleContext(), { most: maxRenderedSmsLength })
+  const checked = checkTemplate(body, sampleContext(), { limit: maxRenderedSmsLength })
   if (!checked.ok) {
     const { code, detail, line, column } = checked.fault
     return { ...fieldError(['sms_body', language], code, detail), line, column }
@@ -68,7 +67,7 @@ function measure(body: string, language: Language): SmsSize | FieldError {
   try {
     return smsSize(personalise(template, context, maxRenderedSmsLength).text.trim())
   } catch (error) {
-    const detail = error instanceof TooLarge ? error.message : renderFault(error)
+    const detail = error instanceof TooLarge ? error.message : describeRenderError(error)
     if (detail === null) throw error
     return { ...fieldError(['sms_body', language], 'template_too_large', detail), line: 1, column: 1 }
   }

@@ -1,7 +1,6 @@
 import type { Mailbox } from '../../domain/messaging/mailbox.ts'
 import type { DnsRecord } from '../../domain/messaging/sender-domains.ts'
 import type { SendResult } from '../../domain/messaging/messaging.ts'
-import type { TextPieces } from '../../domain/text/json-pieces.ts'
 
 /** Texts for headers may not contain a line end: gateways refuse such a message as permanent. */
 export interface OutboundEmail {
@@ -10,8 +9,6 @@ export interface OutboundEmail {
   replyTo: string | null
   subject: string
   html: string
-  /** The same HTML in pieces, of which many are in other messages too. */
-  htmlPieces?: TextPieces
   text: string
   headers: Readonly<Record<string, string>>
   /** Our id of this message to this person, of letters, digits, _ and -; the provider's events come back with it. */

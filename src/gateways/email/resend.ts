@@ -1,8 +1,12 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { asciiAddress, formatMailbox, type Mailbox } from '../../domain/messaging/mailbox.ts'
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
+<<<<<<< HEAD
 import { parseRetryAfter } from '../../domain/webhooks/webhooks.ts'
 import { JsonBytes } from '../../domain/text/json-pieces.ts'
+=======
+import { retryAfterMs } from '../../domain/webhooks/webhooks.ts'
+>>>>>>> main
 import { findEmailRefusal, sendAcceptable } from '../acceptable/acceptable.ts'
 import {
   callApi,
@@ -80,29 +84,24 @@ function resultsOf(body: unknown, count: number): SendResult[] {
 
 const mailboxOf = ({ name, address }: Mailbox): string => formatMailbox({ name, address: asciiAddress(address) })
 
-/** One message of a call. Its HTML is most of it, so pieces that other messages have too are not escaped again. */
-function addLetter(body: JsonBytes, message: OutboundEmail): void {
-  const { from, to, replyTo, subject, html, htmlPieces = [html], text, headers, reference } = message
-  const start = {
-    from: mailboxOf(from),
-    to: [mailboxOf(to)],
-    ...(replyTo === null ? {} : { reply_to: asciiAddress(replyTo) }),
-    subject,
-  }
-  const end = { text, headers, tags: [{ name: 'reference', value: reference }] }
-  body.add(`${JSON.stringify(start).slice(0, -1)},"html":`)
-  body.addText(htmlPieces)
-  body.add(`,${JSON.stringify(end).slice(1)}`)
-}
+const presentLetter = ({ from, to, replyTo, subject, html, text, headers, reference }: OutboundEmail) => ({
+  from: mailboxOf(from),
+  to: [mailboxOf(to)],
+  ...(replyTo === null ? {} : { reply_to: asciiAddress(replyTo) }),
+  subject,
+  html,
+  text,
+  headers,
+  tags: [{ name: 'reference', value: reference }],
+})
 
-function bodyOf(messages: readonly OutboundEmail[]): Uint8Array<ArrayBuffer> {
-  const body = new JsonBytes()
-  for (const [index, message] of messages.entries()) {
-    body.add(index === 0 ? '[' : ',')
-    addLetter(body, message)
-  }
-  body.add(']')
-  return body.encode(reserveMemory)
+const encoder = new TextEncoder()
+const maxBytesPerCharacter = 3
+
+function encodeBody(messages: readonly OutboundEmail[]): Uint8Array<ArrayBuffer> {
+  const json = JSON.stringify(messages.map(presentLetter))
+  const memory = reserveMemory(json.length * maxBytesPerCharacter)
+  return memory.subarray(0, encoder.encodeInto(json, memory).written)
 }
 
 /** One call, or where the provider finds it too large, one of each half: the same halves under the same keys each time. */
@@ -115,7 +114,7 @@ async function call(messages: readonly OutboundEmail[], key: string, options: Pr
     // One bad address must not keep the others back.
     'x-batch-validation': 'permissive',
   }
-  const body = bodyOf(messages)
+  const body = encodeBody(messages)
   const answer = await callApi(`${apiBase || standardBase}/emails/batch`, { method: 'POST', headers, body }, timeoutMs)
   if (answer.came && answer.status >= 200 && answer.status < 300) {
     releaseMemory(body)

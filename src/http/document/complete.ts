@@ -1,5 +1,6 @@
 import answers from './examples.json' with { type: 'json' }
 import type { Operation } from '../operations/operation.ts'
+import { shareComponents } from './components.ts'
 import { hasETag, headers, withHeaders } from './headers.ts'
 import { withParameters } from './parameters.ts'
 import type { Document, Documented } from './shapes.ts'
@@ -26,11 +27,14 @@ export function complete(generated: object, operations: readonly Operation[]): v
   for (const operation of operations) {
     const documented = document.paths[operation.path]?.[operation.method]
     if (!documented) continue
+    // The document states it once for all operations.
+    delete documented.security
     withParameters(operation, documented)
     withCommonAnswers(operation, documented)
     withExample(operation, documented)
     withHeaders(operation, documented)
   }
-  document.components.headers = headers
+  document.components['headers'] = headers
+  shareComponents(document)
   document.info.license = { name: 'MIT', identifier: 'MIT' }
 }

@@ -5,6 +5,7 @@ export interface Reference {
 }
 
 interface SchemaObject {
+  description?: string
   type?: string | string[]
   enum?: unknown[]
   format?: string
@@ -23,18 +24,20 @@ export interface Parameter {
   example?: unknown
 }
 
-interface Media {
+export interface Media {
   schema?: unknown
   example?: unknown
+  examples?: Record<string, Reference>
 }
 
-interface DocumentedAnswer {
+export interface DocumentedAnswer {
   description: string
   headers?: Record<string, Reference>
   content?: Record<string, Media>
 }
 
 export interface Documented {
+  security?: unknown
   operationId?: string
   parameters?: Parameter[]
   responses: Record<string, DocumentedAnswer>
@@ -44,5 +47,6 @@ export interface Document {
   info: { license?: { name: string; identifier: string } }
   tags?: { name: string; description?: string }[]
   paths: Record<string, Record<string, Documented>>
-  components: { headers?: Record<string, unknown> } & Record<string, unknown>
+  webhooks: Record<string, Record<string, Documented>>
+  components: Record<string, unknown>
 }

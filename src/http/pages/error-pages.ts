@@ -1,6 +1,5 @@
 import { html } from 'hono/html'
-import { expressionFields, type FieldCode, fieldGuide } from '../../domain/error-guide/fields.ts'
-import { errorGuide } from '../../domain/error-guide/index.ts'
+import { errorGuide, expressionFields, type FieldCode, fieldGuide } from '../../domain/error-guide.ts'
 import { AppError, type ErrorCode, errorStatus } from '../../domain/errors.ts'
 import { htmlPage, type Markup, pageStyle } from './html-page.ts'
 import { buildErrorPath, buildProblem } from '../problem.ts'
@@ -39,16 +38,20 @@ function exampleBody(code: ErrorCode, address: (path: string) => string): string
   return JSON.stringify(JSON.parse(body), null, 2)
 }
 
-const cause = (guide: { cause: string; mend: string }): Markup =>
+const explanation = ({ cause, fix }: { cause: string; fix?: string }): Markup =>
   html`<h2>Cause</h2>
-    <p>${prose(guide.cause)}</p>
-    <h2>What to do</h2>
-    <p>${prose(guide.mend)}</p>`
+    <p>${prose(cause)}</p>
+    ${
+      fix === undefined
+        ? ''
+        : html`<h2>What to do</h2>
+            <p>${prose(fix)}</p>`
+    }`
 
 function errorSection(code: ErrorCode, address: (path: string) => string): Markup {
   return html`<h1><code>${code}</code></h1>
     <p class="soft">A problem document with the status ${errorStatus[code]}.</p>
-    ${cause(errorGuide[code])}
+    ${explanation(errorGuide[code])}
     <h2>Example</h2>
     <pre>${exampleBody(code, address)}</pre>`
 }
@@ -57,7 +60,7 @@ function fieldSection(code: FieldCode): Markup {
   const { detail } = fieldGuide[code]
   return html`<h1><code>${code}</code></h1>
     <p class="soft">The code of an entry of <code>errors</code>.</p>
-    ${cause(fieldGuide[code])}
+    ${explanation(fieldGuide[code])}
     <h2>Example</h2>
     <pre>${JSON.stringify({ code, detail }, null, 2)}</pre>`
 }
@@ -81,10 +84,10 @@ export const indexPage = (): Markup =>
     'Errors of the API',
     html`<h1>Errors</h1>
       <p>
-        A refusal is a problem document (RFC 9457). Its <code>code</code> is stable: programs decide by it. Its
-        <code>type</code> opens the page of the code.
+        Every error is a problem document (RFC 9457). Your program can rely on its <code>code</code>, which never
+        changes. Its <code>type</code> is the address of the page about the code.
       </p>
-      <h2>Codes of refusals</h2>
+      <h2>Error codes</h2>
       <ul class="codes">
         ${codes.map(
           (code) =>
@@ -93,10 +96,10 @@ export const indexPage = (): Markup =>
             </li>`,
         )}
       </ul>
-      <h2>Codes of fields</h2>
-      <p>Of the entries of <code>errors</code>, each of which points at a field or a parameter.</p>
+      <h2>Field codes</h2>
+      <p>Each entry in <code>errors</code> names a field or a parameter and has one of these codes.</p>
       ${fieldList(fieldCodes.filter((code) => !Object.hasOwn(expressionFields, code)))}
-      <h2>Codes of expressions</h2>
-      <p>Of segments' expressions, each with its place in the text.</p>
+      <h2>Expression codes</h2>
+      <p>Entries about the expression of a segment also give the place in its text.</p>
       ${fieldList(fieldCodes.filter((code) => Object.hasOwn(expressionFields, code)))}`,
   )

@@ -26,26 +26,26 @@ const Padding = z
     bottom: Size(0, 120).optional(),
     left: Size(0, 120).optional(),
   })
-  .openapi('EmailPadding', { description: 'In pixels; what is left out is as the template has it.' })
+  .openapi('EmailPadding', { description: 'In pixels. A side that you leave out has the padding of the template.' })
 
 const boxed = { background_color: Colour.optional(), padding: Padding.optional() }
 const aligned = { align: z.enum(alignments).optional() }
 
 const Address = z.string().trim().min(1).max(2000).openapi({
   description:
-    'http, https, mailto or tel. Liquid may follow the host, or be all of it with a variable that holds an address: `{{ links.portal }}`.',
+    'An http, https, mailto or tel address. It may contain Liquid after the host, or be a single variable that holds an address, such as `{{ links.portal }}`.',
   example: 'https://example.com/tickets',
 })
 
 const Text = (max: number) =>
   Translated(max).openapi({
-    description: 'By language; may hold Liquid.',
+    description: 'Text by language. May contain Liquid.',
     example: { en: 'Hello {{ customer.first_name }}', da: 'Hej {{ customer.first_name }}' },
   })
 
 const Html = Translated(maxRichTextLength).openapi({
   description:
-    'HTML by language, tags at most 500 deep in each other; may hold Liquid, at most 3,000 steps of it in a message and language. What could act, such as scripts and handlers, is taken out.',
+    'HTML by language, nested at most 500 deep. May contain Liquid, at most 3,000 steps in all texts of a message in one language. Scripts, event handlers and other active content are removed.',
   example: { en: '<p>Hello <b>{{ customer.first_name }}</b></p>' },
 })
 
@@ -55,7 +55,7 @@ const RichText = z.object({
   color: Colour.optional(),
   font_size: Size(10, 40).optional(),
   ...boxed,
-})
+}).openapi('EmailRichTextData')
 
 const Heading = z.object({
   text: Text(500),
@@ -63,19 +63,21 @@ const Heading = z.object({
   ...aligned,
   color: Colour.optional(),
   ...boxed,
-})
+}).openapi('EmailHeadingData')
 
 const image = {
   alt: Text(300),
   link: Address.optional(),
-  width: Size(10, 600).optional().openapi({ description: 'In pixels; all of the room when absent.' }),
+  width: Size(10, 600).optional().openapi({ description: 'In pixels. When absent, the image fills the width.' }),
   ...aligned,
   border_radius: Size(0, 60).optional(),
   ...boxed,
 }
 
 const Image = z.object({
-  file_id: Id('fil').optional().openapi({ description: 'The file that is shown; absent for an image from elsewhere.' }),
+  file_id: Id('fil')
+    .optional()
+    .openapi({ description: 'The file with the image. Absent for an image from another site.' }),
   url: Address,
   ...image,
 })
@@ -84,17 +86,17 @@ const ImageInput = z
   .object({
     file_id: Id('fil').optional().openapi({
       description:
-        'An image among the files of the organisation. `url` may be left out; PNG, JPEG and GIF images of at most 500 kB are shown as they are, others as their `optimized` variant.',
+        'An image among the files of the organisation, instead of `url`. PNG, JPEG and GIF images up to 500 kB are used unchanged, others as their `optimized` variant.',
     }),
     url: Address.optional().openapi({
-      description: 'Required without `file_id`. An address of a file of the organisation is kept as its `file_id` too.',
+      description: 'Required without `file_id`. For the address of a file of the organisation, `file_id` is set too.',
     }),
     ...image,
   })
   .refine(({ file_id, url }) => file_id !== undefined || url !== undefined, {
     path: ['url'],
     params: { code: 'required' },
-    message: 'An image has a `file_id` or a `url`.',
+    message: 'An image needs a `file_id` or a `url`.',
   })
   .transform(({ url = '', ...others }) => ({ ...others, url }))
 
@@ -102,22 +104,22 @@ const Button = z.object({
   text: Text(200),
   url: Address,
   ...aligned,
-  color: Colour.optional().openapi({ description: 'Of the text.' }),
+  color: Colour.optional().openapi({ description: 'Colour of the text.' }),
   button_color: Colour.optional(),
   border_radius: Size(0, 60).optional(),
   is_full_width: z.boolean().optional(),
   ...boxed,
-})
+}).openapi('EmailButtonData')
 
 const Divider = z.object({
   color: Colour.optional(),
   thickness: Size(1, 20).optional(),
   style: z.enum(dividerStyles).optional(),
-  width: Size(5, 100).optional().openapi({ description: 'In per cent.' }),
+  width: Size(5, 100).optional().openapi({ description: 'In percent.' }),
   ...boxed,
-})
+}).openapi('EmailDividerData')
 
-const Spacer = z.object({ height: Size(1, 200).optional(), ...boxed })
+const Spacer = z.object({ height: Size(1, 200).optional(), ...boxed }).openapi('EmailSpacerData')
 
 const Social = z.object({
   links: z
@@ -126,28 +128,28 @@ const Social = z.object({
     .max(12),
   ...aligned,
   ...boxed,
-})
+}).openapi('EmailSocialData')
 
 const OrderSummary = z.object({
   title: Text(300).optional(),
   show_prices: z.boolean().optional(),
   show_totals: z.boolean().optional(),
   ...boxed,
-})
+}).openapi('EmailOrderSummaryData')
 
 const Footer = z.object({
   text: Html,
   show_sender: z.boolean().optional(),
   show_unsubscribe: z.boolean().optional(),
   ...boxed,
-})
+}).openapi('EmailFooterData')
 
 const BlockId = z
   .string()
   .regex(/^[\w-]{1,64}$/, 'Letters, digits, _ and -; at most 64.')
   .openapi({ example: 'blk_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' })
 
-/** Blocks with their ids. In requests an id may be left out; it is then created. */
+/** Requests may leave out the ids of blocks. */
 function blocksWith<Key extends z.ZodType<string | undefined>, Shown extends typeof Image | typeof ImageInput>(
   id: Key,
   ShownImage: Shown,
@@ -163,7 +165,7 @@ function blocksWith<Key extends z.ZodType<string | undefined>, Shown extends typ
     z.object({ id, type: z.literal('social'), data: Social }).openapi(`EmailSocial${suffix}`),
   ] as const
   const Column = z.object({
-    width: Size(5, 95).optional().openapi({ description: 'In per cent; the others share what is left.' }),
+    width: Size(5, 95).optional().openapi({ description: 'In percent. Columns without a width share the rest.' }),
     blocks: z.array(z.discriminatedUnion('type', plain)).max(maxBlocksInColumn),
   })
   const Columns = z.object({
@@ -173,7 +175,7 @@ function blocksWith<Key extends z.ZodType<string | undefined>, Shown extends typ
       .max(maxColumns)
       .refine((columns) => columns.reduce((sum, { width = 0 }) => sum + width, 0) <= 100, {
         params: { code: 'too_wide' },
-        message: 'Columns are at most 100 per cent wide together.',
+        message: 'The columns together can be at most 100 percent wide.',
       }),
     ...boxed,
   })
@@ -193,12 +195,12 @@ const BlockInput = blocksWith(BlockId.optional(), ImageInput, 'BlockInput')
 export const Blocks = z.array(Block)
 export const BlocksInput = z.array(BlockInput).max(maxBlocks).openapi({
   description:
-    'The whole content in order. Ids that are given stay, others are made. Liquid: if, unless, case, for, assign, capture, comment and raw.',
+    'The whole content in order. Blocks without an id get one. Allowed Liquid tags: if, unless, case, for, assign, capture, comment and raw.',
 })
 
 export type BlocksIn = z.output<typeof BlocksInput>
 
-// Blocks are declared for the wire and for the domain. These two types compile only while both agree.
+// Blocks are declared for the wire and for the domain. These two types compile only if both agree.
 type Fits<One extends Other, Other> = One
 /** @public No file imports it. */
 export type CheckedBlock = Fits<z.output<typeof Block>, DomainBlock>

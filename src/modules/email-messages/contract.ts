@@ -40,7 +40,7 @@ export const listEmailMessages = operation({
   path: '/v1/email-messages',
   summary: 'List email messages',
   description:
-    "Newest first. The organisation's templates and the platform's messages are seen by all its roles: `organization_id` lists the platform's too, unless `scope` says otherwise.",
+    "Newest first. Every role of an organisation sees the templates of the organisation and of the platform. `organization_id` includes the platform's unless you also filter by `scope`.",
   roles: roleCodes,
   query: listEmailMessagesQuery,
   response: ListPage(EmailMessageItem),
@@ -52,7 +52,8 @@ export const createEmailMessage = operation({
   method: 'post',
   path: '/v1/email-messages',
   summary: 'Create an email message',
-  description: 'Without blocks: they come with an update. Templates of the organisation need a role there.',
+  description:
+    'The message has no blocks yet: add them with an update. Only roles of the organisation can create its templates.',
   roles: writers,
   status: 201,
   body: CreateEmailMessage,
@@ -73,7 +74,7 @@ export const getEmailMessage = operation({
   method: 'get',
   path: '/v1/email-messages/{id}',
   summary: 'Retrieve an email message',
-  description: 'With all its blocks.',
+  description: 'Includes all blocks.',
   roles: roleCodes,
   params: IdParams('eml'),
   response: EmailMessageDetail,
@@ -86,7 +87,7 @@ export const updateEmailMessage = operation({
   path: '/v1/email-messages/{id}',
   summary: 'Update an email message',
   description:
-    "Fields that are left out stay; `blocks` replaces the whole content. Errors in templates have line and column. A message that a campaign is about to send stays one that can be sent: 409 `email_message_in_use` has the faults in `errors`. The platform's messages are read-only.",
+    "Fields that you leave out stay the same. `blocks` replaces the whole content. Errors in templates have a line and a column. If a campaign is about to send the message, a change that would prevent this is refused with 409 `email_message_in_use` and the reasons in `errors`. The platform's messages are read-only.",
   roles: writers,
   params: IdParams('eml'),
   body: UpdateEmailMessage,
@@ -105,7 +106,7 @@ export const deleteEmailMessage = operation({
   path: '/v1/email-messages/{id}',
   summary: 'Delete an email message',
   description:
-    'With its blocks. A message that an edition or its trigger uses, or a campaign that is a draft, scheduled or running, stays: 409 names them. Campaigns that are over keep their own copy.',
+    'You cannot delete a message that is used by an edition, a trigger, or a campaign that is a draft, scheduled or running: the 409 names them. Campaigns that have ended keep their own copy.',
   roles: writers,
   status: 204,
   params: IdParams('eml'),
@@ -119,7 +120,7 @@ export const adoptEmailMessage = operation({
   path: '/v1/email-messages/{id}/adopt',
   summary: 'Adopt an email message',
   description:
-    "Copies a template of the organisation or of the platform into an edition. A receipt or a confirmation of refunds becomes the edition's own at once, unless the edition sends one of another type: `receipt_online` does not replace `receipt`.",
+    'Copies a template of the organisation or of the platform into an edition. The edition sends an adopted receipt or refund confirmation from then on, unless it already sends one of another type: `receipt_online` does not replace `receipt`.',
   roles: writers,
   status: 201,
   params: IdParams('eml'),
@@ -135,7 +136,7 @@ export const duplicateEmailMessage = operation({
   method: 'post',
   path: '/v1/email-messages/{id}/duplicate',
   summary: 'Duplicate an email message',
-  description: 'Into an edition of the same organisation, or as a template of the organisation.',
+  description: 'Copies the message into an edition of the same organisation, or to a template of the organisation.',
   roles: writers,
   status: 201,
   params: IdParams('eml'),
@@ -152,7 +153,7 @@ export const previewEmailMessage = operation({
   path: '/v1/email-messages/{id}/preview',
   summary: 'Preview an email message',
   description:
-    'As it is, or with other blocks and another subject; nothing is saved. Show `html` in a frame with `sandbox`.',
+    'Renders the message as it is, or with the blocks and the subject that you send. Nothing is saved. Show `html` in a frame with the `sandbox` attribute.',
   roles: roleCodes,
   scope: 'read',
   params: IdParams('eml'),
@@ -168,7 +169,7 @@ export const listTemplateVariables = operation({
   path: '/v1/email-messages/template-variables',
   summary: 'List the variables of templates',
   description:
-    '`order.items[].name` is a field of the items of a list: `{% for item in order.items %}{{ item.name }}`.',
+    'A field of a list is used in a loop: `order.items[].name` is `{% for item in order.items %}{{ item.name }}{% endfor %}`.',
   roles: roleCodes,
   response: TemplateVariables,
 })

@@ -6,7 +6,7 @@ import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { select, type Nullable } from '../../db/select.ts'
 import { insert } from '../../db/write.ts'
-import { faultsOf } from '../../domain/email/check.ts'
+import { findMessageFaults } from '../../domain/email/check.ts'
 import { scopeFault } from '../../domain/messaging/email-messages.ts'
 import { doesNotExist, editionArchived, fieldError, invalid } from '../../domain/errors.ts'
 import { type EditionSummaryRow, openEditions } from '../editions/index.ts'
@@ -41,7 +41,7 @@ export async function createMessage(ctx: Ctx, input: CreateEmailMessageInput): P
     throw invalid(fieldError(['edition_id'], 'required', 'A message of scope `edition` needs its edition.'))
   if (fault === 'edition_given')
     throw invalid(fieldError(['scope'], 'scope_mismatch', 'A template of the organisation has no edition.'))
-  const faults = faultsOf({ subject: input.subject })
+  const faults = findMessageFaults({ subject: input.subject })
   if (faults.length) throw invalid(...faults)
   const tenant = await tenantOf(ctx, organization_id, edition_id)
   const now = ctx.now()

@@ -22,14 +22,14 @@ import {
 } from '../../http/fields.ts'
 import { Blocks, BlocksInput } from './block-contract.ts'
 
-/** The roles that may write messages. Those of the organisation need a role in the organisation. */
+/** Roles that may write messages. Templates of the organisation need a role in the whole organisation. */
 export const writers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 
 export const MessageType = z.enum(emailMessageTypes)
 const MessageTemplate = z.enum(emailTemplates)
 
 const Subject = Translated(maxSubjectLength).openapi({
-  description: 'By language, one line each; may hold Liquid.',
+  description: 'One line per language. May contain Liquid.',
   example: { en: 'Your order {{ order.number }}', da: 'Din ordre {{ order.number }}' },
 })
 
@@ -41,9 +41,9 @@ export const EmailMessageItem = z
     scope: z.enum(emailMessageScopes),
     template: MessageTemplate,
     locked: z.boolean(),
-    organization: orNull(OrganizationSummary).openapi({ description: "Null for the platform's own." }),
+    organization: orNull(OrganizationSummary).openapi({ description: "Null for the platform's messages." }),
     edition: orNull(EditionSummary).openapi({
-      description: 'Null for a message of the whole organisation, or of the platform.',
+      description: 'Null for a template of the organisation or of the platform.',
     }),
     created: Timestamp,
     modified: Timestamp,
@@ -52,7 +52,7 @@ export const EmailMessageItem = z
 
 export const EmailMessageDetail = EmailMessageItem.extend({
   subject: z.string().openapi({
-    description: 'In the default language of the edition, else in English, with sample values.',
+    description: 'The subject in the default language of the edition (or in English) with sample values.',
     example: 'Your order 100234',
   }),
   subject_translations: Subject,
@@ -66,7 +66,8 @@ export const CreateEmailMessage = z.object({
   type: MessageType,
   edition_id: Id('edt').nullable().optional(),
   scope: z.enum(['template', 'edition']).default('edition').openapi({
-    description: '`template` is for the whole organisation and has no `edition_id`; `edition` needs one.',
+    description:
+      '`template` belongs to the whole organisation and has no `edition_id`. `edition` needs an `edition_id`.',
   }),
   template: MessageTemplate.default('modern'),
 })
@@ -81,24 +82,28 @@ export const UpdateEmailMessage = z.object({
 
 export const AdoptEmailMessage = z.object({
   edition_id: Id('edt'),
-  title: RequiredText(maxTitleLength).optional().openapi({ description: "The template's own when absent." }),
+  title: RequiredText(maxTitleLength).optional().openapi({ description: 'When absent, the title of the template.' }),
 })
 
 export const DuplicateEmailMessage = z.object({
-  edition_id: Id('edt').nullable().optional().openapi({ description: 'Without it the copy is of the organisation.' }),
+  edition_id: Id('edt')
+    .nullable()
+    .optional()
+    .openapi({ description: 'When absent, the copy is a template of the organisation.' }),
   organization_id: Id('org').optional().openapi({
-    description: "Whose copy it is; needed for copies of the platform's messages that are of no edition.",
+    description:
+      'The organisation that gets the copy. Required when you copy a message of the platform without an `edition_id`.',
   }),
   title: RequiredText(maxTitleLength).optional(),
 })
 
 export const PreviewEmailMessage = z.object({
   mode: z.enum(['mjml', 'html']).default('mjml').openapi({
-    description: '`mjml` is the whole message as it is sent, `html` its content alone.',
+    description: '`mjml` renders the whole message as it is sent, `html` only its content.',
   }),
-  language: LanguageCode.optional().openapi({ description: 'The default language when absent.' }),
+  language: LanguageCode.optional().openapi({ description: 'When absent, the default language of the edition.' }),
   context: JsonObject.optional().openapi({
-    description: 'Values for variables. They replace sample values.',
+    description: 'Values of variables, in place of the sample values.',
     example: { customer: { first_name: 'Ægir' } },
   }),
   blocks: BlocksInput.optional(),
@@ -112,21 +117,23 @@ export const EmailPreview = z
     text: z.string(),
     language: LanguageCode.openapi({
       description:
-        'The language that all of the message is in: the requested one, or the one that replaces it where texts are missing.',
+        'The language of the whole message: the one you requested, or another one if texts are missing in it.',
     }),
-    size_bytes: Count.openapi({ description: 'Of the HTML. Gmail cuts messages off after 102,000.' }),
+    size_bytes: Count.openapi({ description: 'Size of the HTML. Gmail cuts messages off after 102,000 bytes.' }),
     missing_translations: z.array(
       z.object({
         pointer: z.string().openapi({ example: '#/blocks/0/data/text' }),
         language: LanguageCode,
-        fallback: LanguageCode.nullable().openapi({ description: 'What is read instead; null when nothing is.' }),
+        fallback: LanguageCode.nullable().openapi({
+          description: 'The language shown instead; null when the text is empty.',
+        }),
       }),
     ),
     unknown_variables: z.array(
       z.object({
         variable: z.string().openapi({ example: 'customer.firstname' }),
         suggestion: z.string().nullable().openapi({
-          description: 'The known name that is most like it; null when none is.',
+          description: 'The most similar known variable; null when none is similar.',
           example: 'customer.first_name',
         }),
       }),
@@ -145,19 +152,19 @@ export const TemplateVariables = z
             description: z.string(),
             sample: z.string().openapi({ example: 'Astrid' }),
             list: z.string().optional().openapi({
-              description: 'Of a field of a list: the list that it is a field of.',
+              description: 'For a field of a list: the list.',
               example: 'order.items',
             }),
             name: z.string().optional().openapi({
-              description: 'Of a field of a list: its name inside of `loop`.',
+              description: 'For a field of a list: its name inside `loop`.',
               example: 'item.name',
             }),
             loop: z.string().optional().openapi({
-              description: 'Of a field of a list: the loop that puts it out for each item.',
+              description: 'For a field of a list: a loop that writes it for every item.',
               example: '{% for item in order.items %}{{ item.name }}{% endfor %}',
             }),
             message_types: z.array(MessageType).optional().openapi({
-              description: 'The only types of messages that may use it; all where this is absent.',
+              description: 'The types of messages that can use it. When absent, all can.',
             }),
           }),
         ),

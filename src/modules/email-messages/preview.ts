@@ -1,8 +1,8 @@
 import type { Ctx } from '../../context.ts'
-import { cleaned, faultsOf } from '../../domain/email/check.ts'
+import { cleanBlocks, findMessageFaults } from '../../domain/email/check.ts'
 import type { CompileOptions, Message } from '../../domain/email/compile.ts'
 import { blocksShown } from '../../domain/email/blocks/images.ts'
-import { isOverBudget, renderFault } from '../../domain/email/liquid/liquid.ts'
+import { describeRenderError, TooMuchText } from '../../domain/email/liquid/liquid.ts'
 import { TooLarge } from '../../domain/email/personalise.ts'
 import { type PreviewRequest, overflowOfPreview, type Preview, previewOf } from '../../domain/email/preview.ts'
 import { type AppError, fieldError, invalid } from '../../domain/errors.ts'
@@ -31,9 +31,9 @@ function overflowRefusal({ message, asked, options, given }: PreviewedMessage): 
 
 /** The refusal of a message that cannot be rendered with these values. Any other error stays as it is. */
 function refusalOf(error: unknown, shown: PreviewedMessage): unknown {
-  if (isOverBudget(error)) return overflowRefusal(shown)
+  if (error instanceof TooMuchText) return overflowRefusal(shown)
   if (error instanceof TooLarge) return invalid(fieldError(['blocks'], 'template_too_large', error.message))
-  const detail = renderFault(error)
+  const detail = describeRenderError(error)
   return detail === null ? error : invalid(fieldError(['context'], 'not_renderable', detail))
 }
 
@@ -44,7 +44,7 @@ export async function previewMessage(
   input: PreviewEmailMessageInput,
 ): Promise<Preview> {
   const given = input.blocks && (await resolveImages(ctx, row, asBlocks(input.blocks))).blocks
-  const faults = faultsOf({ subject: input.subject, blocks: given })
+  const faults = findMessageFaults({ subject: input.subject, blocks: given })
   if (faults.length) throw invalid(...faults)
   const options = framing({
     default_language: row.default_language,
@@ -54,7 +54,7 @@ export async function previewMessage(
   })
   const message = {
     subject: input.subject ?? row.subject,
-    blocks: given ? cleaned(given) : blocksShown(row.blocks, ctx.config.files.url),
+    blocks: given ? cleanBlocks(given) : blocksShown(row.blocks, ctx.config.files.url),
     template: 'modern' as const,
   }
   const language = input.language ?? options.defaultLanguage

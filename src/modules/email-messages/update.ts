@@ -3,7 +3,7 @@ import { commit } from '../../db/commit.ts'
 import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
 import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import type { Block } from '../../domain/email/blocks/blocks.ts'
-import { cleaned, faultsOf } from '../../domain/email/check.ts'
+import { cleanBlocks, findMessageFaults } from '../../domain/email/check.ts'
 import { triggerOf } from '../../domain/messaging/email-messages.ts'
 import { AppError, invalid, permissionDenied } from '../../domain/errors.ts'
 import { openEditions } from '../editions/index.ts'
@@ -63,7 +63,7 @@ export async function updateMessage(
   await checkCampaignsReach(ctx, row)
   const { title, subject, type, template } = input
   const { blocks, stands } = await imagesOf(ctx, row, input.blocks)
-  const faults = faultsOf({ subject, blocks })
+  const faults = findMessageFaults({ subject, blocks })
   if (faults.length) throw invalid(...faults)
   await checkType(ctx, row, type)
   const asked: Partial<MessageRow> = {
@@ -71,7 +71,7 @@ export async function updateMessage(
     ...(subject === undefined ? {} : { subject }),
     ...(type === undefined ? {} : { type }),
     ...(template === undefined ? {} : { template }),
-    ...(blocks === undefined ? {} : { blocks: withIds(ctx, cleaned(blocks)) }),
+    ...(blocks === undefined ? {} : { blocks: withIds(ctx, cleanBlocks(blocks)) }),
   }
   if (isEmpty(pickChanges<MessageRow>(row, asked))) return commit(ctx, row, openEditions(row.edition_id))
   const changes = { ...asked, modified_at: ctx.now() }

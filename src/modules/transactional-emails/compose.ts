@@ -1,7 +1,7 @@
 import type { JobCtx } from '../../context.ts'
 import { mintPreferencesToken, preferencesAddress } from '../../domain/consents/consent-tokens.ts'
 import type { Template } from '../../domain/email/compile.ts'
-import { renderFault } from '../../domain/email/liquid/liquid.ts'
+import { describeRenderError } from '../../domain/email/liquid/liquid.ts'
 import { personalise } from '../../domain/email/personalise.ts'
 import type { TemplateContext } from '../../domain/email/liquid/variables.ts'
 import { isRecord, readJson } from '../../domain/text/json.ts'
@@ -96,7 +96,7 @@ export async function compose(job: JobCtx, claim: EmailClaim): Promise<Composed>
     return { email: outbound(job, claim, draft) }
   } catch (error) {
     // The template fails for these values each time.
-    const detail = renderFault(error) ?? (error instanceof Error ? error.message : '')
+    const detail = describeRenderError(error) ?? (error instanceof Error ? error.message : '')
     return { verdict: failedFor('render_failed', detail.slice(0, 500)) }
   }
 }

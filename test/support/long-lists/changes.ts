@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { patch, post, type Reply, remove } from '../api.ts'
-import { act } from '../refunds.ts'
+import { actOnRefund } from '../refunds.ts'
 import { inRecipientStore } from '../seeding/messaging/campaigns.ts'
 import { importOrders } from '../seeding/sales/orders.ts'
 import type { Request } from './model.ts'
@@ -35,7 +35,7 @@ export const changes: Record<string, Change> = {
     const change = way % 2 === 0 ? { email: `changed-${++made}@example.dk` } : { first_name: 'Changed' }
     return isDone(patch(`/v1/user/${id}`, change))
   },
-  listRefundRequests: (_, __, id, way) => isDone(act(id, way % 2 === 0 ? 'reject' : 'approve')),
+  listRefundRequests: (_, __, id, way) => isDone(actOnRefund(id, way % 2 === 0 ? 'reject' : 'approve')),
   listWebhookDeliveries: (_, { parent }, id, way) => {
     const path = `/v1/webhooks/${parent?.id}`
     return isDone(

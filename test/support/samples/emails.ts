@@ -52,7 +52,7 @@ export const emailSamples: Record<string, SampleOf> = {
 
   adoptEmailMessage: {
     make: async (world) => ({
-      path: { id: world.a.references.receipt },
+      path: { id: world.a.messages.receipt },
       body: { edition_id: world.a.editions[0].id, title: `Adopted ${next()}` },
       references: [messageIn(world)],
     }),

@@ -5,8 +5,6 @@ import { insert, insertAll } from '../../../src/db/write.ts'
 import { buildSearchText } from '../../../src/domain/text/fold.ts'
 import { slugify } from '../../../src/domain/text/text.ts'
 import { seedReceiptMessage } from './messaging/email-messages.ts'
-import { seedFile } from './files.ts'
-import { seedMerchantAccount } from './sales/merchant-accounts.ts'
 import { givenEvent } from './organizations.ts'
 import { db, freshId, next, seededAt, seededTimes, unique, write } from './rows.ts'
 
@@ -89,15 +87,11 @@ export async function seedFeeRule(
   return id
 }
 
-/** What the fields of an edition may point to. */
-export async function seedEditionReferences(organization: { id: string }) {
-  const place = { organization: organization.id, edition: null }
+/** Seeds the e-mail messages that an edition may use for receipts and refund confirmations. */
+export async function seedEditionMessages(organization: { id: string }) {
   return {
-    feeRule: await seedFeeRule(organization),
-    merchantAccount: await seedMerchantAccount(organization),
     receipt: await seedReceiptMessage(organization),
     confirmation: await seedReceiptMessage(organization, { type: 'refund_confirmation' }),
-    image: await seedFile(place),
   }
 }
 

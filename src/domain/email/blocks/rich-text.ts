@@ -1,6 +1,6 @@
 import { Parser } from 'htmlparser2'
 import { escapeLiquid, escapeText, textToHtml } from '../escape.ts'
-import { piecesOf } from '../liquid/liquid.ts'
+import { splitLiquid } from '../liquid/liquid.ts'
 import { safeStyle } from './styles.ts'
 import { isAddress } from './urls.ts'
 
@@ -92,7 +92,7 @@ export class TooDeep extends Error {
   override name = 'TooDeep'
 
   constructor() {
-    super(`Tags of HTML stand at most ${maxDepth} deep in each other.`)
+    super(`HTML tags can be nested at most ${maxDepth} deep.`)
   }
 }
 
@@ -134,7 +134,7 @@ export function cleanRichText(source: string): RichText {
 /** Tags and outputs of Liquid are replaced by tokens while HTML is read; `restore` puts them back. */
 function withoutLiquid(source: string): { marked: string; restore: (text: string) => string } {
   const liquid: string[] = []
-  const marked = piecesOf(source)
+  const marked = splitLiquid(source)
     .map((piece) => {
       // The text between them is escaped for Liquid below.
       if (rawTag.test(piece.text)) return ''

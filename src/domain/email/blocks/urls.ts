@@ -1,4 +1,4 @@
-import { type Piece, piecesOf, plainVariable } from '../liquid/liquid.ts'
+import { type Piece, splitLiquid, readPlainVariable } from '../liquid/liquid.ts'
 import { isAddressName } from '../liquid/variables.ts'
 
 const schemes = ['https:', 'http:', 'mailto:', 'tel:']
@@ -28,13 +28,13 @@ const isOutput = (liquid: string): boolean => /^\{\{[^"<>]*\}\}$/.test(liquid)
 export function isAddress(text: string): boolean {
   let pieces: Piece[]
   try {
-    pieces = piecesOf(text.trim())
+    pieces = splitLiquid(text.trim())
   } catch {
     return false
   }
   const [first] = pieces
   if (!first) return false
-  if (first.isLiquid) return pieces.length === 1 && isAddressName(plainVariable(first.text) ?? '')
+  if (first.isLiquid) return pieces.length === 1 && isAddressName(readPlainVariable(first.text) ?? '')
   if (pieces.length === 1) return isWholeAddress(first.text)
   if (!/^(https?:\/\/[^/?#{}]+[/?#]|mailto:|tel:)/i.test(first.text)) return false
   return pieces.every((piece) => (piece.isLiquid ? isOutput(piece.text) : isPlain(piece.text)))

@@ -1,25 +1,27 @@
-import type { Template } from 'liquidjs'
-import { isTooDeep } from './liquid-costs.ts'
+import type { Arguments, Template, Token } from 'liquidjs'
+import { ForTag, TokenKind, toValueSync, TypeGuards, Value } from 'liquidjs/dist/liquid.browser.mjs'
 
-/** Templates are bounded before they run: the platform's clock does not advance while they run. */
+/**
+ * Templates are bounded before they run. LiquidJS can limit the time of a rendering, but the clock of Workers stands
+ * still while code runs.
+ */
 
 /** The most items of a list in a loop. */
 export const maxListItems = 50
 export const maxTemplateLength = 20_000
-const maxNesting = 2
-const maxDepth = 12
+const maxLoopNesting = 2
+const maxTagNesting = 12
+const maxBracketNesting = 20
 /**
- * Steps of one rendering, of one text and of all texts of a message in one language. A step takes about three
- * microseconds: `npm run bench -- email` has the messages that take the longest.
+ * The most steps of one rendering: of one text, and of all texts of a message in one language. A step takes about three
+ * microseconds. `npm run bench -- email` lists the messages that take the longest.
  */
 export const maxSteps = 3000
 
-/** A text between two tags, characters of it that take about as long as one step, and those of an expression. */
-const stepsOfText = 0.5
-const textPerStep = 1000
-const expressionPerStep = 10
-/** The size of a template's own variable is limited only by the memory of a rendering. */
-const ownVariableSteps = 5
+/** Steps of a text between two tags, of its characters, and of one round of a loop. */
+const stepsPerText = 0.5
+const charactersPerStep = 1000
+const stepsPerRound = 0.25
 
 export interface TemplateFault {
   code: 'invalid_template' | 'template_too_large'
@@ -28,118 +30,97 @@ export interface TemplateFault {
   column: number
 }
 
-/** The used parts of LiquidJS's parsed templates, whose types declare the token only. */
-interface Node extends Template {
-  str?: string
-  variable?: string
-  collection?: { getText(): string; lhs?: unknown }
-  key?: string
-  tokens?: { getText(): string }[]
-  templates?: Template[]
-  elseTemplates?: Template[]
-  branches?: Branch[]
-}
+/** A template that has no bound, or may not use a name. */
+export class RefusedTemplate extends Error {
+  readonly token: Token
 
-interface TokenText {
-  getText(): string
-}
-
-/** `when` has values, `if` and `elsif` have one with its filters. */
-interface Branch {
-  templates: Template[]
-  values?: TokenText[]
-  value?: { initial: { postfix: TokenText[] }; filters: { name: string; args: (TokenText | [string, TokenText])[] }[] }
-}
-
-const tagOf = (node: Node): string => ('name' in node ? String(node.name) : '')
-
-export class TooMuch extends Error {
-  readonly node: Template
-  readonly code: TemplateFault['code']
-
-  constructor(node: Template, detail: string, code: TemplateFault['code'] = 'invalid_template') {
+  constructor({ token }: Template, detail: string) {
     super(detail)
-    this.node = node
-    this.code = code
+    this.token = token
   }
 }
 
-const literalRange = /^\(\s*(-?\d{1,6})\s*\.\.\s*(-?\d{1,6})\s*\)$/
-
-function lengthOf(node: Node, lists: ReadonlySet<string>): number {
-  const text = node.collection?.getText().trim() ?? ''
-  if (lists.has(text)) return maxListItems
-  const [, from, to] = literalRange.exec(text) ?? []
-  if (from === undefined || to === undefined)
-    throw new TooMuch(node, `\`for\` goes through ${[...lists].join(', ')} or a range of two numbers, as in (1..3).`)
-  const length = Number(to) - Number(from) + 1
-  if (length > maxListItems) throw new TooMuch(node, `A range has at most ${maxListItems} numbers.`)
-  return Math.max(1, length)
-}
-
-function expressionsOf({ values = [], value }: Branch): string[] {
-  const filters = (value?.filters ?? []).flatMap(({ name, args }) => [
-    name,
-    ...args.map((argument) => (Array.isArray(argument) ? argument[1] : argument).getText()),
-  ])
-  return [...[...values, ...(value?.initial.postfix ?? [])].map((token) => token.getText()), ...filters]
-}
-
-const names = /"[^"]*"|'[^']*'|[^\s"'.,:|()[\]<>=!{}%]+/g
-
-/** Each name, number and quoted text in it is looked up or handed on. */
-const stepsOfExpression = (text: string): number =>
-  1 + (text.match(names)?.length ?? 0) + text.length / expressionPerStep
-
-/** Those of `elsif` and `when`: the token of a node is that of its first tag alone. */
-function laterExpressions(node: Node): string[] {
-  const branches = node.branches ?? []
-  return (tagOf(node) === 'case' ? branches : branches.slice(1)).flatMap(expressionsOf)
-}
+export const childrenOf = (node: Template): Template[] => (node.children ? toValueSync(node.children(false, true)) : [])
 
 interface TemplateScope {
+  /** Lists that `for` may go through. */
   lists: ReadonlySet<string>
-  /** Names that a template may not assign. */
+  /** Names that a template may not declare. */
   reserved: ReadonlySet<string>
-  /** Names whose values are known to be short: those, and the items of loops. */
-  short: ReadonlySet<string>
+}
+
+interface Position {
   loops: number
   depth: number
 }
 
-/** The most steps that a rendering takes; throws TooMuch where there is no such bound. */
-export function stepsOf(templates: readonly Template[], scope: TemplateScope): number {
-  return templates.reduce((sum, template) => sum + stepsOfOne(template as Node, scope), 0)
+/** The most steps that a rendering takes. Throws `RefusedTemplate` where there is no such bound. */
+export const countSteps = (
+  templates: readonly Template[],
+  scope: TemplateScope,
+  position: Position = { loops: 0, depth: 0 },
+): number => templates.reduce((sum, node) => sum + countNode(node, scope, position), 0)
+
+function countNode(node: Template, scope: TemplateScope, { loops, depth }: Position): number {
+  if (node.token.kind === TokenKind.HTML) return stepsPerText + node.token.getText().length / charactersPerStep
+  if (depth > maxTagNesting) throw new RefusedTemplate(node, `Tags can be nested at most ${maxTagNesting} deep.`)
+  checkDeclaredNames(node, scope.reserved)
+  const steps = [...(node.arguments?.() ?? [])].reduce((sum, one) => sum + countArgument(node, one), 1)
+  const isLoop = node instanceof ForTag
+  if (isLoop && loops === maxLoopNesting)
+    throw new RefusedTemplate(node, `\`for\` can be nested at most ${maxLoopNesting} deep.`)
+  const inside = countSteps(childrenOf(node), scope, { loops: loops + Number(isLoop), depth: depth + 1 })
+  return isLoop ? steps + countRounds(node, scope.lists) * (stepsPerRound + inside) : steps + inside
 }
 
-function stepsOfOne(node: Node, scope: TemplateScope): number {
-  if (node.str !== undefined) return stepsOfText + node.str.length / textPerStep
-  if (scope.depth > maxDepth) throw new TooMuch(node, `Tags stand at most ${maxDepth} deep in each other.`)
-  const expressions = [node.token.getText(), ...laterExpressions(node)]
-  if (expressions.some(isTooDeep)) throw new TooMuch(node, 'Brackets stand at most 20 deep in each other.')
-  const tag = tagOf(node)
-  checkNames(node, tag, scope)
-  const raw = (node.tokens ?? []).reduce((sum, token) => sum + token.getText().length, 0)
-  const own = expressions.reduce((sum, text) => sum + stepsOfExpression(text), raw / textPerStep)
-  const inner = { ...scope, depth: scope.depth + 1 }
-  const under = (given: TemplateScope) =>
-    [node.templates, node.elseTemplates, ...(node.branches ?? []).map(({ templates }) => templates)].reduce(
-      (sum, templates) => sum + (templates ? stepsOf(templates, given) : 0),
-      0,
-    )
-  if (tag === 'for') {
-    if (scope.loops === maxNesting) throw new TooMuch(node, `\`for\` stands at most ${maxNesting} deep in each other.`)
-    const short = new Set([...scope.short, node.variable ?? '', 'forloop'])
-    return own + lengthOf(node, scope.lists) * under({ ...inner, short, loops: scope.loops + 1 })
-  }
-  if (tag !== '') return own + under(inner)
-  const root = /^\{\{-?\s*([\w-]+)/.exec(node.token.getText())?.[1] ?? ''
-  return own + (scope.short.has(root) ? 0 : ownVariableSteps)
+const literalRange = /^\(\s*(-?\d{1,6})\s*\.\.\s*(-?\d{1,6})\s*\)$/
+
+function countRounds(node: ForTag, lists: ReadonlySet<string>): number {
+  const collection = node.collection.getText().trim()
+  if (lists.has(collection)) return maxListItems
+  const [, from, to] = literalRange.exec(collection) ?? []
+  if (from === undefined || to === undefined)
+    throw new RefusedTemplate(node, `\`for\` can loop over ${[...lists].join(', ')} or a range of numbers like (1..3).`)
+  const length = Number(to) - Number(from) + 1
+  if (length > maxListItems) throw new RefusedTemplate(node, `A range can have at most ${maxListItems} numbers.`)
+  return Math.max(1, length)
 }
 
-function checkNames(node: Node, tag: string, scope: TemplateScope): void {
-  const name =
-    tag === 'for' ? node.variable : tag === 'capture' ? node.variable : tag === 'assign' ? node.key : undefined
-  if (name !== undefined && scope.reserved.has(name))
-    throw new TooMuch(node, `\`${name}\` is the name of a category of variables; choose another one.`)
+type Argument = Arguments extends Iterable<infer One> ? One : never
+
+/** Names, values and operators of an expression and of the arguments of its filters. */
+export function tokensOf(argument: Argument): (Token | undefined)[] {
+  if (!(argument instanceof Value)) return [argument]
+  const values = argument.filters.flatMap(({ args }) => args.map((one) => (Array.isArray(one) ? one[1] : one)))
+  return [...argument.initial.postfix, ...values]
+}
+
+/** Each of them is one step, and so is each filter. */
+function countArgument(node: Template, argument: Argument): number {
+  const filters = argument instanceof Value ? argument.filters.length : 0
+  return tokensOf(argument).reduce((sum, token) => sum + countToken(node, token), filters)
+}
+
+function countToken(node: Template, token: Token | undefined, depth = 0): number {
+  if (!token) return 0
+  if (depth > maxBracketNesting)
+    throw new RefusedTemplate(node, `Brackets can be nested at most ${maxBracketNesting} deep.`)
+  return partsOf(token).reduce((sum, part) => sum + countToken(node, part, depth + 1), 1)
+}
+
+/** `a[b].c` has the parts `a`, `b` and `c`, and `(1..a)` has `1` and `a`. */
+export function partsOf(token: Token): (Token | undefined)[] {
+  if (TypeGuards.isPropertyAccessToken(token)) return [token.variable, ...token.props]
+  return TypeGuards.isRangeToken(token) ? [token.lhs, token.rhs] : []
+}
+
+/** Names that `assign` and `capture` declare. */
+export const localNamesOf = (node: Template): string[] =>
+  [...(node.localScope?.() ?? [])].map((name) => (typeof name === 'string' ? name : name.content))
+
+function checkDeclaredNames(node: Template, reserved: ReadonlySet<string>): void {
+  const names = node instanceof ForTag ? [node.variable] : localNamesOf(node)
+  const name = names.find((one) => reserved.has(one))
+  if (name !== undefined)
+    throw new RefusedTemplate(node, `\`${name}\` is the name of a category of variables. Choose another name.`)
 }

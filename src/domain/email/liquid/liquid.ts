@@ -1,24 +1,38 @@
 import {
+  CaptureTag,
+  CaseTag,
   Context,
   defaultOperators,
+  type Emitter,
+  type FilterImplOptions,
+  filters,
+  ForTag,
   Liquid,
   LiquidError,
   type Template as Parsed,
   type Token,
   TokenKind,
   Tokenizer,
+  toValue,
   toValueSync,
+  TypeGuards,
 } from 'liquidjs/dist/liquid.browser.mjs'
-import type { TextPieces } from '../../text/json-pieces.ts'
-import { chargeCosts, chargedOperators, withoutPlaces } from './liquid-costs.ts'
-import { Budget, Charge, ChargedEmitter, OverBudget } from '../budget.ts'
-import { type TemplateFault, maxSteps, maxTemplateLength, stepsOf, TooMuch } from './liquid-bounds.ts'
-import { shortcutOutputs } from './quick-outputs.ts'
+import {
+  childrenOf,
+  countSteps,
+  localNamesOf,
+  maxSteps,
+  maxTemplateLength,
+  partsOf,
+  RefusedTemplate,
+  type TemplateFault,
+  tokensOf,
+} from './liquid-bounds.ts'
 import { categories, listNames } from './variables.ts'
 
 const allowedTags = ['if', 'unless', 'case', 'for', 'assign', 'capture', 'comment', 'raw']
 
-/** No `raw`, which would let markup through, and nothing that runs expressions of its own. */
+/** Without `raw`, which would let markup through, and without filters that evaluate expressions. */
 const allowedFilters = [
   'abs',
   'append',
@@ -56,224 +70,296 @@ const allowedFilters = [
   'url_encode',
 ]
 
-/** Characters that the filters of one text may make: more when sending, where values may be longer than samples. */
-const filteredWhenSaved = 50_000
-const filteredWhenSent = 250_000
-/** A text that makes more of the samples is too large for its message, also alone. */
-export const maxCharactersOfMessage = 250_000
+/**
+ * LiquidJS's memory limit of one rendering, in characters: output, captures, and what filters read and make. A text that
+ * needs more for the sample values is refused when it is saved.
+ */
+export const maxSampleLength = 250_000
+export const maxRenderedLength = 2_000_000
+export const maxRenderedSmsLength = 100_000
 
-function engine(escapes: boolean): Liquid {
-  const liquid = new Liquid({
-    ownPropertyOnly: true,
-    strictFilters: true,
-    // A whole message, whose source was limited text by text.
-    parseLimit: 2_000_000,
-    templates: {},
-    operators: chargedOperators(defaultOperators),
-    ...(escapes ? { outputEscape: 'escape' as const } : {}),
-  })
-  chargeCosts(liquid)
-  const { renderer } = liquid
-  const renderTemplates = renderer.renderTemplates.bind(renderer)
-  // Without an emitter the caller keeps the text: a whole rendering, or a capture.
-  renderer.renderTemplates = (templates, context, emitter = new ChargedEmitter(context)) =>
-    renderTemplates(templates, context, emitter)
-  for (const tag of Object.keys(liquid.tags)) if (!allowedTags.includes(tag)) delete liquid.tags[tag]
-  for (const filter of Object.keys(liquid.filters)) if (!allowedFilters.includes(filter)) delete liquid.filters[filter]
-  return liquid
-}
-
-const engines = { html: engine(true), text: engine(false) }
-
-/** The kinds of output: values are escaped for HTML, or unchanged. */
-export type Output = keyof typeof engines
+const maxParsedLength = 2_000_000
 
 export type { Parsed }
 
-export function parse(output: Output, text: string): Parsed[] {
-  const parsed = engines[output].parse(text)
-  shortcutOutputs(parsed, output === 'html')
-  return parsed
+/** Comparing an item of a list takes as long as reading so many characters. */
+const costOfItem = 10
+
+function lengthOf(value: unknown): number {
+  const plain: unknown = toValue(value)
+  if (typeof plain === 'string') return plain.length
+  if (!Array.isArray(plain)) return 0
+  return plain.reduce((sum: number, item) => sum + costOfItem + (Array.isArray(item) ? lengthOf(item) : 0), 0)
 }
 
-/** The largest output of the filters of one text of a message. */
-export const filtersWhenSent = (): Budget => new Budget(filteredWhenSent)
+const useMemory = (context: Context, ...values: unknown[]): void =>
+  context.memoryLimit.use(values.reduce((sum: number, value) => sum + lengthOf(value), 0))
 
-/** The two budgets of a rendering. */
-export interface Budgets {
-  length: Budget
-  filters: Budget
+/** Text of a value as LiquidJS writes it. */
+function toText(value: unknown): string {
+  const plain: unknown = toValue(value)
+  if (typeof plain === 'string') return plain
+  if (plain === undefined || plain === null) return ''
+  if (Array.isArray(plain)) return plain.map(toText).join('')
+  // oxlint-disable-next-line typescript/no-base-to-string -- LiquidJS writes objects like this
+  return String(plain)
 }
 
-/** The clock does not advance while a template runs, so LiquidJS need not look at it. */
-const withoutLimit = { check: () => {} } as unknown as Context['renderLimit']
+/** LiquidJS does not count output towards the memory limit. */
+class CountedOutput implements Emitter {
+  buffer = ''
+  readonly #context: Context
 
-/** A text, and the same in pieces. */
-export interface Rendered {
-  text: string
-  pieces: TextPieces
-}
-
-/** Throws as soon as a budget is exceeded. Filters may cut a character in half, which providers refuse. */
-export function render(output: Output, parsed: Parsed[], values: object, budgets: Budgets): Rendered {
-  // An SMS has one text, and neither HTML nor a subject.
-  if (parsed.length === 0) return { text: '', pieces: [] }
-  const liquid = engines[output]
-  const memoryLimit = new Charge(budgets.length, budgets.filters) as unknown as Context['memoryLimit']
-  const limits = { memoryLimit, renderLimit: withoutLimit, liquid }
-  const context = new Context(values, liquid.options, { sync: true }, limits)
-  const emitter = new ChargedEmitter(context)
-  toValueSync(liquid.renderer.renderTemplates(parsed, context, emitter))
-  const { buffer, pieces } = emitter
-  // The text is not put together before it is used.
-  if (pieces.every((piece) => (typeof piece === 'string' ? piece.isWellFormed() : piece.isWellFormed)))
-    return { text: buffer, pieces }
-  const text = buffer.toWellFormed()
-  return { text, pieces: [text] }
-}
-
-/** Which names the parsed text uses, as `order.items`, and under which name it goes through which list. */
-export function namesIn(parsed: Parsed[]): string[] {
-  const { variables, locals } = withoutPlaces(() => engines.text.analyzeSync(parsed, { partials: false }))
-  const own = new Set(Object.keys(locals))
-  const loops = loopsIn(parsed)
-  const names = Object.values(variables).flatMap((uses) =>
-    uses.map(({ segments }) => segments.filter((segment) => typeof segment === 'string')),
-  )
-  return [
-    ...new Set(
-      names
-        .filter(([root = '']) => !own.has(root) && root !== 'forloop')
-        .map(([root = '', ...rest]) => [loops.get(root) ?? root, ...rest].join('.')),
-    ),
-  ]
-}
-
-interface Loop {
-  variable?: string
-  collection?: { getText(): string }
-  templates?: Parsed[]
-  elseTemplates?: Parsed[]
-  branches?: { templates: Parsed[] }[]
-}
-
-function loopsIn(parsed: Parsed[]): Map<string, string> {
-  const found = new Map<string, string>()
-  for (const node of parsed as unknown as Loop[]) {
-    const list = node.collection?.getText().trim()
-    if (node.variable && list) found.set(node.variable, listNames.has(list) ? `${list}[]` : list)
-    const inner = [node.templates, node.elseTemplates, ...(node.branches ?? []).map(({ templates }) => templates)]
-    for (const templates of inner) if (templates) for (const [name, of] of loopsIn(templates)) found.set(name, of)
+  constructor(context: Context) {
+    this.#context = context
   }
-  return found
+
+  write(value: unknown): void {
+    if (Array.isArray(value)) useMemory(this.#context, value)
+    const text = toText(value)
+    useMemory(this.#context, text)
+    this.buffer += text
+  }
 }
 
-/** LiquidJS adds where the fault is to what it says, and what of ours refused it is not for the reader. */
+class CountedCapture extends CaptureTag {
+  override *render(context: Context): Generator<unknown, void, string> {
+    const output = new CountedOutput(context)
+    yield this.liquid.renderer.renderTemplates(this.templates, context, output)
+    context.bottom()[this.variable] = output.buffer
+  }
+}
+
+/** `case` compares its value with many others, without calling an operator. */
+class SimpleCase extends CaseTag {
+  override *render(context: Context, emitter: Emitter): Generator<unknown, void, unknown> {
+    const value: unknown = toValue(yield this.value.value(context, context.opts.lenientIf))
+    if (Array.isArray(value)) throw new Error('`case` accepts a text or a number, not a list.')
+    yield* super.render(context, emitter)
+  }
+}
+
+type Operators = typeof defaultOperators
+type BinaryOperator = (left: unknown, right: unknown, context: Context) => ReturnType<Operators[string]>
+
+/** Comparisons of lists and searches in texts take time, which LiquidJS does not count. */
+const countedOperators: Operators = Object.fromEntries(
+  Object.entries(defaultOperators).map(([name, operator]) => {
+    if (name === 'not') return [name, operator]
+    const counted: BinaryOperator = (left, right, context) => {
+      useMemory(context, left, right)
+      return (operator as BinaryOperator)(left, right, context)
+    }
+    return [name, counted]
+  }),
+)
+
+/** Formatting a date takes as long as making so many characters: for the date, each character of its format, its zone. */
+const costOfDate = 2000
+const costOfDateFormat = 200
+const costOfTimeZone = 8000
+
+/** A filter that counts what it reads. LiquidJS counts what it makes. */
+function countedFilter(name: string): FilterImplOptions {
+  const filter = filters[name]
+  if (typeof filter !== 'function') throw new Error(`There is no filter ${name}.`)
+  return function (...values) {
+    useMemory(this.context, ...values)
+    if (name === 'date') {
+      const [, format, zone] = values
+      const zoneCost = zone === undefined ? 0 : costOfTimeZone
+      this.context.memoryLimit.use(costOfDate + lengthOf(format) * costOfDateFormat + zoneCost)
+    }
+    return filter.apply(this, values)
+  }
+}
+
+function createEngine(escapesHtml: boolean): Liquid {
+  const liquid = new Liquid({
+    ownPropertyOnly: true,
+    strictFilters: true,
+    parseLimit: maxParsedLength,
+    templates: {},
+    operators: countedOperators,
+    ...(escapesHtml ? { outputEscape: 'escape' as const } : {}),
+  })
+  for (const name of Object.keys(liquid.tags)) if (!allowedTags.includes(name)) delete liquid.tags[name]
+  for (const name of Object.keys(liquid.filters)) liquid.unregisterFilter(name)
+  for (const name of allowedFilters) liquid.registerFilter(name, countedFilter(name))
+  liquid.registerTag('capture', CountedCapture)
+  liquid.registerTag('case', SimpleCase)
+  return liquid
+}
+
+const engines = { html: createEngine(true), text: createEngine(false) }
+
+/** `html` escapes values, `text` does not. */
+export type Output = keyof typeof engines
+
+export const parseLiquid = (output: Output, text: string): Parsed[] => engines[output].parse(text)
+
+export class TooMuchText extends Error {
+  override name = 'TooMuchText'
+  readonly token: Token
+
+  constructor(limit: number, token: Token) {
+    super(`The text becomes too long: at most ${limit} characters, captures and what filters use included.`)
+    this.token = token
+  }
+}
+
+const isMemoryFault = (error: unknown): error is LiquidError =>
+  error instanceof LiquidError && error.originalError?.message === 'memory alloc limit exceeded'
+
+/** Throws `TooMuchText` beyond the limit. Filters may cut a character in half, which providers refuse. */
+export function renderLiquid(output: Output, parsed: Parsed[], values: object, limit: number): string {
+  const liquid = engines[output]
+  const context = new Context(values, liquid.options, { sync: true, memoryLimit: limit }, { liquid })
+  const counted = new CountedOutput(context)
+  try {
+    toValueSync(liquid.renderer.renderTemplates(parsed, context, counted))
+  } catch (error) {
+    if (isMemoryFault(error)) throw new TooMuchText(limit, error.token)
+    throw error
+  }
+  return counted.buffer.toWellFormed()
+}
+
+interface TemplateNames {
+  paths: string[][]
+  locals: Set<string>
+  /** The list of each loop by the name of its items. */
+  loops: Map<string, string>
+}
+
+function collectPaths(token: Token | undefined, paths: string[][]): void {
+  if (!token) return
+  if (TypeGuards.isPropertyAccessToken(token))
+    paths.push(
+      token.props.flatMap((prop) => ('content' in prop && typeof prop.content === 'string' ? [prop.content] : [])),
+    )
+  for (const part of partsOf(token)) collectPaths(part, paths)
+}
+
+function collectNames(nodes: readonly Parsed[], names: TemplateNames): TemplateNames {
+  for (const node of nodes) {
+    for (const name of localNamesOf(node)) names.locals.add(name)
+    if (node instanceof ForTag) names.loops.set(node.variable, node.collection.getText().trim())
+    for (const argument of node.arguments?.() ?? [])
+      for (const token of tokensOf(argument)) collectPaths(token, names.paths)
+    collectNames(childrenOf(node), names)
+  }
+  return names
+}
+
+/**
+ * Names that the text uses, such as `order.items`, and `order.items[].name` for a field in a loop. LiquidJS's own analysis
+ * takes hundreds of milliseconds for long texts: it counts the lines before each name.
+ */
+export function findVariables(parsed: readonly Parsed[]): string[] {
+  const { paths, locals, loops } = collectNames(parsed, { paths: [], locals: new Set(), loops: new Map() })
+  const names = paths.flatMap(([root, ...fields]) => {
+    if (root === undefined || root === 'forloop' || locals.has(root)) return []
+    const list = loops.get(root)
+    const start = list === undefined ? root : listNames.has(list) ? `${list}[]` : list
+    return [[start, ...fields].join('.')]
+  })
+  return [...new Set(names)]
+}
+
+/** LiquidJS adds the place of the fault to its messages. */
 const plainDetail = (message: string): string =>
   message
     .replace(/, (line:\d+|file:).*$/s, '')
     .replace(/^tag "(.*)" not found$/, 'There is no tag `$1` here.')
     .replace(/^undefined filter: (.*)$/, 'There is no filter `$1` here.')
 
-/** The reason why a parsed template cannot be rendered; null for other faults. */
-export const renderFault = (error: unknown): string | null =>
-  error instanceof LiquidError ? plainDetail(error.message) : null
-
-/** Whether a text exceeded its budget. */
-export const isOverBudget = (error: unknown): error is LiquidError =>
-  error instanceof LiquidError && error.originalError instanceof OverBudget
+/** Why a parsed template cannot be rendered; null for errors that are not about it. */
+export function describeRenderError(error: unknown): string | null {
+  if (error instanceof TooMuchText) return error.message
+  return error instanceof LiquidError ? plainDetail(error.message) : null
+}
 
 const isRecursion = (error: unknown): boolean =>
   error instanceof RangeError || (error instanceof LiquidError && error.originalError instanceof RangeError)
 
-const faultAt = (code: TemplateFault['code'], detail: string, token: Token | undefined): TemplateFault => {
+function faultAt(code: TemplateFault['code'], detail: string, token?: Token): TemplateFault {
   const [line, column] = token?.getPosition() ?? [1, 1]
   return { code, detail, line: line ?? 1, column: column ?? 1 }
 }
 
-export function faultOf(error: unknown): TemplateFault {
-  if (error instanceof TooMuch) return faultAt(error.code, error.message, error.node.token)
-  if (isOverBudget(error)) return faultAt('template_too_large', plainDetail(error.message), error.token)
-  if (isRecursion(error)) return faultAt('invalid_template', 'It is nested too deeply.', undefined)
+export function locateFault(error: unknown): TemplateFault {
+  if (error instanceof RefusedTemplate) return faultAt('invalid_template', error.message, error.token)
+  if (error instanceof TooMuchText) return faultAt('template_too_large', error.message, error.token)
+  if (isRecursion(error)) return faultAt('invalid_template', 'It is nested too deeply.')
   if (error instanceof LiquidError) return faultAt('invalid_template', plainDetail(error.message), error.token)
-  return faultAt('invalid_template', error instanceof Error ? error.message : 'Unreadable.', undefined)
+  return faultAt('invalid_template', error instanceof Error ? error.message : 'It cannot be read.')
 }
 
 const scope = {
   lists: listNames,
   reserved: new Set<string>([...categories, 'tracking', 'forloop']),
-  short: new Set<string>([...categories, 'tracking', 'forloop']),
-  loops: 0,
-  depth: 0,
 }
 
-interface Faulty {
+interface FaultyTemplate {
   ok: false
   fault: TemplateFault
 }
 
-interface Readable {
+interface ReadTemplate {
   ok: true
   parsed: Parsed[]
   steps: number
 }
 
-/** `length` is that of the text with the sample values in it. */
-export type CheckedTemplate = (Readable & { length: number }) | Faulty
+/** `length` counts the text with the sample values in it. */
+export type CheckedTemplate = (ReadTemplate & { length: number }) | FaultyTemplate
 
-interface Bounds {
-  /** The most characters of the source. */
-  limit?: number | undefined
-  /** The most characters of its rendering with the sample values. */
-  most?: number
-}
-
-const tooLarge = (detail: string): Faulty => ({
+const tooLarge = (detail: string): FaultyTemplate => ({
   ok: false,
   fault: { code: 'template_too_large', detail, line: 1, column: 1 },
 })
 
-const tooManySteps = `It would take more than ${maxSteps} steps: its tags and what is in them, as often as its loops run.`
-
-/** Reads one text of a message and bounds how long it may take. */
-export function read(text: string, limit = maxTemplateLength): Readable | Faulty {
-  if (text.length > limit) return tooLarge(`At most ${limit} characters.`)
+/** Parses one text of a message and bounds how long it may take. */
+export function readTemplate(text: string, maxLength = maxTemplateLength): ReadTemplate | FaultyTemplate {
+  if (text.length > maxLength) return tooLarge(`At most ${maxLength} characters.`)
   try {
-    const parsed = parse('text', text)
-    const steps = stepsOf(parsed, scope)
-    return steps > maxSteps ? tooLarge(tooManySteps) : { ok: true, parsed, steps }
+    const parsed = parseLiquid('text', text)
+    const steps = countSteps(parsed, scope)
+    return steps > maxSteps
+      ? tooLarge(`The Liquid takes more than ${maxSteps} steps. Use fewer tags, or shorter loops.`)
+      : { ok: true, parsed, steps }
   } catch (error) {
-    return { ok: false, fault: faultOf(error) }
+    return { ok: false, fault: locateFault(error) }
   }
 }
 
-/** Limits the rendering of a text with the sample values. */
-export function run({ parsed, steps }: Readable, sample: object, most = maxCharactersOfMessage): CheckedTemplate {
+export function renderSample(template: ReadTemplate, sample: object, limit = maxSampleLength): CheckedTemplate {
   try {
-    const { text } = render('text', parsed, sample, {
-      length: new Budget(most),
-      filters: new Budget(filteredWhenSaved),
-    })
-    return { ok: true, parsed, steps, length: text.length }
+    return { ...template, length: renderLiquid('text', template.parsed, sample, limit).length }
   } catch (error) {
-    return { ok: false, fault: faultOf(error) }
+    return { ok: false, fault: locateFault(error) }
   }
 }
 
-/** Reads one text of a message and bounds what it may cost; `sample` are the values that it has to work with. */
-export function check(text: string, sample: object, { limit, most }: Bounds = {}): CheckedTemplate {
-  const readable = read(text, limit)
-  return readable.ok ? run(readable, sample, most) : readable
+/** Parses one text of a message and renders it with the sample values. */
+export function checkTemplate(
+  text: string,
+  sample: object,
+  { maxLength, limit }: { maxLength?: number | undefined; limit?: number } = {},
+): CheckedTemplate {
+  const template = readTemplate(text, maxLength)
+  return template.ok ? renderSample(template, sample, limit) : template
 }
 
-/** A text in pieces: what is Liquid, as LiquidJS reads it, and what is between. */
+/** A tag or an output of Liquid, or the text between two of them. */
 export interface Piece {
   isLiquid: boolean
   text: string
 }
 
-export function piecesOf(text: string): Piece[] {
-  // LiquidJS looks at one letter after another.
+export function splitLiquid(text: string): Piece[] {
+  // LiquidJS goes through a text letter by letter.
   if (!/\{[{%]/.test(text)) return text === '' ? [] : [{ isLiquid: false, text }]
   return new Tokenizer(text).readTopLevelTokens(engines.text.options).map((token) => ({
     isLiquid: token.kind !== TokenKind.HTML,
@@ -281,6 +367,6 @@ export function piecesOf(text: string): Piece[] {
   }))
 }
 
-/** A variable that is put out as it is: `{{ links.portal }}` is `links.portal`. */
-export const plainVariable = (liquid: string): string | null =>
+/** The variable of an output without filters: `links.portal` for `{{ links.portal }}`. */
+export const readPlainVariable = (liquid: string): string | null =>
   /^\{\{-?\s*([a-z_]+(?:\.[a-z_]+)*)\s*-?\}\}$/.exec(liquid)?.[1] ?? null

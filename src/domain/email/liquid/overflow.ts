@@ -1,34 +1,29 @@
 import { type FieldError, fieldError } from '../../errors.ts'
-import { Budget, maxRenderedLength } from '../budget.ts'
-import { type MessageDraft, type TextSource, sourcesFor } from '../check.ts'
-import { faultOf, filtersWhenSent, type Output, parse, render } from './liquid.ts'
-import { admitted } from '../personalise.ts'
+import { type MessageDraft, type TextSource, listTextsFor } from '../check.ts'
+import { limitValues } from '../personalise.ts'
+import { locateFault, maxRenderedLength, type Output, parseLiquid, renderLiquid } from './liquid.ts'
 import type { TemplateContext } from './variables.ts'
 import type { TextReader } from '../messages/words.ts'
 
 /** The order in which the texts of a message are rendered. */
-const passes: readonly { output: Output; of: (source: TextSource) => boolean }[] = [
-  { output: 'html', of: ({ kind }) => kind !== 'subject' },
-  { output: 'text', of: ({ kind }) => kind !== 'subject' },
-  { output: 'text', of: ({ kind }) => kind === 'subject' },
+const passes: readonly { output: Output; includes: (source: TextSource) => boolean }[] = [
+  { output: 'html', includes: ({ kind }) => kind !== 'subject' },
+  { output: 'text', includes: ({ kind }) => kind !== 'subject' },
+  { output: 'text', includes: ({ kind }) => kind === 'subject' },
 ]
 
-/**
- * Which text of a message spends the budget of a rendering with these values, and where in it. Null when it is the
- * message as a whole that does.
- */
-export function overflowOf(draft: MessageDraft, reader: TextReader, context: TemplateContext): FieldError | null {
-  const sources = sourcesFor(draft, reader)
-  const values = admitted(context)
-  const length = new Budget(maxRenderedLength)
-  for (const { output, of } of passes) {
-    const filters = filtersWhenSent()
-    for (const source of sources.filter(of)) {
+/** The text of a message that becomes too long with these values; null when only the message as a whole does. */
+export function findOverflow(draft: MessageDraft, reader: TextReader, context: TemplateContext): FieldError | null {
+  const values = limitValues(context)
+  const sources = listTextsFor(draft, reader)
+  for (const { output, includes } of passes) {
+    let left = maxRenderedLength
+    for (const { path, text } of sources.filter(includes)) {
       try {
-        render(output, parse(output, source.text), values, { length, filters })
+        left -= renderLiquid(output, parseLiquid(output, text), values, left).length
       } catch (error) {
-        const { code, detail, line, column } = faultOf(error)
-        return { ...fieldError(source.path, code, detail), line, column }
+        const { code, detail, line, column } = locateFault(error)
+        return { ...fieldError(path, code, detail), line, column }
       }
     }
   }

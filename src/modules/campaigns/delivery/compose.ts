@@ -3,11 +3,10 @@ import { referenceOf } from '../../../domain/campaigns/recipient-events.ts'
 import type { ChunkRecipient } from '../../../domain/campaigns/sending-policy.ts'
 import { type LinkKind, linkMinter, type MintLink } from '../../../domain/campaigns/link-tokens.ts'
 import { mintPreferencesToken, preferencesAddress } from '../../../domain/consents/consent-tokens.ts'
-import { maxRenderedSmsLength } from '../../../domain/email/budget.ts'
 import type { Template } from '../../../domain/email/compile.ts'
 import { dateText } from '../../../domain/email/messages/dates.ts'
-import { renderFault } from '../../../domain/email/liquid/liquid.ts'
-import { personalise, personaliseInPieces } from '../../../domain/email/personalise.ts'
+import { describeRenderError, maxRenderedSmsLength } from '../../../domain/email/liquid/liquid.ts'
+import { personalise } from '../../../domain/email/personalise.ts'
 import type { TemplateContext } from '../../../domain/email/liquid/variables.ts'
 import type { Language } from '../../../domain/languages.ts'
 import { displayName } from '../../../domain/messaging/mailbox.ts'
@@ -111,7 +110,7 @@ const refusal = (error: unknown): SendResult => ({
   ok: false,
   kind: 'permanent',
   code: 'not_renderable',
-  detail: renderFault(error) ?? (error instanceof Error ? error.message : 'The message could not be made.'),
+  detail: describeRenderError(error) ?? (error instanceof Error ? error.message : 'The message could not be made.'),
   retryAfterMs: null,
 })
 
@@ -157,7 +156,7 @@ export function emailComposer(job: JobCtx, campaignId: string, contents: Campaig
   return composer(job, campaignId, contents, (recipient, content, links) => {
     const { n, address, person } = recipient
     const { context } = content
-    const made = personaliseInPieces(content.template, contextOf(recipient, content, links))
+    const made = personalise(content.template, contextOf(recipient, content, links))
     const headers = {
       ...(hasUnsubscribe(content) && {
         'List-Unsubscribe': `<${links.unsubscribe}>`,

@@ -1,0 +1,36 @@
+import { globSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import guide from '../../src/domain/error-guide.json' with { type: 'json' }
+import { errorStatus } from '../../src/domain/errors.ts'
+
+const sources = globSync('src/**/*.ts').map((path) => ({ path, text: readFileSync(path, 'utf8') }))
+
+const quotedIn = (files: readonly { text: string }[]): Set<string> =>
+  new Set(files.flatMap(({ text }) => [...text.matchAll(/'(\w+)'/g)].map(([, word = '']) => word)))
+
+const quoted = quotedIn(sources)
+
+/** The parser of expressions answers codes of its own. */
+const parserCodes = quotedIn(
+  globSync('node_modules/@marcbachmann/cel-js/lib/*.js').map((path) => ({ text: readFileSync(path, 'utf8') })),
+)
+
+describe('the error guide', () => {
+  it('explains exactly the codes that problem documents can have', () => {
+    expect(Object.keys(guide.errors).toSorted()).toEqual(Object.keys(errorStatus).toSorted())
+  })
+
+  it('has no code that nothing answers', () => {
+    const used = quotedIn(sources.filter(({ path }) => !path.endsWith('domain/errors.ts')))
+    expect(Object.keys(errorStatus).filter((code) => !used.has(code))).toEqual([])
+    expect(Object.keys(guide.fields).filter((code) => !quoted.has(code))).toEqual([])
+    expect(Object.keys(guide.expressions).filter((code) => !quoted.has(code) && !parserCodes.has(code))).toEqual([])
+  })
+
+  it('explains every code that a rule of a contract names', () => {
+    const named = sources.flatMap(({ text }) => [...text.matchAll(/params: \{ code: '(\w+)'/g)].map(([, code]) => code))
+    expect(named.length).toBeGreaterThan(10)
+    const explained = new Set([...Object.keys(guide.fields), ...Object.keys(guide.errors)])
+    expect(named.filter((code) => !explained.has(code ?? ''))).toEqual([])
+  })
+})

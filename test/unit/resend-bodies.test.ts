@@ -1,0 +1,92 @@
+import * as fc from 'fast-check'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { OutboundEmail } from '../../src/gateways/email/email.ts'
+import { resendGateway } from '../../src/gateways/email/resend.ts'
+import { anEmail } from '../support/outbound.ts'
+
+const resend = resendGateway({ apiBase: 'https://mail.example', apiKey: 're_key', now: () => 0 })
+afterEach(() => vi.restoreAllMocks())
+
+/** The bytes of the call that sends these. */
+async function sentBytes(messages: readonly OutboundEmail[]): Promise<Uint8Array> {
+  let sent = new Uint8Array()
+  const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
+    sent = new Uint8Array(init?.body as Uint8Array)
+    return Response.json({ data: [] })
+  })
+  await resend.send(messages, 'key')
+  fetched.mockRestore()
+  return sent
+}
+
+const encoded = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value))
+
+/** A message in the format of the provider. */
+const wireOf = ({ from, to, replyTo, subject, html, text, headers, reference }: OutboundEmail) => ({
+  from: `${from.name} <${from.address}>`,
+  to: [to.address],
+  ...(replyTo === null ? {} : { reply_to: replyTo }),
+  subject,
+  html,
+  text,
+  headers,
+  tags: [{ name: 'reference', value: reference }],
+})
+
+const hard = fc.constantFrom(
+  '"',
+  '\\',
+  '\n',
+  '\t',
+  '\u0000',
+  '\u001F',
+  '\u007F',
+  '\u2028',
+  '\u2029',
+  'Ægir',
+  '–',
+  '&<b>',
+)
+const emoji = fc.constantFrom('😀', '👩‍👩‍👧', '\uD83D', '\uDE00', '\uDBFF', '\uDFFF\uD800')
+const plain = fc.oneof(hard, emoji, fc.string({ unit: 'binary', maxLength: 4 }), fc.constant('x'.repeat(3000)))
+const text = fc.array(plain, { maxLength: 4 }).map((parts) => parts.join(''))
+
+const letter = fc.record({ html: text, text })
+
+describe('the body of a call', () => {
+  it('is the JSON of its letters, for any texts', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(letter, { minLength: 1, maxLength: 4 }), async (letters) => {
+        const messages = letters.map((parts) => anEmail(parts))
+        expect(await sentBytes(messages)).toEqual(encoded(messages.map(wireOf)))
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+describe('the memory of a body', () => {
+  /** Bodies of calls that are answered so, as they are in memory after the last one. */
+  async function bodiesAfter(statuses: readonly number[]): Promise<Uint8Array[]> {
+    const bodies: Uint8Array[] = []
+    const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
+      bodies.push(init?.body as Uint8Array)
+      return Response.json({ data: [{ id: 'a' }] }, { status: statuses[bodies.length - 1] ?? 200 })
+    })
+    for (const _ of statuses) await resend.send([anEmail({ html: `<p>${bodies.length}</p>` })], 'key')
+    fetched.mockRestore()
+    return bodies
+  }
+  const htmlOf = (body: Uint8Array | undefined) => /<p>\d<\/p>/.exec(new TextDecoder().decode(body))?.[0]
+
+  it('is used again after the provider took the message', async () => {
+    const [first, second] = await bodiesAfter([200, 200])
+    expect(second?.buffer).toBe(first?.buffer)
+    expect(htmlOf(second)).toBe('<p>1</p>')
+  })
+
+  it('is not written over while a call without a good answer may still be on its way', async () => {
+    const [first, second, third] = await bodiesAfter([500, 429, 200])
+    expect([first, second, third].map(htmlOf)).toEqual(['<p>0</p>', '<p>1</p>', '<p>2</p>'])
+  })
+})
