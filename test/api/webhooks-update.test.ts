@@ -59,14 +59,14 @@ describe('updateWebhook', () => {
       next_retry_at: 5,
       manual: 'extra',
     })
-    const leased = await seedDelivery(inEdition(), endpoint.id, { status: 'pending', next_retry_at: 5, claimed_until: 9 })
+    const claimed = await seedDelivery(inEdition(), endpoint.id, { status: 'pending', next_retry_at: 5, claimed_until: 9 })
     const done = await seedDelivery(inEdition(), endpoint.id, { status: 'success' })
     const path = `/v1/webhooks/${endpoint.id}`
     const off = await patch(path, { is_active: false })
     expect(off.body).toMatchObject({ is_active: false, disabled_reason: 'manual', disabled_at: off.body.modified })
     const ended = { status: 'failed', next_retry_at: null, claimed_until: null, manual: null }
     expect(await deliveryRow(waiting.id)).toMatchObject(ended)
-    expect(await deliveryRow(leased.id)).toMatchObject(ended)
+    expect(await deliveryRow(claimed.id)).toMatchObject(ended)
     expect(await deliveryRow(done.id)).toMatchObject({ status: 'success' })
     const again = await patch(path, { is_active: false, name: 'Still off' })
     expect(again.body.disabled_at).toBe(off.body.disabled_at)

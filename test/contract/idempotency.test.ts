@@ -180,7 +180,7 @@ describe('an Idempotency-Key', () => {
     await createEvent(key, name)
     const died = async (leaseUntil: number) =>
       env.DB.prepare(
-        `update idempotency_keys set status = null, headers = null, body = null, lease_id = 'req_dead', lease_until = ?
+        `update idempotency_keys set status = null, headers = null, body = null, claim_id = 'req_dead', claimed_until = ?
           where key_hash = ?`,
       )
         .bind(leaseUntil, toHex(await sha256(key)))

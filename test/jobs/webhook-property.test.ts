@@ -160,13 +160,8 @@ async function settle(world: World): Promise<void> {
   for (let turn = 0; turn < 12; turn++) {
     machine.advance(26 * 60 * minute)
     await sweepDeliveries(machine.job)
-<<<<<<< HEAD
     await machine.runUntilCrash([endpoint.id])
     await machine.runUntilCrash([endpoint.id])
-=======
-    await machine.runUntilCrash([endpoint.id])
-    await machine.runUntilCrash([endpoint.id])
->>>>>>> main
     if ((await deliveriesOf(endpoint.id)).every(({ status }) => hasEnded(status))) return
   }
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { leaseMarginMs } from '../../src/domain/campaigns/sending-policy.ts'
+import { claimMarginMs } from '../../src/domain/campaigns/sending-policy.ts'
 import { cloudflareGateway } from '../../src/gateways/email/cloudflare.ts'
 import { resendGateway } from '../../src/gateways/email/resend.ts'
 import { contextAt } from '../support/context.ts'
@@ -119,7 +119,7 @@ describe('the Resend gateway', () => {
     const longest = watchTimers()
     await resend.send([anEmail()], 'k')
     expect(longest()).toBeGreaterThan(1000)
-    expect(longest()).toBeLessThan(leaseMarginMs)
+    expect(longest()).toBeLessThan(claimMarginMs)
   })
 
   it('waits as long as the provider asks', async () => {

@@ -122,11 +122,11 @@ export interface CampaignSenderRpc {
   recipient(n: number): Promise<RecipientRow | null>
   /** Blanks the personal data of a recipient. */
   erase(n: number): Promise<ErasedRecipient>
-  claim(lease: string): Promise<ClaimAnswer>
-  /** Removes excluded recipients just before the first call. False when the lease is over or the campaign has stopped. */
-  begin(chunk: number, lease: string, excluded: readonly ExcludedRecipient[]): Promise<boolean>
-  /** Records the results, and hands out the next chunk under the new lease. */
-  report(report: ChunkReport, lease: string): Promise<ClaimAnswer>
+  claim(claimId: string): Promise<ClaimAnswer>
+  /** Removes excluded recipients just before the first call. False when the claim is over or the campaign has stopped. */
+  begin(chunk: number, claimId: string, excluded: readonly ExcludedRecipient[]): Promise<boolean>
+  /** Records the results, and hands out the next chunk under the new claim. */
+  report(report: ChunkReport, claimId: string): Promise<ClaimAnswer>
   /** Answers the recipients of bounces and complaints. */
   apply(events: readonly RecipientEvent[]): Promise<AffectedRecipient[]>
 }

@@ -20,9 +20,9 @@ export const callSizeOf = (batch: number, charactersOfMessage: number): number =
   Math.max(1, Math.min(batch, Math.floor(maxCharactersOfCall / Math.max(1, charactersOfMessage))))
 
 /** Longer than all calls of a chunk and the report take. */
-export const leaseMs = 60_000
-/** No call begins with less than this left of the lease. */
-export const leaseMarginMs = 25_000
+export const chunkClaimMs = 60_000
+/** No call begins with less than this left of the claim. */
+export const claimMarginMs = 25_000
 
 /** Providers keep a key for 24 hours. A call is not repeated later than this. */
 const repeatableMs = 20 * 3_600_000
@@ -92,14 +92,14 @@ export interface ExcludedRecipient {
   reason: SkipReason
 }
 
-/** A chunk under a lease: only the consumer that holds the lease may send it. */
+/** A claimed chunk. Only the consumer with this claim may send it. */
 export interface ChunkClaim {
   campaign_id: string
   /** The number of the content snapshot. */
   content: number
   chunk: number
-  lease: string
-  lease_until: number
+  claim_id: string
+  claimed_until: number
   /** An earlier call may have been made, so this one must be the same. */
   is_repeat: boolean
   recipients: ChunkRecipient[]
@@ -108,7 +108,7 @@ export interface ChunkClaim {
 /** The results of a chunk, call by call. */
 export interface ChunkReport {
   chunk: number
-  lease: string
+  claim_id: string
   /** Each call's recipients in order, with their results. */
   calls: { n: number; result: SendResult }[][]
   /** Whether the consumer continues with another chunk. */

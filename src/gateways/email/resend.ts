@@ -1,12 +1,7 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { asciiAddress, formatMailbox, type Mailbox } from '../../domain/messaging/mailbox.ts'
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
-<<<<<<< HEAD
 import { parseRetryAfter } from '../../domain/webhooks/webhooks.ts'
-import { JsonBytes } from '../../domain/text/json-pieces.ts'
-=======
-import { retryAfterMs } from '../../domain/webhooks/webhooks.ts'
->>>>>>> main
 import { findEmailRefusal, sendAcceptable } from '../acceptable/acceptable.ts'
 import {
   callApi,
@@ -21,7 +16,7 @@ import { resendDomains } from './resend-domains.ts'
 
 const standardBase = 'https://api.resend.com'
 const quotaRestMs = 3_600_000
-/** Less than a campaign leaves to a call before its lease is over. */
+/** Less than a campaign leaves to a call before its claim is over. */
 const standardTimeoutMs = 20_000
 
 /** Codes whose meaning differs from that of their status. */

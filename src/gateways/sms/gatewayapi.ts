@@ -14,7 +14,7 @@ import type { OutboundSms, SmsGateway } from './sms.ts'
 
 const standardBase = 'https://messaging.gatewayapi.eu'
 /**
- * The calls of a batch are made one after another, and so few that they end before the lease of a campaign's chunk. Parallel
+ * The calls of a batch are made one after another, and so few that they end before the claim of a campaign's chunk. Parallel
  * calls could exceed the six connections of an invocation, and a call that waits for a connection would time out with an
  * unknown result.
  */

@@ -15,7 +15,7 @@ export function eraseWallet(userId: string, now: number): Statement[] {
     update(walletPasses, changeColumns(now), and(own, eq(walletPasses.platform, 'google'))),
     update(
       walletPasses,
-      { token_hash: null, registrations_count: 0, update_due_at: null },
+      { token_hash: null, registrations_count: 0, due_at: null },
       and(own, eq(walletPasses.platform, 'apple')),
     ),
   ]

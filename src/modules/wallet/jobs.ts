@@ -1,10 +1,11 @@
 import { and, asc, eq, lt, sql } from 'drizzle-orm'
 import { retryLostRaces } from '../../db/commit.ts'
 import type { JobCtx } from '../../context.ts'
+import { claimUntil, isClaimable, release } from '../../db/claims.ts'
 import { walletPasses, walletRegistrations } from '../../db/schema/wallet.ts'
 import { select, buildSelectList } from '../../db/select.ts'
 import { update as updateRows } from '../../db/write.ts'
-import { nextUpdateAt, updateLeaseMs } from '../../domain/wallet/wallet.ts'
+import { nextUpdateAt, updateClaimMs } from '../../domain/wallet/wallet.ts'
 import { type AnnouncedPass, announcedFields, announcedJoins } from './announce-change.ts'
 import { contentOf } from './content.ts'
 import type { PassRow } from './queries.ts'
@@ -22,23 +23,23 @@ interface PhoneToPush {
   push_token: string
 }
 
-/** Claims what is due, the longest due first. No other consumer gets it before the lease ends. */
+/** Claims what is due, the longest due first. No other consumer gets it before the claim ends. */
 const claim = (job: JobCtx): Promise<PassRow[]> => {
   const now = job.now()
-  return job.db.all(sql<PassRow>`update wallet_passes set lease_until = ${now + updateLeaseMs},
-      update_attempts = update_attempts + 1
+  return job.db.all(sql<PassRow>`update wallet_passes set ${claimUntil(now, updateClaimMs)},
+      attempts = attempts + 1
     where id in (select id from wallet_passes indexed by wallet_passes_due
-      where update_due_at <= ${now} and coalesce(lease_until, 0) <= ${now} order by update_due_at limit ${passesARound})
+      where due_at <= ${now} and ${isClaimable(now)} order by due_at limit ${passesARound})
     returning *`)
 }
 
 /** The result of an update. A change that was made meanwhile stays due. */
 const conclude = (job: JobCtx, pass: PassRow, dueAt: number | null, error: string | null): Promise<unknown> =>
-  job.db.all(sql`update wallet_passes set lease_until = null,
-      update_due_at = iif(change_number = ${pass.change_number}, ${dueAt}, update_due_at),
+  job.db.all(sql`update wallet_passes set ${release},
+      due_at = iif(change_number = ${pass.change_number}, ${dueAt}, due_at),
       update_error = iif(change_number = ${pass.change_number}, ${error}, update_error),
-      update_attempts = iif(${error} is null, 0, update_attempts)
-    where id = ${pass.id} and lease_until = ${pass.lease_until}`)
+      attempts = iif(${error} is null, 0, attempts)
+    where id = ${pass.id} and claimed_until = ${pass.claimed_until}`)
 
 async function updateGoogle(job: JobCtx, pass: PassRow): Promise<boolean> {
   const result = await job.passes.updateGoogle(await contentOf(job, pass), pass.change_number)
@@ -46,7 +47,7 @@ async function updateGoogle(job: JobCtx, pass: PassRow): Promise<boolean> {
     await conclude(job, pass, null, null)
     return true
   }
-  const dueAt = result.kind === 'permanent' ? null : nextUpdateAt(pass.update_attempts, job.now())
+  const dueAt = result.kind === 'permanent' ? null : nextUpdateAt(pass.attempts, job.now())
   await conclude(job, pass, dueAt, result.code)
   return result.kind === 'permanent'
 }
@@ -96,7 +97,7 @@ async function pushApple(job: JobCtx, pass: PassRow): Promise<boolean> {
       return true
     }
     if (result === 'transient') {
-      await conclude(job, pass, nextUpdateAt(pass.update_attempts, job.now()), 'push_failed')
+      await conclude(job, pass, nextUpdateAt(pass.attempts, job.now()), 'push_failed')
       return false
     }
     await (result === 'gone' ? deletePhone(job, pass.id, phone) : noteNotified(job, pass, phone))
@@ -117,7 +118,7 @@ async function updateAll(job: JobCtx, passes: PassRow[]): Promise<boolean> {
       try {
         goesWell = (await update(job, pass)) && goesWell
       } catch (error) {
-        // Our own fault: the lease keeps the pass for a later try.
+        // Our own fault: the claim keeps the pass for a later try.
         faults.push(error)
       }
   }
@@ -126,7 +127,7 @@ async function updateAll(job: JobCtx, passes: PassRow[]): Promise<boolean> {
   return goesWell
 }
 
-/** Notifies the platforms of passes that changed. A crash loses nothing: the lease runs out, and the call is made again. */
+/** Notifies the platforms of passes that changed. A crash loses nothing: the claim ends, and the call is made again. */
 export async function sweepPassUpdates(job: JobCtx): Promise<void> {
   for (let round = 0; round < roundsASweep; round++) {
     const passes = await claim(job)

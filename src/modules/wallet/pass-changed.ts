@@ -11,9 +11,9 @@ export const nextChangeNumber: SQL = sql`(select coalesce(max(change_number), 0)
 export const changeColumns = (now: number) => ({
   change_number: nextChangeNumber,
   changed_at: sql`max(${now}, changed_at + 1000)`,
-  update_attempts: 0,
+  attempts: 0,
   update_error: null,
-  update_due_at: sql`iif(platform = 'google' or registrations_count > 0, ${now}, null)`,
+  due_at: sql`iif(platform = 'google' or registrations_count > 0, ${now}, null)`,
 })
 
 /**

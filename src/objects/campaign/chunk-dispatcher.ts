@@ -2,7 +2,7 @@ import {
   type ClaimAnswer,
   chunkSizeOf,
   isRepeatable,
-  leaseMs,
+  chunkClaimMs,
   type ExcludedRecipient,
   maxLanes,
   type ChunkReport,
@@ -12,7 +12,7 @@ import { personOf } from '../../domain/campaigns/sender.ts'
 import { pendingOf } from '../../domain/campaigns/counters.ts'
 import type { CampaignRecord, RecipientOutcome } from './schema.ts'
 import type { RecipientStore } from './recipient-store.ts'
-import { type Chunk, ChunkStore, type Lease, type RetryChunk, membersOf } from './chunk-store.ts'
+import { type Chunk, ChunkStore, type ChunkClaim, type RetryChunk, membersOf } from './chunk-store.ts'
 
 /** The abilities of the channel's provider. */
 export interface ChannelProvider {
@@ -46,17 +46,17 @@ export class ChunkDispatcher {
     this.#provider = provider
   }
 
-  claim(lease: string, now: number): ClaimAnswer {
+  claim(claimId: string, now: number): ClaimAnswer {
     return this.#store.transaction(() => {
       this.expire(now)
-      return this.#next(lease, now)
+      return this.#next(claimId, now)
     })
   }
 
-  begin(number: number, lease: string, excluded: readonly ExcludedRecipient[], now: number): boolean {
+  begin(number: number, claimId: string, excluded: readonly ExcludedRecipient[], now: number): boolean {
     return this.#store.transaction(() => {
-      const chunk = this.#chunks.findHeld(number, lease)
-      if (!chunk || this.#store.record()?.status !== 'sending' || (chunk.lease_until ?? 0) <= now) return false
+      const chunk = this.#chunks.findHeld(number, claimId)
+      if (!chunk || this.#store.record()?.status !== 'sending' || (chunk.claimed_until ?? 0) <= now) return false
       const gone = new Set(excluded.map(({ n }) => n))
       this.#chunks.begin(
         number,
@@ -67,21 +67,21 @@ export class ChunkDispatcher {
     })
   }
 
-  report(report: ChunkReport, lease: string, now: number): ClaimAnswer {
+  report(report: ChunkReport, claimId: string, now: number): ClaimAnswer {
     return this.#store.transaction(() => {
       this.#take(report, now)
       this.expire(now)
-      const answer = this.#next(report.goes_on ? lease : null, now)
+      const answer = this.#next(report.goes_on ? claimId : null, now)
       this.conclude(now)
       return answer
     })
   }
 
-  /** Records results. After the end of the lease only `sent` counts. */
+  /** Records results. After the end of the claim only `sent` counts. */
   #take(report: ChunkReport, now: number): void {
     const record = this.#store.record()
     if (!record) return
-    const chunk = this.#chunks.findHeld(report.chunk, report.lease)
+    const chunk = this.#chunks.findHeld(report.chunk, report.claim_id)
     const { outcomes, retries, halted, paused_until, lanes } = this.#read(record, chunk, report, now)
     this.#store.recordOutcomes(outcomes, !this.#provider.reportsDelivery)
     if (!chunk) return
@@ -145,7 +145,7 @@ export class ChunkDispatcher {
   }
 
   /**
-   * Ends expired leases. A chunk that cannot have been sent is ready again. One that may have been sent is repeated
+   * Ends expired claims. A chunk that cannot have been sent is ready again. One that may have been sent is repeated
    * unchanged, or given up when the provider does not deduplicate.
    */
   expire(now: number): void {
@@ -171,17 +171,17 @@ export class ChunkDispatcher {
     return people.filter(({ state }) => state === 'pending').map(({ n }) => n)
   }
 
-  #next(lease: string | null, now: number): ClaimAnswer {
+  #next(claimId: string | null, now: number): ClaimAnswer {
     const record = this.#store.record()
     const isClosed = record?.status !== 'sending' || record.paused_until > now
     if (!record || isClosed || this.#chunks.countHeld(now) >= record.lanes) return { next: null, has_more: false }
     const ready = this.#ready(now)
-    if (lease === null)
+    if (claimId === null)
       return { next: null, has_more: ready !== null || this.#store.pendingAfter(record, 1).length > 0 }
-    const lease_until = now + leaseMs
-    const held = { lease, now, until: lease_until }
-    if (ready) this.#chunks.lease(ready.number, held)
-    const chunk = ready ?? this.#cut(record, held)
+    const claimed_until = now + chunkClaimMs
+    const claim = { claim_id: claimId, claimed_until, now }
+    if (ready) this.#chunks.claim(ready.number, claim)
+    const chunk = ready ?? this.#cut(record, claim)
     if (!chunk) return { next: null, has_more: false }
     const recipients = this.#store.recipients(membersOf(chunk)).map((row) => ({
       n: row.n,
@@ -192,7 +192,15 @@ export class ChunkDispatcher {
     const { campaign_id } = record
     const { number, content } = chunk
     return {
-      next: { campaign_id, content, chunk: number, lease, lease_until, is_repeat: chunk.is_repeat === 1, recipients },
+      next: {
+        campaign_id,
+        content,
+        chunk: number,
+        claim_id: claimId,
+        claimed_until,
+        is_repeat: chunk.is_repeat === 1,
+        recipients,
+      },
       has_more: true,
     }
   }
@@ -221,10 +229,10 @@ export class ChunkDispatcher {
   }
 
   /** Makes a chunk of the next pending recipients. At the end the cursor is set so that nothing is searched again. */
-  #cut(record: CampaignRecord, lease: Lease): Chunk | null {
+  #cut(record: CampaignRecord, claim: ChunkClaim): Chunk | null {
     const members = this.#store.pendingAfter(record, chunkSizeOf(this.#provider.batch))
     this.#store.change({ cut_after: members.at(-1) ?? Number.MAX_SAFE_INTEGER }, false)
-    return members.length ? this.#chunks.addLeased(record, members, lease) : null
+    return members.length ? this.#chunks.addClaimed(record, members, claim) : null
   }
 
   /** Stops for a reason that has to be corrected by hand. Unsent recipients wait for a retry. */
@@ -260,13 +268,13 @@ export class ChunkDispatcher {
     return this.#chunks.countHeld(now) > 0 || this.isWaiting(now)
   }
 
-  /** When the next chunk or the end of a lease is due. */
+  /** When the next chunk or the end of a claim is due. */
   nextAt(): number | null {
     const record = this.#store.record()
     if (!record) return null
-    const { lease_until, not_before } = this.#chunks.nextTimes()
+    const { claimed_until, not_before } = this.#chunks.nextTimes()
     const ready = not_before !== null && record.status === 'sending' ? Math.max(not_before, record.paused_until) : null
-    return lease_until !== null && ready !== null ? Math.min(lease_until, ready) : (lease_until ?? ready)
+    return claimed_until !== null && ready !== null ? Math.min(claimed_until, ready) : (claimed_until ?? ready)
   }
 
   /** Ends the campaign when no recipient is pending. */

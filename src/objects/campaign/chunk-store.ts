@@ -1,8 +1,8 @@
 import { isNumbers, readJson } from '../../domain/text/json.ts'
 import type { CampaignRecord } from './schema.ts'
 
-/** ready: may be claimed. leased: a consumer holds it. begun: the consumer is making calls. */
-type ChunkState = 'ready' | 'leased' | 'begun'
+/** ready: may be claimed. claimed: a consumer works on it. begun: the consumer is making calls. */
+type ChunkState = 'ready' | 'claimed' | 'begun'
 
 /** A state in SQL. */
 export const chunkState = (state: ChunkState): string => `'${state}'`
@@ -18,8 +18,8 @@ export interface Chunk {
   tries: number
   first_tried_at: number | null
   not_before: number
-  lease: string | null
-  lease_until: number | null
+  claim_id: string | null
+  claimed_until: number | null
 }
 
 export interface RetryChunk {
@@ -30,11 +30,10 @@ export interface RetryChunk {
   at: number
 }
 
-/** Who holds a chunk, from when and until when. */
-export interface Lease {
-  lease: string
+export interface ChunkClaim {
+  claim_id: string
+  claimed_until: number
   now: number
-  until: number
 }
 
 export const membersOf = ({ members }: { members: string }): number[] => readJson(members, isNumbers)
@@ -51,14 +50,14 @@ export class ChunkStore {
     return this.#sql.exec(query, ...values).toArray() as unknown as Chunk[]
   }
 
-  findHeld(number: number, lease: string): Chunk | null {
+  findHeld(number: number, claimId: string): Chunk | null {
     const [chunk] = this.#rows('select * from chunks where number = ?', number)
-    return chunk && chunk.state !== 'ready' && chunk.lease === lease ? chunk : null
+    return chunk && chunk.state !== 'ready' && chunk.claim_id === claimId ? chunk : null
   }
 
   expired(now: number): Chunk[] {
     return this.#rows(
-      `select * from chunks where state <> ${chunkState('ready')} and lease_until <= ? order by number`,
+      `select * from chunks where state <> ${chunkState('ready')} and claimed_until <= ? order by number`,
       now,
     )
   }
@@ -75,11 +74,11 @@ export class ChunkStore {
     return this.#rows(`select * from chunks where state = ${chunkState('ready')}`)
   }
 
-  /** How many are under a lease. */
+  /** The number of claimed chunks. */
   countHeld(now: number): number {
     return this.#sql
       .exec<{ n: number }>(
-        `select count(*) as n from chunks where state <> ${chunkState('ready')} and lease_until > ?`,
+        `select count(*) as n from chunks where state <> ${chunkState('ready')} and claimed_until > ?`,
         now,
       )
       .one().n
@@ -90,17 +89,17 @@ export class ChunkStore {
   }
 
   /** Adds a chunk that a consumer holds from the beginning. */
-  addLeased(record: CampaignRecord, members: readonly number[], { lease, now, until }: Lease): Chunk | null {
+  addClaimed(record: CampaignRecord, members: readonly number[], claim: ChunkClaim): Chunk | null {
     const [chunk] = this.#rows(
-      `insert into chunks (run, content, members, state, tries, first_tried_at, not_before, lease, lease_until)
-       values (?, ?, ?, ${chunkState('leased')}, 1, ?, ?, ?, ?) returning *`,
+      `insert into chunks (run, content, members, state, tries, first_tried_at, not_before, claim_id, claimed_until)
+       values (?, ?, ?, ${chunkState('claimed')}, 1, ?, ?, ?, ?) returning *`,
       record.run,
       record.content,
       JSON.stringify(members),
-      now,
-      now,
-      lease,
-      until,
+      claim.now,
+      claim.now,
+      claim.claim_id,
+      claim.claimed_until,
     )
     return chunk ?? null
   }
@@ -119,12 +118,12 @@ export class ChunkStore {
     )
   }
 
-  lease(number: number, { lease, now, until }: Lease): void {
+  claim(number: number, { claim_id, claimed_until, now }: ChunkClaim): void {
     this.#sql.exec(
-      `update chunks set state = ${chunkState('leased')}, lease = ?, lease_until = ?, tries = tries + 1,
+      `update chunks set state = ${chunkState('claimed')}, claim_id = ?, claimed_until = ?, tries = tries + 1,
         first_tried_at = coalesce(first_tried_at, ?) where number = ?`,
-      lease,
-      until,
+      claim_id,
+      claimed_until,
       now,
       number,
     )
@@ -142,10 +141,10 @@ export class ChunkStore {
     this.#sql.exec('update chunks set members = ? where number = ?', JSON.stringify(members), number)
   }
 
-  /** Makes a chunk claimable again after its lease expired. */
+  /** Makes a chunk claimable again after its claim has expired. */
   returnToReady(number: number, isRepeat: boolean, now: number): void {
     this.#sql.exec(
-      `update chunks set state = ${chunkState('ready')}, lease = null, lease_until = null, is_repeat = ?, not_before = ? where number = ?`,
+      `update chunks set state = ${chunkState('ready')}, claim_id = null, claimed_until = null, is_repeat = ?, not_before = ? where number = ?`,
       Number(isRepeat),
       now,
       number,
@@ -156,16 +155,16 @@ export class ChunkStore {
     this.#sql.exec('delete from chunks where number = ?', number)
   }
 
-  /** Deletes chunks that have no lease and cannot have been sent. Their recipients get into new chunks. */
+  /** Deletes chunks that are not claimed and cannot have been sent. Their recipients get into new chunks. */
   deleteUnsent(): void {
     this.#sql.exec(`delete from chunks where state = ${chunkState('ready')} and is_repeat = 0`)
   }
 
-  /** The first end of a lease, and the first time at which a chunk may be claimed. */
-  nextTimes(): { lease_until: number | null; not_before: number | null } {
+  /** The first end of a claim, and the first time at which a chunk may be claimed. */
+  nextTimes(): { claimed_until: number | null; not_before: number | null } {
     return this.#sql
-      .exec<{ lease_until: number | null; not_before: number | null }>(
-        `select min(iif(state = ${chunkState('ready')}, null, lease_until)) as lease_until,
+      .exec<{ claimed_until: number | null; not_before: number | null }>(
+        `select min(iif(state = ${chunkState('ready')}, null, claimed_until)) as claimed_until,
           min(iif(state = ${chunkState('ready')}, not_before, null)) as not_before from chunks`,
       )
       .one()

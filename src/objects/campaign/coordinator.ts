@@ -115,7 +115,7 @@ export class CampaignCoordinator {
     })
   }
 
-  /** Enqueues messages for consumers while there are chunks without a lease. */
+  /** Enqueues messages for consumers while there are unclaimed chunks. */
   async #enqueueConsumers(): Promise<void> {
     const now = this.#job.now()
     this.#store.transaction(() => {

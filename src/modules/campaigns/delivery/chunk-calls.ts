@@ -5,7 +5,7 @@ import {
   type ChunkClaim,
   type ChunkReport,
   type ExcludedRecipient,
-  leaseMarginMs,
+  claimMarginMs,
 } from '../../../domain/campaigns/sending-policy.ts'
 import { sha256, toHex } from '../../../domain/text/encoding.ts'
 import type { SendResult } from '../../../domain/messaging/messaging.ts'
@@ -87,7 +87,7 @@ async function prepare(job: JobCtx, claim: ChunkClaim) {
   return { contents, excluded, isEmail: [...contents.values()][0]?.context.channel !== 'sms' }
 }
 
-/** Makes the calls of a chunk, one after another; none when the lease is over or the campaign has stopped. */
+/** Makes the calls of a chunk, one after another; none when the claim is over or the campaign has stopped. */
 export async function sendClaim(job: JobCtx, sender: CampaignSenderRpc, claim: ChunkClaim): Promise<Calls> {
   let prepared: Awaited<ReturnType<typeof prepare>>
   try {
@@ -98,7 +98,7 @@ export async function sendClaim(job: JobCtx, sender: CampaignSenderRpc, claim: C
   const { contents, excluded, isEmail } = prepared
   const { campaign_id } = claim
   const { deduplicates } = isEmail ? job.email : job.sms
-  if (!deduplicates || excluded.length) if (!(await sender.begin(claim.chunk, claim.lease, excluded))) return []
+  if (!deduplicates || excluded.length) if (!(await sender.begin(claim.chunk, claim.claim_id, excluded))) return []
   const numbers = new Set(excluded.map(({ n }) => n))
   const rest = { ...claim, recipients: claim.recipients.filter(({ n }) => !numbers.has(n)) }
   return isEmail
@@ -125,7 +125,7 @@ async function callAll<Message>(channel: ChannelCalls<Message>): Promise<Calls> 
 
 async function callOnce<Message>(channel: ChannelCalls<Message>, recipients: Recipients): Promise<Calls[number]> {
   const { job, claim, gateway } = channel
-  const isLate = () => job.now() > claim.lease_until - leaseMarginMs
+  const isLate = () => job.now() > claim.claimed_until - claimMarginMs
   if (isLate()) return recipients.map(({ n }) => ({ n, result: late }))
   let composed: ComposedMessage<Message>[]
   try {

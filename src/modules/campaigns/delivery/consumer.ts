@@ -10,17 +10,17 @@ const lanesAConsumer = 4
 
 /** Sends chunk after chunk; each report hands out the next. Answers whether there is more for another consumer. */
 async function sendChunksInTurn(job: JobCtx, sender: CampaignSenderRpc, endsAt: number): Promise<boolean> {
-  let answer = await sender.claim(job.newId('lease'))
+  let answer = await sender.claim(job.newId('claim'))
   while (answer.next) {
     const claim = answer.next
     const calls = await sendClaim(job, sender, claim)
     const goes_on = job.now() < endsAt
-    answer = await sender.report({ chunk: claim.chunk, lease: claim.lease, calls, goes_on }, job.newId('lease'))
+    answer = await sender.report({ chunk: claim.chunk, claim_id: claim.claim_id, calls, goes_on }, job.newId('claim'))
   }
   return answer.has_more
 }
 
-/** Sends the chunks of these campaigns. A crash loses nothing: leases expire, and the object enqueues again. */
+/** Sends the chunks of these campaigns. A crash loses nothing: claims expire, and the object enqueues again. */
 export async function sendChunks(job: JobCtx, campaignIds: readonly string[]): Promise<void> {
   const endsAt = job.now() + shiftMs
   const endings = await Promise.allSettled(
