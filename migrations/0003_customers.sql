@@ -31,9 +31,6 @@ create table users (
 create unique index users_by_email on users (organization_id, email);
 -- A number belongs to one customer among those without an address.
 create unique index users_by_phone_only on users (organization_id, phone_number) where email is null;
--- Holds an even sample of at most a sixteenth of the customers, for estimates of segments. Others write no entry.
-create index users_sample on users (organization_id, ((seq & 2147483647) * 2654435761) & 4294967295)
-  where ((seq & 2147483647) * 2654435761) & 4294967295 < 268435456;
 -- Serves lists and the walks of segment calculations in the order in which customers joined. Other orderings are sorted
 -- from it, without reading the table.
 create index users_by_joining on users (organization_id, created_at, seq, phone_number, email, last_seen_at);

@@ -24,9 +24,8 @@ create table data_imports (
   -- How often background work was restarted since its last step. An import that makes no progress fails.
   stalls integer not null default 0,
   file_id text references files (id),
-  -- How the file is read (JSON), and the canonical copy in the file store.
+  -- How the file is read (JSON), and the size of its canonical copy in the file store.
   format text check (format is null or json_valid(format)),
-  canonical_key text,
   canonical_size integer,
   options text not null check (json_valid(options)),
   -- What lists say of the mappings, written with each change of them.
@@ -45,7 +44,6 @@ create table data_imports (
   updated_orders integer not null,
   skipped_orders integer not null,
   failed_orders integer not null,
-  results text not null check (json_valid(results)),
   error_code text,
   error_message text,
   -- Until when the import can be undone; null where there is nothing to undo.
@@ -159,7 +157,7 @@ create table import_orders (
   order_id text,
   -- The version of the order after the import wrote it, and what an undo restores.
   order_version integer,
-  before text check (before is null or json_valid(before)),
+  undo_data text check (undo_data is null or json_valid(undo_data)),
   -- undone, kept; null until an undo has decided.
   undo_outcome text,
   undo_reason text,
@@ -195,15 +193,15 @@ create table import_products (
 -- A product of the file has one row.
 create unique index import_products_by_key on import_products (import_id, product_key);
 
--- What would become of an import's orders, counted in parts before it starts.
+-- What an import would do with its orders, counted in the background before it starts.
 create table import_previews (
-  import_id text not null references data_imports (id),
-  part integer not null,
+  import_id text primary key references data_imports (id),
   -- `data_imports.version`. Another version is counted anew.
   version integer not null,
+  -- Orders up to this number are counted.
   last_number integer not null,
-  -- One letter per order.
-  actions text not null,
-  created_at integer not null,
-  primary key (import_id, part)
+  -- The number of orders by action, as JSON.
+  totals text not null check (json_valid(totals)),
+  -- When counting last made progress.
+  counted_at integer not null
 ) strict, without rowid;

@@ -77,22 +77,3 @@ create table segment_leftovers (
 ) strict, without rowid;
 -- Finds leftovers that are an hour old.
 create index segment_leftovers_by_age on segment_leftovers (left_at);
-
--- Upper bounds of the list lengths that expressions walk through, for estimating their cost. Each is the most one
--- person of the organization has or had; whatever adds to a list raises it in the same transaction.
-create table list_sizes (
-  organization_id text primary key references organizations (id),
-  orders integer not null default 0,
-  purchases integer not null default 0,
-  -- Campaigns of the organization: a person receives each once.
-  campaigns integer not null default 0,
-  -- Options of one purchase.
-  options integer not null default 0,
-  -- Entries of one array or object in the metadata of a person, and of an order.
-  user_metadata integer not null default 0,
-  order_metadata integer not null default 0,
-  -- Counts of the whole organization, for means.
-  people integer not null default 0,
-  all_orders integer not null default 0,
-  all_purchases integer not null default 0
-) strict, without rowid;

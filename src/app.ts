@@ -20,7 +20,7 @@ import { auth } from './modules/auth/routes.ts'
 import { campaigns } from './modules/campaigns/routes.ts'
 import { consentPages } from './modules/consent-pages/routes.ts'
 import { consents } from './modules/consents/routes.ts'
-import { dataImports } from './modules/data-imports/routes.ts'
+import { importRoutes } from './modules/data-imports/routes.ts'
 import { editions } from './modules/editions/routes.ts'
 import { emailMessages } from './modules/email-messages/routes.ts'
 import { files, servedFiles } from './modules/files/routes.ts'
@@ -33,7 +33,7 @@ import { purchaseRoutes } from './modules/purchases/routes.ts'
 import { refundBatchRoutes } from './modules/refund-batches/routes.ts'
 import { refundRoutes } from './modules/refunds/routes.ts'
 import { buildPaymentEventRoutes, refundPaymentRoutes } from './modules/refund-payments/routes.ts'
-import { segments } from './modules/segments/routes.ts'
+import { segmentRoutes } from './modules/segments/routes.ts'
 import { devDns, senderDomains } from './modules/sender-domains/routes.ts'
 import { messageEvents } from './modules/message-events/routes.ts'
 import { userRoutes } from './modules/users/routes.ts'
@@ -54,8 +54,8 @@ export const routers: readonly Router[] = [
   refundBatchRoutes,
   userRoutes,
   files,
-  dataImports,
-  segments,
+  importRoutes,
+  segmentRoutes,
   emailMessages,
   campaigns,
   consents,

@@ -141,8 +141,6 @@ export interface ImportWorkMessage {
 export interface ImportPreviewMessage {
   type: 'import.preview'
   import_id: string
-  version: number
-  seen: number | null
 }
 
 /**

@@ -27,13 +27,10 @@ export const FieldProblem = z
   .object({
     code: z.string().openapi({ example: 'max_length' }),
     detail: z.string().openapi({ example: 'At most 200 characters.' }),
-    attr: z
-      .string()
-      .nullable()
-      .openapi({
-        description: 'The name of the field or parameter; null when the error is about none.',
-        example: 'name',
-      }),
+    attr: z.string().nullable().openapi({
+      description: 'The name of the field or parameter; null when the error is about none.',
+      example: 'name',
+    }),
     pointer: z
       .string()
       .nullable()

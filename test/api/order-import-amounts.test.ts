@@ -44,7 +44,7 @@ describe('amounts of another system', () => {
     expect(result.warnings).toEqual([
       {
         code: 'amount_mismatch',
-        detail: 'The source says 99.99 DKK, items and fees make 105.00 DKK.',
+        detail: 'The total is 99.99 DKK in the source, but items and fees add up to 105.00 DKK.',
         attr: 'orders.0.amount',
         pointer: '#/orders/0/amount',
       },

@@ -83,8 +83,6 @@ const kept: Record<string, string> = {
   'campaigns.search': organizer,
   'campaigns.sms_body': template,
   'campaigns.user_count': 'a number',
-  'list_sizes.user_metadata': 'a number',
-  'list_sizes.order_metadata': 'a number',
   'campaign_contents.subject': template,
   'campaign_contents.html': template,
   'email_renditions.subject': template,

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { heartbeatLostMs, mostStalls } from '../../src/domain/data-imports/data-imports.ts'
+import { heartbeatLostMs, maxStalls } from '../../src/domain/data-imports/data-imports.ts'
 import { sweepImports } from '../../src/modules/data-imports/jobs.ts'
 import { get } from '../support/api.ts'
 import { contentsOf } from '../support/orders.ts'
@@ -194,7 +194,7 @@ describe('an import that is interrupted', () => {
 
     it('fails with all that it created, and goes on with another start', async () => {
       const { id, decided } = await interrupted()
-      await later(id, sql`stalls = ${mostStalls}`)
+      await later(id, sql`stalls = ${maxStalls}`)
       await sweepImports(importer().job)
       expect((await expectExact(shop, id)).row).toMatchObject({ status: 'failed', created_orders: decided })
       await write(sql`update data_imports set status = 'importing', phase = 'import', epoch = 9,

@@ -148,6 +148,6 @@ describe('a row that cannot be read', () => {
     ).id
     await process(id)
     const { errors } = (await get(pathOf(id, '/preview'))).body.results[0]
-    expect(errors).toMatchObject([{ row: 2, message: expect.stringContaining('only take items back') }])
+    expect(errors).toMatchObject([{ row: 2, message: expect.stringContaining('only return items') }])
   })
 })

@@ -130,7 +130,7 @@ describe('eraseUser', () => {
     const text = await textOf(id)
     expect(text.toLowerCase()).not.toContain(`ane-${mark}`)
     expect(text).not.toContain(`Ane${mark}`)
-    const forUndo = (await ordersNow(id)).slice(0, 2).map((one) => JSON.parse(one.before ?? '{}'))
+    const forUndo = (await ordersNow(id)).slice(0, 2).map((one) => JSON.parse(one.undo_data ?? '{}'))
     expect(forUndo).toMatchObject([{ catalogue: { products: [expect.any(String)] } }, { people: [{ is_new: true }] }])
     expect(forUndo[0]).not.toHaveProperty('people')
     const after = await rowsNow(id)

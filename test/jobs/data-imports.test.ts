@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JobCtx } from '../../src/context.ts'
-import { heartbeatLostMs, mostStalls } from '../../src/domain/data-imports/data-imports.ts'
+import { heartbeatLostMs, maxStalls } from '../../src/domain/data-imports/data-imports.ts'
 import { sweepImports, workOnImport, workOnImports } from '../../src/modules/data-imports/jobs.ts'
 import { get, patch, post } from '../support/api.ts'
 import {
@@ -182,7 +182,7 @@ describe('background work of an import', () => {
     const tenant = await seedShop()
     const file = await givenTable(tenant.organization_id, table)
     const id = await begun(tenant, file)
-    for (let sweep = 0; sweep <= mostStalls; sweep++)
+    for (let sweep = 0; sweep <= maxStalls; sweep++)
       await sweepImports(jobAt(Date.now() + (sweep + 1) * (heartbeatLostMs + 1000)))
     expect((await get(pathOf(id))).body).toMatchObject({ status: 'failed', error_code: 'import_stalled' })
     expect((await patch(pathOf(id), { name: 'Again' })).body.status).toBe('parsing')

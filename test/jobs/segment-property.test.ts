@@ -4,11 +4,11 @@ import { expect, it } from 'vitest'
 import type { CalculateMessage } from '../../src/context.ts'
 import { AppError } from '../../src/domain/errors.ts'
 import { segmentLifecycle } from '../../src/domain/segments.ts'
-import { type Calculation, findCalculation, stepOf } from '../../src/modules/segments/calculation/calculation.ts'
+import { type Calculation, findCalculation, calculateStep } from '../../src/modules/segments/calculation/calculation.ts'
 import { sweepCalculations, sweepLeftovers } from '../../src/modules/segments/jobs.ts'
 import { findSegment } from '../../src/modules/segments/queries.ts'
-import { recalculateSegment } from '../../src/modules/segments/calculation/recalculate.ts'
-import { resetToDraft } from '../../src/modules/segments/calculation/reset-to-draft.ts'
+import { recalculateSegment } from '../../src/modules/segments/calculation/start-and-reset.ts'
+import { resetToDraft } from '../../src/modules/segments/calculation/start-and-reset.ts'
 import { updateSegment } from '../../src/modules/segments/update.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { calculator, type Death, segmentNow } from '../support/segments.ts'
@@ -127,7 +127,7 @@ async function make(world: World, one: Move): Promise<void> {
         before.row.status !== 'calculating' ||
         before.row.epoch !== worker.epoch ||
         before.row.cursor_id !== worker.cursor_id
-      const step = await stepOf(machine.job, worker, size)
+      const step = await calculateStep(machine.job, worker, size)
       expect(step.state === 'overtaken').toBe(isFenced)
       if (isFenced) expect(await look(world)).toEqual(before)
       if (step.state === 'calculating' && one.worker % 2) workers.push(step.calculation)

@@ -4,12 +4,12 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
 import { lostAfterMs, quietAfterMs } from '../../src/domain/segments.ts'
 import worker from '../../src/index.ts'
-import { findCalculation, stepOf } from '../../src/modules/segments/calculation/calculation.ts'
+import { findCalculation, calculateStep } from '../../src/modules/segments/calculation/calculation.ts'
 import { sweepCalculations, sweepLeftovers } from '../../src/modules/segments/jobs.ts'
-import { membersAfter } from '../../src/modules/segments/index.ts'
+import { listMembers } from '../../src/modules/segments/index.ts'
 import { leftoverAfterMs } from '../../src/modules/segments/calculation/members.ts'
 import { findSegment } from '../../src/modules/segments/queries.ts'
-import { recalculateSegment } from '../../src/modules/segments/calculation/recalculate.ts'
+import { recalculateSegment } from '../../src/modules/segments/calculation/start-and-reset.ts'
 import { get, patch, post, remove } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
@@ -51,7 +51,7 @@ const setsOf = (seq: number) =>
 describe('a calculation', () => {
   it('runs step by step, and shows no result before its end', async () => {
     const { machine, message, id, people } = await given()
-    let step = await stepOf(machine.job, await calculationOf(machine, message), size)
+    let step = await calculateStep(machine.job, await calculationOf(machine, message), size)
     expect(await segmentNow(id)).toMatchObject({
       status: 'calculating',
       user_count: 0,
@@ -61,7 +61,7 @@ describe('a calculation', () => {
     expect((await get(`/v1/segments/${id}`)).body).toMatchObject({ progress: 0.4, user_count: 0 })
     for (const ending of ['calculating', 'ready']) {
       if (step.state !== 'calculating') throw new Error('ended too early')
-      step = await stepOf(machine.job, step.calculation, size)
+      step = await calculateStep(machine.job, step.calculation, size)
       expect(step.state).toBe(ending)
     }
     expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 5, members_epoch: 1, heartbeat_at: null })
@@ -113,7 +113,7 @@ describe('a calculation', () => {
       excluded: { no_address: 1 },
     })
     expect(await membersNow(id)).toHaveLength(4)
-    const read = () => membersAfter(machine.job.db, { segmentSeq: old.seq, epoch: 1 }, 0, 10)
+    const read = () => listMembers(machine.job.db, { segmentSeq: old.seq, epoch: 1 }, 0, 10)
     await sweepLeftovers(machine.job)
     expect(await read()).toHaveLength(5)
     machine.advance(leftoverAfterMs + minute)
@@ -158,7 +158,7 @@ describe('a consumer that crashes', () => {
     await sweepCalculations(machine.job)
     expect((await get(`/v1/segments/${id}`)).body).toMatchObject({
       status: 'failed',
-      error_message: expect.stringContaining('halt'),
+      error_message: expect.stringContaining('stopped'),
     })
     const late = await findCalculation(machine.job, id, message.epoch)
     expect(late).toBeNull()
@@ -238,13 +238,13 @@ describe('a calculation that was superseded', () => {
     const { machine, message, id } = await given()
     let asleep = await calculationOf(machine, message)
     if (moment === 'in the middle') {
-      const first = await stepOf(machine.job, asleep, size)
+      const first = await calculateStep(machine.job, asleep, size)
       if (first.state !== 'calculating') throw new Error('ended too early')
       asleep = first.calculation
     }
     await fences[name]?.(id)
     const before = await dump()
-    expect((await stepOf(machine.job, asleep, size)).state).toBe('overtaken')
+    expect((await calculateStep(machine.job, asleep, size)).state).toBe('overtaken')
     expect(await dump()).toEqual(before)
   })
 })
@@ -263,9 +263,9 @@ describe('an expression', () => {
       throw new Error('D1_ERROR: Expression tree is too large: SQLITE_ERROR')
     }
     const job = { ...machine.job, db: Object.assign(machine.job.db, { batch: refuseOnce }) }
-    expect((await stepOf(job, calculation, size)).state).toBe('failed')
+    expect((await calculateStep(job, calculation, size)).state).toBe('failed')
     expect(await segmentNow(id)).toMatchObject({ status: 'failed', user_count: 5, members_epoch: 1 })
-    expect((await get(`/v1/segments/${id}`)).body.error_message).toContain('could not calculate')
+    expect((await get(`/v1/segments/${id}`)).body.error_message).toContain('could not evaluate')
     expect((await get(`/v1/segments/${id}/export`)).body.code).toBe('segment_not_ready')
     expect((await post(`/v1/segments/${id}/recalculate`, undefined)).body.error_message).toBe('')
   })

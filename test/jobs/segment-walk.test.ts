@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { findCalculation, stepOf } from '../../src/modules/segments/calculation/calculation.ts'
+import { findCalculation, calculateStep } from '../../src/modules/segments/calculation/calculation.ts'
 import { post } from '../support/api.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { dearRuns } from '../support/dear-runs.ts'
@@ -67,7 +67,7 @@ async function takeSteps(segment: string, peopleAStep: number) {
   let calculation = await findCalculation(machine.job, segment, epoch)
   while (calculation) {
     const { matched_count } = await segmentNow(segment)
-    const step = await stepOf(machine.job, calculation, peopleAStep)
+    const step = await calculateStep(machine.job, calculation, peopleAStep)
     expect(['calculating', 'ready']).toContain(step.state)
     const now = await segmentNow(segment)
     taken.push({ people: now.matched_count - matched_count, end: now.cursor_id })

@@ -26,7 +26,10 @@ describe('npm start with a wrong variable', () => {
     [{ PORT: 'abc' }, 'PORT is "abc". It is a whole number from 0 to 65535.'],
     [{ EMAIL_PROVIDER: 'foo' }, 'EMAIL_PROVIDER is "foo". It must be one of capture, resend, cloudflare.'],
     [{ EMAIL_FROM: 'Events' }, 'EMAIL_FROM is "Events". It must look like "Events <no-reply@example.com>".'],
-    [{ WEBHOOK_RETRY_SCHEDULE: 'x' }, 'WEBHOOK_RETRY_SCHEDULE is "x". It must be a list of seconds, for example 5,300,1800.'],
+    [
+      { WEBHOOK_RETRY_SCHEDULE: 'x' },
+      'WEBHOOK_RETRY_SCHEDULE is "x". It must be a list of seconds, for example 5,300,1800.',
+    ],
   ] as const)('fails with one line before it writes anything: %o', async ([env, line]) => {
     const stateDir = join(folder, 'never-made')
     const launcher = await launch({ STATE_DIR: stateDir, ...env })

@@ -1,9 +1,9 @@
 import { getConformanceSuite, type IncrementalTestSuite } from '@bufbuild/cel-spec/testdata/tests.js'
 import { env } from 'cloudflare:workers'
 import { type SQL, sql } from 'drizzle-orm'
-import { type ExpressionScope, valueOf } from '../../src/db/cel/index.ts'
+import { type ExpressionScope, buildValue } from '../../src/db/cel/index.ts'
 import { Database } from '../../src/db/database.ts'
-import { type Type, typedExpression } from '../../src/domain/cel/index.ts'
+import { type Type, checkTypes } from '../../src/domain/cel/index.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 
 /** The files of the specification that are about the language itself, and the extensions that we have. */
@@ -72,13 +72,17 @@ function shown(value: SQL, type: Type): SQL {
 export async function answersOf(sources: readonly string[]): Promise<string[]> {
   const db = new Database(env.DB, newMeter())
   const answers: (string | { statement: SQL<{ v: string | null }>; type: Type })[] = sources.map((source) => {
-    const checked = typedExpression(source)
+    const checked = checkTypes(source)
     if (!checked.ok) return `refused: ${checked.errors[0]?.code}`
     const { type } = checked.expression
     if (type === 'null') return 'null'
     if (typeof type === 'object') return 'refused: list'
-    const value = valueOf(checked.expression, scope)
-    return { type, statement: sql<{ v: string | null }>`select ${shown(sql`(${value})`, type)} as v` }
+    const value = buildValue(checked.expression, scope)
+    return {
+      type,
+      statement: sql<{ v: string | null }>`select ${shown(sql`(${value})`, type)} as v
+        from (select 'usr_none' as id, 'org_none' as organization_id) as u`,
+    }
   })
   const statements = answers.flatMap((answer) => (typeof answer === 'string' ? [] : [answer.statement]))
   const rows: (string | null)[] = []

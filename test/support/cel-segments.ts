@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
-import { predicateOf, type ExpressionScope, valueOf } from '../../src/db/cel/index.ts'
+import { buildPredicate, type ExpressionScope, buildValue } from '../../src/db/cel/index.ts'
 import { Database } from '../../src/db/database.ts'
-import { typedExpression } from '../../src/domain/cel/index.ts'
+import { checkTypes } from '../../src/domain/cel/index.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 
 export const database = (): Database => new Database(env.DB, newMeter())
@@ -13,10 +13,10 @@ export async function valuesOf(
   scope: ExpressionScope,
 ): Promise<{ values: (boolean | null)[]; members: boolean[] }[]> {
   const statements = sources.map((source) => {
-    const checked = typedExpression(source)
+    const checked = checkTypes(source)
     if (!checked.ok) throw new Error(`${source}\n${JSON.stringify(checked.errors)}`)
     return sql<{ v: string; m: string }>`select json_group_array(v) as v, json_group_array(m) as m from
-      (select ${valueOf(checked.expression, scope)} as v, ${predicateOf(checked.expression, scope)} as m
+      (select ${buildValue(checked.expression, scope)} as v, ${buildPredicate(checked.expression, scope)} as m
         from users u where u.organization_id = ${scope.organizationId} order by u.seq)`
   })
   const answers: { v: string; m: string }[] = []

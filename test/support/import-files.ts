@@ -2,7 +2,7 @@ import { cleanCell } from '../../src/domain/data-imports/import-cells.ts'
 import { ReadError, type ReadFault } from '../../src/domain/data-imports/files/faults.ts'
 import type { IndexedRow } from '../../src/domain/data-imports/files/canonical.ts'
 import type { FileFormat, FormatOptions } from '../../src/domain/data-imports/files/format.ts'
-import { canonicalChunks, inspectFile } from '../../src/domain/data-imports/files/read.ts'
+import { readCanonicalChunks, inspectFile } from '../../src/domain/data-imports/files/read.ts'
 import type { FileSource } from '../../src/domain/data-imports/files/source.ts'
 
 const lastFilled = (cells: readonly string[]): number => cells.findLastIndex((cell) => cell !== '') + 1
@@ -16,7 +16,7 @@ export const meantCells = (cells: readonly string[]): string[] => {
 export async function readAll(file: FileSource, format: FileFormat): Promise<{ rows: IndexedRow[]; copy: Uint8Array }> {
   const rows: IndexedRow[] = []
   const parts: Uint8Array[] = []
-  for await (const chunk of canonicalChunks(file, format)) {
+  for await (const chunk of readCanonicalChunks(file, format)) {
     rows.push(...chunk.rows)
     parts.push(chunk.bytes)
   }

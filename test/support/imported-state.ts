@@ -7,7 +7,7 @@ import type {
   TransactionRow,
   UserRow,
 } from '../../src/modules/order-import/state.ts'
-import { rowsOf, type Write } from '../../src/modules/order-import/writes.ts'
+import { listInsertedRows, type Write } from '../../src/modules/order-import/writes.ts'
 
 /** Tables in memory, to which the writes of decisions are applied as the statements apply them to the database. */
 export class ImportedTables {
@@ -18,15 +18,18 @@ export class ImportedTables {
   readonly #named = { products: new Map(), variants: new Map(), locations: new Map(), options: new Map() }
 
   apply(writes: readonly Write[]): void {
-    for (const row of rowsOf(writes, 'users'))
+    for (const row of listInsertedRows(writes, 'users'))
       this.users.set(row.id, { ...row, is_kept: 0, edition_values: null } as UserRow)
-    for (const { user_id, email, phone_number, first_name, last_name, locale, metadata } of rowsOf(writes, 'customers'))
+    for (const { user_id, email, phone_number, first_name, last_name, locale, metadata } of listInsertedRows(
+      writes,
+      'customers',
+    ))
       this.#setValues(user_id, { email, phone_number, first_name, last_name, locale, metadata } as EditionValues)
-    for (const row of rowsOf(writes, 'products')) this.#named.products.set(row.name_folded, row)
-    for (const row of rowsOf(writes, 'orders')) this.orders.set(row.id, row as OrderRow)
-    for (const row of rowsOf(writes, 'transactions'))
+    for (const row of listInsertedRows(writes, 'products')) this.#named.products.set(row.name_folded, row)
+    for (const row of listInsertedRows(writes, 'orders')) this.orders.set(row.id, row as OrderRow)
+    for (const row of listInsertedRows(writes, 'transactions'))
       this.payments.set(row.order_id, { reserved_minor: 0, ...row } as TransactionRow)
-    for (const row of rowsOf(writes, 'purchases'))
+    for (const row of listInsertedRows(writes, 'purchases'))
       this.purchases.set(row.id, { version: 1, refunded_minor: 0, reserved_minor: 0, ...row } as PurchaseRow)
     for (const one of writes) this.#change(one)
   }

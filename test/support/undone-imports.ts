@@ -28,19 +28,24 @@ export async function undoToEnd(id: string): Promise<ImportRow> {
 
 export const undoneNow = (id: string) =>
   db.all(
-    sql<{ number: number; order_id: string; undo_outcome: string; undo_reason: string | null; before: string | null }>`
-      select number, order_id, undo_outcome, undo_reason, before from import_orders
+    sql<{
+      number: number
+      order_id: string
+      undo_outcome: string
+      undo_reason: string | null
+      undo_data: string | null
+    }>`
+      select number, order_id, undo_outcome, undo_reason, undo_data from import_orders
       where import_id = ${id} order by number`,
   )
 
-/** The records of imports, and totals of which the longest may stay too high. */
+/** The tables that keep the record of an import after its undo. */
 const ofImports = new Set([
   'data_imports',
   'import_rows',
   'import_orders',
   'import_products',
   'import_constants',
-  'list_sizes',
   // Their spans stay, and count how often they changed.
   'order_counts',
   'audit_log',
@@ -59,12 +64,6 @@ export async function stateBeside(): Promise<Record<string, string[]>> {
   const all = await dump(moving)
   return Object.fromEntries(Object.entries(all).filter(([table]) => !ofImports.has(table)))
 }
-
-export const totalsOf = (organizationId: string) =>
-  db.first(
-    sql<{ people: number; all_orders: number; all_purchases: number }>`select people, all_orders, all_purchases
-      from list_sizes where organization_id = ${organizationId}`,
-  )
 
 /** The import of these rows, with the orders that they make. */
 export async function importedFile(

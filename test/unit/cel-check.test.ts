@@ -103,7 +103,9 @@ describe('the limits of expressions', () => {
   it.each([
     ['characters', (size: number) => `true //${'x'.repeat(size - 7)}`, limits.characters],
     ['elements of a list', list, limits.list],
-    ['nodes', (size: number) => chain(size - 1), limits.nodes],
+    ['nodes', (size: number) => chain(size - 1), limits.nodes[0]],
+    ['nodes in lists', (size: number) => `orders.exists(o, ${chain(size - 2)})`, limits.nodes[1]],
+    ['consents', (size: number) => Array.from({ length: size }, () => 'has(consents.x)').join(' && '), limits.consents],
     ['levels', nested, limits.depth],
     ['levels of sums', (size: number) => `stats.order_count ${'+ 1 '.repeat(size)}> 1`, 8],
   ])('of %s are exact', (_, make, limit) => {
@@ -111,10 +113,22 @@ describe('the limits of expressions', () => {
     expect(errorsOf(make(limit + 1)).map(({ code }) => code)).toEqual(['limit_exceeded'])
   })
 
-  it('of macros are exact', () => {
-    expect(errorsOf('orders.exists(o, purchases.exists(p, p.status == o.status))')).toEqual([])
-    const third = 'orders.exists(o, purchases.exists(p, campaigns.opened.exists(c, c == p.status)))'
-    expect(pointed(third)).toEqual(['limit_exceeded: campaigns.opened.exists(c, c == p.status)'])
+  it('allow two lists inside each other, and 40 nodes in the inner condition', () => {
+    const nestedLists = (condition: string) => `orders.exists(o, purchases.exists(p, ${condition}))`
+    expect(errorsOf(nestedLists('p.status == o.status'))).toEqual([])
+    for (const third of [
+      'campaigns.opened.exists(c, c == p.status)',
+      'size(orders) > 1',
+      'stats.order_count > 1',
+      'p.status in campaigns.opened',
+    ])
+      expect(pointed(nestedLists(third))[0]).toMatch(/^limit_exceeded: /)
+    // Each condition has four nodes; the variable of the macro and `&&` are two more.
+    const conditions = (count: number) => Array.from({ length: count }, () => 'p.id == ""').join(' && ')
+    const count = Array.from({ length: 30 }, (_, index) => index + 1).findLast(
+      (times) => !errorsOf(nestedLists(conditions(times))).some(({ code }) => code === 'limit_exceeded'),
+    )
+    expect(count).toBe(9)
   })
 
   it.each([['('], ['!'], ['-'], ['['], ['user.'], ['orders.exists(o, '], ['"\\'], ['true ? '], ['1+']])(

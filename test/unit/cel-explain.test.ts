@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { explanationOf } from '../../src/db/cel/index.ts'
+import { buildExplanation } from '../../src/db/cel/index.ts'
 import { checkExpression } from '../../src/domain/cel/index.ts'
 import { Expressions } from '../support/cel-expressions.ts'
 import { bindingsOf, judged } from '../support/cel-oracle.ts'
@@ -15,7 +15,7 @@ beforeAll(() => store(tenant))
 function explained(source: string, userId: string) {
   const checked = checkExpression(source)
   if (!checked.ok) throw new Error(`${source} ${JSON.stringify(checked.errors)}`)
-  return explanationOf(checked.expression, scope, source, userId)
+  return buildExplanation(checked.expression, scope, source, userId)
 }
 
 describe('an explanation', () => {
@@ -48,12 +48,12 @@ describe('an explanation', () => {
     for (const source of taken) {
       const explanations = people.map(({ id }) => explained(source, id))
       const rows = await database().batch(explanations.map(({ statement }) => statement))
-      explanations.forEach(({ parts, truthsOf }, person) => {
+      explanations.forEach(({ parts, readTruths }, person) => {
         const row = rows[person]?.[0]
         if (!row) throw new Error('nobody')
         const wanted = parts.map(({ text }) => judged(`(${text}) && true`, people.slice(person, person + 1))[0])
-        expect([source, truthsOf(row)]).toEqual([source, wanted])
-        for (const truth of truthsOf(row)) seen.add(truth)
+        expect([source, readTruths(row)]).toEqual([source, wanted])
+        for (const truth of readTruths(row)) seen.add(truth)
       })
     }
     expect(seen).toEqual(new Set([true, false, null]))
@@ -61,10 +61,10 @@ describe('an explanation', () => {
 
   it('supports more conditions than a function has arguments', async () => {
     const source = Array.from({ length: 70 }, () => 'stats.order_count>0').join('||')
-    const { parts, statement, truthsOf } = explained(source, 'usr_one_0')
+    const { parts, statement, readTruths } = explained(source, 'usr_one_0')
     const [row] = await database().all(statement)
     expect(parts.length).toBe(71)
-    expect(row && truthsOf(row)).toHaveLength(parts.length)
+    expect(row && readTruths(row)).toHaveLength(parts.length)
   })
 
   it('is empty for a person of another organisation', async () => {

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { predicateOf, type ExpressionScope } from '../../src/db/cel/index.ts'
+import { buildPredicate, type ExpressionScope } from '../../src/db/cel/index.ts'
 import { Database } from '../../src/db/database.ts'
 import { checkExpression } from '../../src/domain/cel/index.ts'
 import { newMeter } from '../../src/domain/meter.ts'
@@ -20,7 +20,7 @@ async function rowsRead(source: string, editions: readonly string[] | null): Pro
   if (!checked.ok) throw new Error(source)
   const meter = newMeter()
   await new Database(env.DB, meter).all(sql`select count(*) as n from users u
-    where u.organization_id = ${organizationId} and (${predicateOf(checked.expression, scope(editions))})`)
+    where u.organization_id = ${organizationId} and (${buildPredicate(checked.expression, scope(editions))})`)
   return meter.rows_read
 }
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { predicateOf, type ExpressionScope } from '../../src/db/cel/index.ts'
-import { checkExpression, typedExpression } from '../../src/domain/cel/index.ts'
+import { buildPredicate, type ExpressionScope } from '../../src/db/cel/index.ts'
+import { checkExpression, checkTypes } from '../../src/domain/cel/index.ts'
 import { metadataKeys, now, store, tenantOf } from '../support/cel-people.ts'
 import { database, valuesOf } from '../support/cel-segments.ts'
 
@@ -18,7 +18,7 @@ async function membersOf(source: string, inside: ExpressionScope = scope): Promi
   const checked = checkExpression(source)
   if (!checked.ok) throw new Error(`${source} ${JSON.stringify(checked.errors)}`)
   const rows = await database().all(
-    sql<{ id: string }>`select u.id from users u where ${predicateOf(checked.expression, inside)}`,
+    sql<{ id: string }>`select u.id from users u where ${buildPredicate(checked.expression, inside)}`,
   )
   return rows.map(({ id }) => id)
 }
@@ -58,7 +58,7 @@ describe('rows of another organisation', () => {
   it('cannot be reached through an edition of this organisation', async () => {
     const checked = checkExpression('edition.id == "edt_two_1" || edition.end_date != null')
     if (!checked.ok) throw new Error('not checked')
-    const predicate = predicateOf(checked.expression, { ...scope, editionId: theirs.editionId })
+    const predicate = buildPredicate(checked.expression, { ...scope, editionId: theirs.editionId })
     expect(await database().all(sql`select u.id from users u where ${predicate}`)).toEqual([])
   })
 })
@@ -106,11 +106,11 @@ describe('hostile texts', () => {
   })
 
   it('are never part of the statement', () => {
-    const checked = typedExpression(
+    const checked = checkTypes(
       'user.first_name == "needle" && user.metadata.needle == "needle" && has(consents.needle)',
     )
     if (!checked.ok) throw new Error('not checked')
-    const { queryChunks } = predicateOf(checked.expression, scope)
+    const { queryChunks } = buildPredicate(checked.expression, scope)
     const pieces: string[] = []
     const visit = (chunk: unknown): void => {
       if (Array.isArray(chunk)) chunk.forEach(visit)

@@ -1,17 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { normalizeEmail, normalizePhone } from '../../src/domain/accounts/users.ts'
-import { durationOf, timestampOf } from '../../src/domain/cel/instants.ts'
+import { parseDuration, parseTimestamp } from '../../src/domain/cel/instants.ts'
 import { checkExpression, limits } from '../../src/domain/cel/index.ts'
 import { findHeader } from '../../src/domain/data-imports/files/header.ts'
 import { isTotal } from '../../src/domain/data-imports/files/rows.ts'
-import { numberKindOf } from '../../src/domain/data-imports/files/xlsx/number-formats.ts'
+import { detectNumberKind } from '../../src/domain/data-imports/files/xlsx/number-formats.ts'
 import { cleanCell } from '../../src/domain/data-imports/import-cells.ts'
-import { statisticsOf } from '../../src/domain/data-imports/mapping/index.ts'
+import { countCells } from '../../src/domain/data-imports/mapping/index.ts'
 import { readDate, readTime } from '../../src/domain/data-imports/mapping/columns/date-shape.ts'
 import { readNumber } from '../../src/domain/data-imports/mapping/columns/number-shape.ts'
-import { currencyOfMark } from '../../src/domain/data-imports/mapping/values/currencies.ts'
-import { readLanguage } from '../../src/domain/data-imports/mapping/values/locales.ts'
-import { readBoolean, readStatus, withoutUnit } from '../../src/domain/data-imports/mapping/values/words.ts'
+import { readCurrencyMark } from '../../src/domain/data-imports/mapping/values/currencies.ts'
+import {
+  readBoolean,
+  readLanguage,
+  readStatus,
+  removeUnit,
+} from '../../src/domain/data-imports/mapping/values/words.ts'
 import { parseMailbox } from '../../src/domain/messaging/mailbox.ts'
 import { one, valueOf } from '../support/import-mapping/prepared.ts'
 
@@ -54,12 +58,12 @@ describe.each(texts)('a cell of a quarter of a million characters of %s', patien
 
   it('is no date, number, language, status or address, and has no kind but text', () => {
     for (const cell of cells) {
-      const parsers = [readDate, readTime, readNumber, readLanguage, readBoolean, readStatus, currencyOfMark]
+      const parsers = [readDate, readTime, readNumber, readLanguage, readBoolean, readStatus, readCurrencyMark]
       expect(parsers.map((parser) => parser(cell))).toEqual(parsers.map(() => null))
       expect([normalizeEmail(cell), normalizePhone(cell, '+45'), parseMailbox(cell)]).toEqual([null, null, null])
-      expect(withoutUnit(cell)).toBe(cell)
-      expect([timestampOf(cell), durationOf(cell)]).toEqual(['invalid', 'invalid'])
-      expect(statisticsOf([cell]).dates.fixed).toBe(0)
+      expect(removeUnit(cell)).toBe(cell)
+      expect([parseTimestamp(cell), parseDuration(cell)]).toEqual(['invalid', 'invalid'])
+      expect(countCells([cell]).dates.fixed).toBe(0)
     }
   })
 
@@ -72,7 +76,7 @@ describe.each(texts)('a cell of a quarter of a million characters of %s', patien
       expect(findHeader(rows, null).index).toBe(0)
       expect(() => findHeader(rows.toReversed(), null)).not.toThrow(RangeError)
       expect(isTotal(['Total', `${cell}x`, '1'], 3)).toBe(false)
-      expect(numberKindOf(164, cell)).toEqual({ kind: 'number' })
+      expect(detectNumberKind(164, cell)).toEqual({ kind: 'number' })
     }
   })
 })
@@ -81,7 +85,7 @@ describe('a text just below a limit', patience, () => {
   it.each([
     ['a date', 100, (text: string) => readDate(text)],
     ['a number', 100, (text: string) => readNumber(text)],
-    ['a duration', 100, (text: string) => (durationOf(text) === 'invalid' ? null : text)],
+    ['a duration', 100, (text: string) => (parseDuration(text) === 'invalid' ? null : text)],
     ['a language', 100, (text: string) => (readLanguage(text) === 'other' ? null : readLanguage(text))],
     ['an e-mail address', 254, normalizeEmail],
   ])('is read as %s at once', (_, most, parse) => {
@@ -92,14 +96,14 @@ describe('a text just below a limit', patience, () => {
   })
 
   it('is a format of a spreadsheet with the meaning that it has there', () => {
-    expect(numberKindOf(164, `${'[Red]'.repeat(49)}yyyy-mm-dd`)).toEqual({ kind: 'date' })
-    expect(numberKindOf(164, `${'[x'.repeat(122)}yyyy-mm-dd`)).toEqual({ kind: 'date' })
+    expect(detectNumberKind(164, `${'[Red]'.repeat(49)}yyyy-mm-dd`)).toEqual({ kind: 'date' })
+    expect(detectNumberKind(164, `${'[x'.repeat(122)}yyyy-mm-dd`)).toEqual({ kind: 'date' })
   })
 
   it('is a duration up to 100 characters', () => {
-    expect(durationOf(`${'0'.repeat(98)}1s`)).toBe(1000n)
-    expect(durationOf(`${'0'.repeat(99)}1s`)).toBe('invalid')
-    expect(durationOf('1.5h2.m.5s')).toBe(5_520_500n)
+    expect(parseDuration(`${'0'.repeat(98)}1s`)).toBe(1000n)
+    expect(parseDuration(`${'0'.repeat(99)}1s`)).toBe('invalid')
+    expect(parseDuration('1.5h2.m.5s')).toBe(5_520_500n)
   })
 
   it('is an expression whose parentheses are found', () => {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { type WholeFile, wholeFile } from '../support/import-mapping/whole-file.ts'
 import type { CsvFormat, XlsxFormat } from '../../src/domain/data-imports/files/format.ts'
-import { fileOfBytes } from '../../src/domain/data-imports/files/source.ts'
+import { openBytes } from '../../src/domain/data-imports/files/source.ts'
 import { faultOf, inspectAndRead, meantCells } from '../support/import-files.ts'
 
 interface Expected {
@@ -35,7 +35,7 @@ describe('files as people bring them', () => {
     'reads %s',
     async (_name, path, url) => {
       const expected = outcomes[outcomePath(path)]!
-      const reading = inspectAndRead(fileOfBytes(bytesOf(url), 7))
+      const reading = inspectAndRead(openBytes(bytesOf(url), 7))
       if (expected.fault) {
         expect(await faultOf(reading)).toMatchObject(expected.fault)
         return

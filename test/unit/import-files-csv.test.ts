@@ -3,10 +3,15 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { canonicalRangeLength, readCanonical, type IndexedRow } from '../../src/domain/data-imports/files/canonical.ts'
 import { canEncode, encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
-import { decoderOf, encodings, markOf, type Encoding } from '../../src/domain/data-imports/files/encoding/names.ts'
+import {
+  createDecoder,
+  encodings,
+  getByteOrderMark,
+  type Encoding,
+} from '../../src/domain/data-imports/files/encoding/names.ts'
 import type { CsvFormat } from '../../src/domain/data-imports/files/format.ts'
-import { canonicalChunks, firstRows, inspectFile } from '../../src/domain/data-imports/files/read.ts'
-import { fileOfBytes } from '../../src/domain/data-imports/files/source.ts'
+import { readCanonicalChunks, readFirstRows, inspectFile } from '../../src/domain/data-imports/files/read.ts'
+import { openBytes } from '../../src/domain/data-imports/files/source.ts'
 import { delimiters, splitRecords, type Delimiter } from '../../src/domain/data-imports/files/split.ts'
 import { inspectAndRead } from '../support/import-files.ts'
 
@@ -58,7 +63,7 @@ function write(one: Written): Uint8Array {
     (cells) => cells.map(quoted).join(one.delimiter) + one.delimiter.repeat(one.emptyAtEnd),
   )
   const text = lines.join(one.lineBreak) + (one.endsWithBreak ? one.lineBreak : '')
-  const mark = one.hasMark ? markOf(one.encoding) : new Uint8Array()
+  const mark = one.hasMark ? getByteOrderMark(one.encoding) : new Uint8Array()
   return Uint8Array.from([...mark, ...encodeText(text, one.encoding)])
 }
 
@@ -70,7 +75,7 @@ describe('a table in any dialect and encoding', () => {
   it('is read as it was written, in any pieces', async () => {
     await fc.assert(
       fc.asyncProperty(table, fc.integer({ min: 1, max: 40 }), async (one, chunkLength) => {
-        const { format, rows } = await inspectAndRead(fileOfBytes(write(one), chunkLength), given(one))
+        const { format, rows } = await inspectAndRead(openBytes(write(one), chunkLength), given(one))
         expect(format.names).toEqual(names)
         expect(rows.map(({ cells }) => padded(cells))).toEqual(one.cells)
         expect(rows.every(({ kind, fault }) => kind === 'data' && fault === null)).toBe(true)
@@ -83,12 +88,12 @@ describe('a table in any dialect and encoding', () => {
     await fc.assert(
       fc.asyncProperty(table, async (one) => {
         const bytes = write(one)
-        const { rows, copy } = await inspectAndRead(fileOfBytes(bytes), given(one))
+        const { rows, copy } = await inspectAndRead(openBytes(bytes), given(one))
         expect(readCanonical(copy, 0, true)).toEqual(rows)
         expect(rows.at(-1)!.offset + rows.at(-1)!.length).toBe(copy.length)
         for (const [index, { offset, length, sourceOffset, sourceLength }] of rows.entries()) {
           expect(readCanonical(copy.subarray(offset, offset + length), offset, true)).toEqual([rows[index]])
-          const original = decoderOf(one.encoding).decode(bytes.subarray(sourceOffset, sourceOffset + sourceLength))
+          const original = createDecoder(one.encoding).decode(bytes.subarray(sourceOffset, sourceOffset + sourceLength))
           expect(splitRecords(original, { delimiter: one.delimiter, quotes: true }).records.map(padded)).toEqual([
             one.cells[index],
           ])
@@ -102,10 +107,10 @@ describe('a table in any dialect and encoding', () => {
     await fc.assert(
       fc.asyncProperty(table, async (one) => {
         const bytes = write(one)
-        const { rows } = await inspectAndRead(fileOfBytes(bytes), given(one))
-        const markLength = one.hasMark ? markOf(one.encoding).length : 0
+        const { rows } = await inspectAndRead(openBytes(bytes), given(one))
+        const markLength = one.hasMark ? getByteOrderMark(one.encoding).length : 0
         for (const { line, sourceOffset } of rows) {
-          const above = decoderOf(one.encoding).decode(bytes.subarray(markLength, sourceOffset))
+          const above = createDecoder(one.encoding).decode(bytes.subarray(markLength, sourceOffset))
           expect(line).toBe(above.split(/\r\n|\n|\r/).length)
         }
       }),
@@ -152,7 +157,7 @@ const plainRow = ({ cells, fault }: IndexedRow) => ({ cells, fault: fault !== nu
 
 describe('a file of many blocks', () => {
   const { text, rows: expected } = longFile(30_000)
-  const file = fileOfBytes(new TextEncoder().encode(text), 10_007)
+  const file = openBytes(new TextEncoder().encode(text), 10_007)
 
   it('is read whole, with rows across the borders of blocks', async () => {
     const { rows } = await inspectAndRead(file)
@@ -161,12 +166,12 @@ describe('a file of many blocks', () => {
 
   it('continues after any piece of its copy with the same result', async () => {
     const format = await inspectFile(file)
-    const chunks = await Array.fromAsync(canonicalChunks(file, format))
+    const chunks = await Array.fromAsync(readCanonicalChunks(file, format))
     expect(chunks.length).toBeGreaterThan(4)
     expect(chunks.at(-1)!.next.rowCount).toBe(expected.length)
     for (const [index, { next }] of chunks.slice(0, -1).entries()) {
       const position = JSON.parse(JSON.stringify(next)) as typeof next
-      const rest = await Array.fromAsync(canonicalChunks(file, format, position))
+      const rest = await Array.fromAsync(readCanonicalChunks(file, format, position))
       expect(rest.flatMap(({ rows }) => rows)).toEqual(chunks.slice(index + 1).flatMap(({ rows }) => rows))
     }
   })
@@ -196,7 +201,7 @@ describe('a file of many blocks', () => {
       },
     }
     const format = await inspectFile(file)
-    expect((await firstRows(counted, format, 20)).map(plainRow)).toEqual(expected.slice(0, 20))
+    expect((await readFirstRows(counted, format, 20)).map(plainRow)).toEqual(expected.slice(0, 20))
     expect(handedOut).toBeLessThan(file.size / 4)
     expect((format as CsvFormat).delimiter).toBe(';')
   })

@@ -2,8 +2,8 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { detectEncoding } from '../../src/domain/data-imports/files/encoding/detect.ts'
 import { canEncode, encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
-import { decoderOf, encodings, type Encoding } from '../../src/domain/data-imports/files/encoding/names.ts'
-import { fileOfBytes } from '../../src/domain/data-imports/files/source.ts'
+import { createDecoder, encodings, type Encoding } from '../../src/domain/data-imports/files/encoding/names.ts'
+import { openBytes } from '../../src/domain/data-imports/files/source.ts'
 
 /** Names, places and words of tickets, as in exports. */
 const words = {
@@ -40,8 +40,8 @@ describe('the encoding of a file', () => {
         fc.asyncProperty(lines, fc.integer({ min: 1, max: 30 }), async (rows, chunkLength) => {
           const text = `id;name;place\r\n${rows.map((row, index) => `${index};${row.join(';')}`).join('\r\n')}`
           const bytes = encodeText(text, encoding)
-          const detected = await detectEncoding(fileOfBytes(bytes, chunkLength))
-          expect(decoderOf(detected.encoding).decode(bytes)).toBe(text)
+          const detected = await detectEncoding(openBytes(bytes, chunkLength))
+          expect(createDecoder(detected.encoding).decode(bytes)).toBe(text)
         }),
         { numRuns: 40 },
       )
@@ -49,15 +49,15 @@ describe('the encoding of a file', () => {
   )
 
   it('has a lower confidence when letters are few', async () => {
-    const certain = await detectEncoding(fileOfBytes(encodeText(words.polish.repeat(20), 'windows-1250')))
-    const uncertain = await detectEncoding(fileOfBytes(Uint8Array.from([0x61, 0xe6, 0x62, 0x0a])))
+    const certain = await detectEncoding(openBytes(encodeText(words.polish.repeat(20), 'windows-1250')))
+    const uncertain = await detectEncoding(openBytes(Uint8Array.from([0x61, 0xe6, 0x62, 0x0a])))
     expect(certain).toMatchObject({ encoding: 'windows-1250' })
     expect(certain.confidence).toBeGreaterThan(0.6)
     expect(uncertain.confidence).toBeLessThan(certain.confidence)
   })
 
   it('is the one that the organisation is likely to use, where the letters do not decide', async () => {
-    const file = fileOfBytes(encodeText('name\nSędzia æ'.replace('ę', ''), 'windows-1252'))
+    const file = openBytes(encodeText('name\nSędzia æ'.replace('ę', ''), 'windows-1252'))
     expect((await detectEncoding(file)).encoding).toBe('windows-1252')
     expect((await detectEncoding(file, ['windows-1250'])).encoding).toBe('windows-1250')
   })
@@ -65,12 +65,12 @@ describe('the encoding of a file', () => {
   it('is UTF-8 for plain ASCII, and when the first other letter comes late', async () => {
     const late = (letter: Uint8Array) =>
       new Uint8Array([...encodeText('id;name\n1;Ann\n'.repeat(20_000), 'utf-8'), ...letter])
-    expect(await detectEncoding(fileOfBytes(late(new Uint8Array())))).toMatchObject({
+    expect(await detectEncoding(openBytes(late(new Uint8Array())))).toMatchObject({
       encoding: 'utf-8',
       confidence: 1,
     })
-    expect(await detectEncoding(fileOfBytes(late(encodeText('Søren', 'utf-8'))))).toMatchObject({ encoding: 'utf-8' })
-    expect(await detectEncoding(fileOfBytes(late(encodeText('Søren Kjærgård', 'windows-1252'))))).toMatchObject({
+    expect(await detectEncoding(openBytes(late(encodeText('Søren', 'utf-8'))))).toMatchObject({ encoding: 'utf-8' })
+    expect(await detectEncoding(openBytes(late(encodeText('Søren Kjærgård', 'windows-1252'))))).toMatchObject({
       encoding: 'windows-1252',
     })
   })
@@ -83,12 +83,12 @@ describe('text in an encoding', () => {
         const possible = Array.from(text)
           .filter((letter) => canEncode(letter, encoding))
           .join('')
-        expect(decoderOf(encoding).decode(encodeText(possible, encoding))).toBe(possible)
+        expect(createDecoder(encoding).decode(encodeText(possible, encoding))).toBe(possible)
       }),
     )
   })
 
   it('loses accents before letters where the encoding lacks them', () => {
-    expect(decoderOf('windows-1252').decode(encodeText('Łódź ćma 日 ﬁ', 'windows-1252'))).toBe('?ódz cma ? fi')
+    expect(createDecoder('windows-1252').decode(encodeText('Łódź ćma 日 ﬁ', 'windows-1252'))).toBe('?ódz cma ? fi')
   })
 })

@@ -2,12 +2,12 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cleanCell } from '../../src/domain/data-imports/import-cells.ts'
 import { ReadError } from '../../src/domain/data-imports/files/faults.ts'
-import { canonicalChunks, inspectFile, startOf } from '../../src/domain/data-imports/files/read.ts'
-import { fileOfBytes, type FileSource } from '../../src/domain/data-imports/files/source.ts'
+import { readCanonicalChunks, inspectFile, getCopyStart } from '../../src/domain/data-imports/files/read.ts'
+import { openBytes, type FileSource } from '../../src/domain/data-imports/files/source.ts'
 import { isTotal } from '../../src/domain/data-imports/files/rows.ts'
 import { faultOf, inspectAndRead } from '../support/import-files.ts'
 
-const fileOf = (text: string): FileSource => fileOfBytes(new TextEncoder().encode(text))
+const fileOf = (text: string): FileSource => openBytes(new TextEncoder().encode(text))
 
 /** A file of one beginning and many times the same, without holding it. */
 function repeated(start: string, piece: string, count: number): FileSource {
@@ -31,7 +31,8 @@ describe('a file beyond the limits', () => {
   it('is read up to a million rows, and refused with the line of the next one', async () => {
     const file = fileOf('name\na\nb\nc\n')
     const format = await inspectFile(file)
-    const after = (rowCount: number) => Array.fromAsync(canonicalChunks(file, format, { ...startOf(format), rowCount }))
+    const after = (rowCount: number) =>
+      Array.fromAsync(readCanonicalChunks(file, format, { ...getCopyStart(format), rowCount }))
     expect((await after(999_997)).at(-1)!.next.rowCount).toBe(1_000_000)
     expect(await faultOf(after(999_998))).toMatchObject({ code: 'too_many_rows', line: 4 })
   })
@@ -65,7 +66,7 @@ describe('any bytes at all', () => {
     )
     await fc.assert(
       fc.asyncProperty(bytes, async (all) => {
-        const outcome = await inspectAndRead(fileOfBytes(all, 11)).catch((error: unknown) => error)
+        const outcome = await inspectAndRead(openBytes(all, 11)).catch((error: unknown) => error)
         if (outcome instanceof Error) expect(outcome).toBeInstanceOf(ReadError)
       }),
       { numRuns: 400 },

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { cleanCell } from '../../src/domain/data-imports/import-cells.ts'
 import { encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
-import { encodings, markOf, type Encoding } from '../../src/domain/data-imports/files/encoding/names.ts'
+import { encodings, getByteOrderMark, type Encoding } from '../../src/domain/data-imports/files/encoding/names.ts'
 import type { FileFormat } from '../../src/domain/data-imports/files/format.ts'
 import { inspectFile } from '../../src/domain/data-imports/files/read.ts'
-import { reportHeader, reportRow } from '../../src/domain/data-imports/files/report.ts'
-import { fileOfBytes, readBytes, type FileSource } from '../../src/domain/data-imports/files/source.ts'
+import { writeReportHeader, writeReportRow } from '../../src/domain/data-imports/files/report.ts'
+import { openBytes, readBytes, type FileSource } from '../../src/domain/data-imports/files/source.ts'
 import type { IndexedRow } from '../../src/domain/data-imports/files/canonical.ts'
 import { inspectAndRead, readAll } from '../support/import-files.ts'
 import { textRow, workbook } from '../support/xlsx.ts'
@@ -13,10 +13,12 @@ import { textRow, workbook } from '../support/xlsx.ts'
 async function reportOf(file: FileSource, format: FileFormat, rows: IndexedRow[]): Promise<Uint8Array> {
   const original = (place: { offset: number; length: number }) =>
     format.kind === 'csv' ? readBytes(file, place.offset, place.length) : null
-  const parts = [reportHeader(format, format.header && (await original(format.header)))]
+  const parts = [writeReportHeader(format, format.header && (await original(format.header)))]
   for (const { line, cells, fault, sourceOffset, sourceLength } of rows) {
     const raw = await original({ offset: sourceOffset, length: sourceLength })
-    parts.push(reportRow(format, { line, cells, raw, fault, errors: ['The price is missing.', 'Say "why"; please.'] }))
+    parts.push(
+      writeReportRow(format, { line, cells, raw, fault, errors: ['The price is missing.', 'Say "why"; please.'] }),
+    )
   }
   return Uint8Array.from(parts.flatMap((part) => Array.from(part)))
 }
@@ -26,16 +28,16 @@ const text = 'Nr;Navn;Note\r\n1;Søren;fine\r\n2;Åse;"two\r\nlines; ""quoted"""
 describe('the report of failed rows', () => {
   it.each(encodings)('repeats the original bytes in %s, and is read like the original', async (encoding: Encoding) => {
     const letters = encoding === 'windows-1250' || encoding === 'iso-8859-2' ? text.replaceAll(/[øÅ]/g, 'ö') : text
-    const bytes = Uint8Array.from([...markOf(encoding), ...encodeText(letters, encoding)])
-    const file = fileOfBytes(bytes)
+    const bytes = Uint8Array.from([...getByteOrderMark(encoding), ...encodeText(letters, encoding)])
+    const file = openBytes(bytes)
     const { format, rows } = await inspectAndRead(file, { encoding })
-    const report = fileOfBytes(await reportOf(file, format, rows.slice(1)))
+    const report = openBytes(await reportOf(file, format, rows.slice(1)))
     const again = await inspectAndRead(report, { encoding })
     expect(again.format).toMatchObject({
       encoding,
       delimiter: ';',
       lineBreak: '\r\n',
-      markLength: markOf(encoding).length,
+      markLength: getByteOrderMark(encoding).length,
     })
     expect(again.format.names).toEqual(['_line', '_errors', ...format.names])
     expect(again.rows.map(({ cells }) => cells.map(cleanCell))).toEqual(
@@ -44,13 +46,13 @@ describe('the report of failed rows', () => {
   })
 
   it('keeps the line that names the delimiter, and rows that are too long or open a quotation mark', async () => {
-    const file = fileOfBytes(encodeText('sep=|\na|b|c\n1|2|3|4|5\n6|"7|8\n', 'utf-8'))
+    const file = openBytes(encodeText('sep=|\na|b|c\n1|2|3|4|5\n6|"7|8\n', 'utf-8'))
     const { format, rows } = await inspectAndRead(file)
     const report = await reportOf(file, format, rows)
     expect(new TextDecoder().decode(report)).toBe(
       'sep=|\n_line|_errors|a|b|c\n3|"The price is missing. Say ""why""; please."|1|2|3|4|5\n4|"The price is missing. Say ""why""; please."|6|"7|8\n',
     )
-    const again = await readAll(fileOfBytes(report), await inspectFile(fileOfBytes(report)))
+    const again = await readAll(openBytes(report), await inspectFile(openBytes(report)))
     expect(again.rows.map(({ fault }) => fault?.code)).toEqual(['too_many_cells', 'open_quote'])
   })
 
@@ -65,10 +67,10 @@ describe('the report of failed rows', () => {
       '-5,00',
     ]
     const quotedCells = cells.map((cell) => `"${cell.replaceAll('"', '""')}"`)
-    const file = fileOfBytes(encodeText(`a;b;c;d;e;f;g\r\n${quotedCells.join(';')}\r\n"=open;2`, 'utf-8'))
+    const file = openBytes(encodeText(`a;b;c;d;e;f;g\r\n${quotedCells.join(';')}\r\n"=open;2`, 'utf-8'))
     const { format, rows } = await inspectAndRead(file)
     const report = await reportOf(file, format, rows)
-    const again = await inspectAndRead(fileOfBytes(report))
+    const again = await inspectAndRead(openBytes(report))
     expect(again.rows[0]?.cells.slice(2)).toEqual([
       `'=HYPERLINK("https://example.test","Win")`,
       "'@SUM(1)",
@@ -83,7 +85,7 @@ describe('the report of failed rows', () => {
   })
 
   it('names the columns when the original does not', async () => {
-    const file = fileOfBytes(encodeText('1,a@example.test\n2,b@example.test', 'utf-8'))
+    const file = openBytes(encodeText('1,a@example.test\n2,b@example.test', 'utf-8'))
     const { format, rows } = await inspectAndRead(file, { hasHeader: false })
     const report = new TextDecoder().decode(await reportOf(file, format, rows.slice(1)))
     expect(report).toBe(
@@ -94,7 +96,7 @@ describe('the report of failed rows', () => {
   it('of a workbook is a CSV file that spreadsheets open without running formulas', async () => {
     const rows =
       textRow(1, ['Navn', 'Beløb']) + textRow(2, ['=HYPERLINK("x")', '-5,00']) + textRow(3, ['+4512345678', '@x'])
-    const file = fileOfBytes(workbook({ sheets: [{ name: 'a', rows }] }))
+    const file = openBytes(workbook({ sheets: [{ name: 'a', rows }] }))
     const { format, rows: read } = await inspectAndRead(file)
     const report = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await reportOf(file, format, read))
     const errors = '"The price is missing. Say ""why""; please."'

@@ -1,13 +1,13 @@
 import * as fc from 'fast-check'
 import { strToU8, zipSync } from 'fflate'
 import { describe, expect, it } from 'vitest'
-import { fileOfBytes } from '../../src/domain/data-imports/files/source.ts'
-import { canonicalChunks, inspectFile } from '../../src/domain/data-imports/files/read.ts'
-import { formatNumber, numberKindOf } from '../../src/domain/data-imports/files/xlsx/number-formats.ts'
+import { openBytes } from '../../src/domain/data-imports/files/source.ts'
+import { readCanonicalChunks, inspectFile } from '../../src/domain/data-imports/files/read.ts'
+import { formatNumber, detectNumberKind } from '../../src/domain/data-imports/files/xlsx/number-formats.ts'
 import { faultOf, inspectAndRead } from '../support/import-files.ts'
 import { textRow, workbook } from '../support/xlsx.ts'
 
-const read = (bytes: Uint8Array) => inspectAndRead(fileOfBytes(bytes, 1000))
+const read = (bytes: Uint8Array) => inspectAndRead(openBytes(bytes, 1000))
 const cellsOf = async (bytes: Uint8Array) => (await read(bytes)).rows.map(({ cells }) => cells)
 const people = (count: number, from = 2) =>
   Array.from({ length: count }, (_, index) =>
@@ -118,12 +118,12 @@ describe('a workbook', () => {
   })
 
   it('continues after any piece of its copy', async () => {
-    const file = fileOfBytes(workbook({ sheets: [{ name: 'x', rows: header + people(3000) }] }), 500)
+    const file = openBytes(workbook({ sheets: [{ name: 'x', rows: header + people(3000) }] }), 500)
     const format = await inspectFile(file)
-    const chunks = await Array.fromAsync(canonicalChunks(file, format))
+    const chunks = await Array.fromAsync(readCanonicalChunks(file, format))
     expect(chunks.length).toBeGreaterThan(2)
     const middle = chunks.length >> 1
-    const rest = await Array.fromAsync(canonicalChunks(file, format, chunks[middle]!.next))
+    const rest = await Array.fromAsync(readCanonicalChunks(file, format, chunks[middle]!.next))
     expect(rest.flatMap(({ rows }) => rows)).toEqual(chunks.slice(middle + 1).flatMap(({ rows }) => rows))
   })
 })
@@ -228,7 +228,7 @@ describe('a number in a cell', () => {
     ['0.00E+00', 'number'],
     ['00000', 'digits'],
   ])('of the format %s is a %s', (code, kind) => {
-    expect(numberKindOf(164, code).kind).toBe(kind)
+    expect(detectNumberKind(164, code).kind).toBe(kind)
   })
 
   it('that is a date is the same to the second, for any precision of the program', () => {

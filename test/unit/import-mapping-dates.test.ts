@@ -4,16 +4,16 @@ import {
   countDate,
   decideDates,
   mergeDates,
-  noDates,
+  createDateStatistics,
   parseDate,
   type DateFormat,
 } from '../../src/domain/data-imports/mapping/columns/date-format.ts'
 import { readDate, readTime } from '../../src/domain/data-imports/mapping/columns/date-shape.ts'
-import { localTimesOf } from '../../src/domain/data-imports/mapping/columns/local-times.ts'
+import { createLocalTimeReader } from '../../src/domain/data-imports/mapping/columns/local-times.ts'
 import { findInstant } from '../../src/domain/time/time-zones.ts'
 
 function statisticsOf(texts: readonly string[]) {
-  const statistics = noDates()
+  const statistics = createDateStatistics()
   for (const text of texts) {
     const shape = readDate(text)
     if (shape) countDate(statistics, text, shape)
@@ -215,7 +215,7 @@ describe('local times', () => {
   it.each(['Europe/Copenhagen', 'Europe/Warsaw', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kolkata', 'UTC'])(
     'of %s are the instants of its clocks',
     (zone) => {
-      const local = localTimesOf(zone)
+      const local = createLocalTimeReader(zone)
       fc.assert(
         fc.property(fc.integer({ min: Date.UTC(2024), max: Date.UTC(2028) }), (wall) => {
           expect(local(wall)).toBe(findInstant(zone, wall))
@@ -226,7 +226,7 @@ describe('local times', () => {
   )
 
   it('do not exist in the skipped hour, and are the first in the repeated hour', () => {
-    const local = localTimesOf('Europe/Copenhagen')
+    const local = createLocalTimeReader('Europe/Copenhagen')
     expect(local(Date.UTC(2026, 2, 29, 2, 30))).toBeNull()
     expect(local(Date.UTC(2026, 9, 25, 2, 30))).toBe(Date.UTC(2026, 9, 25, 0, 30))
   })

@@ -4,16 +4,16 @@ import {
   countNumber,
   decideNumbers,
   mergeNumbers,
-  minorOf,
-  noNumbers,
+  toMinorUnits,
+  createNumberStatistics,
   parseNumber,
-  wholeOf,
+  toWholeNumber,
   type NumberFormat,
 } from '../../src/domain/data-imports/mapping/columns/number-format.ts'
 import { readNumber } from '../../src/domain/data-imports/mapping/columns/number-shape.ts'
 
 function statisticsOf(texts: readonly string[]) {
-  const statistics = noNumbers()
+  const statistics = createNumberStatistics()
   for (const text of texts) {
     const shape = readNumber(text)
     if (shape) countNumber(statistics, text, shape)
@@ -25,7 +25,7 @@ const decide = (texts: readonly string[]) => decideNumbers(statisticsOf(texts))
 
 const minor = (text: string, decimal: NumberFormat['decimal'] = 'each') => {
   const parsed = parseNumber(text, { decimal })
-  return parsed && minorOf(parsed)
+  return parsed && toMinorUnits(parsed)
 }
 
 describe('a single amount', () => {
@@ -105,9 +105,9 @@ describe('a single amount', () => {
   })
 
   it('of pieces must be a whole number', () => {
-    expect(['2', '2,0', '2.00', '-1', '2,5'].map((text) => wholeOf(parseNumber(text, { decimal: 'each' })!))).toEqual(
-      [2, 2, 2, -1, Number.NaN].map((value) => (Number.isNaN(value) ? null : value)),
-    )
+    expect(
+      ['2', '2,0', '2.00', '-1', '2,5'].map((text) => toWholeNumber(parseNumber(text, { decimal: 'each' })!)),
+    ).toEqual([2, 2, 2, -1, Number.NaN].map((value) => (Number.isNaN(value) ? null : value)))
   })
 })
 

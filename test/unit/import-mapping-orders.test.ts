@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import {
   countTuples,
   decideRow,
-  groupKeyOf,
+  getGroupKey,
   mergeTuples,
   suggestProduct,
-  toExternalOrder,
+  mapOrder,
   toWireOrder,
   type PlacedRow,
 } from '../../src/domain/data-imports/mapping/index.ts'
@@ -37,8 +37,8 @@ function ordersOf(rows: readonly (readonly string[])[], given: Partial<OrderOpti
   const all = { ...options, ...given }
   const { readers } = prepare(mappings, rows, all.group_by)
   const placed = rows.map((cells, index): PlacedRow => ({ ...decideRow(readers, cells), line: index + 2 }))
-  return [...Map.groupBy(placed, (row) => groupKeyOf(row, all.group_by)).values()].map((ofOrder) =>
-    toExternalOrder(ofOrder, all),
+  return [...Map.groupBy(placed, (row) => getGroupKey(row, all.group_by)).values()].map((ofOrder) =>
+    mapOrder(ofOrder, all),
   )
 }
 

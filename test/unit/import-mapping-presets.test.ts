@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { brief, columnsOf, consents, importFile } from '../support/import-mapping/read-file.ts'
 import { suggestImport, type TargetMapping } from '../../src/domain/data-imports/mapping/index.ts'
-import { headerKey } from '../../src/domain/data-imports/mapping/targets/headers.ts'
+import { buildHeaderKey } from '../../src/domain/data-imports/mapping/targets/aliases.ts'
 import eventbriteReport from '../support/import-mapping/eventbrite-report.json'
 import eventbriteSummary from '../support/import-mapping/eventbrite-summary.json'
 import eventyay from '../support/import-mapping/eventyay.json'
@@ -78,8 +78,8 @@ describe('an export of another system', () => {
   it('uses the organisation’s earlier mapping before a preset', () => {
     const { columns } = columnsOf(shopify.text, ',')
     const history = new Map([
-      [headerKey('Billing Phone'), 'customer.phone_number'],
-      [headerKey('Phone'), null],
+      [buildHeaderKey('Billing Phone'), 'customer.phone_number'],
+      [buildHeaderKey('Phone'), null],
     ])
     const { mappings } = suggestImport({ columns, consents, history })
     const phone = mappings.filter(({ target }) => target === 'customer.phone_number')

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decideRow, targetFieldsOf, type TargetMapping } from '../../src/domain/data-imports/mapping/index.ts'
+import { decideRow, buildTargetFields, type TargetMapping } from '../../src/domain/data-imports/mapping/index.ts'
 import { consents } from '../support/import-mapping/read-file.ts'
 import { decide, one, prepare, valueOf } from '../support/import-mapping/prepared.ts'
 
@@ -96,7 +96,7 @@ describe('a cell', () => {
       `${unit.repeat(50_000)}x`,
       `x${unit.repeat(50_000)}x`,
     ])
-    const read = targetFieldsOf(consents).flatMap(({ key }) => hostile.map((cell) => decide(one(key), [cell])))
+    const read = buildTargetFields(consents).flatMap(({ key }) => hostile.map((cell) => decide(one(key), [cell])))
     const values = read.flatMap((row) => Object.values(row.values))
     expect(values.every((value) => typeof value !== 'string' || value.length <= 1000)).toBe(true)
   })

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cleanCell } from '../../src/domain/data-imports/import-cells.ts'
-import { ColumnCounter, mergeStatistics, statisticsOf } from '../../src/domain/data-imports/mapping/index.ts'
+import { ColumnCounter, mergeStatistics, countCells } from '../../src/domain/data-imports/mapping/index.ts'
 import { readBoolean, readStatus } from '../../src/domain/data-imports/mapping/values/words.ts'
 
 const cell = fc.oneof(
@@ -34,7 +34,7 @@ const cell = fc.oneof(
 
 describe('the statistics of a column', () => {
   it('count the kinds that its cells can be', () => {
-    const { filled, blank, kinds, samples, values } = statisticsOf([
+    const { filled, blank, kinds, samples, values } = countCells([
       'a@example.com',
       '',
       'Ja',
@@ -50,14 +50,14 @@ describe('the statistics of a column', () => {
   })
 
   it('count "null" as a text and not as a blank', () => {
-    expect(statisticsOf(['null', 'Null', 'NULL'])).toMatchObject({ filled: 3, blank: 0 })
+    expect(countCells(['null', 'Null', 'NULL'])).toMatchObject({ filled: 3, blank: 0 })
   })
 
   it('are the same in any number of parts', () => {
     fc.assert(
       fc.property(fc.array(cell, { maxLength: 50 }), fc.nat(50), (cells, cut) => {
-        const whole = statisticsOf(cells)
-        expect(mergeStatistics(statisticsOf(cells.slice(0, cut)), statisticsOf(cells.slice(cut)))).toEqual(whole)
+        const whole = countCells(cells)
+        expect(mergeStatistics(countCells(cells.slice(0, cut)), countCells(cells.slice(cut)))).toEqual(whole)
         expect(JSON.parse(JSON.stringify(whole))).toEqual(whole)
       }),
       { numRuns: 200 },
@@ -81,7 +81,7 @@ it('counts as words what the readers of words read, whatever else a cell has', (
     fc.property(words, (text) => {
       const clean = cleanCell(text)
       fc.pre(clean !== '')
-      const { kinds } = statisticsOf([text])
+      const { kinds } = countCells([text])
       expect(kinds.boolean).toBe(readBoolean(clean) === null ? 0 : 1)
       expect(kinds.status).toBe(readStatus(clean) === null ? 0 : 1)
     }),

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { aliasTextsOf, suggestImport, targetFieldsOf } from '../../src/domain/data-imports/mapping/index.ts'
-import { statisticsOf } from '../../src/domain/data-imports/mapping/columns/statistics.ts'
-import { headerKey } from '../../src/domain/data-imports/mapping/targets/headers.ts'
+import { listAliasTexts, suggestImport, buildTargetFields } from '../../src/domain/data-imports/mapping/index.ts'
+import { countCells } from '../../src/domain/data-imports/mapping/columns/statistics.ts'
+import { buildHeaderKey } from '../../src/domain/data-imports/mapping/targets/aliases.ts'
 import headers from '../support/import-mapping/headers.json'
 import { publishedHeaders } from '../support/import-mapping/published-headers.ts'
 import { consents } from '../support/import-mapping/read-file.ts'
@@ -16,7 +16,7 @@ interface HeaderRow {
 const headerRows: readonly HeaderRow[] = headers
 
 const columnsOf = (row: HeaderRow) =>
-  row.columns.map(({ header, cells }) => ({ header, statistics: statisticsOf(cells) }))
+  row.columns.map(({ header, cells }) => ({ header, statistics: countCells(cells) }))
 
 function suggested(row: HeaderRow) {
   const { mappings } = suggestImport({ columns: columnsOf(row), consents })
@@ -27,7 +27,7 @@ function suggested(row: HeaderRow) {
 }
 
 const columns = (names: readonly string[], cells: readonly (readonly string[])[] = []) =>
-  names.map((header, index) => ({ header, statistics: cells[index] ? statisticsOf(cells[index]) : null }))
+  names.map((header, index) => ({ header, statistics: cells[index] ? countCells(cells[index]) : null }))
 
 const targetsOf = (names: readonly string[], history?: ReadonlyMap<string, string | null>) =>
   suggestImport({ columns: columns(names), consents, ...(history ? { history } : {}) }).mappings.map(
@@ -81,10 +81,10 @@ describe('suggestions', () => {
 
   it('use the organisation’s earlier mapping, also for ignored columns', () => {
     const history = new Map([
-      [headerKey('Wer?'), 'customer.full_name'],
-      [headerKey('E-Mail'), null],
-      [headerKey('Kontakt Mail'), 'customer.email'],
-      [headerKey('Old'), 'consent.gone'],
+      [buildHeaderKey('Wer?'), 'customer.full_name'],
+      [buildHeaderKey('E-Mail'), null],
+      [buildHeaderKey('Kontakt Mail'), 'customer.email'],
+      [buildHeaderKey('Old'), 'consent.gone'],
     ])
     expect(targetsOf(['wer', 'E-Mail', 'KONTAKT-MAIL', 'Old'], history)).toEqual([
       ['customer.full_name', 'history'],
@@ -93,16 +93,16 @@ describe('suggestions', () => {
   })
 
   it('ignore an earlier mapping that the values contradict', () => {
-    const history = new Map([[headerKey('Kontakt'), 'customer.email']])
+    const history = new Map([[buildHeaderKey('Kontakt'), 'customer.email']])
     const targets = (cells: string[], header = 'Kontakt') =>
-      suggestImport({ columns: [{ header, statistics: statisticsOf(cells) }], history }).mappings.map(
+      suggestImport({ columns: [{ header, statistics: countCells(cells) }], history }).mappings.map(
         ({ target, reason }) => `${target} by ${reason}`,
       )
     expect(targets(['ane@example.dk', '-'])).toEqual(['customer.email by history'])
     expect(targets(['20 12 34 56', '+45 20 12 34 57'])).toEqual([])
     expect(targets([])).toEqual(['customer.email by history'])
-    history.set(headerKey('Price'), 'item.quantity').set(headerKey('Kunde'), 'customer.full_name')
-    history.set(headerKey('E-mail'), 'customer.phone_number')
+    history.set(buildHeaderKey('Price'), 'item.quantity').set(buildHeaderKey('Kunde'), 'customer.full_name')
+    history.set(buildHeaderKey('E-mail'), 'customer.phone_number')
     expect(targets(['10,50', '7,00'], 'Price')).toEqual(['item.quantity by history'])
     expect(targets(['ane@example.dk'], 'E-mail')).toEqual(['customer.email by normalised'])
     expect(targets(['10234', '10235'], 'Kunde')).toEqual([])
@@ -133,7 +133,7 @@ describe('suggestions', () => {
   })
 
   it('use a column and a target once, for any headers', () => {
-    const known = targetFieldsOf(consents).flatMap(({ key }) => aliasTextsOf(key))
+    const known = buildTargetFields(consents).flatMap(({ key }) => listAliasTexts(key))
     const strange = fc.string({ unit: 'binary', maxLength: 20 })
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.constantFrom(...known), strange), { maxLength: 30 }), (some) => {

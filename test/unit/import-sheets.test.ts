@@ -3,7 +3,7 @@ import { faultOf, inspectAndRead } from '../support/import-files.ts'
 import { bytesOf, itemsOf, one, sheet, targetsOf } from '../support/import-mapping/sheets.ts'
 import { type WholeFile, wholeFile } from '../support/import-mapping/whole-file.ts'
 import { textRow, workbook } from '../support/xlsx.ts'
-import { fileOfBytes } from '../../src/domain/data-imports/files/source.ts'
+import { openBytes } from '../../src/domain/data-imports/files/source.ts'
 
 const header = 'Ordre-id;E-mail;Billet;Antal;Pris'
 
@@ -81,8 +81,7 @@ describe('numbers that could be misread', () => {
       ],
       [one('customer.phone_number', 2), one('item.vendor_code', 4)],
     )
-    const message =
-      'was shortened by a spreadsheet. Show the column as text or as a number without decimals, and save it'
+    const message = 'was shortened by a spreadsheet. Format the column as text and save the file'
     expect(orders).toEqual([
       { errors: [`2 order.external_id invalid_value: "1,12E+11" ${message} again.`] },
       {
@@ -131,7 +130,7 @@ describe('cells in everyday spellings', () => {
     const rows = ['99999999999,00', '1,005', 'cirka 5'].map((price, index) => `A-${index};a@example.test;P;1;${price}`)
     const { orders } = await sheet([header, ...rows], [one('item.unit_price', 4)])
     expect(itemsOf({ orders } as WholeFile)).toEqual([
-      '2 item.unit_price invalid_number: "99999999999,00" is more than an order can cost.',
+      '2 item.unit_price invalid_number: "99999999999,00" is too large.',
       '3 item.unit_price invalid_number: "1,005" has more than two decimals.',
       '4 item.unit_price invalid_number: "cirka 5" is not an amount.',
     ])
@@ -153,7 +152,7 @@ describe('cells in everyday spellings', () => {
     expect(orders).toEqual([
       {
         errors: [
-          '2 customer.phone_number invalid_phone: "0170/1234567" is not a telephone number of +45. Write the code of its country before it, or say which country the column is of.',
+          '2 customer.phone_number invalid_phone: "0170/1234567" is not a phone number in +45. Add the country code, or set country_code for the column.',
         ],
       },
     ])
@@ -186,8 +185,8 @@ describe('cells in everyday spellings', () => {
     expect(orders).toEqual([
       {
         errors: [
-          '3 order.status inconsistent_order: Line 2 says completed of the same order, and this one cancelled. If each ticket has a status of its own, map the column to item.status.',
-          '3 order.amount inconsistent_order: Line 2 says 100.00 of the same order, and this one 50.00. If it is the amount of each row, map the column to item.line_total.',
+          '3 order.status inconsistent_order: Line 2 of the same order has completed, this line has cancelled. If each ticket has a status of its own, map the column to item.status.',
+          '3 order.amount inconsistent_order: Line 2 of the same order has 100.00, this line has 50.00. If it is the amount of each row, map the column to item.line_total.',
         ],
       },
     ])
@@ -197,15 +196,15 @@ describe('cells in everyday spellings', () => {
 describe('rows that are no orders', () => {
   it('include a header that is repeated on every page', async () => {
     const lines = [header, 'A-1;a@example.test;P;1;100', header, 'A-2;b@example.test;P;1;100', header]
-    const { rows } = await inspectAndRead(fileOfBytes(bytesOf(lines), 64))
+    const { rows } = await inspectAndRead(openBytes(bytesOf(lines), 64))
     expect(rows.map(({ line, kind }) => `${line} ${kind}`)).toEqual(['2 data', '3 header', '4 data', '5 header'])
     expect((await sheet(lines)).orders).toHaveLength(2)
   })
 
   it('are refused with their line where a byte is no text', async () => {
-    expect(await faultOf(inspectAndRead(fileOfBytes(bytesOf([header, 'A-1;a\0;P;1;100']), 64)))).toEqual({
+    expect(await faultOf(inspectAndRead(openBytes(bytesOf([header, 'A-1;a\0;P;1;100']), 64)))).toEqual({
       code: 'binary',
-      message: 'The file is not text: line 2 has a character that no text has (NUL).',
+      message: 'The file is not text: line 2 contains a NUL character.',
       line: 2,
       column: null,
     })

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { statusAfterUndo, keptReason, type OrderFacts } from '../../src/domain/data-imports/import-undo.ts'
+import { decideStatusAfterUndo, findKeptReason, type OrderFacts } from '../../src/domain/data-imports/import-undo.ts'
 import { tableNames } from '../support/dump.ts'
 
 /** What the undo of an import deletes, with everything that refers to it, and what becomes of that. */
@@ -82,8 +82,8 @@ const untouched: OrderFacts = {
 
 describe('an order of an import', () => {
   it('is deleted when nothing changed it, and also when its ticket expired by itself', () => {
-    expect(keptReason(untouched)).toBeNull()
-    expect(keptReason({ ...untouched, purchases: [{ id: 'a', status: 'expired', version: 2 }] })).toBeNull()
+    expect(findKeptReason(untouched)).toBeNull()
+    expect(findKeptReason({ ...untouched, purchases: [{ id: 'a', status: 'expired', version: 2 }] })).toBeNull()
   })
 
   it.each([
@@ -96,12 +96,12 @@ describe('an order of an import', () => {
     [{ is_payment_changed: true }, 'payment_changed'],
     [{ has_use: true, version: 3 }, 'purchase_used'],
   ] satisfies [Partial<OrderFacts>, string][])('stays: %o', (facts, reason) => {
-    expect(keptReason({ ...untouched, ...facts })).toBe(reason)
+    expect(findKeptReason({ ...untouched, ...facts })).toBe(reason)
   })
 
   it('returns purchases to their former status, unless they have expired since', () => {
-    expect(statusAfterUndo('cancelled', { status: 'active', valid_until: null }, 10)).toBe('active')
-    expect(statusAfterUndo('expired', { status: 'active', valid_until: 9 }, 10)).toBe('expired')
-    expect(statusAfterUndo('expired', { status: 'active', valid_until: 11 }, 10)).toBe('active')
+    expect(decideStatusAfterUndo('cancelled', { status: 'active', valid_until: null }, 10)).toBe('active')
+    expect(decideStatusAfterUndo('expired', { status: 'active', valid_until: 9 }, 10)).toBe('expired')
+    expect(decideStatusAfterUndo('expired', { status: 'active', valid_until: 11 }, 10)).toBe('active')
   })
 })

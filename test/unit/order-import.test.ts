@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { ExternalItem, ExternalOrder, ItemStatus } from '../../src/domain/orders/external-orders.ts'
-import { takenBack } from '../../src/domain/data-imports/imported-amounts.ts'
+import { sumTakenBack } from '../../src/domain/data-imports/imported-amounts.ts'
 import { orderLifecycle, orderStatuses, type OrderStatus } from '../../src/domain/orders/orders.ts'
-import { decide } from '../../src/modules/order-import/decide.ts'
+import { decideOrderGroup } from '../../src/modules/order-import/decide.ts'
 import type { DecisionContext, ImportEdition } from '../../src/modules/order-import/writes.ts'
 import { ImportedTables } from '../support/imported-state.ts'
 
@@ -161,7 +161,7 @@ function expectSound(
     (order.status === 'cancelled' && counting.length === 0) || Math.max(before.taken, order.refunded_minor ?? 0) > 0
   expect(row.amount_minor).toBe(sumOf(isWhole ? order.items : counting))
   expect(payment.refunded_minor).toBeGreaterThanOrEqual(before.refunded)
-  expect(takenBack(payment)).toBeLessThanOrEqual(payment.amount_minor)
+  expect(sumTakenBack(payment)).toBeLessThanOrEqual(payment.amount_minor)
   expect(row.amount_minor).toBeGreaterThanOrEqual(before.taken)
   const isFrozen = before.taken > 0
   if (payment.status !== 'cancelled' && !isFrozen) expect(payment.amount_minor).toBe(row.amount_minor)
@@ -218,12 +218,12 @@ it('orders, units, statuses, holders and amounts agree with a model, after any i
         if (known) tables.reserve(known.id, given.reserved_minor)
         const payment = known && tables.payments.get(known.id)
         const before = {
-          taken: payment ? takenBack(payment) : 0,
+          taken: payment ? sumTakenBack(payment) : 0,
           refunded: payment?.refunded_minor ?? 0,
           amount: payment?.amount_minor,
         }
         const numbered = { index: 0, path: ['orders', 0], order }
-        const first = decide(context, 'update', tables.state(), [numbered])
+        const first = decideOrderGroup(context, 'update', tables.state(), [numbered])
         const [outcome] = first.outcomes
         if (outcome?.action === 'error') {
           expect(first.writes).toEqual([])
@@ -236,7 +236,7 @@ it('orders, units, statuses, holders and amounts agree with a model, after any i
         tables.apply(first.writes)
         expectSound(tables, order, before)
         // The same import again finds everything as it is to be.
-        const again = decide(context, 'update', tables.state(), [numbered])
+        const again = decideOrderGroup(context, 'update', tables.state(), [numbered])
         expect(again.changes).toEqual([])
         const kinds = again.writes.map((one) => (one.write === 'insert' ? one.table : one.write))
         expect(kinds).toEqual(['order', 'payment'])
@@ -252,12 +252,12 @@ it('a decision does not change the state and the orders that it receives', () =>
     fc.property(step, step, (one, other) => {
       const tables = new ImportedTables()
       const numbered = (given: Step, index: number) => ({ index, path: [], order: orderOf(given) })
-      tables.apply(decide(context, 'update', tables.state(), [numbered(one, 0)]).writes)
+      tables.apply(decideOrderGroup(context, 'update', tables.state(), [numbered(one, 0)]).writes)
       const state = tables.state()
       const before = structuredClone(state)
       const group = [numbered(one, 0), { ...numbered(other, 1), order: { ...orderOf(other), external_id: '3' } }]
       const given = structuredClone(group)
-      decide(context, 'update', state, group)
+      decideOrderGroup(context, 'update', state, group)
       expect(state).toEqual(before)
       expect(group).toEqual(given)
     }),
@@ -282,7 +282,7 @@ it('customers of one group are one person each, with all fields of their orders'
     numbered(1, { phone_number: '+4532123456', last_name: 'Holm' }, null),
     numbered(2, { email: 'b@example.dk', last_name: 'Berg' }, 'a@example.dk'),
   ]
-  const { writes } = decide(context, 'skip', tables.state(), group)
+  const { writes } = decideOrderGroup(context, 'skip', tables.state(), group)
   tables.apply(writes)
   expect([...tables.users.values()]).toMatchObject([
     { email: 'a@example.dk', phone_number: '+4532123456', first_name: 'Ada', last_name: 'Holm' },

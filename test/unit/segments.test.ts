@@ -3,7 +3,7 @@ import { parse } from 'csv-parse/browser/esm/sync'
 import { describe, expect, it } from 'vitest'
 import { formatCsvRecord } from '../../src/domain/text/encoding.ts'
 import { countEdits, findNearest } from '../../src/domain/text/nearest.ts'
-import { isStale, progressOf, segmentLifecycle, segmentStatuses } from '../../src/domain/segments.ts'
+import { calculateSegmentProgress, isStale, segmentLifecycle, segmentStatuses } from '../../src/domain/segments.ts'
 
 describe('a record of CSV', () => {
   it('is read back as it was written, for any values', () => {
@@ -77,7 +77,7 @@ describe('a segment', () => {
 
   it('has a progress of whole hundredths that reaches 1 only at the end', () => {
     const of = (status: string, walked_count: number, population_count: number) =>
-      progressOf({ status, walked_count, population_count })
+      calculateSegmentProgress({ status, walked_count, population_count })
     expect([of('calculating', 0, 0), of('calculating', 25_000, 75_000), of('calculating', 75_000, 60_000)]).toEqual([
       0, 0.33, 1,
     ])

@@ -1,28 +1,28 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { durationRange, timestampRange } from '../../domain/cel/instants.ts'
-import { failing, strict, type Value } from './values.ts'
+import { failingValue, strictValue, type Value } from './values.ts'
 
-const bounded = (expression: SQL, { from, to }: { from: bigint; to: bigint }): SQL =>
+const checkRange = (expression: SQL, { from, to }: { from: bigint; to: bigint }): SQL =>
   sql`(select case when v between ${sql.raw(`${from} and ${to}`)} then v end from (select ${expression} as v))`
 
-export const boundedTimestamp = (expression: SQL): Value => failing(bounded(expression, timestampRange))
-export const boundedDuration = (expression: SQL): Value => failing(bounded(expression, durationRange))
+export const checkTimestampRange = (expression: SQL): Value => failingValue(checkRange(expression, timestampRange))
+export const checkDurationRange = (expression: SQL): Value => failingValue(checkRange(expression, durationRange))
 
-/** SQLite makes a double of an integer that does not fit: that is an error. */
-export const boundedInteger = (expression: SQL): Value =>
-  failing(sql`(select case typeof(v) when 'integer' then v end from (select ${expression} as v))`)
+/** SQLite turns an integer that overflows into a double, which is an error in CEL. */
+export const checkIntegerRange = (expression: SQL): Value =>
+  failingValue(sql`(select case typeof(v) when 'integer' then v end from (select ${expression} as v))`)
 
-/** Computes a value once that a function uses several times. */
-const once = (what: string, ...values: readonly Value[]): Value => {
+/** `expression` names the operands `v` and `w`, each of which is computed once. */
+const computeOnce = (expression: string, ...values: readonly Value[]): Value => {
   const names = sql.join(
     values.map((value, index) => sql`${value.sql} as ${sql.raw('vw'[index] ?? 'x')}`),
     sql`, `,
   )
-  return strict(sql`(select ${sql.raw(what)} from (select ${names}))`, ...values)
+  return strictValue(sql`(select ${sql.raw(expression)} from (select ${names}))`, ...values)
 }
 
 const integerOfDouble = `case when v > -9223372036854775808.0 and v < 9223372036854775808.0 then cast(v as integer) end`
-/** Signs, digits and the digits without leading zeros; compared as texts with the largest integers. */
+/** Splits the text into signs and digits, and compares digits without leading zeros with the largest integers as texts. */
 const integerOfText = `(select case
   when d = '' or d glob '*[^0-9]*' or length(s) > 1 then null
   when length(n) < 19 or (length(n) = 19 and n <= case s when '-' then '9223372036854775808' else '9223372036854775807' end)
@@ -30,7 +30,7 @@ const integerOfText = `(select case
   from (select s, d, ltrim(d, '0') as n
     from (select substr(v, 1, length(v) - length(ltrim(v, '+-'))) as s, ltrim(v, '+-') as d)))`
 
-/** Conversions by their types, `from to`. */
+/** By source and target type. */
 const conversions: Record<string, string> = {
   'double int': integerOfDouble,
   'string int': integerOfText,
@@ -42,26 +42,26 @@ const conversions: Record<string, string> = {
   'int timestamp': 'case when v between -62135596800 and 253402300799 then v * 1000 end',
 }
 
-const always = new Set(['timestamp int', 'int double', 'int string', 'bool string'])
+const safeConversions = new Set(['timestamp int', 'int double', 'int string', 'bool string'])
 
-export function converted(value: Value, from: string, to: string): Value {
-  const made = once(conversions[`${from} ${to}`] ?? 'v', value)
-  return always.has(`${from} ${to}`) ? made : { ...made, fails: true }
+export function convert(value: Value, from: string, to: string): Value {
+  const result = computeOnce(conversions[`${from} ${to}`] ?? 'v', value)
+  return safeConversions.has(`${from} ${to}`) ? result : { ...result, fails: true }
 }
 
-const part = (format: string, shift = 0): string =>
+const formatPart = (format: string, shift = 0): string =>
   `cast(strftime('${format}', v / 1000.0, 'unixepoch') as integer)${shift ? ` - ${shift}` : ''}`
 
 const timestampParts: Record<string, string> = {
-  getFullYear: part('%Y'),
-  getMonth: part('%m', 1),
-  getDate: part('%d'),
-  getDayOfMonth: part('%d', 1),
-  getDayOfWeek: part('%w'),
-  getDayOfYear: part('%j', 1),
-  getHours: part('%H'),
-  getMinutes: part('%M'),
-  getSeconds: part('%S'),
+  getFullYear: formatPart('%Y'),
+  getMonth: formatPart('%m', 1),
+  getDate: formatPart('%d'),
+  getDayOfMonth: formatPart('%d', 1),
+  getDayOfWeek: formatPart('%w'),
+  getDayOfYear: formatPart('%j', 1),
+  getHours: formatPart('%H'),
+  getMinutes: formatPart('%M'),
+  getSeconds: formatPart('%S'),
   getMilliseconds: '((v % 1000) + 1000) % 1000',
 }
 
@@ -81,8 +81,8 @@ const textCalls: Record<string, string> = {
   size: 'length(v)',
 }
 
-/** A function of texts or of a time; `of` is the type of the first argument. */
-export function called(name: string, of: string, args: readonly Value[]): Value {
-  const calls = of === 'timestamp' ? timestampParts : of === 'duration' ? durationParts : textCalls
-  return once(calls[name] ?? 'null', ...args)
+/** Calls a function of a text, a timestamp or a duration; `type` is the type of its first argument. */
+export function callFunction(name: string, type: string, args: readonly Value[]): Value {
+  const calls = type === 'timestamp' ? timestampParts : type === 'duration' ? durationParts : textCalls
+  return computeOnce(calls[name] ?? 'null', ...args)
 }

@@ -1,2 +1,2 @@
 export type { ExpressionScope } from './columns.ts'
-export { type Explanation, explanationOf, predicateOf, type Truth, valueOf } from './predicate.ts'
+export { buildExplanation, buildPredicate, buildValue, type Explanation, type Truth } from './predicate.ts'

@@ -1,134 +1,146 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Expression, Type } from '../../domain/cel/index.ts'
-import { boughtBy, isOfProductNamed, receivedBy } from './columns.ts'
-import type { ExpressionLowering } from './expression-lowering.ts'
-import { isListOf, type Json, jsonElement, jsonEquals } from './json.ts'
-import { allIn, existsIn, existsOneIn, kept, mapped, type Rows } from './rows.ts'
-import { besides, equals, guarded, okOf, total, type Value } from './values.ts'
 import type { ExpressionOf } from '../../domain/cel/types.ts'
+import { hasProductName, isBoughtByPerson, isReceivedByPerson } from './columns.ts'
+import { compareJson, isJsonList, type Json, readJsonElement } from './json.ts'
+import { filterRows, type ListLowering, lowerAll, lowerExists, lowerExistsOne, mapRows, type Rows } from './rows.ts'
+import { buildOk, castForComparison, compareValues, guardValue, plainValue, type Value } from './values.ts'
 
-const rows = (from: SQL, where: SQL[], element: Rows['element']): Rows => ({
+const buildRows = (from: SQL, where: SQL[], element: Rows['element']): Rows => ({
   from,
   where,
   element,
-  keep: null,
+  filter: null,
   guard: null,
 })
 
-/** A literal list as JSON: integers keep all their digits. */
-const jsonOf = (items: ExpressionOf<'list'>['items']): string =>
+/** `JSON.stringify` does not take a bigint. */
+const formatJson = (items: ExpressionOf<'list'>['items']): string =>
   `[${items.map(({ value }) => (typeof value === 'bigint' ? String(value) : JSON.stringify(value))).join()}]`
 
-export function rowsOf(lowering: ExpressionLowering, list: Expression): Rows {
+export function lowerList(lowering: ListLowering, list: Expression): Rows {
   const { bound } = lowering
   if (list.type === 'json') {
-    const json = lowering.json(list)
+    const json = lowering.lowerJson(list)
     const alias = bound.alias('j')
-    return { ...rows(sql`${json.each} ${alias}`, [], { json: jsonElement(alias, bound.text) }), guard: isListOf(json) }
+    const rows = buildRows(sql`${json.each} ${alias}`, [], { json: readJsonElement(alias, bound.text) })
+    return { ...rows, guard: isJsonList(json) }
   }
   switch (list.node) {
     case 'variable': {
-      const row = bound.alias(list.name === 'orders' ? 'o' : 'p')
-      return rows(sql`${sql.raw(list.name === 'orders' ? 'orders' : 'purchases')} ${row}`, [boughtBy(row, bound)], {
-        row,
-      })
+      lowering.noteList()
+      const isOrders = list.name === 'orders'
+      const row = bound.alias(isOrders ? 'o' : 'p')
+      const table = sql.raw(isOrders ? 'orders' : 'purchases')
+      return buildRows(sql`${table} ${row}`, [isBoughtByPerson(row, bound)], { row })
     }
     case 'field': {
-      if (list.object.type === 'campaigns') return receipts(lowering, list.name)
-      if (list.object.node !== 'variable') throw new Error(`no list: ${list.name}`)
+      if (list.object.type === 'campaigns') return lowerReceipts(lowering, list.name)
+      if (list.object.node !== 'variable') throw new Error(`${list.name} is not a list`)
       const alias = bound.alias('j')
       const id = sql`json_extract(${alias}.value, '$.api_id')`
-      return rows(sql`json_each(${lowering.row(list.object.name)}.options) ${alias}`, [], { value: total(id) })
+      return buildRows(sql`json_each(${lowering.findRow(list.object.name)}.options) ${alias}`, [], {
+        value: plainValue(id),
+      })
     }
     case 'list': {
+      lowering.noteList()
       const alias = bound.alias('j')
       const value = list.items[0]?.type === 'double' ? sql`cast(${alias}.value as real)` : sql`${alias}.value`
-      return rows(sql`json_each(${bound.text(jsonOf(list.items))}) ${alias}`, [], { value: total(value) })
+      return buildRows(sql`json_each(${bound.text(formatJson(list.items))}) ${alias}`, [], { value: plainValue(value) })
     }
     case 'macro':
-      return made(lowering, list)
+      return lowerFilterOrMap(lowering, list)
     default:
-      throw new Error(`no list: ${list.node}`)
+      throw new Error(`${list.node} is not a list`)
   }
 }
 
-const stamps: Record<string, string> = { received: 'received_at', opened: 'opened_at', clicked: 'clicked_at' }
+const receiptColumns: Record<string, string> = {
+  received: 'received_at',
+  opened: 'opened_at',
+  clicked: 'clicked_at',
+}
 
-function receipts({ bound }: ExpressionLowering, name: string): Rows {
+function lowerReceipts(lowering: ListLowering, name: string): Rows {
+  lowering.noteList()
+  const { bound } = lowering
   const row = bound.alias('r')
-  const stamp = sql.raw(stamps[name] ?? 'received_at')
-  return rows(sql`campaign_receipts ${row}`, [receivedBy(row, bound), sql`${row}.${stamp} is not null`], {
-    value: total(sql`${row}.campaign_id`),
+  const column = sql.raw(receiptColumns[name] ?? 'received_at')
+  return buildRows(sql`campaign_receipts ${row}`, [isReceivedByPerson(row, bound), sql`${row}.${column} is not null`], {
+    value: plainValue(sql`${row}.campaign_id`),
   })
 }
 
-/** The list that filter or map makes. */
-function made(lowering: ExpressionLowering, { range, variable, predicate, result }: ExpressionOf<'macro'>): Rows {
-  const source = rowsOf(lowering, range)
-  return lowering.with(variable, source.element, () => {
-    const some = predicate ? kept(source, lowering.value(predicate)) : source
-    return result ? mapped(some, lowering.value(result), lowering.bound.alias('m')) : some
+function lowerFilterOrMap(lowering: ListLowering, { range, variable, predicate, result }: ExpressionOf<'macro'>): Rows {
+  const source = lowerList(lowering, range)
+  return lowering.withVariable(variable, source.element, () => {
+    const rows = predicate ? filterRows(source, lowering.lower(predicate)) : source
+    return result ? mapRows(rows, lowering.lower(result), lowering.bound.alias('m')) : rows
   })
 }
 
-export function macro(lowering: ExpressionLowering, expression: ExpressionOf<'macro'>, positive: boolean): Value {
+export function lowerMacro(lowering: ListLowering, expression: ExpressionOf<'macro'>, positive: boolean): Value {
   const { range, variable, predicate } = expression
   if (!predicate) throw new Error('a macro without a condition is a list')
-  const source = rowsOf(lowering, range)
-  const isLoose = positive && expression.macro !== 'exists_one' && !source.keep?.fails
-  const condition = lowering.with(variable, source.element, () => lowering.value(predicate, isLoose))
-  if (expression.macro === 'exists') return existsIn(source, condition, positive)
-  if (expression.macro === 'all') return allIn(source, condition, positive)
-  return existsOneIn(source, condition)
+  const source = lowerList(lowering, range)
+  const isLoose = positive && expression.macro !== 'exists_one' && !source.filter?.fails
+  const condition = lowering.withVariable(variable, source.element, () => lowering.lower(predicate, isLoose))
+  if (expression.macro === 'exists') return lowerExists(source, condition, positive)
+  if (expression.macro === 'all') return lowerAll(source, condition, positive)
+  return lowerExistsOne(source, condition)
 }
 
-export function contains(
-  lowering: ExpressionLowering,
-  { element, list }: ExpressionOf<'in'>,
-  positive: boolean,
-): Value {
-  const of = typeof list.type === 'object' ? list.type.list : 'json'
-  if (list.node === 'list' && element.type !== 'json') return listed(lowering, element, list, of)
-  const source = rowsOf(lowering, list)
-  if (element.type === 'json') return jsonIn(source, lowering.json(element), of, positive)
-  const value = besides(lowering.value(element), element.type, of)
-  const sure: Value = { sql: value.sql, nullable: value.nullable, fails: false }
-  const same =
+export function lowerIn(lowering: ListLowering, { element, list }: ExpressionOf<'in'>, positive: boolean): Value {
+  const elementType = typeof list.type === 'object' ? list.type.list : 'json'
+  if (list.node === 'list' && element.type !== 'json') return lowerInLiterals(lowering, element, list, elementType)
+  const source = lowerList(lowering, list)
+  if (element.type === 'json') return lowerMetadataIn(source, lowering.lowerJson(element), elementType, positive)
+  const value = castForComparison(lowering.lower(element), element.type, elementType)
+  const valueOnly: Value = { sql: value.sql, nullable: value.nullable, fails: false }
+  const isEqual =
     'json' in source.element
-      ? total(jsonEquals(source.element.json, sure, element.type).sql)
-      : equals(besides(valueIn(source), of, element.type), sure)
-  const found = existsIn(source, same, positive)
-  // Null can be an element of an array, and is no key of an object.
-  const isPossible =
+      ? plainValue(compareJson(source.element.json, valueOnly, element.type).sql)
+      : compareValues(castForComparison(readElementValue(source), elementType, element.type), valueOnly)
+  const contains = lowerExists(source, isEqual, positive)
+  // Null can be an element of an array, but not a key of an object.
+  const canContain =
     list.type === 'json' && value.nullable
-      ? sql`(${value.sql} is not null or ${lowering.json(list).type} = 'array')`
+      ? sql`(${value.sql} is not null or ${lowering.lowerJson(list).type} = 'array')`
       : null
-  return { ...found, sql: guarded([okOf(value), isPossible], found.sql), fails: found.fails || value.fails }
+  return {
+    ...contains,
+    sql: guardValue([buildOk(value), canContain], contains.sql),
+    fails: contains.fails || value.fails,
+  }
 }
 
-function valueIn(source: Rows): Value {
-  if (!('value' in source.element)) throw new Error('no list of values')
+function readElementValue(source: Rows): Value {
+  if (!('value' in source.element)) throw new Error('the elements of this list are not values')
   return source.element.value
 }
 
-/** Whether a value is in a literal list; null is in none. */
-function listed(lowering: ExpressionLowering, element: Expression, list: ExpressionOf<'list'>, of: Type): Value {
-  const value = besides(lowering.value(element), element.type, of)
-  const each = element.type === 'double' ? sql`cast(value as real)` : sql`value`
-  const isWritten = (item: SQL) =>
-    sql`${item} in (select ${each} from json_each(${lowering.bound.text(jsonOf(list.items))}))`
-  const purchase = lowering.purchaseNamed(element)
-  if (purchase) return isOfProductNamed(purchase, isWritten, lowering.bound)
-  const found = isWritten(value.sql)
+function lowerInLiterals(
+  lowering: ListLowering,
+  element: Expression,
+  list: ExpressionOf<'list'>,
+  elementType: Type,
+): Value {
+  const value = castForComparison(lowering.lower(element), element.type, elementType)
+  const item = element.type === 'double' ? sql`cast(value as real)` : sql`value`
+  const isListed = (operand: SQL) =>
+    sql`${operand} in (select ${item} from json_each(${lowering.bound.text(formatJson(list.items))}))`
+  const purchase = lowering.findPurchaseOfName(element)
+  if (purchase) return hasProductName(purchase, isListed, lowering.bound)
+  const contains = isListed(value.sql)
   const { nullable, fails } = value
-  // SQLite finds nothing in an empty list, not even an error.
-  if (!nullable && list.items.length) return { sql: sql`(${found})`, nullable: false, fails }
-  return { sql: guarded([okOf(value)], sql`coalesce(${found}, 0)`), nullable: false, fails }
+  // In SQLite `null in ()` is 0, so an error of the element would get lost.
+  if (!nullable && list.items.length) return { sql: sql`(${contains})`, nullable: false, fails }
+  return { sql: guardValue([buildOk(value)], sql`coalesce(${contains}, 0)`), nullable: false, fails }
 }
 
-/** Whether a value of metadata is in a list of simple values. */
-function jsonIn(source: Rows, json: Json, of: Type, positive: boolean): Value {
-  const same = total(jsonEquals(json, besides(valueIn(source), of, 'json'), of).sql)
-  const found = existsIn(source, same, positive)
-  return { ...found, sql: guarded([sql`${json.type} is not null`], found.sql), fails: true }
+function lowerMetadataIn(source: Rows, json: Json, elementType: Type, positive: boolean): Value {
+  const value = castForComparison(readElementValue(source), elementType, 'json')
+  const contains = lowerExists(source, plainValue(compareJson(json, value, elementType).sql), positive)
+  return { ...contains, sql: guardValue([sql`${json.type} is not null`], contains.sql), fails: true }
 }

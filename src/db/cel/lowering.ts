@@ -1,33 +1,50 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Expression } from '../../domain/cel/index.ts'
 import { durationRange, timestampRange } from '../../domain/cel/instants.ts'
-import { boundedDuration, boundedInteger, boundedTimestamp, called, converted } from './calls.ts'
+import { checkDurationRange, checkIntegerRange, checkTimestampRange, callFunction, convert } from './calls.ts'
 import {
   type BoundScope,
-  consentColumn,
-  editionColumn,
+  lowerConsentField,
+  lowerEditionField,
   hasConsent,
-  isOfProductNamed,
-  orderColumns,
-  purchaseColumns,
+  hasProductName,
+  isBoughtByPerson,
+  isReceivedByPerson,
+  orderFields,
+  purchaseFields,
   type ExpressionScope,
-  statsColumns,
+  statsFields,
 } from './columns.ts'
-import type { ExpressionLowering } from './expression-lowering.ts'
-import { type Json, jsonAs, jsonAt, jsonEquals, sizeOfJson } from './json.ts'
-import { contains, macro, rowsOf } from './lists.ts'
+import { type Json, convertJson, readJsonPath, compareJson, countJson } from './json.ts'
+import { lowerIn, lowerList, lowerMacro } from './lists.ts'
 import { Person } from './person.ts'
-import { type ElementSql, sizeOf } from './rows.ts'
-import { besides, chain, Constants, equals, failing, integer, okOf, strict, total, type Value } from './values.ts'
+import { countRows, type ElementSql, type ListLowering } from './rows.ts'
+import {
+  buildOk,
+  castForComparison,
+  compareValues,
+  Constants,
+  failingValue,
+  guardValue,
+  integerValue,
+  joinConditions,
+  plainValue,
+  strictValue,
+  type Value,
+} from './values.ts'
 import type { ExpressionOf } from '../../domain/cel/types.ts'
 
-/** Converts checked expressions into SQL over `users u`. */
-export class Lowering implements ExpressionLowering {
+/** A list inside another list is walked for each of its elements, so the lists of a person must be this short. */
+export const maxNestedRows = 200
+
+/** Lowers checked expressions to SQL over `users u`. */
+export class Lowering implements ListLowering {
   readonly constants: Constants
   readonly bound: BoundScope
   readonly #person: Person
   readonly #elements: { name: string; element: ElementSql }[] = []
   #aliases = 0
+  #hasNestedLists = false
 
   constructor(scope: ExpressionScope, constants: Constants) {
     this.constants = constants
@@ -41,27 +58,27 @@ export class Lowering implements ExpressionLowering {
     }
   }
 
-  value(expression: Expression, positive = false): Value {
+  lower(expression: Expression, positive = false): Value {
     switch (expression.node) {
       case 'literal':
-        return this.#literal(expression)
+        return this.#lowerLiteral(expression)
       case 'now':
-        return integer(BigInt(this.bound.now))
+        return integerValue(BigInt(this.bound.now))
       case 'variable':
-        return this.#element(expression.name, 'value')
+        return this.#findElement(expression.name, 'value')
       case 'field':
-        return this.#field(expression)
+        return this.#lowerField(expression)
       case 'has_consent':
         return hasConsent(expression.key, this.bound)
       case 'has_member':
-        return this.json(expression.object).has(expression.key)
+        return this.lowerJson(expression.object).has(expression.key)
       case 'as':
-        return jsonAs(this.json(expression.operand), expression.type)
+        return convertJson(this.lowerJson(expression.operand), expression.type)
       case 'and':
       case 'or': {
-        const operands = expression.operands.map((operand) => this.value(operand, positive))
-        return strict(
-          chain(
+        const operands = expression.operands.map((operand) => this.lower(operand, positive))
+        return strictValue(
+          joinConditions(
             expression.node,
             operands.map((operand) => operand.sql),
           ),
@@ -69,173 +86,199 @@ export class Lowering implements ExpressionLowering {
         )
       }
       case 'not': {
-        const operand = this.value(expression.operand)
-        return strict(sql`(not ${operand.sql})`, operand)
+        const operand = this.lower(expression.operand)
+        return strictValue(sql`(not ${operand.sql})`, operand)
       }
       case 'minus':
-        return this.#minus(expression)
+        return this.#lowerMinus(expression)
       case 'arithmetic':
-        return this.#arithmetic(expression)
+        return this.#lowerArithmetic(expression)
       case 'compare':
-        return this.#compare(expression)
+        return this.#lowerCompare(expression)
       case 'in':
-        return contains(this, expression, positive)
+        return lowerIn(this, expression, positive)
       case 'choice':
-        return this.#choice(expression, positive)
+        return this.#lowerChoice(expression, positive)
       case 'call':
-        return this.#call(expression)
+        return this.#lowerCall(expression)
       case 'macro':
-        return macro(this, expression, positive)
+        return lowerMacro(this, expression, positive)
       default:
-        throw new Error(`no value: ${expression.node}`)
+        throw new Error(`${expression.node} is not a value`)
     }
   }
 
-  json(expression: Expression): Json {
-    if (expression.node === 'member') return this.json(expression.object).member(expression.key)
+  lowerJson(expression: Expression): Json {
+    if (expression.node === 'member') return this.lowerJson(expression.object).member(expression.key)
     if (expression.node === 'field') {
       const { object } = expression
       const isOfRow = object.node === 'variable' && object.type !== 'user'
-      const document = isOfRow ? sql`${this.row(object.name)}.metadata` : this.#person.metadata()
-      return jsonAt(document, '$', this.bound.text)
+      const document = isOfRow ? sql`${this.findRow(object.name)}.metadata` : this.#person.selectMetadata()
+      return readJsonPath(document, '$', this.bound.text)
     }
-    if (expression.node === 'variable') return this.#element(expression.name, 'json')
-    throw new Error(`no metadata: ${expression.node}`)
+    if (expression.node === 'variable') return this.#findElement(expression.name, 'json')
+    throw new Error(`${expression.node} is not metadata`)
   }
 
-  /** A lowered expression with its named values. One select has both, because SQLite limits the depth. */
-  around(expression: SQL): SQL {
-    const sources = [...this.constants.sources(), ...this.#person.sources()]
-    return sources.length ? sql`(select ${expression} from ${sql.join(sources, sql`, `)})` : expression
+  noteList(): void {
+    if (this.#elements.length > 0) this.#hasNestedLists = true
   }
 
-  with<T>(name: string, element: ElementSql, inside: () => T): T {
+  /** Adds the `from` clause and the limit of nested lists to a lowered expression. */
+  wrap(expression: SQL): SQL {
+    const limited = this.#hasNestedLists ? guardValue([this.#hasShortLists()], expression) : expression
+    const sources = [...this.constants.buildSources(), ...this.#person.buildSources()]
+    // One select has all sources, because SQLite limits the depth.
+    return sources.length ? sql`(select ${limited} from ${sql.join(sources, sql`, `)})` : sql`(${limited})`
+  }
+
+  #hasShortLists(): SQL {
+    const [order, purchase, receipt] = [this.bound.alias('o'), this.bound.alias('p'), this.bound.alias('r')]
+    const lists = [
+      sql`orders ${order} where ${isBoughtByPerson(order, this.bound)}`,
+      sql`purchases ${purchase} where ${isBoughtByPerson(purchase, this.bound)}`,
+      sql`campaign_receipts ${receipt} where ${isReceivedByPerson(receipt, this.bound)}`,
+    ]
+    const limit = sql.raw(String(maxNestedRows))
+    return joinConditions(
+      'and',
+      lists.map((list) => sql`(select count(*) from (select 1 from ${list} limit ${limit} + 1)) <= ${limit}`),
+    )
+  }
+
+  withVariable<T>(name: string, element: ElementSql, work: () => T): T {
     this.#elements.push({ name, element })
     try {
-      return inside()
+      return work()
     } finally {
       this.#elements.pop()
     }
   }
 
-  row(name: string): SQL {
-    return this.#element(name, 'row')
+  findRow(name: string): SQL {
+    return this.#findElement(name, 'row')
   }
 
-  purchaseNamed(expression: Expression): SQL | null {
-    if (expression.node !== 'field' || expression.name !== 'product_name' || !this.constants.areFixed) return null
+  findPurchaseOfName(expression: Expression): SQL | null {
+    if (expression.node !== 'field' || expression.name !== 'product_name' || !this.constants.areParameters) return null
     const { object } = expression
-    return object.node === 'variable' && object.type === 'purchase' ? this.row(object.name) : null
+    return object.node === 'variable' && object.type === 'purchase' ? this.findRow(object.name) : null
   }
 
-  #element(name: string, kind: 'row'): SQL
-  #element(name: string, kind: 'value'): Value
-  #element(name: string, kind: 'json'): Json
-  #element(name: string, kind: string): unknown {
+  #findElement(name: string, kind: 'row'): SQL
+  #findElement(name: string, kind: 'value'): Value
+  #findElement(name: string, kind: 'json'): Json
+  #findElement(name: string, kind: string): unknown {
     const element = this.#elements.findLast((one) => one.name === name)?.element
-    if (!element || !Object.hasOwn(element, kind)) throw new Error(`${name} is no ${kind}`)
+    if (!element || !Object.hasOwn(element, kind)) throw new Error(`${name} is not a ${kind}`)
     return (element as Record<string, unknown>)[kind]
   }
 
-  #literal({ value }: ExpressionOf<'literal'>): Value {
+  #lowerLiteral({ value }: ExpressionOf<'literal'>): Value {
     if (value === null) return { sql: sql`null`, nullable: true, fails: false }
-    if (typeof value === 'bigint') return integer(value)
-    if (typeof value === 'boolean') return total(sql.raw(value ? '1' : '0'))
-    if (typeof value === 'number') return total(this.constants.double(value))
-    return total(this.constants.text(value))
+    if (typeof value === 'bigint') return integerValue(value)
+    if (typeof value === 'boolean') return plainValue(sql.raw(value ? '1' : '0'))
+    if (typeof value === 'number') return plainValue(this.constants.double(value))
+    return plainValue(this.constants.text(value))
   }
 
-  #field({ object, name }: ExpressionOf<'field'>): Value {
+  #lowerField({ object, name }: ExpressionOf<'field'>): Value {
     const { type } = object
-    if (object.node === 'consent') return consentColumn(name, object.key, this.bound)
-    if (type === 'edition') return editionColumn(name, this.bound)
-    if (type === 'stats') return known(statsColumns[name])(this.bound)
-    if (type === 'user') return known(this.#person.field(name))
-    if (object.node !== 'variable') throw new Error(`no field: ${name}`)
-    const columns = type === 'order' ? orderColumns : purchaseColumns
-    return known(columns[name])(this.row(object.name))
+    if (object.node === 'consent') return lowerConsentField(name, object.key, this.bound)
+    if (type === 'edition') return lowerEditionField(name, this.bound)
+    if (type === 'stats') {
+      this.noteList()
+      return requireField(statsFields[name])(this.bound)
+    }
+    if (type === 'user') return requireField(this.#person.lowerField(name))
+    if (object.node !== 'variable') throw new Error(`${name} is not a field of an element`)
+    const columns = type === 'order' ? orderFields : purchaseFields
+    return requireField(columns[name])(this.findRow(object.name))
   }
 
-  #minus({ operand, type }: ExpressionOf<'minus'>): Value {
-    const value = this.value(operand)
-    return type === 'int' ? boundedInteger(sql`-${value.sql}`) : strict(sql`(-${value.sql})`, value)
+  #lowerMinus({ operand, type }: ExpressionOf<'minus'>): Value {
+    const value = this.lower(operand)
+    return type === 'int' ? checkIntegerRange(sql`-${value.sql}`) : strictValue(sql`(-${value.sql})`, value)
   }
 
-  #arithmetic({ operator, left, right, type }: ExpressionOf<'arithmetic'>): Value {
-    const a = this.value(left)
-    const b = this.value(right)
-    if (type === 'string') return strict(sql`(${a.sql} || ${b.sql})`, a, b)
-    const made = sql`(${a.sql} ${sql.raw(operator)} ${b.sql})`
-    if (type === 'double') return strict(made, a, b)
-    if (type === 'int') return boundedInteger(made)
+  #lowerArithmetic({ operator, left, right, type }: ExpressionOf<'arithmetic'>): Value {
+    const a = this.lower(left)
+    const b = this.lower(right)
+    if (type === 'string') return strictValue(sql`(${a.sql} || ${b.sql})`, a, b)
+    const result = sql`(${a.sql} ${sql.raw(operator)} ${b.sql})`
+    if (type === 'double') return strictValue(result, a, b)
+    if (type === 'int') return checkIntegerRange(result)
     const range = type === 'timestamp' ? timestampRange : durationRange
     if (a.constant !== undefined && b.constant !== undefined) {
       const sum = operator === '+' ? a.constant + b.constant : a.constant - b.constant
-      return sum < range.from || sum > range.to ? failing(sql`null`) : integer(sum)
+      return sum < range.from || sum > range.to ? failingValue(sql`null`) : integerValue(sum)
     }
-    return type === 'timestamp' ? boundedTimestamp(made) : boundedDuration(made)
+    return type === 'timestamp' ? checkTimestampRange(result) : checkDurationRange(result)
   }
 
-  #compare({ operator, left, right }: ExpressionOf<'compare'>): Value {
+  #lowerCompare({ operator, left, right }: ExpressionOf<'compare'>): Value {
     if (operator !== '==' && operator !== '!=') {
-      const a = besides(this.value(left), left.type, right.type)
-      const b = besides(this.value(right), right.type, left.type)
-      return strict(sql`(${a.sql} ${sql.raw(operator)} ${b.sql})`, a, b)
+      const a = castForComparison(this.lower(left), left.type, right.type)
+      const b = castForComparison(this.lower(right), right.type, left.type)
+      return strictValue(sql`(${a.sql} ${sql.raw(operator)} ${b.sql})`, a, b)
     }
-    const same = this.#equality(left, right)
-    return operator === '==' ? same : { ...same, sql: sql`(not ${same.sql})` }
+    const equality = this.#lowerEquality(left, right)
+    return operator === '==' ? equality : { ...equality, sql: sql`(not ${equality.sql})` }
   }
 
-  #equality(left: Expression, right: Expression): Value {
-    const a = () => besides(this.value(left), left.type, right.type)
-    const b = () => besides(this.value(right), right.type, left.type)
-    if (left.type === 'json') return jsonEquals(this.json(left), b(), right.type)
-    if (right.type === 'json') return jsonEquals(this.json(right), a(), left.type)
-    return this.#isNamed(left, right) ?? this.#isNamed(right, left) ?? equals(a(), b())
-  }
-
-  /** Whether a product has a name that is written out; null where other things are compared. */
-  #isNamed(field: Expression, name: Expression): Value | null {
-    const purchase = name.node === 'literal' && name.type === 'string' ? this.purchaseNamed(field) : null
-    return purchase && isOfProductNamed(purchase, (column) => sql`${column} = ${this.value(name).sql}`, this.bound)
-  }
-
-  #choice({ condition, chosen, otherwise, nullable }: ExpressionOf<'choice'>, positive: boolean): Value {
-    const test = this.value(condition)
-    const branches = [this.value(chosen, positive), this.value(otherwise, positive)] as const
-    const either = ([yes, no]: readonly [SQL, SQL]) => sql`(case ${test.sql} when 1 then ${yes} when 0 then ${no} end)`
-    const fails = [test, ...branches].some((value) => value.fails)
-    const made = { sql: either([branches[0].sql, branches[1].sql]), nullable, fails }
-    if (!nullable || !fails) return made
-    const [yes, no] = branches.map((branch) => okOf(branch) ?? sql`1`)
-    return { ...made, ok: sql`coalesce(${either([yes ?? sql`1`, no ?? sql`1`])}, 0)` }
-  }
-
-  #call({ name, args }: ExpressionOf<'call'>): Value {
-    const [first] = args
-    if (!first) throw new Error(`no argument: ${name}`)
-    if (name === 'size' && first.type === 'json') return sizeOfJson(this.json(first))
-    if (name === 'size' && typeof first.type === 'object') return sizeOf(rowsOf(this, first))
-    if (name === 'int' && first.type === 'json') return this.#integerOf(this.json(first))
-    const isConversion = ['int', 'double', 'string', 'bool', 'timestamp', 'duration'].includes(name)
-    if (isConversion)
-      return first.type === name ? this.value(first) : converted(this.value(first), first.type as string, name)
-    return called(
-      name,
-      first.type as string,
-      args.map((arg) => this.value(arg)),
+  #lowerEquality(left: Expression, right: Expression): Value {
+    const lowerLeft = () => castForComparison(this.lower(left), left.type, right.type)
+    const lowerRight = () => castForComparison(this.lower(right), right.type, left.type)
+    if (left.type === 'json') return compareJson(this.lowerJson(left), lowerRight(), right.type)
+    if (right.type === 'json') return compareJson(this.lowerJson(right), lowerLeft(), left.type)
+    return (
+      this.#lowerProductName(left, right) ??
+      this.#lowerProductName(right, left) ??
+      compareValues(lowerLeft(), lowerRight())
     )
   }
 
-  #integerOf(json: Json): Value {
-    const number = converted(jsonAs(json, 'double'), 'double', 'int')
-    const text = converted(jsonAs(json, 'string'), 'string', 'int')
-    return failing(sql`case ${json.type} when 'text' then ${text.sql} else ${number.sql} end`)
+  /** Null unless a product name is compared with a text literal. */
+  #lowerProductName(field: Expression, name: Expression): Value | null {
+    const purchase = name.node === 'literal' && name.type === 'string' ? this.findPurchaseOfName(field) : null
+    return purchase && hasProductName(purchase, (column) => sql`${column} = ${this.lower(name).sql}`, this.bound)
+  }
+
+  #lowerChoice({ condition, chosen, otherwise, nullable }: ExpressionOf<'choice'>, positive: boolean): Value {
+    const test = this.lower(condition)
+    const branches = [this.lower(chosen, positive), this.lower(otherwise, positive)] as const
+    const choose = (yes: SQL, no: SQL) => sql`(case ${test.sql} when 1 then ${yes} when 0 then ${no} end)`
+    const fails = [test, ...branches].some((value) => value.fails)
+    const value = { sql: choose(branches[0].sql, branches[1].sql), nullable, fails }
+    if (!nullable || !fails) return value
+    const isOk = choose(buildOk(branches[0]) ?? sql`1`, buildOk(branches[1]) ?? sql`1`)
+    return { ...value, ok: sql`coalesce(${isOk}, 0)` }
+  }
+
+  #lowerCall({ name, args }: ExpressionOf<'call'>): Value {
+    const [first] = args
+    if (!first) throw new Error(`${name} has no argument`)
+    if (name === 'size' && first.type === 'json') return countJson(this.lowerJson(first))
+    if (name === 'size' && typeof first.type === 'object') return countRows(lowerList(this, first))
+    if (name === 'int' && first.type === 'json') return this.#lowerInteger(this.lowerJson(first))
+    const isConversion = ['int', 'double', 'string', 'bool', 'timestamp', 'duration'].includes(name)
+    if (isConversion)
+      return first.type === name ? this.lower(first) : convert(this.lower(first), first.type as string, name)
+    return callFunction(
+      name,
+      first.type as string,
+      args.map((arg) => this.lower(arg)),
+    )
+  }
+
+  #lowerInteger(json: Json): Value {
+    const number = convert(convertJson(json, 'double'), 'double', 'int')
+    const text = convert(convertJson(json, 'string'), 'string', 'int')
+    return failingValue(sql`case ${json.type} when 'text' then ${text.sql} else ${number.sql} end`)
   }
 }
 
-/** The lowering of a field of the catalogue; a test lowers every field. */
-function known<T>(column: T | undefined): T {
-  if (column === undefined) throw new Error('a field of the catalogue has no column')
+function requireField<T>(column: T | undefined): T {
+  if (column === undefined) throw new Error('this field has no column')
   return column
 }

@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { buildEditionColumn, selectLatestSeq, type CustomerColumn } from '../customers.ts'
-import { type ExpressionScope, userColumns } from './columns.ts'
+import { type ExpressionScope, userFields } from './columns.ts'
 import type { Value } from './values.ts'
 
-/** Fields that editions know by their own imports, with the column of each. Others are the same for all callers. */
+/** Fields whose values an edition has from its own imports, with the column of each. */
 const editionFields: Record<string, CustomerColumn> = {
   email: 'email',
   has_email: 'email',
@@ -20,9 +20,9 @@ const editionFields: Record<string, CustomerColumn> = {
 }
 
 const user = sql`u`
-const seen = sql`seen`
+const editionRow = sql`seen`
 
-/** The person `u` as the scope of an expression shows them. */
+/** The person `u` as the visible editions know them. */
 export class Person {
   readonly #editions: readonly string[] | null
   readonly #used = new Set<CustomerColumn>()
@@ -31,28 +31,26 @@ export class Person {
     this.#editions = editions
   }
 
-  field(name: string): Value | undefined {
-    return userColumns[name]?.(this.#rowWith(name))
+  lowerField(name: string): Value | undefined {
+    return userFields[name]?.(this.#findRowWith(name))
   }
 
-  metadata(): SQL {
-    return sql`${this.#rowWith('metadata')}.metadata`
+  selectMetadata(): SQL {
+    return sql`${this.#findRowWith('metadata')}.metadata`
   }
 
-  /** The row that has the field. */
-  #rowWith(name: string): SQL {
+  #findRowWith(name: string): SQL {
     const column = editionFields[name]
     if (this.#editions === null || column === undefined) return user
     this.#used.add(column)
-    return seen
+    return editionRow
   }
 
   /**
-   * What an expression that used these fields is selected from: each is made once for a person, who is a row also where
-   * no edition of the scope knows them. The offset keeps SQLite from putting the columns into the expression, once for each
-   * time that it names them.
+   * The `from` clause that the fields used so far need: one row, even when no visible edition knows the person. `offset 0`
+   * stops SQLite from flattening the subquery, which would compute each column again at each use.
    */
-  sources(): SQL[] {
+  buildSources(): SQL[] {
     const editions = this.#editions
     if (editions === null || this.#used.size === 0) return []
     const columns = [...this.#used].map(
@@ -61,7 +59,7 @@ export class Person {
     return [
       sql`(select ${sql.join(columns, sql`, `)}
         from (select ${selectLatestSeq(sql`u.seq`, editions)} as seq) as latest
-          left join edition_customers as known on known.seq = latest.seq limit 1 offset 0) ${seen}`,
+          left join edition_customers as known on known.seq = latest.seq limit 1 offset 0) ${editionRow}`,
     ]
   }
 }

@@ -1,105 +1,127 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { Expression } from '../../domain/cel/index.ts'
+import type { BoundScope } from './columns.ts'
 import type { Json } from './json.ts'
-import { chain, failing, guarded, total, type Value } from './values.ts'
+import { failingValue, guardValue, joinConditions, plainValue, type Value } from './values.ts'
 
-/** The value of the variable of a macro: a row of a table, a value, or a value of metadata. */
+/** The variable of a macro: a row of a table, a value, or a metadata value. */
 export type ElementSql = { row: SQL } | { value: Value } | { json: Json }
 
-/** A list: the rows that it has. */
+/** What the lowering of lists needs from the lowering of the whole expression. */
+export interface ListLowering {
+  readonly bound: BoundScope
+  /** `positive`: an error in this position counts as false. */
+  lower: (expression: Expression, positive?: boolean) => Value
+  lowerJson: (expression: Expression) => Json
+  /** The row of a macro variable. */
+  findRow: (name: string) => SQL
+  /** The row of the purchase when the expression is its product name. Null for other expressions and packed constants. */
+  findPurchaseOfName: (expression: Expression) => SQL | null
+  withVariable: <T>(name: string, element: ElementSql, work: () => T) => T
+  /** Called for a list whose length the row of its surrounding list does not limit. */
+  noteList: () => void
+}
+
+/** A list in SQL. */
 export interface Rows {
   from: SQL
   where: SQL[]
   element: ElementSql
-  /** The condition of the rows in the list; all rows without one. An error here is an error of the list. */
-  keep: Value | null
-  /** Holds when the list exists. */
+  /** Which rows are in the list; null for all. An error here is an error of the whole list. */
+  filter: Value | null
+  /** Holds when the value is a list at all. Null when it always is. */
   guard: SQL | null
 }
 
-const whereOf = (conditions: SQL[]): SQL => (conditions.length ? sql`where ${chain('and', conditions)}` : sql``)
+const buildWhere = (conditions: SQL[]): SQL =>
+  conditions.length ? sql`where ${joinConditions('and', conditions)}` : sql``
 
-/** The list with a further condition. */
-export function kept(rows: Rows, condition: Value): Rows {
-  if (!rows.keep?.fails && !condition.fails)
-    return { ...rows, where: [...rows.where, ...(rows.keep ? [rows.keep.sql] : []), condition.sql], keep: null }
-  const keep = rows.keep
-    ? failing(sql`case ${rows.keep.sql} when 1 then ${condition.sql} when 0 then 0 end`)
-    : condition
-  return { ...rows, keep }
+export function filterRows(rows: Rows, condition: Value): Rows {
+  const { filter } = rows
+  if (!filter?.fails && !condition.fails)
+    return { ...rows, where: [...rows.where, ...(filter ? [filter.sql] : []), condition.sql], filter: null }
+  return {
+    ...rows,
+    filter: filter ? failingValue(sql`case ${filter.sql} when 1 then ${condition.sql} when 0 then 0 end`) : condition,
+  }
 }
 
-/** The list with each element mapped. */
-export function mapped(rows: Rows, value: Value, alias: SQL): Rows {
-  const one = value.ok ? sql`case when ${value.ok} then 1 end` : sql`case when ${value.sql} is not null then 1 end`
-  const made = value.fails ? failing(one) : total(sql`1`)
-  const keep = rows.keep
+export function mapRows(rows: Rows, value: Value, alias: SQL): Rows {
+  const isOk = sql`case when ${value.ok ?? sql`${value.sql} is not null`} then 1 end`
+  const mapped = value.fails ? failingValue(isOk) : plainValue(sql`1`)
+  const filter = rows.filter
     ? {
-        ...made,
-        sql: sql`case ${rows.keep.sql} when 1 then ${made.sql} when 0 then 0 end`,
-        fails: made.fails || rows.keep.fails,
+        ...mapped,
+        sql: sql`case ${rows.filter.sql} when 1 then ${mapped.sql} when 0 then 0 end`,
+        fails: mapped.fails || rows.filter.fails,
       }
-    : made
-  const inner = sql`(select ${keep.sql} as k, ${value.sql} as v from ${rows.from} ${whereOf(rows.where)}) ${alias}`
+    : mapped
+  // `limit -1` stops SQLite from flattening the subquery, which would compute the value again at each use.
+  const from = sql`(select ${filter.sql} as k, ${value.sql} as v from ${rows.from} ${buildWhere(rows.where)} limit -1) ${alias}`
   return {
-    from: inner,
+    from,
     where: [],
     element: { value: { sql: sql`${alias}.v`, nullable: value.nullable, fails: false } },
-    keep: keep.fails || rows.keep ? { sql: sql`${alias}.k`, nullable: false, fails: keep.fails } : null,
+    filter: filter.fails || rows.filter ? { sql: sql`${alias}.k`, nullable: false, fails: filter.fails } : null,
     guard: rows.guard,
   }
 }
 
-/** One row with `k`, whether an element is kept, and `r`, the condition, or what counts as it for the others. */
-const judged = (rows: Rows, condition: Value, dropped: 0 | 1): SQL => {
-  const k = rows.keep?.sql ?? sql`1`
-  const r = rows.keep ? sql`case when ${k} then ${condition.sql} else ${sql.raw(String(dropped))} end` : condition.sql
-  return sql`(select ${k} as k, ${r} as r from ${rows.from} ${whereOf(rows.where)})`
+/** For each row `k`, whether it is in the list, and `r`, the condition. `r` is `otherwise` for rows outside the list. */
+const selectResults = (rows: Rows, condition: Value, otherwise: 0 | 1): SQL => {
+  const k = rows.filter?.sql ?? sql`1`
+  const r = rows.filter
+    ? sql`case when ${k} then ${condition.sql} else ${sql.raw(String(otherwise))} end`
+    : condition.sql
+  return sql`(select ${k} as k, ${r} as r from ${rows.from} ${buildWhere(rows.where)})`
 }
 
-const keepFails = (rows: Rows): SQL => (rows.keep?.fails ? sql`when count(k) < count(*) then null` : sql``)
+const buildFilterError = (rows: Rows): SQL => (rows.filter?.fails ? sql`when count(k) < count(*) then null` : sql``)
 
-const result = (rows: Rows, expression: SQL, ...others: readonly (Value | null)[]): Value => ({
-  sql: guarded([rows.guard], expression),
+const buildResult = (rows: Rows, expression: SQL, condition: Value | null = null): Value => ({
+  sql: guardValue([rows.guard], expression),
   nullable: false,
-  fails: rows.guard !== null || [rows.keep, ...others].some((value) => value?.fails ?? false),
+  fails: rows.guard !== null || [rows.filter, condition].some((value) => value?.fails ?? false),
 })
 
-/** With the conditions of the list and `condition` in the where clause. Only where errors count as false. */
-const found = (rows: Rows, condition: SQL): SQL =>
-  sql`exists (select 1 from ${rows.from} ${whereOf([...rows.where, ...(rows.keep ? [rows.keep.sql] : []), condition])})`
+/** Correct only where errors count as false. */
+const matchesAny = (rows: Rows, condition: SQL): SQL =>
+  sql`exists (select 1 from ${rows.from} ${buildWhere([...rows.where, ...(rows.filter ? [rows.filter.sql] : []), condition])})`
 
 /** `positive`: an error in this position counts as false. */
-export function existsIn(rows: Rows, condition: Value, positive: boolean): Value {
-  if (!rows.keep?.fails && (positive || !condition.fails)) return result(rows, found(rows, condition.sql), condition)
-  const all = judged(rows, condition, 0)
-  return result(
+export function lowerExists(rows: Rows, condition: Value, positive: boolean): Value {
+  if (!rows.filter?.fails && (positive || !condition.fails))
+    return buildResult(rows, matchesAny(rows, condition.sql), condition)
+  return buildResult(
     rows,
-    sql`(select case ${keepFails(rows)} when max(r) = 1 then 1 when count(r) < count(*) then null else 0 end from ${all})`,
+    sql`(select case ${buildFilterError(rows)} when max(r) = 1 then 1 when count(r) < count(*) then null else 0 end
+      from ${selectResults(rows, condition, 0)})`,
     condition,
   )
 }
 
-export function allIn(rows: Rows, condition: Value, positive: boolean): Value {
-  if (!rows.keep?.fails && (positive || !condition.fails))
-    return result(rows, sql`(not ${found(rows, sql`${condition.sql} is not true`)})`, condition)
-  const all = judged(rows, condition, 1)
-  return result(
+export function lowerAll(rows: Rows, condition: Value, positive: boolean): Value {
+  if (!rows.filter?.fails && (positive || !condition.fails))
+    return buildResult(rows, sql`(not ${matchesAny(rows, sql`${condition.sql} is not true`)})`, condition)
+  return buildResult(
     rows,
-    sql`(select case ${keepFails(rows)} when min(r) = 0 then 0 when count(r) < count(*) then null else 1 end from ${all})`,
+    sql`(select case ${buildFilterError(rows)} when min(r) = 0 then 0 when count(r) < count(*) then null else 1 end
+      from ${selectResults(rows, condition, 1)})`,
     condition,
   )
 }
 
-export function existsOneIn(rows: Rows, condition: Value): Value {
-  const all = judged(rows, condition, 0)
-  return result(
+export const lowerExistsOne = (rows: Rows, condition: Value): Value =>
+  buildResult(
     rows,
-    sql`(select case ${keepFails(rows)} when count(r) < count(*) then null else coalesce(sum(r), 0) = 1 end from ${all})`,
+    sql`(select case ${buildFilterError(rows)} when count(r) < count(*) then null else coalesce(sum(r), 0) = 1 end
+      from ${selectResults(rows, condition, 0)})`,
     condition,
   )
-}
 
-export function sizeOf(rows: Rows): Value {
-  const all = judged(rows, total(sql`1`), 0)
-  return result(rows, sql`(select case ${keepFails(rows)} when 1 then coalesce(sum(r), 0) end from ${all})`)
-}
+export const countRows = (rows: Rows): Value =>
+  buildResult(
+    rows,
+    sql`(select case ${buildFilterError(rows)} when 1 then coalesce(sum(r), 0) end
+      from ${selectResults(rows, plainValue(sql`1`), 0)})`,
+  )

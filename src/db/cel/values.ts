@@ -1,74 +1,69 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Type } from '../../domain/cel/index.ts'
 
-/**
- * A value in SQL. An error of CEL is NULL; where the value itself may be null, `ok` marks an error: it holds
- * exactly when there was none.
- */
+/** A value in SQL. An error of CEL is NULL. Where the value itself can be null, `ok` is false exactly for an error. */
 export interface Value {
   sql: SQL
   nullable: boolean
   fails: boolean
   ok?: SQL
-  /** Values of literals, known before the statement runs: integers, and times in milliseconds. */
+  /** The value of an integer, timestamp or duration literal. */
   constant?: bigint
 }
 
-/** Never null and never an error. */
-export const total = (expression: SQL): Value => ({ sql: expression, nullable: false, fails: false })
-/** NULL is an error. */
-export const failing = (expression: SQL): Value => ({ sql: expression, nullable: false, fails: true })
-/** NULL is the value null. */
-export const optional = (expression: SQL): Value => ({ sql: expression, nullable: true, fails: false })
-/** `fails` unless the operands cannot. An operand that may be null fails, as every operator is strict. */
-export const strict = (expression: SQL, ...operands: readonly Value[]): Value => ({
+/** A value that is never null and never an error. */
+export const plainValue = (expression: SQL): Value => ({ sql: expression, nullable: false, fails: false })
+/** A value for which NULL is an error. */
+export const failingValue = (expression: SQL): Value => ({ sql: expression, nullable: false, fails: true })
+/** A value for which NULL is null, and that is never an error. */
+export const nullableValue = (expression: SQL): Value => ({ sql: expression, nullable: true, fails: false })
+/** The result of an operator for which a null or failing operand is an error. */
+export const strictValue = (expression: SQL, ...operands: readonly Value[]): Value => ({
   sql: expression,
   nullable: false,
   fails: operands.some((operand) => operand.fails || operand.nullable),
 })
 
-/** An integer is compared with a double as a double, precise or not. */
-export const besides = (value: Value, own: Type, other: Type): Value => {
-  if (own !== 'int' || (other !== 'double' && other !== 'json')) return value
+/** CEL compares an integer with a double as a double. */
+export const castForComparison = (value: Value, type: Type, other: Type): Value => {
+  if (type !== 'int' || (other !== 'double' && other !== 'json')) return value
   const { constant: _, ...rest } = value
   return { ...rest, sql: sql`cast(${value.sql} as real)` }
 }
 
-export const integer = (value: bigint): Value => ({ ...total(sql.raw(`(${value})`)), constant: value })
+export const integerValue = (value: bigint): Value => ({ ...plainValue(sql.raw(`(${value})`)), constant: value })
 
-/** Holds when the value is no error; null when it never is. */
-export function okOf(value: Value): SQL | null {
+/** A condition that holds unless the value is an error; null when it cannot be one. */
+export function buildOk(value: Value): SQL | null {
   if (!value.fails) return null
   return value.ok ?? sql`${value.sql} is not null`
 }
 
-/** A tree of the lowest height: SQLite allows a hundred levels. */
-export function chain(operator: 'and' | 'or', operands: readonly SQL[]): SQL {
+/** Builds a balanced tree, because SQLite allows an expression depth of 100. */
+export function joinConditions(operator: 'and' | 'or', operands: readonly SQL[]): SQL {
   const [only] = operands
   if (!only) return sql.raw(operator === 'and' ? '1' : '0')
   if (operands.length === 1) return only
   const middle = Math.ceil(operands.length / 2)
-  const left = chain(operator, operands.slice(0, middle))
-  const right = chain(operator, operands.slice(middle))
+  const left = joinConditions(operator, operands.slice(0, middle))
+  const right = joinConditions(operator, operands.slice(middle))
   return sql`(${left} ${sql.raw(operator)} ${right})`
 }
 
-const present = (conditions: readonly (SQL | null)[]): SQL[] => conditions.filter((condition) => condition !== null)
-
-/** `expression` where all the conditions hold, an error elsewhere. */
-export function guarded(conditions: readonly (SQL | null)[], expression: SQL): SQL {
-  const needed = present(conditions)
-  return needed.length ? sql`case when ${chain('and', needed)} then ${expression} end` : expression
+/** `expression` if all conditions hold, and an error otherwise. */
+export function guardValue(conditions: readonly (SQL | null)[], expression: SQL): SQL {
+  const needed = conditions.filter((condition) => condition !== null)
+  return needed.length ? sql`case when ${joinConditions('and', needed)} then ${expression} end` : expression
 }
 
-export function equals(left: Value, right: Value): Value {
+export function compareValues(left: Value, right: Value): Value {
   const fails = left.fails || right.fails
   if (!left.nullable && !right.nullable) return { sql: sql`(${left.sql} = ${right.sql})`, nullable: false, fails }
-  const same = sql`(${left.sql} is ${right.sql})`
-  return { sql: guarded([okOf(left), okOf(right)], same), nullable: false, fails }
+  const isSame = sql`(${left.sql} is ${right.sql})`
+  return { sql: guardValue([buildOk(left), buildOk(right)], isSame), nullable: false, fails }
 }
 
-/** Values that the statement binds: one by one, or all in one parameter, as D1 allows a hundred. */
+/** Bound constants of a statement. `packed` binds all of them as one JSON parameter, because D1 allows 100 parameters. */
 export class Constants {
   readonly #packed: boolean
   readonly #values: unknown[] = []
@@ -77,8 +72,8 @@ export class Constants {
     this.#packed = packed
   }
 
-  /** Whether the SQL of a value names no other table: packed ones are read from a row beside each person. */
-  get areFixed(): boolean {
+  /** False for packed constants, whose SQL reads a row beside the person. */
+  get areParameters(): boolean {
     return !this.#packed
   }
 
@@ -91,12 +86,13 @@ export class Constants {
   }
 
   #add(value: string | number): SQL {
-    this.#values.push(value)
-    return this.#packed ? sql.raw(`json_extract(k.v, '$[${this.#values.length - 1}]')`) : sql`${value}`
+    if (!this.#packed) return sql`${value}`
+    if (!this.#values.includes(value)) this.#values.push(value)
+    return sql.raw(`json_extract(k.v, '$[${this.#values.indexOf(value)}]')`)
   }
 
-  /** The `from` of an expression that uses the values. */
-  sources(): SQL[] {
+  /** The `from` clause that the SQL of packed constants needs. */
+  buildSources(): SQL[] {
     return this.#packed ? [sql`(select ${JSON.stringify(this.#values)} as v) k`] : []
   }
 }

@@ -6,6 +6,7 @@ import {
   importPhases,
   noColumns,
   noProducts,
+  type PreviewTotals,
   type ProductSummary,
   type RowCounts,
   rowOutcomes,
@@ -38,7 +39,6 @@ export const dataImports = sqliteTable('data_imports', {
   updated_orders: integer().notNull(),
   skipped_orders: integer().notNull(),
   failed_orders: integer().notNull(),
-  results: text({ mode: 'json' }).$type<readonly object[]>().notNull(),
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
@@ -48,7 +48,6 @@ export const dataImports = sqliteTable('data_imports', {
   position: text({ mode: 'json' }).$type<ImportPosition>().notNull().default({}),
   heartbeat_at: integer(),
   format: text({ mode: 'json' }).$type<StoredFormat>(),
-  canonical_key: text(),
   canonical_size: integer(),
   detected_source: text({ mode: 'json' }).$type<StoredSource>(),
   valid_rows: integer().notNull().default(0),
@@ -138,7 +137,7 @@ export const importOrders = sqliteTable(
     outcome: text({ enum: rowOutcomes }),
     order_id: text(),
     order_version: integer(),
-    before: text(),
+    undo_data: text(),
     undo_outcome: text({ enum: ['undone', 'kept'] }),
     undo_reason: text({ enum: keptReasons }),
     errors: text().notNull().default('[]'),
@@ -170,15 +169,10 @@ export const importProducts = sqliteTable(
   (table) => [primaryKey({ columns: [table.import_id, table.position] })],
 )
 
-export const importPreviews = sqliteTable(
-  'import_previews',
-  {
-    import_id: text().notNull(),
-    part: integer().notNull(),
-    version: integer().notNull(),
-    last_number: integer().notNull(),
-    actions: text().notNull(),
-    created_at: integer().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.import_id, table.part] })],
-)
+export const importPreviews = sqliteTable('import_previews', {
+  import_id: text().primaryKey(),
+  version: integer().notNull(),
+  last_number: integer().notNull(),
+  totals: text({ mode: 'json' }).$type<PreviewTotals>().notNull(),
+  counted_at: integer().notNull(),
+})

@@ -5,15 +5,14 @@ export interface CelFunction {
   example: string
 }
 
-const getters = (of: string, entries: readonly (readonly [string, string])[]): CelFunction[] =>
+const buildGetters = (type: string, entries: readonly (readonly [string, string])[]): CelFunction[] =>
   entries.map(([name, description]) => ({
     name,
-    signature: `${of}.${name}() -> int`,
+    signature: `${type}.${name}() -> int`,
     description,
-    example: of === 'timestamp' ? `user.date_joined.${name}() == 1` : `(now - user.date_joined).${name}() > 1`,
+    example: type === 'timestamp' ? `user.date_joined.${name}() == 1` : `(now - user.date_joined).${name}() > 1`,
   }))
 
-/** The functions of expressions. */
 export const functions: readonly CelFunction[] = [
   {
     name: 'exists',
@@ -42,19 +41,19 @@ export const functions: readonly CelFunction[] = [
   {
     name: 'map',
     signature: 'list.map(x, value) -> list',
-    description: 'What is made of each element; one `map` a list.',
+    description: 'The value of each element. A list can be mapped once.',
     example: '"Day ticket" in purchases.map(p, p.product_name)',
   },
   {
     name: 'has',
     signature: 'has(metadata or consent) -> bool',
-    description: 'True when the key is there.',
+    description: 'True when the key exists.',
     example: 'has(user.metadata.company)',
   },
   {
     name: 'in',
     signature: 'value in list -> bool',
-    description: 'True when the list contains the value, or metadata the key.',
+    description: 'True when the list contains the value, or the metadata object has the key.',
     example: 'user.locale in ["da", "sv", "no"]',
   },
   {
@@ -66,49 +65,49 @@ export const functions: readonly CelFunction[] = [
   {
     name: 'contains',
     signature: 'string.contains(string) -> bool',
-    description: 'True when the text contains the other one, by letter and case.',
+    description: 'True when the text contains the other text. Upper and lower case differ.',
     example: 'user.last_name.contains("sen")',
   },
   {
     name: 'startsWith',
     signature: 'string.startsWith(string) -> bool',
-    description: 'True when the text begins with the other one.',
+    description: 'True when the text starts with the other text.',
     example: 'user.phone_number.startsWith("+45")',
   },
   {
     name: 'endsWith',
     signature: 'string.endsWith(string) -> bool',
-    description: 'True when the text ends with the other one.',
+    description: 'True when the text ends with the other text.',
     example: 'user.email.endsWith("@example.dk")',
   },
   {
     name: 'lowerAscii',
     signature: 'string.lowerAscii() -> string',
-    description: 'The letters A to Z in lower case; others stay.',
+    description: 'The text with the letters A to Z in lower case.',
     example: 'user.first_name.lowerAscii() == "anna"',
   },
   {
     name: 'upperAscii',
     signature: 'string.upperAscii() -> string',
-    description: 'The letters a to z in upper case; others stay.',
+    description: 'The text with the letters a to z in upper case.',
     example: 'user.first_name.upperAscii() == "ANNA"',
   },
   {
     name: 'timestamp',
     signature: 'timestamp(string literal or seconds) -> timestamp',
-    description: 'A point in time, in RFC 3339 with milliseconds at most.',
+    description: 'A point in time in RFC 3339 format, to the millisecond.',
     example: 'user.date_joined >= timestamp("2026-01-01T00:00:00Z")',
   },
   {
     name: 'duration',
     signature: 'duration(string literal) -> duration',
-    description: 'A length of time in h, m, s and ms.',
+    description: 'A length of time in hours, minutes, seconds or milliseconds, such as 72h or 1h30m.',
     example: 'user.last_seen < now - duration("720h")',
   },
   {
     name: 'int',
     signature: 'int(double, string, timestamp or metadata) -> int',
-    description: 'A whole number: doubles lose their fraction, timestamps become seconds.',
+    description: 'A whole number. Doubles lose their fraction, and timestamps become seconds.',
     example: 'int(user.metadata.age) >= 18',
   },
   {
@@ -126,10 +125,10 @@ export const functions: readonly CelFunction[] = [
   {
     name: 'bool',
     signature: 'bool(string) -> bool',
-    description: 'True for 1, t, true, TRUE and True; false for 0, f, false, FALSE and False; else an error.',
+    description: 'True for 1, t, true, TRUE and True; false for 0, f, false, FALSE and False; an error otherwise.',
     example: 'bool(string(user.is_verified))',
   },
-  ...getters('timestamp', [
+  ...buildGetters('timestamp', [
     ['getFullYear', 'Year in UTC.'],
     ['getMonth', 'Month in UTC, from 0.'],
     ['getDate', 'Day of the month in UTC, from 1.'],
@@ -141,22 +140,22 @@ export const functions: readonly CelFunction[] = [
     ['getSeconds', 'Second in UTC.'],
     ['getMilliseconds', 'Millisecond in UTC.'],
   ]),
-  ...getters('duration', [
-    ['getHours', 'Whole hours of the length.'],
-    ['getMinutes', 'Whole minutes of the length.'],
-    ['getSeconds', 'Whole seconds of the length.'],
-    ['getMilliseconds', 'Milliseconds of the last second.'],
+  ...buildGetters('duration', [
+    ['getHours', 'Whole hours.'],
+    ['getMinutes', 'Whole minutes.'],
+    ['getSeconds', 'Whole seconds.'],
+    ['getMilliseconds', 'Milliseconds within the second.'],
   ]),
 ]
 
-/** Unsupported functions that people try, each with an alternative. */
+/** CEL functions that segments do not have, with the message for each. */
 export const refusedFunctions: Readonly<Record<string, string>> = {
-  matches: 'Regular expressions are not supported: use contains, startsWith or endsWith.',
-  dyn: 'dyn is not supported.',
+  matches: 'Regular expressions are not supported. Use `contains`, `startsWith` or `endsWith`.',
+  dyn: '`dyn` is not supported.',
   type: 'Types cannot be compared.',
   bytes: 'Bytes are not supported.',
-  uint: 'Unsigned integers are not supported: use int.',
-  bind: 'cel.bind is not supported.',
+  uint: 'Unsigned numbers are not supported. Use `int`.',
+  bind: '`cel.bind` is not supported.',
 }
 
 export const examples: readonly { title: string; expression: string }[] = [
@@ -175,8 +174,8 @@ export const examples: readonly { title: string; expression: string }[] = [
   },
   { title: 'Wants the newsletter', expression: 'has(consents.newsletter) && consents.newsletter.is_current' },
   {
-    title: 'Opened a campaign without a click',
+    title: 'Opened a campaign but clicked no link',
     expression: 'size(campaigns.opened) > 0 && size(campaigns.clicked) == 0',
   },
-  { title: 'A value of the metadata', expression: 'has(user.metadata.company) && user.metadata.company != ""' },
+  { title: 'Has a value in the metadata', expression: 'has(user.metadata.company) && user.metadata.company != ""' },
 ]

@@ -1,20 +1,10 @@
 import { variables } from './catalogue.ts'
 import { examples, functions } from './functions.ts'
 
-export { type CheckedExpression, checkExpression, typedExpression } from './check/check.ts'
+export { type CheckedExpression, checkExpression, checkTypes } from './check/check.ts'
 export type { KnownLiteral } from './check/checker.ts'
 export { limits } from './parse.ts'
-export {
-  costError,
-  hasLists,
-  hasNestedLists,
-  maxCombinations,
-  meanWork,
-  type MeanSizes,
-  peopleAStatement,
-} from './cost.ts'
-export { type ListSizes, noLists } from './survey.ts'
-export type { CelError, Expression, Type, ValuesFrom } from './types.ts'
+export type { CelError, Expression, Type, ValueKind } from './types.ts'
 
-/** The fields of expressions: the one list for the checker, the SQL and the API's description. */
+/** Everything that an expression can use: the answer of `getCelContext`, and what the checker and the SQL know. */
 export const context = { variables, functions, examples }

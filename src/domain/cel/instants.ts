@@ -1,19 +1,18 @@
 const day = 86_400_000n
 export const timestampRange = { from: -62_135_596_800_000n, to: 253_402_300_799_999n } as const
-/** CEL's durations are 64 bits of nanoseconds. */
+/** CEL durations are 64-bit numbers of nanoseconds. */
 export const durationRange = { from: -9_223_372_036_854n, to: 9_223_372_036_854n } as const
 
-/** The characters of a timestamp or a duration. */
-const maxLength = 100
+const maxCharacters = 100
 
 export type Milliseconds = bigint | 'invalid' | 'too_precise' | 'out_of_range'
 
 const timestampPattern =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/
 
-/** RFC 3339 to milliseconds. */
-export function timestampOf(text: string): Milliseconds {
-  if (text.length > maxLength) return 'invalid'
+/** Reads RFC 3339 into milliseconds since 1970. */
+export function parseTimestamp(text: string): Milliseconds {
+  if (text.length > maxCharacters) return 'invalid'
   const match = timestampPattern.exec(text)
   if (!match) return 'invalid'
   const [, year, month, date, hour, minute, second, fraction = '', sign, offsetHours = '0', offsetMinutes = '0'] = match
@@ -39,9 +38,9 @@ const units: Record<string, bigint> = {
   h: (day / 24n) * 1_000_000n,
 }
 
-/** Go's notation, such as `72h`, `1h30m` or `-1.5s`, to milliseconds. */
-export function durationOf(text: string): Milliseconds {
-  if (text.length > maxLength) return 'invalid'
+/** Reads Go's notation, such as `72h`, `1h30m` or `-1.5s`, into milliseconds. */
+export function parseDuration(text: string): Milliseconds {
+  if (text.length > maxCharacters) return 'invalid'
   if (/^[-+]?0$/.test(text)) return 0n
   const match = /^([-+]?)((?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))+)$/.exec(text)
   if (!match) return 'invalid'

@@ -1,12 +1,23 @@
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js'
-import { knownSyntax, syntaxMistakes } from './mistakes/syntax-mistakes.ts'
+import { describeSyntaxError } from './messages.ts'
 import { type SourceRange, Refusal } from './types.ts'
 
 export type Ast = ASTNode
 
-export const limits = { characters: 4000, nodes: 300, depth: 20, list: 500, macros: 2 } as const
+/**
+ * `nodes` are those of the whole expression, in the conditions of lists, and in the conditions of lists inside lists.
+ * SQLite gets slower with each further subquery of a statement, so `consents` limits how often an expression uses them.
+ */
+export const limits = {
+  characters: 4000,
+  nodes: [300, 150, 40],
+  consents: 20,
+  depth: 20,
+  list: 500,
+  nesting: 2,
+} as const
 
-// Parentheses count as depth here, and every element of a list as a node: the limits that count are ours, below.
+// The parser counts parentheses as depth and list elements as nodes. Its limits are wider than those of `measure`.
 const environment = new Environment({
   limits: {
     maxAstNodes: limits.characters,
@@ -20,61 +31,47 @@ const environment = new Environment({
 export interface Parsed {
   source: string
   ast: Ast
-  /** The range of a node together with the parentheses that belong to it. */
-  rangeOf: (node: SourceRange) => SourceRange
+  /** Includes the parentheses around a node. */
+  expandRange: (node: SourceRange) => SourceRange
 }
 
-/** Throws a Refusal for a text that is no expression or too large. */
-export function parse(source: string): Parsed {
+export function parseExpression(source: string): Parsed {
   if (source.length > limits.characters) {
     const range = { start: limits.characters, end: source.length }
-    throw new Refusal('limit_exceeded', `An expression has at most ${limits.characters} characters.`, range)
+    throw new Refusal('limit_exceeded', `An expression can have at most ${limits.characters} characters.`, range)
   }
   if (source.trim() === '') throw new Refusal('empty', 'The expression is empty.', { start: 0, end: source.length })
-  const ast = syntaxOf(source)
+  const ast = parseSyntax(source)
   measure(ast)
-  const pairs = parenthesesOf(source)
-  return { source, ast, rangeOf: (node) => widened(node, pairs) }
+  const pairs = findParentheses(source)
+  return { source, ast, expandRange: (node) => expandRange(node, pairs) }
 }
 
-/** All faults of a text that is no expression; the refusal itself is the first. */
-export class SyntaxRefusal extends Refusal {
-  readonly all: readonly Refusal[]
-
-  constructor(all: readonly Refusal[]) {
-    const [first] = all
-    super(first?.code ?? 'unexpected_token', first?.message ?? '', first?.range ?? { start: 0, end: 0 })
-    this.all = all
-  }
-}
-
-function syntaxOf(source: string): Ast {
+function parseSyntax(source: string): Ast {
   try {
     return environment.parse(source).ast
   } catch (error) {
     if (!(error instanceof ParseError)) throw error
-    const { start, end } = error.range ?? { start: 0, end: source.length }
-    const known = knownSyntax(error.code, source.slice(start, end))
-    if (known !== null) throw new Refusal(error.code, known, { start, end })
-    const mistakes = syntaxMistakes(source, { code: error.code, start, end })
-    throw new SyntaxRefusal(mistakes.map(({ code, message, ...range }) => new Refusal(code, message, range)))
+    const range = error.range ?? { start: 0, end: source.length }
+    const message = describeSyntaxError(error.code, source.slice(range.start, range.end), error.summary)
+    throw new Refusal(error.code, message, range)
   }
 }
 
-/** The operands of a chain of the same logical operator, from left to right. */
-export function chainOf(ast: Ast, op: '&&' | '||'): Ast[] {
+/** Lists the operands of `a && b && c` or `a || b || c`. */
+export function listOperands(ast: Ast, op: '&&' | '||'): Ast[] {
   const operands: Ast[] = []
   let rest = ast
   while (rest.op === op) {
     const [left, right] = rest.args
-    operands.unshift(...chainOf(right, op))
+    operands.unshift(...listOperands(right, op))
     rest = left
   }
   return [rest, ...operands]
 }
 
-function childrenOf(ast: Ast): Ast[] {
-  if (ast.op === '&&' || ast.op === '||') return chainOf(ast, ast.op)
+function listChildren(ast: Ast): Ast[] {
+  if (ast.op === '&&' || ast.op === '||') return listOperands(ast, ast.op)
   if (ast.op === 'list' && ast.args.every((item) => item.op === 'value')) return []
   if (ast.op === 'value' || ast.op === 'id') return []
   const flat = (args: unknown): Ast[] => {
@@ -87,14 +84,13 @@ function childrenOf(ast: Ast): Ast[] {
 const heavyCalls = /^(?:int|double|timestamp|exists|exists_one|all|filter|map|get[A-Z]\w*)$/
 
 /**
- * The levels that a node takes. SQLite accepts expressions of a depth of a hundred: a node that becomes several levels
- * of SQL counts for more, so that everything within the limit runs.
+ * SQLite accepts expressions up to a depth of 100, so a node that is lowered to several levels of SQL counts as several.
  */
-function levelsOf(ast: Ast): number {
+function countLevels(ast: Ast): number {
   switch (ast.op) {
     case '&&':
     case '||':
-      return Math.ceil(Math.log2(chainOf(ast, ast.op).length))
+      return Math.ceil(Math.log2(listOperands(ast, ast.op).length))
     case '+':
     case '-':
     case '*':
@@ -115,28 +111,41 @@ function levelsOf(ast: Ast): number {
   }
 }
 
+const macros = ['exists', 'exists_one', 'all', 'filter', 'map']
+
+const nodeLimitMessages = [
+  `An expression can have at most ${limits.nodes[0]} names, values and operators.`,
+  `The conditions of lists can have at most ${limits.nodes[1]} names, values and operators together.`,
+  `The conditions of lists inside lists can have at most ${limits.nodes[2]} names, values and operators together.`,
+]
+
+/** Counts nodes and levels, and throws when a limit is exceeded. */
 function measure(ast: Ast): void {
-  let nodes = 0
-  const visit = (node: Ast, above: number) => {
-    if (++nodes > limits.nodes)
-      throw new Refusal('limit_exceeded', `An expression has at most ${limits.nodes} nodes.`, node)
-    const depth = above + levelsOf(node)
+  const nodesLeft: number[] = [...limits.nodes]
+  const visit = (node: Ast, above: number, lists: number) => {
+    for (const [level, left] of nodesLeft.slice(0, lists + 1).entries()) {
+      if (left === 0) throw new Refusal('limit_exceeded', nodeLimitMessages[level] ?? '', node)
+      nodesLeft[level] = left - 1
+    }
+    const depth = above + countLevels(node)
     if (depth > limits.depth)
-      throw new Refusal('limit_exceeded', `Expressions nest at most ${limits.depth} deep.`, node)
-    for (const child of childrenOf(node)) visit(child, depth)
+      throw new Refusal('limit_exceeded', `An expression can be nested at most ${limits.depth} levels deep.`, node)
+    if (node.op === 'rcall' && macros.includes(node.args[0])) {
+      visit(node.args[1], depth, lists)
+      for (const argument of node.args[2]) visit(argument, depth, lists + 1)
+    } else for (const child of listChildren(node)) visit(child, depth, lists)
   }
-  visit(ast, 0)
+  visit(ast, 0, 0)
 }
 
-const notCode =
-  // Bounded: at most 4,000 characters, which `parse` checks.
+const commentTextOrParenthesis =
   /\/\/[^\n]*|"""(?:\\[^]|[^\\])*?"""|'''(?:\\[^]|[^\\])*?'''|"(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*'|[()]/g
 
-/** Matching parentheses of the source; the parser drops those that only group. */
-function parenthesesOf(source: string): SourceRange[] {
+/** The syntax tree has no grouping parentheses, so their places are read from the source. */
+function findParentheses(source: string): SourceRange[] {
   const open: number[] = []
   const pairs: SourceRange[] = []
-  for (const { 0: token, index } of source.matchAll(notCode)) {
+  for (const { 0: token, index } of source.matchAll(commentTextOrParenthesis)) {
     if (token === '(') open.push(index)
     if (token !== ')') continue
     const start = open.pop()
@@ -145,17 +154,17 @@ function parenthesesOf(source: string): SourceRange[] {
   return pairs
 }
 
-function widened({ start, end }: SourceRange, pairs: readonly SourceRange[]): SourceRange {
+function expandRange({ start, end }: SourceRange, pairs: readonly SourceRange[]): SourceRange {
   const range = { start, end }
-  for (let again = true; again;) {
-    again = false
+  for (let hasGrown = true; hasGrown;) {
+    hasGrown = false
     for (const pair of pairs) {
       const opens = pair.start >= range.start && pair.start < range.end
       const closes = pair.end > range.start && pair.end <= range.end
       if (opens === closes) continue
       range.start = Math.min(range.start, pair.start)
       range.end = Math.max(range.end, pair.end)
-      again = true
+      hasGrown = true
     }
   }
   return range

@@ -1,10 +1,10 @@
-/** A place in the source: UTF-16 offsets from 0, `end` exclusive. */
+/** UTF-16 offsets from 0; `end` is exclusive. */
 export interface SourceRange {
   start: number
   end: number
 }
 
-/** A fault of an expression with its place; `line` and `column` count from 1. */
+/** An error in an expression. `line` and `column` count from 1. */
 export interface CelError extends SourceRange {
   code: string
   message: string
@@ -16,36 +16,38 @@ export type Scalar = 'bool' | 'int' | 'double' | 'string' | 'timestamp' | 'durat
 export type ObjectName = 'user' | 'order' | 'purchase' | 'consents' | 'consent' | 'stats' | 'campaigns' | 'edition'
 export interface ListType {
   list: Type
-  /** The elements may be null. */
+  /** Elements can be null. */
   nullable: boolean
 }
-/** `json` is a value of metadata, whose type shows only when it is read; `never` is the element of `[]`. */
+/** `json` is a metadata value, whose type is only known when it is read. `never` is the element type of `[]`. */
 export type Type = Scalar | 'null' | 'json' | 'never' | ObjectName | ListType
 
-/** The known values that a field takes: `dynamic_values` of the context. */
-export type ValuesFrom =
-  | 'products'
-  | 'variants'
-  | 'locations'
-  | 'options'
-  | 'consents'
-  | 'locales'
-  | 'editions'
-  | 'order_statuses'
-  | 'order_types'
-  | 'purchase_statuses'
-  | 'consent_statuses'
-  | 'currencies'
-  | 'campaigns'
+/** The lists of `dynamic_values` in the CEL context. */
+export const valueKinds = [
+  'products',
+  'variants',
+  'locations',
+  'options',
+  'consents',
+  'locales',
+  'editions',
+  'order_statuses',
+  'order_types',
+  'purchase_statuses',
+  'consent_statuses',
+  'currencies',
+  'campaigns',
+] as const
+export type ValueKind = (typeof valueKinds)[number]
 
 export type ArithmeticOperator = '+' | '-' | '*' | '/' | '%'
 export type ComparisonOperator = '<' | '<=' | '>' | '>=' | '==' | '!='
 export type MacroName = 'exists' | 'exists_one' | 'all' | 'filter' | 'map'
 export type Constant = string | bigint | number | boolean | null
 
-/** Where the known values of a field are; `by` says whether it is compared with their ids and keys or their names. */
-interface KnownFrom {
-  from: ValuesFrom
+/** `by` is `value` for a field that holds ids or keys, and `label` for one that holds names. */
+interface ValueSource {
+  from: ValueKind
   field: string
   by: 'value' | 'label'
 }
@@ -53,7 +55,7 @@ interface KnownFrom {
 interface Base extends SourceRange {
   type: Type
   nullable: boolean
-  values?: KnownFrom | undefined
+  values?: ValueSource | undefined
 }
 
 export type LiteralExpression = Base & { node: 'literal'; value: Constant }
@@ -63,11 +65,11 @@ export type MacroExpression = Base & {
   range: Expression
   variable: string
   predicate: Expression | null
-  /** The result of `map` for an element. */
+  /** The value that `map` makes of each element; null for other macros. */
   result: Expression | null
 }
 
-/** A checked expression: every node has its type, and metadata is converted where a type is needed. */
+/** A checked expression: each node has a type, and an `as` node converts metadata where a type is needed. */
 export type Expression =
   /** Timestamps and durations are milliseconds. */
   | LiteralExpression
@@ -78,7 +80,7 @@ export type Expression =
   | (Base & { node: 'member'; object: Expression; key: string })
   | (Base & { node: 'has_member'; object: Expression; key: string })
   | (Base & { node: 'has_consent'; key: string })
-  /** A value of metadata that has to be of `type`, or it is an error. */
+  /** Reads a metadata value as `type`. Another type is an error when the expression runs. */
   | (Base & { node: 'as'; operand: Expression })
   | (Base & { node: 'and' | 'or'; operands: Expression[] })
   | (Base & { node: 'not'; operand: Expression })
@@ -96,14 +98,14 @@ export type ExpressionOf<Node extends Expression['node']> = Extract<Expression, 
 const scalars: readonly Type[] = ['bool', 'int', 'double', 'string', 'timestamp', 'duration']
 export const isScalar = (type: Type): type is Scalar => scalars.includes(type)
 
-export const isList = (type: Type): type is ListType => typeof type === 'object'
+export const isListType = (type: Type): type is ListType => typeof type === 'object'
 
-export const nameOf = (type: Type): string => {
-  if (isList(type)) return `list<${nameOf(type.list)}>`
+export const formatType = (type: Type): string => {
+  if (isListType(type)) return `list<${formatType(type.list)}>`
   return type === 'json' ? 'a value of metadata' : type
 }
 
-/** Thrown inside the checker and answered as an error of the expression. */
+/** Thrown by the parser and the checker; clients get it as an error of the expression. */
 export class Refusal extends Error {
   readonly code: string
   readonly range: SourceRange
@@ -115,7 +117,7 @@ export class Refusal extends Error {
   }
 }
 
-export function errorAt(source: string, code: string, message: string, range: SourceRange): CelError {
+export function buildError(source: string, code: string, message: string, range: SourceRange): CelError {
   const start = Math.min(Math.max(range.start, 0), source.length)
   const end = Math.min(Math.max(range.end, start), source.length)
   const before = source.slice(0, start)

@@ -8,7 +8,7 @@ import type { OrderStatus } from '../orders/orders.ts'
 
 const editable = ['parsing', 'mapping_columns', 'mapping_products', 'ready', 'cancelled'] as const
 
-/** An import of a file. Imports of external orders begin and end in one request. */
+/** Imports of external orders begin and end in one request and skip these states. */
 export const dataImportLifecycle = lifecycle('draft', {
   draft: ['parsing', 'cancelled'],
   parsing: ['parsing', 'mapping_columns', 'failed', 'cancelled'],
@@ -45,16 +45,20 @@ const stagedStatuses = [
   'undone',
 ] as const satisfies DataImportStatus[]
 
-/** The phases of the background work of an import. */
 export const importPhases = ['parse', 'stage', 'import', 'undo'] as const
 export type ImportPhase = (typeof importPhases)[number]
 
 export const rowOutcomes = ['created', 'updated', 'skipped', 'error', 'ignored', 'cancelled'] as const
 export type RowOutcome = (typeof rowOutcomes)[number]
-/** Rows by outcome; an outcome that no row has is left out. */
+/** An outcome without rows is left out. */
 export type RowCounts = Partial<Record<RowOutcome, number>>
 
-/** Counts as an import stores them, with more rows. Null where it did not count from the beginning. */
+export const previewActions = ['create', 'update', 'skip', 'error', 'ignore'] as const
+/** `ignore`: all products of the order are ignored. */
+export type PreviewAction = (typeof previewActions)[number]
+export type PreviewTotals = Record<PreviewAction, number>
+
+/** Adds rows to the stored counts; null for an import that was not counted from the beginning. */
 export function countRows(stored: RowCounts | null, more: RowCounts): RowCounts | null {
   if (stored === null) return null
   const counts = { ...stored }
@@ -65,21 +69,16 @@ export function countRows(stored: RowCounts | null, more: RowCounts): RowCounts 
   return counts
 }
 
-/** The number of orders in one commit. */
 export const ordersPerChunk = 25
-/** Imports of files that an organisation may run at the same time. */
 export const maxRunningImports = 2
-/** How long an import may be undone. */
 export const undoDays = 30
-/** How long the file and the rows of an import are kept after its end. An undo needs them no longer. */
-export const keptDays = undoDays
-/** Background work without progress for this time is begun again. */
+/** How long the file and the rows of an import are stored after its end. An undo needs them as long. */
+export const retentionDays = undoDays
+/** Background work without progress for this time is started again. */
 export const heartbeatLostMs = 120_000
-/** The shortest time between two stored signs of progress, because an index contains the time. */
+/** Progress is stored at most this often, because an index contains its time. */
 export const heartbeatEveryMs = 10_000
-/** The stalls without progress after which the work fails. */
-export const mostStalls = 5
-/** The most different products in the orders of a file. */
+export const maxStalls = 5
 export const maxProducts = 2000
 
 export const importDelimiters = ['auto', ',', ';', 'tab', 'pipe'] as const
@@ -88,7 +87,7 @@ export const quoteOptions = ['auto', 'double', 'none'] as const
 export const decimalOptions = ['auto', '.', ','] as const
 export const dateOptions = ['auto', 'dmy', 'mdy', 'ymd'] as const
 
-/** The options for reading a file and for its orders. Null where the edition or the file decides. */
+/** Null where the edition or the file decides. */
 export interface ImportOptions {
   delimiter: (typeof importDelimiters)[number]
   encoding: 'auto' | 'utf-16' | Encoding
@@ -141,13 +140,13 @@ export const stagingOptions = [
 /** Imports of external orders store fewer options. */
 export type StoredOptions = Partial<ImportOptions>
 
-export function readOptions(given: StoredOptions): ImportOptions {
-  const stored = { ...defaultOptions, ...given }
+export function readOptions(storedOptions: StoredOptions): ImportOptions {
+  const stored = { ...defaultOptions, ...storedOptions }
   const names = Object.keys(defaultOptions) as (keyof ImportOptions)[]
   return Object.fromEntries(names.map((name) => [name, stored[name]])) as unknown as ImportOptions
 }
 
-/** The system whose export the file is, by its headers. */
+/** The system that exported the file, recognized by its headers. */
 export interface StoredSource {
   source: string
   label: string
@@ -196,7 +195,7 @@ interface ImportFacts {
   rows_deleted_at: number | null
 }
 
-const statusesOf: Record<Exclude<ImportActionName, 'undo'>, readonly DataImportStatus[]> = {
+const actionStatuses: Record<Exclude<ImportActionName, 'undo'>, readonly DataImportStatus[]> = {
   update: editableStatuses,
   cancel: dataImportLifecycle.states.filter((from) =>
     (['cancelled', 'cancelling'] as const).some((to) => dataImportLifecycle.allows(from, to)),
@@ -212,19 +211,17 @@ const statusesOf: Record<Exclude<ImportActionName, 'undo'>, readonly DataImportS
 const needFormat: readonly ImportActionName[] = ['update_column_mappings', 'validate', 'process']
 const needFile: readonly ImportActionName[] = ['update', ...needFormat]
 
-/** The actions that an import allows in its state. */
-export const allowsAction = (row: ImportFacts, action: ImportActionName, now: number): boolean => {
+export const allowsImportAction = (row: ImportFacts, action: ImportActionName, now: number): boolean => {
   if (row.rows_deleted_at !== null) return false
   if (row.files_deleted_at !== null && needFile.includes(action)) return false
   if (action === 'undo') return row.undo_until !== null && row.undo_until > now && canBeUndone(row.status)
-  if (!statusesOf[action].includes(row.status)) return false
+  if (!actionStatuses[action].includes(row.status)) return false
   if (row.status !== 'failed') return true
   // A failed import continues with its orders if it began to create them; otherwise it returns to its file.
   if (row.started_at !== null) return action === 'start'
   return action !== 'start' && (!needFormat.includes(action) || row.format !== null)
 }
 
-/** Statuses in which an import has ended. */
 export const endedStatuses = [
   'completed',
   'completed_with_errors',
@@ -235,8 +232,8 @@ export const endedStatuses = [
 
 const canBeUndone = (status: DataImportStatus): boolean => dataImportLifecycle.allows(status, 'undoing')
 
-export const allowedActions = (row: ImportFacts, now: number): ImportActionName[] =>
-  importActionNames.filter((action) => allowsAction(row, action, now))
+export const listImportActions = (row: ImportFacts, now: number): ImportActionName[] =>
+  importActionNames.filter((action) => allowsImportAction(row, action, now))
 
 interface ImportProgress {
   status: DataImportStatus
@@ -246,8 +243,8 @@ interface ImportProgress {
 
 const waiting: readonly DataImportStatus[] = ['draft', 'failed']
 
-/** The progress of the work, in hundredths; 1 without work. */
-export function progressOf({ status, phase, position }: ImportProgress): number {
+/** Rounds down to hundredths; 1 without work. */
+export function getImportProgress({ status, phase, position }: ImportProgress): number {
   if (phase === null) return waiting.includes(status) ? 0 : 1
   const { progress = 0 } = position
   return Math.floor(100 * Math.min(1, Math.max(0, progress))) / 100

@@ -1,4 +1,3 @@
-/** The reasons why an undo leaves an order as the import wrote it. */
 export const keptReasons = [
   'order_missing',
   'customer_erased',
@@ -20,7 +19,6 @@ interface KnownPurchase {
   version: number
 }
 
-/** The changes of an order since an import wrote it. */
 export interface OrderFacts {
   is_missing: boolean
   has_erased_customer: boolean
@@ -31,22 +29,22 @@ export interface OrderFacts {
   has_pass: boolean
   has_email: boolean
   has_later_answer: boolean
-  /** Its purchases today, and the versions with which the import left them. */
+  /** The purchases today, and the versions that the import left. */
   purchases: readonly KnownPurchase[]
   left: ReadonlyMap<string, number>
   is_payment_changed: boolean
 }
 
-/** An expiry by itself does not count as a change. */
-const isLeft = ({ id, status, version }: KnownPurchase, left: ReadonlyMap<string, number>): boolean => {
+/** An expiry alone does not count as a change. */
+const isUnchanged = ({ id, status, version }: KnownPurchase, left: ReadonlyMap<string, number>): boolean => {
   const expected = left.get(id)
   return expected !== undefined && (version === expected || (status === 'expired' && version === expected + 1))
 }
 
-/** The reason why the order stays; null for an unchanged order. */
-export function keptReason(facts: OrderFacts): KeptReason | null {
+/** Null for an unchanged order, which is undone. */
+export function findKeptReason(facts: OrderFacts): KeptReason | null {
   const { purchases, left } = facts
-  const isSame = purchases.length === left.size && purchases.every((purchase) => isLeft(purchase, left))
+  const isSame = purchases.length === left.size && purchases.every((purchase) => isUnchanged(purchase, left))
   const reasons: [boolean, KeptReason][] = [
     [facts.has_erased_customer, 'customer_erased'],
     [facts.is_missing, 'order_missing'],
@@ -62,8 +60,8 @@ export function keptReason(facts: OrderFacts): KeptReason | null {
   return reasons.find(([holds]) => holds)?.[1] ?? null
 }
 
-/** The status of a purchase after an undo: one that has expired since stays expired, unless its validity is longer again. */
-export const statusAfterUndo = (
+/** A purchase that has expired meanwhile stays expired, unless it becomes valid for longer again. */
+export const decideStatusAfterUndo = (
   current: string,
   before: { status: string; valid_until: number | null },
   now: number,

@@ -8,7 +8,7 @@ import {
   type TransactionStatus,
 } from '../orders/orders.ts'
 
-/** A line's total as units to the cent: the first ones cost one minor unit more where it cannot be divided. */
+/** Splits a total to the cent. The first units cost one minor unit more if it cannot be divided. */
 export function splitLine(totalMinor: number, quantity: number): { quantity: number; price_minor: number }[] {
   const price_minor = Math.floor(totalMinor / quantity)
   const dearer = totalMinor - price_minor * quantity
@@ -21,11 +21,11 @@ export function splitLine(totalMinor: number, quantity: number): { quantity: num
 type Priced = Pick<ExternalOrder, 'items' | 'status' | 'amount_minor' | 'service_fee_minor' | 'discount_minor'>
 
 /**
- * The items that make an order's amount, and the amount. Cancelled items count where they were paid: the source's own
- * total says so or, where that fits neither way, money was paid back. They count too where the others alone would make
- * less than nothing, and in a cancelled order that has no others.
+ * Picks the items that make an order's amount. Cancelled items count if they were paid: if the source's total says so
+ * or, if it fits neither way, if money was paid back. They also count if the others make less than nothing, and in a
+ * cancelled order without others.
  */
-export function countedItems(
+export function pickCountedItems(
   order: Priced,
   vatRate: number,
   refundedMinor: number,
@@ -38,8 +38,11 @@ export function countedItems(
   return order.amount_minor === all.totals.total_minor || refundedMinor > 0 ? all : live
 }
 
-/** The status of a new order's payment, by its refunded amount. */
-export function newPaymentStatus(status: OrderStatus, amountMinor: number, refundedMinor: number): TransactionStatus {
+export function decidePaymentStatus(
+  status: OrderStatus,
+  amountMinor: number,
+  refundedMinor: number,
+): TransactionStatus {
   if (refundedMinor === 0) return paymentStatusByOrderStatus[status]
   return refundedMinor < amountMinor ? 'partially_refunded' : 'refunded'
 }
@@ -48,20 +51,19 @@ export interface PaymentAmounts {
   status: TransactionStatus
   amount_minor: number
   refunded_minor: number
-  /** The amount that open refund requests have reserved. */
+  /** The amount that open refund requests reserve. */
   reserved_minor: number
 }
 
-/** The refunded and reserved amounts of a payment. */
-export const takenBack = (payment: Pick<PaymentAmounts, 'refunded_minor' | 'reserved_minor'>): number =>
+export const sumTakenBack = (payment: Pick<PaymentAmounts, 'refunded_minor' | 'reserved_minor'>): number =>
   payment.refunded_minor + payment.reserved_minor
 
 /** Whether refunds depend on the amounts of a payment. */
 const isSettled = (payment: PaymentAmounts): boolean =>
-  takenBack(payment) > 0 || payment.status === 'partially_refunded' || payment.status === 'refunded'
+  sumTakenBack(payment) > 0 || payment.status === 'partially_refunded' || payment.status === 'refunded'
 
-/** Whether the payment failed, so that nothing of it can be paid back. */
-export const isDead = (status: TransactionStatus): boolean => status === 'failed' || status === 'cancelled'
+/** Nothing can be paid back from such a payment. */
+export const hasFailed = (status: TransactionStatus): boolean => status === 'failed' || status === 'cancelled'
 
 export interface PaymentAfter {
   status: TransactionStatus
@@ -70,18 +72,18 @@ export interface PaymentAfter {
 }
 
 /**
- * A payment after its order was imported again with that status and amount, and whether it has the order's amounts. It
- * only goes forward; once money went back or is reserved for a refund, its amounts stay, because they are what was
- * paid; and what went back never becomes less.
+ * Decides a payment after its order is imported again, and whether it follows the order's amounts. A payment only goes
+ * forward. Once money went back or is reserved for a refund, the amounts stay what was paid. The refunded amount never
+ * decreases.
  */
-export function paymentAfter(
+export function decidePayment(
   payment: PaymentAmounts,
   order: { status: OrderStatus; amount_minor: number; refunded_minor: number | null },
 ): { payment: PaymentAfter; follows: boolean } {
   const { status, amount_minor, refunded_minor } = payment
   const refunded = order.refunded_minor ?? 0
   const target = paymentStatusByOrderStatus[order.status]
-  if (refunded > refunded_minor && !isDead(status)) {
+  if (refunded > refunded_minor && !hasFailed(status)) {
     const follows = !isSettled(payment)
     const amount = follows ? order.amount_minor : amount_minor
     const after = refunded < amount ? 'partially_refunded' : 'refunded'

@@ -1,3 +1,6 @@
+import { hasColumns } from '../data-imports/files/dialect.ts'
+import { readTextHead } from '../data-imports/files/encoding/detect.ts'
+import { listHeadEntries } from '../data-imports/files/xlsx/zip.ts'
 import { AppError, fieldError } from '../errors.ts'
 import { fileTooLarge, maxFileBytes, maxUploadBytes } from './files.ts'
 import {
@@ -10,7 +13,6 @@ import {
   measurePng,
   measureWebp,
 } from './image-size.ts'
-import { hasColumns, decodeText, listZipEntries } from './tables.ts'
 import { matchesDeclaration, parseDeclaredType, type FileFamily, fileTypes, type FileType, xlsxType } from './types.ts'
 
 const maxPixels = 40_000_000
@@ -96,7 +98,7 @@ function measured(type: FileType, head: Head, measure: Measure): ContentType {
 }
 
 function judgePackage({ bytes }: Head): FileType {
-  const entries = listZipEntries(bytes)
+  const entries = listHeadEntries(bytes)
   const has = (pattern: RegExp) => entries.some(({ name }) => pattern.test(name))
   if (entries.some(({ isEncrypted }) => isEncrypted)) throw unsupported('This archive is encrypted.')
   if (has(/(?:^|[/\\])(?:vbaProject\.bin$|macrosheets[/\\])/i)) throw unsupported('This workbook has macros.')
@@ -108,15 +110,18 @@ function judgePackage({ bytes }: Head): FileType {
 /** The bytes of a text that are enough to detect its type. */
 const textBytes = 65_536
 
+/** Drops the last row, which the end of the bytes may have cut. */
+const dropLastRow = (text: string): string => text.slice(0, text.search(/[\r\n][^\r\n]*$/)) || text
+
 function judgeText(head: Head, declared: string | null): FileType {
   const start = head.bytes.subarray(0, textBytes)
-  const text = decodeText(start)
-  const refused = findRefusal(start, text)
-  if (refused !== null) throw unsupported(refused)
+  const text = readTextHead(start)
+  const refusal = findRefusal(start, text)
+  if (refusal !== null) throw unsupported(refusal)
   if (text === null) throw unsupported('What this content is, is not known.')
   if (text.replace('\u{FEFF}', '').trim() === '') throw wrong('empty_file', 'The file has no text.')
   const isDeclared = declared !== null && matchesDeclaration(declared, 'text/csv')
-  if (!isDeclared && !hasColumns(text, start.length >= head.size))
+  if (!isDeclared && !hasColumns(start.length < head.size ? dropLastRow(text) : text))
     throw unsupported('This text has no columns, and was not declared as text/csv.')
   return 'text/csv'
 }

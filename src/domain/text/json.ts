@@ -13,20 +13,6 @@ export function readJson<Value>(text: string, isExpected: (value: unknown) => va
   throw new Error(`This JSON does not pass ${isExpected.name}.`)
 }
 
-/** The number of entries of the longest array or object in a value. */
-export function countLongestList(value: unknown): number {
-  const waiting = [value]
-  let longest = 0
-  while (waiting.length) {
-    const next = waiting.pop()
-    if (typeof next !== 'object' || next === null) continue
-    const entries: unknown[] = Object.values(next)
-    longest = Math.max(longest, entries.length)
-    for (const entry of entries) waiting.push(entry)
-  }
-  return longest
-}
-
 const sortKeys = (_: string, value: unknown): unknown =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))

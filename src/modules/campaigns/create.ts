@@ -1,6 +1,5 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { growCampaigns } from '../../db/cel/list-sizes.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
 import { insert } from '../../db/write.ts'
 import { invalid } from '../../domain/errors.ts'
@@ -65,6 +64,5 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Prom
     ...openEditions(edition_id),
     ...segmentStays(ctx, { ...referenced, organization_id }),
     insert(campaigns, row),
-    growCampaigns(organization_id),
   ])
 }

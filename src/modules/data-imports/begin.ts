@@ -5,7 +5,7 @@ import type { Statement } from '../../db/database.ts'
 import { dataImports } from '../../db/schema/data-imports.ts'
 import { updateVersion } from '../../db/write.ts'
 import {
-  allowsAction,
+  allowsImportAction,
   dataImportLifecycle,
   type DataImportStatus,
   type ImportActionName,
@@ -16,21 +16,21 @@ import { openEditions } from '../editions/index.ts'
 import type { LoadedImport } from './queries.ts'
 import { type ImportChanges, type ImportRow, enqueueImports } from './background/steps.ts'
 
-const invalidTransition = ({ status }: { status: DataImportStatus }, what: string): AppError =>
+const buildTransitionError = ({ status }: { status: DataImportStatus }, what: string): AppError =>
   new AppError('invalid_transition', `Data import in status '${status}' cannot be ${what}.`, {
     extra: { current_status: status, allowed_transitions: dataImportLifecycle.targetsOf(status) },
   })
 
 export function checkAction(ctx: Ctx, row: LoadedImport, action: ImportActionName, what: string): void {
-  if (allowsAction(row, action, ctx.now())) return
-  if (row.status !== 'importing') throw invalidTransition(row, what)
-  throw new AppError('import_running', 'This import is running. Wait for its end, or cancel it.', {
+  if (allowsImportAction(row, action, ctx.now())) return
+  if (row.status !== 'importing') throw buildTransitionError(row, what)
+  throw new AppError('import_running', 'This import is running. Wait until it ends, or cancel it.', {
     extra: { current_status: row.status },
   })
 }
 
 /** Aborts the transaction when the organisation has its maximum of imports at work. */
-const withinLimit = (organizationId: string): Statement =>
+const guardLimit = (organizationId: string): Statement =>
   refuseUnless(
     sql`(select count(*) from data_imports where organization_id = ${organizationId} and phase is not null)
       <= ${maxRunningImports}`,
@@ -39,19 +39,18 @@ const withinLimit = (organizationId: string): Statement =>
 
 type WorkRow = Pick<ImportRow, 'id' | 'organization_id' | 'epoch'>
 
-/** The statement that sets the epoch of background work. The message of the work is sent once it is committed. */
-const followedByWork = (ctx: Ctx, row: WorkRow, statement: Statement): Statement =>
+/** The message is sent after the commit. */
+const enqueueAfter = (ctx: Ctx, row: WorkRow, statement: Statement): Statement =>
   addAfterCommit(statement, () => enqueueImports(ctx, [row]))
 
-/** The statement that begins background work, with its guards. */
-export const workBegins = (ctx: Ctx, row: WorkRow, statement: Statement): Statement[] => [
-  followedByWork(ctx, row, statement),
-  withinLimit(row.organization_id),
+export const buildWorkStatements = (ctx: Ctx, row: WorkRow, statement: Statement): Statement[] => [
+  enqueueAfter(ctx, row, statement),
+  guardLimit(row.organization_id),
 ]
 
 /**
- * Commits a change of an import whose edition is open. Where the change begins background work, its message is sent
- * afterwards.
+ * Commits a change of an import whose edition is open. If the change starts background work, its message is sent after
+ * the commit.
  */
 export async function commitImport(
   ctx: Ctx,
@@ -59,25 +58,25 @@ export async function commitImport(
   changes: ImportChanges,
   statements: readonly Statement[] = [],
 ): Promise<LoadedImport> {
-  const changed = changedBy(ctx, row, changes)
-  return commit(ctx, changed, statementsOf(ctx, row, { changed, changes, statements }))
+  const changed = applyChanges(ctx, row, changes)
+  return commit(ctx, changed, buildStatements(ctx, row, { changed, changes, statements }))
 }
 
-/** As `commitImport`, for an operation whose answer is not the import. */
+/** Like `commitImport`, for an operation that answers something else. */
 export async function commitAnswer<Result>(
   ctx: Ctx,
   row: LoadedImport,
   next: { changes: ImportChanges; statements: readonly Statement[] },
   answer: (changed: LoadedImport) => Result | Promise<Result>,
 ): Promise<Result> {
-  const changed = changedBy(ctx, row, next.changes)
-  return commit(ctx, await answer(changed), statementsOf(ctx, row, { changed, ...next }))
+  const changed = applyChanges(ctx, row, next.changes)
+  return commit(ctx, await answer(changed), buildStatements(ctx, row, { changed, ...next }))
 }
 
-function changedBy(ctx: Ctx, row: LoadedImport, changes: ImportChanges): LoadedImport {
+function applyChanges(ctx: Ctx, row: LoadedImport, changes: ImportChanges): LoadedImport {
   const { status } = changes
   if (status !== undefined && status !== row.status && !dataImportLifecycle.allows(row.status, status))
-    throw invalidTransition(row, 'changed like this')
+    throw buildTransitionError(row, 'changed like this')
   return { ...row, ...changes, modified_at: ctx.now(), version: row.version + 1 }
 }
 
@@ -87,15 +86,15 @@ interface ImportChange {
   statements: readonly Statement[]
 }
 
-function statementsOf(ctx: Ctx, row: LoadedImport, { changed, changes, statements }: ImportChange): Statement[] {
+function buildStatements(ctx: Ctx, row: LoadedImport, { changed, changes, statements }: ImportChange): Statement[] {
   const { epoch, phase } = changes
   const [change, ...guards] = updateVersion(dataImports, row, { ...changes, modified_at: changed.modified_at })
   const hasWork = epoch !== undefined && changed.phase !== null
   return [
     ...openEditions(row.edition_id),
-    hasWork ? followedByWork(ctx, changed, change) : change,
+    hasWork ? enqueueAfter(ctx, changed, change) : change,
     ...guards,
-    ...(typeof phase === 'string' ? [withinLimit(row.organization_id)] : []),
+    ...(typeof phase === 'string' ? [guardLimit(row.organization_id)] : []),
     ...statements,
   ]
 }

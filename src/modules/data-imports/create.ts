@@ -10,9 +10,9 @@ import { buildSearchText } from '../../domain/text/fold.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import { openEditions } from '../editions/index.ts'
 import { fileVisibility } from '../files/index.ts'
-import { workBegins } from './begin.ts'
+import { buildWorkStatements } from './begin.ts'
 import type { CreateDataImportInput } from './import-contract.ts'
-import { findTenant, type ImportDetailRow } from './queries.ts'
+import { findImportTenant, type ImportDetailRow } from './queries.ts'
 import { beginPhase } from './background/steps.ts'
 
 interface EditionTenant {
@@ -28,8 +28,8 @@ export interface ImportableFile {
 }
 
 /**
- * A ready file for imports, of the edition or of its whole organisation, where the caller may read it: an import answers
- * every cell of its file.
+ * Finds a ready file of the edition or of the whole organisation. The caller has to be able to read the file, because
+ * an import answers all of its cells.
  */
 export async function findImportableFile(ctx: Ctx, id: string, tenant: EditionTenant): Promise<ImportableFile> {
   const file = await ctx.db.first(sql<ImportableFile & { purpose: string; status: string; is_there: number }>`
@@ -37,22 +37,19 @@ export async function findImportableFile(ctx: Ctx, id: string, tenant: EditionTe
     where id = ${id} and organization_id = ${tenant.organization_id} and ${isVisibleTo(ctx.caller, fileVisibility)}`)
   if (!file || (file.edition_id !== null && file.edition_id !== tenant.edition_id)) throw doesNotExist('file_id')
   if (file.purpose !== 'import')
-    throw invalid(fieldError(['file_id'], 'invalid_choice', 'Only a file with the purpose import can be imported.'))
+    throw invalid(fieldError(['file_id'], 'invalid_choice', 'Upload the file with the purpose `import`.'))
   if (file.status !== 'ready')
     throw invalid(fieldError(['file_id'], 'invalid_choice', 'The file has not been scanned yet.'))
-  if (!file.is_there)
-    throw invalid(fieldError(['file_id'], 'invalid_choice', 'The bytes of the file were deleted. Upload it again.'))
+  if (!file.is_there) throw invalid(fieldError(['file_id'], 'invalid_choice', 'The file was deleted. Upload it again.'))
   return file
 }
 
-/** The columns that an answer shows of an import's file. */
-export const columnsOfFile = (file: ImportableFile | null) => ({
+export const getFileColumns = (file: ImportableFile | null) => ({
   file_name: file?.name ?? null,
   file_size: file?.size ?? null,
   file_edition_id: file?.edition_id ?? null,
 })
 
-/** The columns of an import before its file is read. */
 const untouched = {
   total_rows: 0,
   valid_rows: 0,
@@ -65,9 +62,7 @@ const untouched = {
   failed_orders: 0,
   undone_orders: 0,
   kept_orders: 0,
-  results: [],
   format: null,
-  canonical_key: null,
   canonical_size: null,
   detected_source: null,
   error_code: null,
@@ -83,9 +78,9 @@ const untouched = {
   version: 1,
 }
 
-export async function createDataImport(ctx: Ctx, input: CreateDataImportInput): Promise<ImportDetailRow> {
+export async function createImport(ctx: Ctx, input: CreateDataImportInput): Promise<ImportDetailRow> {
   const { organization_id, edition_id, file_id, external_source } = input
-  const tenant = await findTenant(ctx, organization_id, edition_id)
+  const tenant = await findImportTenant(ctx, organization_id, edition_id)
   const file = file_id ? await findImportableFile(ctx, file_id, input) : null
   const now = ctx.now()
   const name = input.name ?? file?.name ?? `Import ${toIso(now)}`
@@ -107,9 +102,9 @@ export async function createDataImport(ctx: Ctx, input: CreateDataImportInput): 
     created_at: now,
     modified_at: now,
   }
-  const created = { ...tenant, ...row, ...columnsOfFile(file) }
+  const created = { ...tenant, ...row, ...getFileColumns(file) }
   return commit(ctx, created, [
     ...openEditions(edition_id),
-    ...(file ? workBegins(ctx, row, insert(dataImports, row)) : [insert(dataImports, row)]),
+    ...(file ? buildWorkStatements(ctx, row, insert(dataImports, row)) : [insert(dataImports, row)]),
   ])
 }

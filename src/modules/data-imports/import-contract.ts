@@ -6,7 +6,7 @@ import {
   importActionNames,
   importDelimiters,
   importEncodings,
-  keptDays,
+  retentionDays,
   quoteOptions,
 } from '../../domain/data-imports/data-imports.ts'
 import { duplicatePolicies, maxExternalSourceLength } from '../../domain/orders/external-orders.ts'
@@ -23,40 +23,45 @@ import {
   RequiredText,
   Timestamp,
   TimeZone,
+  IdParams,
 } from '../../http/fields.ts'
 import { ListPage, type ListFilters, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
-import { ImportParams, keepers, tag } from './contract-parts.ts'
+import type { RoleCode } from '../../domain/accounts/access.ts'
+
+export const tag = 'Data Imports' as const
+export const importRoles: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
+export const ImportParams = IdParams('imp')
 
 const ImportName = RequiredText(255).openapi({ example: 'Orders of 2025' })
 const ExternalSource = RequiredText(maxExternalSourceLength)
 const sources = ['csv', 'api'] as const
 
 const optionFields = {
-  delimiter: z.enum(importDelimiters).openapi({ description: 'Between the cells of a CSV file.' }),
-  encoding: z.enum(importEncodings).openapi({ description: 'Of a CSV file.' }),
-  quotes: z.enum(quoteOptions).openapi({ description: '`none`: a quotation mark is a character like others.' }),
-  has_header: z.boolean().nullable().openapi({ description: 'Null: the file shows it.' }),
-  decimal_separator: z.enum(decimalOptions).openapi({ description: 'Of all columns that say nothing else.' }),
-  date_format: z.enum(dateOptions).openapi({ description: 'Of all columns that say nothing else.' }),
-  timezone: TimeZone.nullable().openapi({ description: "Of local times; null: the edition's." }),
+  delimiter: z.enum(importDelimiters).openapi({ description: 'Delimiter of a CSV file.' }),
+  encoding: z.enum(importEncodings).openapi({ description: 'Encoding of a CSV file.' }),
+  quotes: z.enum(quoteOptions).openapi({ description: '`none`: quotation marks have no meaning.' }),
+  has_header: z.boolean().nullable().openapi({ description: 'Null: detected from the file.' }),
+  decimal_separator: z.enum(decimalOptions).openapi({ description: 'For columns without a setting of their own.' }),
+  date_format: z.enum(dateOptions).openapi({ description: 'For columns without a setting of their own.' }),
+  timezone: TimeZone.nullable().openapi({ description: 'Time zone of local times. Null: that of the edition.' }),
   group_by: z.enum(groupings).nullable().openapi({
     description:
-      'What the rows of one order have in common. Null until the file is read, and where it does not show it: then it is `external_id` if a column is mapped to `order.external_id`, and else `row`.',
+      'What the rows of one order share. Null until the file is read, or if it is not clear: then `external_id` applies if a column is mapped to `order.external_id`, otherwise `row`.',
   }),
   on_duplicate: z.enum(duplicatePolicies).openapi({
-    description: 'What becomes of an order that an import brought before: left alone, brought up to date, or an error.',
+    description: 'How to treat an order that already exists: skip it, update it, or report an error.',
   }),
-  default_currency: z.enum(currencies).nullable().openapi({ description: "Null: the edition's." }),
-  default_status: z.enum(orderStatuses).openapi({ description: 'Of orders whose rows say none.' }),
+  default_currency: z.enum(currencies).nullable().openapi({ description: 'Null: that of the edition.' }),
+  default_status: z.enum(orderStatuses).openapi({ description: 'Status of orders without one in the file.' }),
   create_users: z.boolean().openapi({ description: 'False: orders of unknown customers are errors.' }),
   create_missing_products: z.boolean().openapi({
-    description: 'False: products that the edition does not have wait to be mapped.',
+    description: 'False: you have to map products that the edition does not have.',
   }),
   emit_webhooks: z.boolean(),
   send_receipts: z.boolean(),
   skipped: z.boolean().openapi({
-    description: 'What a no to a consent means: with this, that the question was shown and skipped; without, nothing.',
+    description: 'True: a consent with the value no was shown and skipped. False: it was not asked.',
   }),
 }
 const Options = z.object(optionFields).openapi('DataImportOptions')
@@ -68,20 +73,20 @@ export const DataImport = z
   .object({
     id: Id('imp'),
     name: ImportName,
-    source: z.enum(sources).openapi({ description: '`api` for a call with external orders.' }),
+    source: z.enum(sources).openapi({ description: '`api` for external orders.' }),
     external_source: ExternalSource.nullable().openapi({
       description:
-        'The other system: an order with the same id from the same system is the same order. Null until it is given or the file is read.',
+        'The other system. Orders with the same id in the same system are the same order. Null until you set it or the file is read.',
     }),
     detected_source: z
       .object({ source: z.string(), label: z.string(), confidence: z.number().min(0).max(1) })
       .nullable()
-      .openapi({ description: 'The system whose export the file is; null where its columns show none.' }),
+      .openapi({ description: 'The system that exported the file. Null if its columns do not show it.' }),
     status: z.enum(dataImportStatuses),
     organization: OrganizationSummary,
     edition: EditionSummary,
     file: orNull(ImportedFile.openapi('ImportedFile')).openapi({
-      description: 'Null while there is none, and for a file of the whole organisation to roles of an edition.',
+      description: 'Null without a file. Roles of an edition also get null for a file of the whole organisation.',
     }),
     options: Options,
     total_rows: Count,
@@ -94,30 +99,32 @@ export const DataImport = z
     skipped_orders: Count,
     failed_orders: Count,
     undone_orders: Count,
-    kept_orders: Count.openapi({ description: 'Orders that an undo kept because they were changed.' }),
-    progress: z.number().min(0).max(1).openapi({ description: 'Of the work under way.', example: 1 }),
+    kept_orders: Count.openapi({ description: 'Orders that the undo kept because they have changed.' }),
+    progress: z.number().min(0).max(1).openapi({ description: 'Progress of the current work.', example: 1 }),
     column_summary: z
       .object({ total: Count, mapped: Count, ignored: Count, missing_required: z.array(z.string()) })
       .openapi('ImportColumnSummary'),
     product_summary: z
       .object({ total: Count, mapped: Count, ignored: Count, unmapped: Count })
       .openapi('ImportProductSummary'),
-    error_code: z.string().nullable().openapi({ description: 'Null where there is no `error_message`.' }),
+    error_code: z.string().nullable().openapi({ description: 'Null without an `error_message`.' }),
     error_message: z
       .string()
       .nullable()
-      .openapi({ description: 'Why the import failed or came back to its mapping; null where it did not.' }),
-    error_report_url: z.string().nullable().openapi({ description: 'Null while no row has an error.' }),
+      .openapi({ description: 'Why the import failed or returned to its mapping. Null if it did not.' }),
+    error_report_url: z.string().nullable().openapi({ description: 'Null if no row has an error.' }),
     allowed_actions: z.array(z.enum(importActionNames)),
-    created_by: Id('usr').nullable().openapi({ description: 'Null for the superuser of the platform.' }),
-    started_at: Timestamp.nullable().openapi({ description: 'Null until the orders are begun.' }),
-    completed_at: Timestamp.nullable().openapi({ description: 'Null until every order is decided.' }),
-    undo_until: Timestamp.nullable().openapi({ description: 'Null where there is nothing to undo.' }),
+    created_by: Id('usr').nullable().openapi({ description: 'Null for the superuser.' }),
+    started_at: Timestamp.nullable().openapi({ description: 'Null until the import starts.' }),
+    completed_at: Timestamp.nullable().openapi({ description: 'Null until the import ends.' }),
+    undo_until: Timestamp.nullable().openapi({
+      description: 'The end of the time for an undo. Null if there is nothing to undo.',
+    }),
     files_deleted_at: Timestamp.nullable().openapi({
-      description: `When the file was deleted: ${keptDays} days after the end of the import, or because a person in it was erased. Null while it exists.`,
+      description: `When the file was deleted: ${retentionDays} days after the end of the import, or because a person in it was erased. Null until then.`,
     }),
     rows_deleted_at: Timestamp.nullable().openapi({
-      description: `When the rows were deleted, ${keptDays} days after the end of the import. Null while they are there.`,
+      description: `When the rows were deleted, ${retentionDays} days after the end of the import. Null until then.`,
     }),
     created: Timestamp,
     modified: Timestamp,
@@ -141,9 +148,9 @@ const CreateDataImport = z.object({
   organization_id: Id('org'),
   edition_id: Id('edt'),
   file_id: Id('fil').nullable().optional().openapi({ description: 'A file with the purpose `import`.' }),
-  name: ImportName.optional().openapi({ description: "Without it the file's name." }),
+  name: ImportName.optional().openapi({ description: 'Defaults to the name of the file.' }),
   external_source: ExternalSource.nullable().optional().openapi({
-    description: 'The other system. Without it the columns of the file decide.',
+    description: 'The other system. Detected from the columns of the file if you omit it.',
   }),
   options: OptionChanges.default({}),
 })
@@ -151,10 +158,10 @@ export type CreateDataImportInput = z.output<typeof CreateDataImport>
 
 const UpdateDataImport = z.object({
   name: ImportName.optional(),
-  file_id: Id('fil').optional().openapi({ description: 'Another file: the mapping begins anew.' }),
+  file_id: Id('fil').optional().openapi({ description: 'Another file. The mapping starts again.' }),
   external_source: ExternalSource.optional(),
   options: OptionChanges.optional().openapi({
-    description: 'Those that are sent change. Delimiter, encoding, quotes and header have the file read again.',
+    description: 'Options to change. A new delimiter, encoding, quotes or header makes the file be read again.',
   }),
 })
 export type UpdateDataImportInput = z.output<typeof UpdateDataImport>
@@ -165,8 +172,8 @@ export const listDataImports = operation({
   method: 'get',
   path: '/v1/data-imports',
   summary: 'List data imports',
-  description: 'Of files and of external orders, newest first.',
-  roles: keepers,
+  description: 'Lists imports of files and of external orders, newest first.',
+  roles: importRoles,
   query: listImportsQuery,
   response: ListPage(DataImport),
 })
@@ -177,10 +184,10 @@ export const createDataImport = operation({
   method: 'post',
   path: '/v1/data-imports',
   summary: 'Create a data import',
-  description: `Begins with an uploaded CSV or XLSX file, or with none yet. The file is read in the background: poll until
-\`mapping_columns\`, look at the suggested column mappings, and process them. At most two imports of an organisation work
-at the same time.`,
-  roles: keepers,
+  description: `Imports an uploaded CSV or XLSX file. You can also add the file later. The file is read in the background: poll until
+the status is \`mapping_columns\`, check the suggested column mappings, and process them. Two imports of an organisation
+can work at the same time.`,
+  roles: importRoles,
   status: 201,
   body: CreateDataImport,
   example: {
@@ -199,7 +206,7 @@ export const getDataImport = operation({
   method: 'get',
   path: '/v1/data-imports/{id}',
   summary: 'Retrieve a data import',
-  roles: keepers,
+  roles: importRoles,
   params: ImportParams,
   response: DataImport,
 })
@@ -210,10 +217,9 @@ export const updateDataImport = operation({
   method: 'patch',
   path: '/v1/data-imports/{id}',
   summary: 'Update a data import',
-  description: `Before the orders are begun, and while no work is under way. What changes how the file is read has it read
-again, and the mapping of columns that stay the same is kept; what changes the meaning of cells leads back to the
-column mappings.`,
-  roles: keepers,
+  description: `Changes an import before its start, while no work is running. Options for reading make the file be read again and keep
+the mappings of unchanged columns. Options for the meaning of cells return the import to its column mappings.`,
+  roles: importRoles,
   params: ImportParams,
   body: UpdateDataImport,
   example: { name: 'Orders of 2025', options: { encoding: 'windows-1252' } },
@@ -227,8 +233,8 @@ export const cancelDataImport = operation({
   method: 'post',
   path: '/v1/data-imports/{id}/cancel',
   summary: 'Cancel a data import',
-  description: 'Ends the work under way. Orders that it made already stay, and are counted.',
-  roles: keepers,
+  description: 'Stops the current work. Orders that already exist stay.',
+  roles: importRoles,
   params: ImportParams,
   response: DataImport,
   errors: ['edition_archived', 'invalid_transition'],
@@ -240,9 +246,9 @@ export const processColumnMappings = operation({
   method: 'post',
   path: '/v1/data-imports/{id}/column-mappings/process',
   summary: 'Process column mappings',
-  description: `Reads every row of the file by its column mappings, in the background: poll until \`mapping_products\` or, where
-every product is known, \`ready\`.`,
-  roles: keepers,
+  description: `Reads every row of the file in the background, as the columns are mapped. Poll until the status is
+\`mapping_products\`, or \`ready\` if every product is mapped.`,
+  roles: importRoles,
   params: ImportParams,
   response: DataImport,
   errors: ['edition_archived', 'import_limit', 'invalid_transition', 'import_running', 'column_mapping_incomplete'],
@@ -250,7 +256,7 @@ every product is known, \`ready\`.`,
 
 const StartDataImport = z.object({
   skip_invalid_rows: z.boolean().default(false).openapi({
-    description: 'Begins although rows have errors. Their orders are left out, whole, and every row says why.',
+    description: 'Starts although rows have errors. Their orders are not imported, and every row shows the reason.',
   }),
 })
 export type StartDataImportInput = z.output<typeof StartDataImport>
@@ -262,8 +268,8 @@ export const startDataImport = operation({
   path: '/v1/data-imports/{id}/start',
   summary: 'Start import process',
   description:
-    'Makes the orders in the background, each whole or not at all. One that failed in the middle goes on after its last orders.',
-  roles: keepers,
+    'Creates the orders in the background, each completely or not at all. An import that failed midway continues behind its last orders.',
+  roles: importRoles,
   params: ImportParams,
   body: StartDataImport,
   example: { skip_invalid_rows: true },
@@ -284,12 +290,12 @@ export const undoDataImport = operation({
   method: 'post',
   path: '/v1/data-imports/{id}/undo',
   summary: 'Undo a data import',
-  description: `Takes back what the import of a file wrote, until \`undo_until\`, in the background: poll until \`undone\`. Orders that
-it made and nobody touched since are deleted, with customers and products that nothing else needs; orders that it
-brought up to date get back what they were. An order that was changed, used, refunded or put into a wallet since, or of
-which an e-mail went out, stays: it counts in \`kept_orders\`, and the rows of the import say why. The same file may be
-imported again. Imports of external orders cannot be undone.`,
-  roles: keepers,
+  description: `Undoes the import of a file in the background, until \`undo_until\`. Poll until the status is \`undone\`. Orders that the
+import created are deleted, with customers and products that nothing else uses. Orders that it updated get their former
+values. An order stays if it was changed, used, refunded or added to a wallet since, or if an e-mail about it was sent:
+it counts in \`kept_orders\`, and its rows show the reason. You can import the same file again. Imports of external
+orders cannot be undone.`,
+  roles: importRoles,
   params: ImportParams,
   response: DataImport,
   errors: ['edition_archived', 'import_limit', 'invalid_transition', 'import_running'],

@@ -1,17 +1,17 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import {
-  allowedActions,
+  listImportActions,
   type DataImportStatus,
   endedStatuses,
-  progressOf,
+  getImportProgress,
   readOptions,
 } from '../../domain/data-imports/data-imports.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import type { DataImport } from './import-contract.ts'
-import { type ImportDetailRow, readsFile } from './queries.ts'
+import { type ImportDetailRow, mayReadFile } from './queries.ts'
 
 const ended: ReadonlySet<DataImportStatus> = new Set(endedStatuses)
 
@@ -35,7 +35,7 @@ const countNames = [
   'kept_orders',
 ] as const
 
-const countsOf = (row: ImportDetailRow) =>
+const pickCounts = (row: ImportDetailRow) =>
   Object.fromEntries(countNames.map((name) => [name, row[name]])) as Record<(typeof countNames)[number], number>
 
 export function presentDataImport(row: ImportDetailRow, ctx: Ctx): z.input<typeof DataImport> {
@@ -50,18 +50,18 @@ export function presentDataImport(row: ImportDetailRow, ctx: Ctx): z.input<typeo
     organization: presentOrganizationSummary(row, ctx),
     edition: presentEditionSummary(row),
     file:
-      row.file_id === null || !readsFile(ctx, row)
+      row.file_id === null || !mayReadFile(ctx, row)
         ? null
         : { id: row.file_id, name: row.file_name ?? '', size: row.file_size ?? 0 },
     options: readOptions(row.options),
-    ...countsOf(row),
-    progress: progressOf(row),
+    ...pickCounts(row),
+    progress: getImportProgress(row),
     column_summary: { ...columns, missing_required: [...columns.missing_required] },
     product_summary: row.product_summary,
     error_code: row.error_code,
     error_message: row.error_message,
     error_report_url: hasReport(row) ? `${ctx.config.publicUrl}/v1/data-imports/${row.id}/error-report` : null,
-    allowed_actions: allowedActions(row, ctx.now()),
+    allowed_actions: listImportActions(row, ctx.now()),
     created_by: row.account_id,
     started_at: toIsoOrNull(row.started_at),
     completed_at: toIsoOrNull(row.completed_at),

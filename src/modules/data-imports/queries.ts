@@ -9,12 +9,11 @@ import { organizations } from '../../db/schema/organizations.ts'
 import { type RowOf, select } from '../../db/select.ts'
 import { buildVisibility, isVisibleTo, isVisibleIn } from '../../db/visibility.ts'
 import { mayAt, type Tenant } from '../../domain/accounts/access.ts'
-import { doesNotExist, notFound } from '../../domain/errors.ts'
+import { doesNotExist, notFound, AppError } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import { editionSummaryFields } from '../editions/index.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
-import { keepers } from './contract-parts.ts'
-import type { ImportFilters, ImportOrdering } from './import-contract.ts'
+import { importRoles, type ImportFilters, type ImportOrdering } from './import-contract.ts'
 import { importFields, type ImportRow } from './background/steps.ts'
 
 const tenantFields = {
@@ -28,7 +27,6 @@ const tenantFields = {
 
 type ImportTenant = RowOf<typeof tenantFields>
 
-/** An import with the fields of its organisation, edition and file that answers have. */
 export interface ImportDetailRow extends ImportRow, Omit<ImportTenant, 'organization_id' | 'edition_id'> {
   file_name: string | null
   file_size: number | null
@@ -51,7 +49,7 @@ const columns = {
 const joins: SQL = sql`join organizations on organizations.id = data_imports.organization_id
   join editions on editions.id = data_imports.edition_id left join files on files.id = data_imports.file_id`
 
-export const listDataImports = (
+export const listImports = (
   ctx: Ctx,
   page: PageRequest,
   ordering: ImportOrdering,
@@ -80,9 +78,9 @@ export const listDataImports = (
   })
 }
 
-/** Whether the caller may read the file of the import. One of the whole organisation is not for roles of an edition. */
-export const readsFile = (ctx: Ctx, row: ImportDetailRow): boolean =>
-  mayAt(ctx.caller, keepers, {
+/** Roles of an edition cannot read a file of the whole organisation. */
+export const mayReadFile = (ctx: Ctx, row: ImportDetailRow): boolean =>
+  mayAt(ctx.caller, importRoles, {
     organization_id: row.organization_id,
     editions: row.file_edition_id === null ? [] : [row.file_edition_id],
   })
@@ -100,8 +98,7 @@ export async function findImport(ctx: Ctx, id: string): Promise<LoadedImport> {
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
-/** The edition of a new import, with its organisation. */
-export async function findTenant(ctx: Ctx, organizationId: string, editionId: string): Promise<ImportTenant> {
+export async function findImportTenant(ctx: Ctx, organizationId: string, editionId: string): Promise<ImportTenant> {
   const tenant = await ctx.db.first(
     select(tenantFields)
       .from(organizations)
@@ -110,6 +107,8 @@ export async function findTenant(ctx: Ctx, organizationId: string, editionId: st
   )
   if (!tenant) throw doesNotExist('organization_id')
   if (tenant.edition_id === null) throw doesNotExist('edition_id')
-  // The other columns of an edition that was found are there too.
+  // An edition that exists has all of these columns.
   return tenant as ImportTenant
 }
+
+export const buildDeletedError = (detail: string): AppError => new AppError('import_data_deleted', detail)

@@ -1,22 +1,150 @@
-import { mount, createRouter } from '../../http/operations/mount.ts'
-import * as contract from './external-orders/contract.ts'
+import { mount, mountFile, mountList } from '../../http/operations/mount.ts'
+import { createRouter } from '../../http/operations/mount.ts'
 import { ExternalOrderSchema } from './external-orders/external-order-contract.ts'
-import { mountImports, mountMappings } from './file-routes.ts'
 import { importExternalOrders } from './external-orders/import-external-orders.ts'
 import { presentImport } from './external-orders/present.ts'
-import { mountRuns } from './run-routes.ts'
+import { presentDataImport } from './present-import.ts'
+import { findImport, listImports } from './queries.ts'
+import { openErrorReport } from './reports/error-report.ts'
+import { openEvents } from './reports/events.ts'
+import { presentImportRow, presentPreviewOrder } from './run/present-run.ts'
+import { listPreview, summarizePreview } from './preview/list-preview.ts'
+import { listRows } from './reports/rows.ts'
+import { startImport } from './run/start.ts'
+import { cancelImport, processColumns, undoImport } from './actions.ts'
+import { createImport } from './create.ts'
+import { findColumnView, listColumns, loadConsentTargets } from './columns/columns.ts'
+import { loadColumnExtras, presentColumn, presentColumns, presentTargetFields } from './columns/present-columns.ts'
+import { presentProduct, listProducts } from './products/products.ts'
+import { updateColumns } from './columns/update-columns.ts'
+import { updateProducts } from './products/update-products.ts'
+import { presentMappingValidation, validateColumns } from './mapping/validate.ts'
+import { updateImport } from './update.ts'
+import * as contract from './import-contract.ts'
+import * as columns from './columns/column-contract.ts'
+import * as products from './products/product-contract.ts'
+import * as runs from './run/run-contract.ts'
+import * as calls from './external-orders/contract.ts'
 
-export const dataImports = createRouter()
+export const importRoutes = createRouter()
 
-// The contract accepts any orders, so that an invalid one does not refuse the call; the document shows their shape.
-dataImports.hono.openAPIRegistry.register('ExternalOrder', ExternalOrderSchema)
+// An invalid order does not refuse the call, so the contract accepts any; the document shows their shape.
+importRoutes.hono.openAPIRegistry.register('ExternalOrder', ExternalOrderSchema)
 
-mount(dataImports, contract.importExternalOrders, {
+mount(importRoutes, calls.importExternalOrders, {
   target: (body) => body,
   handle: (ctx, { body }) => importExternalOrders(ctx, body),
   present: presentImport,
 })
 
-mountImports(dataImports)
-mountMappings(dataImports)
-mountRuns(dataImports)
+mountList(importRoutes, contract.listDataImports, {
+  list: (ctx, { query, filters, page }) => listImports(ctx, page, query.ordering, filters),
+  present: presentDataImport,
+})
+
+mount(importRoutes, contract.createDataImport, {
+  target: (body) => body,
+  handle: (ctx, { body }) => createImport(ctx, body),
+  present: presentDataImport,
+  location: ({ id }) => `/v1/data-imports/${id}`,
+})
+
+// This path has to precede that of a single import, which would take it for an id.
+mount(importRoutes, columns.listTargetFields, {
+  handle: (ctx, { query }) => loadConsentTargets(ctx, query.edition_id),
+  present: (consents) => ({ results: presentTargetFields(consents) }),
+})
+
+mount(importRoutes, contract.getDataImport, {
+  load: (ctx, { id }) => findImport(ctx, id),
+  handle: async (_, { loaded }) => loaded,
+  present: presentDataImport,
+})
+
+mount(importRoutes, contract.updateDataImport, {
+  load: (ctx, { id }) => findImport(ctx, id),
+  handle: (ctx, { loaded, body }) => updateImport(ctx, loaded, body),
+  present: presentDataImport,
+})
+
+mount(importRoutes, contract.cancelDataImport, {
+  load: (ctx, { id }) => findImport(ctx, id),
+  handle: (ctx, { loaded }) => cancelImport(ctx, loaded),
+  present: presentDataImport,
+})
+
+mount(importRoutes, contract.undoDataImport, {
+  load: (ctx, { id }) => findImport(ctx, id),
+  handle: (ctx, { loaded }) => undoImport(ctx, loaded),
+  present: presentDataImport,
+})
+
+mountList(importRoutes, columns.listColumnMappings, {
+  load: (ctx, { id }) => findColumnView(ctx, id),
+  list: (ctx, { query, page, loaded }) => listColumns(ctx, page, query, loaded),
+  present: presentColumn,
+  extend: loadColumnExtras,
+})
+
+mount(importRoutes, columns.updateColumnMappings, {
+  load: (ctx, { id }) => findColumnView(ctx, id),
+  handle: (ctx, { loaded, body }) => updateColumns(ctx, loaded, body),
+  present: presentColumns,
+  represent: ({ row }, ctx) => presentDataImport(row, ctx),
+})
+
+mount(importRoutes, columns.validateColumnMappings, {
+  load: (ctx, { id }) => findColumnView(ctx, id),
+  handle: (ctx, { loaded }) => validateColumns(ctx, loaded),
+  present: presentMappingValidation,
+  represent: ({ row }, ctx) => presentDataImport(row, ctx),
+})
+
+mount(importRoutes, contract.processColumnMappings, {
+  load: (ctx, { id }) => findColumnView(ctx, id),
+  handle: (ctx, { loaded }) => processColumns(ctx, loaded),
+  present: presentDataImport,
+  represent: ({ row }, ctx) => presentDataImport(row, ctx),
+})
+
+mountList(importRoutes, products.listProductMappings, {
+  load: (ctx, { id }) => findImport(ctx, id),
+  list: (ctx, { query, page, loaded }) => listProducts(ctx, page, query, loaded),
+  present: presentProduct,
+})
+
+mount(importRoutes, products.updateProductMappings, {
+  load: (ctx, { id }) => findImport(ctx, id),
+  handle: (ctx, { loaded, body }) => updateProducts(ctx, loaded, body),
+  present: ({ rows, status, unmapped }) => ({ results: rows.map(presentProduct), status, unmapped }),
+  represent: (loaded, ctx) => presentDataImport(loaded, ctx),
+})
+
+mountList(importRoutes, runs.previewImportOrders, {
+  load: (ctx, { id }) => findImport(ctx, id),
+  list: (ctx, { loaded, query, page }) => listPreview(ctx, loaded, page, query),
+  present: presentPreviewOrder,
+  extend: summarizePreview,
+})
+
+mount(importRoutes, contract.startDataImport, {
+  load: (ctx, { id }) => findImport(ctx, id),
+  handle: (ctx, { loaded, body }) => startImport(ctx, loaded, body),
+  present: presentDataImport,
+})
+
+mountList(importRoutes, runs.listImportRows, {
+  load: (ctx, { id }) => findImport(ctx, id),
+  list: (ctx, { loaded, query: { ordering }, filters, page }) => listRows(ctx, loaded, page, { ordering, filters }),
+  present: presentImportRow,
+})
+
+mountFile(importRoutes, runs.downloadErrorReport, {
+  load: (ctx, { id }) => findImport(ctx, id),
+  handle: (ctx, { loaded }) => openErrorReport(ctx, loaded),
+})
+
+mountFile(importRoutes, runs.streamImportEvents, {
+  load: (ctx, { id }) => findImport(ctx, id),
+  handle: (ctx, { loaded }) => openEvents(ctx, loaded),
+})

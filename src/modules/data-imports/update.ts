@@ -12,51 +12,45 @@ import {
 import { buildSearchText } from '../../domain/text/fold.ts'
 import { isSameJson } from '../../domain/text/json.ts'
 import { checkAction, commitImport } from './begin.ts'
-import { columnsOfFile, findImportableFile } from './create.ts'
+import { getFileColumns, findImportableFile } from './create.ts'
 import type { UpdateDataImportInput } from './import-contract.ts'
-import { mappingChanges } from './mapping/changed.ts'
-import { type LoadedImport, readsFile } from './queries.ts'
+import { buildMappingChanges } from './mapping/state.ts'
+import { type LoadedImport, mayReadFile } from './queries.ts'
 import { beginPhase, type ImportChanges } from './background/steps.ts'
 
-/** Statements that delete the mapping of a file that is replaced. */
 const forgetMapping = (id: string): Statement[] => [
   sql`delete from import_columns where import_id = ${id}`,
   sql`delete from import_constants where import_id = ${id}`,
 ]
 
-function nextOptions(row: LoadedImport, input: UpdateDataImportInput): ImportOptions {
+function mergeOptions(row: LoadedImport, input: UpdateDataImportInput): ImportOptions {
   const before = readOptions(row.options)
   const isOtherFile = input.file_id !== undefined && input.file_id !== row.file_id
   return { ...before, ...(isOtherFile ? { group_by: null } : {}), ...input.options }
 }
 
-const differs = (one: ImportOptions, other: ImportOptions, names: readonly (keyof ImportOptions)[]): boolean =>
+const hasChanged = (one: ImportOptions, other: ImportOptions, names: readonly (keyof ImportOptions)[]): boolean =>
   names.some((name) => !isSameJson(JSON.stringify(one[name]), JSON.stringify(other[name])))
 
-/** The columns of an import after a change of its file or options. */
-async function consequences(ctx: Ctx, row: LoadedImport, options: ImportOptions, fileId: string | null) {
+async function decideConsequences(ctx: Ctx, row: LoadedImport, options: ImportOptions, fileId: string | null) {
   const before = readOptions(row.options)
   const isOtherFile = fileId !== row.file_id
   const isUnread = fileId !== null && row.format === null
-  if (fileId !== null && (isOtherFile || isUnread || differs(before, options, readingOptions)))
+  if (fileId !== null && (isOtherFile || isUnread || hasChanged(before, options, readingOptions)))
     return { ...beginPhase(row, 'parse', ctx.now()), status: 'parsing' as const }
-  if (row.format !== null && differs(before, options, stagingOptions)) return mappingChanges(ctx, row, { options })
+  if (row.format !== null && hasChanged(before, options, stagingOptions))
+    return buildMappingChanges(ctx, row, { options })
   return {}
 }
 
-/** Changes an import before its start. */
-export async function updateDataImport(
-  ctx: Ctx,
-  row: LoadedImport,
-  input: UpdateDataImportInput,
-): Promise<LoadedImport> {
+export async function updateImport(ctx: Ctx, row: LoadedImport, input: UpdateDataImportInput): Promise<LoadedImport> {
   checkAction(ctx, row, 'update', 'changed')
   const fileId = input.file_id ?? row.file_id
   const isOtherFile = fileId !== row.file_id
-  // The id of a file that the caller may not read is refused although the import has it.
-  const isChosen = isOtherFile || (input.file_id !== undefined && !readsFile(ctx, row))
+  // A file that the caller may not read is refused even if the import has it.
+  const isChosen = isOtherFile || (input.file_id !== undefined && !mayReadFile(ctx, row))
   const file = isChosen && fileId !== null ? await findImportableFile(ctx, fileId, row) : null
-  const options = nextOptions(row, input)
+  const options = mergeOptions(row, input)
   const name = input.name ?? row.name
   const changes: ImportChanges = {
     name,
@@ -64,9 +58,9 @@ export async function updateDataImport(
     ...(input.external_source === undefined ? {} : { external_source: input.external_source }),
     options,
     file_id: fileId,
-    ...(await consequences(ctx, row, options, fileId)),
+    ...(await decideConsequences(ctx, row, options, fileId)),
   }
   if (isEmpty(pickChanges<LoadedImport>(row, changes))) return commit(ctx, row, [])
-  const known = file ? { ...row, ...columnsOfFile(file) } : row
-  return commitImport(ctx, known, changes, isOtherFile ? forgetMapping(row.id) : [])
+  const loaded = file ? { ...row, ...getFileColumns(file) } : row
+  return commitImport(ctx, loaded, changes, isOtherFile ? forgetMapping(row.id) : [])
 }

@@ -49,21 +49,25 @@ const Html = Translated(maxRichTextLength).openapi({
   example: { en: '<p>Hello <b>{{ customer.first_name }}</b></p>' },
 })
 
-const RichText = z.object({
-  text: Html,
-  ...aligned,
-  color: Colour.optional(),
-  font_size: Size(10, 40).optional(),
-  ...boxed,
-}).openapi('EmailRichTextData')
+const RichText = z
+  .object({
+    text: Html,
+    ...aligned,
+    color: Colour.optional(),
+    font_size: Size(10, 40).optional(),
+    ...boxed,
+  })
+  .openapi('EmailRichTextData')
 
-const Heading = z.object({
-  text: Text(500),
-  level: z.union([z.literal(1), z.literal(2), z.literal(3)]).optional(),
-  ...aligned,
-  color: Colour.optional(),
-  ...boxed,
-}).openapi('EmailHeadingData')
+const Heading = z
+  .object({
+    text: Text(500),
+    level: z.union([z.literal(1), z.literal(2), z.literal(3)]).optional(),
+    ...aligned,
+    color: Colour.optional(),
+    ...boxed,
+  })
+  .openapi('EmailHeadingData')
 
 const image = {
   alt: Text(300),
@@ -100,49 +104,59 @@ const ImageInput = z
   })
   .transform(({ url = '', ...others }) => ({ ...others, url }))
 
-const Button = z.object({
-  text: Text(200),
-  url: Address,
-  ...aligned,
-  color: Colour.optional().openapi({ description: 'Colour of the text.' }),
-  button_color: Colour.optional(),
-  border_radius: Size(0, 60).optional(),
-  is_full_width: z.boolean().optional(),
-  ...boxed,
-}).openapi('EmailButtonData')
+const Button = z
+  .object({
+    text: Text(200),
+    url: Address,
+    ...aligned,
+    color: Colour.optional().openapi({ description: 'Colour of the text.' }),
+    button_color: Colour.optional(),
+    border_radius: Size(0, 60).optional(),
+    is_full_width: z.boolean().optional(),
+    ...boxed,
+  })
+  .openapi('EmailButtonData')
 
-const Divider = z.object({
-  color: Colour.optional(),
-  thickness: Size(1, 20).optional(),
-  style: z.enum(dividerStyles).optional(),
-  width: Size(5, 100).optional().openapi({ description: 'In percent.' }),
-  ...boxed,
-}).openapi('EmailDividerData')
+const Divider = z
+  .object({
+    color: Colour.optional(),
+    thickness: Size(1, 20).optional(),
+    style: z.enum(dividerStyles).optional(),
+    width: Size(5, 100).optional().openapi({ description: 'In percent.' }),
+    ...boxed,
+  })
+  .openapi('EmailDividerData')
 
 const Spacer = z.object({ height: Size(1, 200).optional(), ...boxed }).openapi('EmailSpacerData')
 
-const Social = z.object({
-  links: z
-    .array(z.object({ network: z.enum(networks), url: Address }))
-    .min(1)
-    .max(12),
-  ...aligned,
-  ...boxed,
-}).openapi('EmailSocialData')
+const Social = z
+  .object({
+    links: z
+      .array(z.object({ network: z.enum(networks), url: Address }))
+      .min(1)
+      .max(12),
+    ...aligned,
+    ...boxed,
+  })
+  .openapi('EmailSocialData')
 
-const OrderSummary = z.object({
-  title: Text(300).optional(),
-  show_prices: z.boolean().optional(),
-  show_totals: z.boolean().optional(),
-  ...boxed,
-}).openapi('EmailOrderSummaryData')
+const OrderSummary = z
+  .object({
+    title: Text(300).optional(),
+    show_prices: z.boolean().optional(),
+    show_totals: z.boolean().optional(),
+    ...boxed,
+  })
+  .openapi('EmailOrderSummaryData')
 
-const Footer = z.object({
-  text: Html,
-  show_sender: z.boolean().optional(),
-  show_unsubscribe: z.boolean().optional(),
-  ...boxed,
-}).openapi('EmailFooterData')
+const Footer = z
+  .object({
+    text: Html,
+    show_sender: z.boolean().optional(),
+    show_unsubscribe: z.boolean().optional(),
+    ...boxed,
+  })
+  .openapi('EmailFooterData')
 
 const BlockId = z
   .string()

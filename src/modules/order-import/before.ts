@@ -1,21 +1,19 @@
 import type { PaymentAmounts } from '../../domain/data-imports/imported-amounts.ts'
 import type { OrderOutcome } from './judge.ts'
 import type { EditionValues, ImportState, PurchaseRow, TransactionRow } from './state.ts'
-import { rowsOf, type Write } from './writes.ts'
+import { listInsertedRows, type Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 import type { Contact } from '../../domain/accounts/users.ts'
 
-/** What an import did to a person whom an order names. */
 export interface PersonBefore {
   id: string
   is_new: boolean
-  /** What was empty before, with the value that it got. */
+  /** Fields that were empty, with their new values. */
   filled: Partial<Contact>
-  /** What the edition said of them before, null for nothing, and what it says now. Null for who is new, and where nothing changed. */
+  /** The values of the edition; `before` is null without any. Null for a new or unchanged person. */
   said: { before: EditionValues | null; after: EditionValues } | null
 }
 
-/** Ids of what joined the catalogue. */
 export interface AddedCatalogue {
   products: string[]
   locations: string[]
@@ -24,52 +22,47 @@ export interface AddedCatalogue {
 }
 
 type PurchaseBefore = Pick<PurchaseRow, 'id' | 'status' | 'valid_until' | 'user_id'> & {
-  /** The version that the purchase has afterwards. */
+  /** The version after the import. */
   version: number
 }
 
-/** An order as it was before it was brought up to date. */
 export interface UpdatedBefore {
   order: Partial<OrderRow>
   payment: { id: string; before: Partial<TransactionRow>; after: PaymentAmounts } | null
-  /** All that the order had, also those that did not change. */
+  /** All purchases of the order, also unchanged ones. */
   purchases: PurchaseBefore[]
-  /** Ids of purchases that the import added. */
   added: string[]
 }
 
-/** What an undo of one order needs, as JSON. */
 export interface OrderBefore {
-  /** Null for an order that the import made. */
+  /** Null for a new order. */
   updated: UpdatedBefore | null
   people: PersonBefore[]
   catalogue: AddedCatalogue
 }
 
-/** The outcome of one order, as an import records it. */
 export interface RecordedOrder {
   outcome: OrderOutcome
-  /** The version of the order afterwards; null, as `before`, where nothing was written. */
+  /** Null, like `before`, if nothing was written. */
   order_version: number | null
   before: OrderBefore | null
 }
 
-/** Reads what `import_orders` stores for an undo. */
 export const readBefore = (text: string): OrderBefore => JSON.parse(text) as OrderBefore
 
-export const noCatalogue = (): AddedCatalogue => ({ products: [], locations: [], variants: [], options: [] })
+export const createAddedCatalogue = (): AddedCatalogue => ({ products: [], locations: [], variants: [], options: [] })
 
-export const addedCatalogue = (writes: readonly Write[]): AddedCatalogue => ({
-  products: rowsOf(writes, 'products').map(({ id }) => id),
-  locations: rowsOf(writes, 'locations').map(({ id }) => id),
-  variants: rowsOf(writes, 'variants').map(({ id }) => id),
-  options: rowsOf(writes, 'options').map(({ id }) => id),
+export const listAddedCatalogue = (writes: readonly Write[]): AddedCatalogue => ({
+  products: listInsertedRows(writes, 'products').map(({ id }) => id),
+  locations: listInsertedRows(writes, 'locations').map(({ id }) => id),
+  variants: listInsertedRows(writes, 'variants').map(({ id }) => id),
+  options: listInsertedRows(writes, 'options').map(({ id }) => id),
 })
 
 const pick = <Row extends object>(row: Row, names: readonly string[]): Partial<Row> =>
   Object.fromEntries(names.map((name) => [name, row[name as keyof Row]])) as Partial<Row>
 
-function paymentBefore(writes: readonly Write[]): UpdatedBefore['payment'] {
+function recordPayment(writes: readonly Write[]): UpdatedBefore['payment'] {
   const write = writes.find((one) => one.write === 'payment')
   if (!write) return null
   const { payment, changes } = write
@@ -82,7 +75,7 @@ function paymentBefore(writes: readonly Write[]): UpdatedBefore['payment'] {
 }
 
 /** How often the writes raise the version of each purchase. */
-function raisesOf(writes: readonly Write[]): Map<string, number> {
+function countRaises(writes: readonly Write[]): Map<string, number> {
   const raises = new Map<string, number>()
   for (const one of writes) {
     const isRaise =
@@ -92,14 +85,13 @@ function raisesOf(writes: readonly Write[]): Map<string, number> {
   return raises
 }
 
-/** What the writes of an update take away; null for an order that they make. */
-export function updatedBefore(state: ImportState, existing: OrderRow, writes: readonly Write[]): UpdatedBefore {
+export function recordUpdate(state: ImportState, existing: OrderRow, writes: readonly Write[]): UpdatedBefore {
   const change = writes.find((one) => one.write === 'order')
   const { modified_at: _, ...changes } = change?.changes ?? {}
-  const raises = raisesOf(writes)
+  const raises = countRaises(writes)
   return {
     order: pick(existing, Object.keys(changes)),
-    payment: paymentBefore(writes),
+    payment: recordPayment(writes),
     purchases: (state.purchases.get(existing.id) ?? []).map(({ id, status, valid_until, user_id, version }) => ({
       id,
       status,
@@ -107,6 +99,6 @@ export function updatedBefore(state: ImportState, existing: OrderRow, writes: re
       user_id,
       version: version + (raises.get(id) ?? 0),
     })),
-    added: rowsOf(writes, 'purchases').map(({ id }) => id),
+    added: listInsertedRows(writes, 'purchases').map(({ id }) => id),
   }
 }

@@ -2,16 +2,15 @@ import type { ExternalItem } from '../../domain/orders/external-orders.ts'
 import { fold } from '../../domain/text/fold.ts'
 import type { ResolvedItem } from '../../domain/orders/reconcile-purchases.ts'
 import {
-  childKey,
+  buildChildKey,
   type ImportState,
   type LocationRow,
   type OptionRow,
   type ProductRow,
   type VariantRow,
 } from './state.ts'
-import { type DecisionContext, insertOf, type Write } from './writes.ts'
+import { type DecisionContext, buildInsert, type Write } from './writes.ts'
 
-/** The rows of one table by name, and those that are new. */
 class Names<Row> {
   readonly #known: Map<string, Row>
   readonly added: Row[] = []
@@ -20,10 +19,10 @@ class Names<Row> {
     this.#known = new Map(known)
   }
 
-  /** The row of that name, made when there is none. */
+  /** Creates the row if there is none. */
   get(key: string, make: () => Row): Row {
-    const known = this.#known.get(key)
-    if (known) return known
+    const existing = this.#known.get(key)
+    if (existing) return existing
     const row = make()
     this.#known.set(key, row)
     this.added.push(row)
@@ -37,7 +36,7 @@ class Names<Row> {
 
 const naming = (name: string) => ({ name, name_folded: fold(name) })
 
-/** What a group of orders sells. Names that the edition does not have yet join its catalogue. */
+/** Names that the edition does not have are added to its catalogue. */
 export class CatalogueDecisions {
   readonly #context: DecisionContext
   readonly #products: Names<ProductRow>
@@ -53,7 +52,6 @@ export class CatalogueDecisions {
     this.#options = new Names(state.options)
   }
 
-  /** What an item is of, with the catalogue's ids. */
   add(item: ExternalItem): Pick<ResolvedItem, 'product_id' | 'variant_id' | 'location_id' | 'options'> {
     const { edition, now, newId } = this.#context
     const place = { organization_id: edition.organization_id, edition_id: edition.id, is_draft: false, created_at: now }
@@ -68,12 +66,12 @@ export class CatalogueDecisions {
       product_id,
       variant_id:
         variant &&
-        this.#variants.get(childKey(product_id, variant), () => ({ id: newId('variant'), ...child(variant) })).id,
+        this.#variants.get(buildChildKey(product_id, variant), () => ({ id: newId('variant'), ...child(variant) })).id,
       location_id:
         location &&
         this.#locations.get(fold(location), () => ({ id: newId('location'), ...place, ...naming(location) })).id,
       options: item.options.map((name) => {
-        const option = this.#options.get(childKey(product_id, name), () => ({
+        const option = this.#options.get(buildChildKey(product_id, name), () => ({
           id: newId('option'),
           ...child(name),
           price_mod_minor: 0,
@@ -84,17 +82,16 @@ export class CatalogueDecisions {
     }
   }
 
-  /** Names of products and variants by id. */
   names(): Map<string, string> {
     return new Map([...this.#products.all(), ...this.#variants.all()].map(({ id, name }) => [id, name]))
   }
 
   writes(): Write[] {
     return [
-      ...insertOf('products', this.#products.added),
-      ...insertOf('locations', this.#locations.added),
-      ...insertOf('variants', this.#variants.added),
-      ...insertOf('options', this.#options.added),
+      ...buildInsert('products', this.#products.added),
+      ...buildInsert('locations', this.#locations.added),
+      ...buildInsert('variants', this.#variants.added),
+      ...buildInsert('options', this.#options.added),
     ]
   }
 }

@@ -1,29 +1,28 @@
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
-import { countLongestList, isSameJson } from '../../domain/text/json.ts'
+import { isSameJson } from '../../domain/text/json.ts'
 import type { Language } from '../../domain/languages.ts'
 import { buildSearchColumns, type Contact } from '../../domain/accounts/users.ts'
 import type { PersonBefore } from './before.ts'
 import type { EditionValues, ImportState, UserRow } from './state.ts'
-import { type DecisionContext, insertOf, type NewRows, type Write } from './writes.ts'
+import { type DecisionContext, buildInsert, type NewRows, type Write } from './writes.ts'
 
 type Customer = ExternalOrder['customer']
 
-/** What an order says of a person. */
 export interface GivenPerson extends Customer {
-  /** For who is new and of whom nothing else is said. */
+  /** The language of a new person without any other. */
   language: Language | null
 }
 
-export const customerOf = ({ customer }: ExternalOrder): GivenPerson => ({ ...customer, language: null })
+export const toGivenCustomer = ({ customer }: ExternalOrder): GivenPerson => ({ ...customer, language: null })
 
-export const holderOf = (
+export const toGivenHolder = (
   { customer }: ExternalOrder,
   holder: { email: string; first_name: string; last_name: string },
 ): GivenPerson => ({ ...holder, phone_number: null, locale: null, metadata: {}, language: customer.locale })
 
 const contactFields = ['email', 'phone_number', 'first_name', 'last_name'] as const
 
-const contactOf = (person: Contact): Contact => ({
+const pickContact = (person: Contact): Contact => ({
   email: person.email,
   phone_number: person.phone_number,
   first_name: person.first_name,
@@ -32,17 +31,17 @@ const contactOf = (person: Contact): Contact => ({
 
 interface KnownPerson {
   user: UserRow
-  /** As the database has them; null for who is new. */
+  /** The stored row; null for a new person. */
   stored: UserRow | null
 }
 
-/** The people of a group of orders, each under one id, filled up by one order after the other. */
+/** Each order of a group fills in what earlier ones left empty. */
 export class PeopleDecisions {
   readonly #context: DecisionContext
   readonly #byEmail: Map<string, string>
   readonly #byPhone: Map<string, string>
   readonly #known: Map<string, KnownPerson>
-  /** The ids of those of whom this import says something. */
+  /** People whom this import names. */
   readonly #named = new Set<string>()
 
   constructor(context: DecisionContext, state: ImportState) {
@@ -53,17 +52,16 @@ export class PeopleDecisions {
     this.#known = new Map(users.map((user) => [user.id, { user, stored: user }]))
   }
 
-  /** The customer by that id, with all that the orders say. */
   get(id: string): UserRow {
-    const known = this.#known.get(id)
-    if (!known) throw new Error('A person who was not added.')
-    return known.user
+    const person = this.#known.get(id)
+    if (!person) throw new Error('A person who was not added.')
+    return person.user
   }
 
-  /** Finds the person by the address or the number, or adds them. What is known is filled up, never overwritten. */
+  /** Finds the person by address or number, or adds them. Existing values are never overwritten. */
   add(given: GivenPerson): string {
-    const found = this.#find(given)
-    const { user, stored } = found ? { ...found, user: filledUp(found.user, given) } : this.#create(given)
+    const existing = this.#find(given)
+    const { user, stored } = existing ? { ...existing, user: fillUp(existing.user, given) } : this.#create(given)
     const edition_values = this.#valuesAfter(user.edition_values, given)
     this.#known.set(user.id, { stored, user: { ...user, edition_values } })
     if (user.email !== null) this.#byEmail.set(user.email, user.id)
@@ -72,14 +70,14 @@ export class PeopleDecisions {
     return user.id
   }
 
-  /** By the address, else by the number where no address says otherwise. */
+  /** A number counts only if no address contradicts it. */
   #find({ email, phone_number }: GivenPerson): KnownPerson | undefined {
     const by = (ids: Map<string, string>, key: string | null) =>
       key === null ? undefined : this.#known.get(ids.get(key) ?? '')
     const byEmail = by(this.#byEmail, email)
     const byPhone = by(this.#byPhone, phone_number)
     if (byEmail || !byPhone || email === null) return byEmail ?? byPhone
-    // Somebody without an address gets this one, unless the caller may not change them: then it is another customer's.
+    // A customer without an address gets this one. If the caller may not change them, this is another customer.
     const { user } = byPhone
     const isMeant = user.email === null ? user.is_kept === 0 : user.email === email
     return isMeant ? byPhone : undefined
@@ -87,7 +85,7 @@ export class PeopleDecisions {
 
   #create(given: GivenPerson): KnownPerson {
     const { edition, now, newId } = this.#context
-    const contact = contactOf(given)
+    const contact = pickContact(given)
     const user: UserRow = {
       id: newId('user'),
       organization_id: edition.organization_id,
@@ -109,20 +107,19 @@ export class PeopleDecisions {
     return { stored: null, user }
   }
 
-  /** What the edition says of a customer after an order: of each field the last that was said. */
+  /** The last value that an order gave for a field wins. */
   #valuesAfter(before: EditionValues | null, given: GivenPerson): EditionValues {
-    const named = given.first_name + given.last_name === '' ? (before ?? given) : given
+    const nameSource = given.first_name + given.last_name === '' ? (before ?? given) : given
     return {
       email: given.email ?? before?.email ?? null,
       phone_number: given.phone_number ?? before?.phone_number ?? null,
-      first_name: named.first_name,
-      last_name: named.last_name,
+      first_name: nameSource.first_name,
+      last_name: nameSource.last_name,
       locale: given.locale ?? before?.locale ?? given.language ?? this.#context.edition.default_language,
       metadata: Object.keys(given.metadata).length === 0 ? (before?.metadata ?? {}) : given.metadata,
     }
   }
 
-  /** Customers who are new or filled up, and what the edition says of each. */
   writes(): Write[] {
     const { edition, now } = this.#context
     const all = [...this.#known.values()]
@@ -144,22 +141,22 @@ export class PeopleDecisions {
       return before && after && !isSame(before, after) ? [{ user_id: user.id, before, after }] : []
     })
     return [
-      ...insertOf(
+      ...buildInsert(
         'users',
-        all.flatMap(({ user, stored }) => (stored ? [] : [rowOf(user)])),
+        all.flatMap(({ user, stored }) => (stored ? [] : [toUserRow(user)])),
       ),
-      ...all.flatMap(({ user, stored }) => (stored ? fillingWrites(stored, user, now) : [])),
+      ...all.flatMap(({ user, stored }) => (stored ? buildFillingWrites(stored, user, now) : [])),
       ...(changes.length ? [{ write: 'edition-customers' as const, changes }] : []),
-      ...insertOf('customers', joining),
+      ...buildInsert('customers', joining),
     ]
   }
 
-  /** The data of a person that an undo needs; null when they stay as they are. */
+  /** Null for an unchanged person. */
   before(id: string): PersonBefore | null {
-    const known = this.#known.get(id)
-    const after = known?.user.edition_values
-    if (!known || !after || !this.#named.has(id)) throw new Error('A person who was not added.')
-    const { user, stored } = known
+    const person = this.#known.get(id)
+    const after = person?.user.edition_values
+    if (!person || !after || !this.#named.has(id)) throw new Error('A person who was not added.')
+    const { user, stored } = person
     if (!stored) return { id, is_new: true, filled: {}, said: null }
     const names = contactFields.filter((name) => stored[name] !== user[name])
     const filled = Object.fromEntries(names.map((name) => [name, user[name]])) as Partial<Contact>
@@ -169,24 +166,14 @@ export class PeopleDecisions {
       ? { id, is_new: false, filled, said: isUnchanged ? null : { before, after } }
       : null
   }
-
-  /** The longest list in the metadata of those whom the import names. */
-  countLongestList(): number {
-    const named = [...this.#known.values()].filter(({ user }) => this.#named.has(user.id))
-    const metadata = named.flatMap(({ user, stored }) => [
-      ...(stored ? [] : [user.metadata]),
-      ...(user.edition_values ? [user.edition_values.metadata] : []),
-    ])
-    return Math.max(0, ...metadata.map(countLongestList))
-  }
 }
 
 const isSame = (one: EditionValues, other: EditionValues): boolean =>
   isSameJson(JSON.stringify(one), JSON.stringify(other))
 
-const rowOf = ({ is_kept: _, edition_values: __, ...row }: UserRow): NewRows['users'] => row
+const toUserRow = ({ is_kept: _, edition_values: __, ...row }: UserRow): NewRows['users'] => row
 
-function filledUp(user: UserRow, given: GivenPerson): UserRow {
+function fillUp(user: UserRow, given: GivenPerson): UserRow {
   if (user.is_kept) return user
   const contact = {
     email: user.email ?? given.email,
@@ -197,9 +184,9 @@ function filledUp(user: UserRow, given: GivenPerson): UserRow {
   return { ...user, ...contact, ...buildSearchColumns(contact) }
 }
 
-function fillingWrites(stored: UserRow, user: UserRow, now: number): Write[] {
+function buildFillingWrites(stored: UserRow, user: UserRow, now: number): Write[] {
   if (contactFields.every((name) => stored[name] === user[name])) return []
-  const contact = contactOf(user)
+  const contact = pickContact(user)
   const changes = { ...contact, ...buildSearchColumns(contact), modified_at: now }
   return [{ write: 'user', user: stored, changes }]
 }

@@ -1,34 +1,33 @@
 import { parseLanguage } from '../../domain/languages.ts'
 import type { DuplicatePolicy, ExternalItem, ExternalOrder } from '../../domain/orders/external-orders.ts'
-import { countLongestList } from '../../domain/text/json.ts'
 import { type PurchaseStatus, purchaseStatusByOrderStatus } from '../../domain/orders/purchases.ts'
 import type { ResolvedItem } from '../../domain/orders/reconcile-purchases.ts'
 import type { ImportedAnswers } from '../consents/index.ts'
 import type { ReceiptOrder } from '../transactional-emails/index.ts'
-import { addedCatalogue, noCatalogue, type PersonBefore, type RecordedOrder, updatedBefore } from './before.ts'
+import {
+  listAddedCatalogue,
+  createAddedCatalogue,
+  type PersonBefore,
+  type RecordedOrder,
+  recordUpdate,
+} from './before.ts'
 import { CatalogueDecisions } from './decide-catalogue.ts'
 import { decideNewOrder } from './decide-new-order.ts'
-import { customerOf, holderOf, PeopleDecisions } from './decide-people.ts'
+import { toGivenCustomer, toGivenHolder, PeopleDecisions } from './decide-people.ts'
 import { decideUpdate } from './decide-update.ts'
-import { judge, judgeDuplicate, type Judgement, type NumberedOrder, type OrderOutcome } from './judge.ts'
-import { announcedUser, type OrderDecision, type Placement } from './order-rows.ts'
+import { judgeOrder, judgeDuplicate, type Judgement, type NumberedOrder, type OrderOutcome } from './judge.ts'
+import { toAnnouncedUser, type OrderDecision, type Placement } from './order-rows.ts'
 import type { ImportState } from './state.ts'
-import type { LongerLists } from './statements.ts'
 import type { DecisionContext, ImportEdition, PurchaseChange, Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
-/** The decision on a group of orders. */
 export interface GroupDecision {
   outcomes: readonly OrderOutcome[]
   writes: readonly Write[]
-  lists: LongerLists
-  /** What can be announced of the purchases, and the names of products and variants by id. */
   changes: readonly PurchaseChange[]
   names: ReadonlyMap<string, string>
-  /** Orders that are made. */
   receipts: readonly ReceiptOrder[]
   answers: readonly ImportedAnswers[]
-  /** As they are afterwards. */
   orders: readonly OrderRow[]
   /** By outcome, what an undo needs. */
   recorded: () => RecordedOrder[]
@@ -40,10 +39,10 @@ interface TakenOrder {
   judgement: Judgement
 }
 
-const statusOf = ({ status }: ExternalOrder, item: ExternalItem): PurchaseStatus =>
+const decidePurchaseStatus = ({ status }: ExternalOrder, item: ExternalItem): PurchaseStatus =>
   status === 'cancelled' ? status : (item.status ?? purchaseStatusByOrderStatus[status])
 
-function resolvedItem(
+function resolveItem(
   order: ExternalOrder,
   item: ExternalItem,
   people: PeopleDecisions,
@@ -61,20 +60,20 @@ function resolvedItem(
     uses_limit: item.uses_limit,
     is_unlimited_use: item.is_unlimited_use,
     valid_until: item.valid_until,
-    holder_id: holder && email !== null ? people.add(holderOf(order, { ...holder, email })) : null,
-    status: statusOf(order, item),
+    holder_id: holder && email !== null ? people.add(toGivenHolder(order, { ...holder, email })) : null,
+    status: decidePurchaseStatus(order, item),
   }
 }
 
-/** Adds the people and the catalogue of an order; what it is placed with is known once all orders were added. */
-function added(
+/** The placement is complete once all orders are added. */
+function addOrder(
   { numbered, judgement }: TakenOrder,
   people: PeopleDecisions,
   catalogue: CatalogueDecisions,
 ): () => Placement {
   const { order } = numbered
-  const customerId = people.add(customerOf(order))
-  const items = order.items.map((item) => [item, resolvedItem(order, item, people, catalogue)] as const)
+  const customerId = people.add(toGivenCustomer(order))
+  const items = order.items.map((item) => [item, resolveItem(order, item, people, catalogue)] as const)
   const counted = new Set(judgement.amounts.items)
   return () => ({
     order,
@@ -86,11 +85,11 @@ function added(
   })
 }
 
-function answersOf({ now }: DecisionContext, { order, user }: Placement, orderId: string): ImportedAnswers[] {
+function listAnswers({ now }: DecisionContext, { order, user }: Placement, orderId: string): ImportedAnswers[] {
   if (Object.keys(order.consents).length === 0) return []
   return [
     {
-      user: announcedUser(user),
+      user: toAnnouncedUser(user),
       is_kept: user.is_kept === 1,
       order_id: orderId,
       at: Math.min(order.created_at ?? now, now),
@@ -101,7 +100,7 @@ function answersOf({ now }: DecisionContext, { order, user }: Placement, orderId
   ]
 }
 
-const receiptOf = (
+const buildReceipt = (
   { default_language }: ImportEdition,
   { id, user_id }: OrderRow,
   { order, user }: Placement,
@@ -118,25 +117,14 @@ interface PlacedDecision extends OrderDecision {
   placement: Placement
 }
 
-function listsOf(decided: readonly PlacedDecision[], people: PeopleDecisions): LongerLists {
-  const placements = decided.map(({ placement }) => placement)
-  return {
-    users: [...new Set(decided.flatMap(({ grown }) => grown))],
-    options: Math.max(0, ...placements.flatMap(({ items }) => items.map(({ options }) => options.length))),
-    user_metadata: people.countLongestList(),
-    order_metadata: Math.max(0, ...placements.map(({ order }) => countLongestList(order.metadata))),
-  }
-}
-
 interface GroupParts {
   state: ImportState
   people: PeopleDecisions
-  /** What joins the catalogue. */
   writes: readonly Write[]
 }
 
-/** What an undo needs of each order that is written. What several orders share is recorded with the first of them. */
-function recordedOrders(
+/** The first of several orders records what they share. */
+function recordOrders(
   decided: readonly PlacedDecision[],
   made: readonly OrderOutcome[],
   parts: GroupParts,
@@ -152,17 +140,15 @@ function recordedOrders(
     outcome: made[at] as OrderOutcome,
     order_version: one.order.version,
     before: {
-      updated: one.taken.existing ? updatedBefore(parts.state, one.taken.existing, one.writes) : null,
+      updated: one.taken.existing ? recordUpdate(parts.state, one.taken.existing, one.writes) : null,
       people: peopleOf(one),
-      catalogue: at === 0 ? addedCatalogue(parts.writes) : noCatalogue(),
+      catalogue: at === 0 ? listAddedCatalogue(parts.writes) : createAddedCatalogue(),
     },
   }))
 }
 
-/**
- * Decides on a group of orders by what was read. Reads and writes nothing. No external id may be in the group twice.
- */
-export function decide(
+/** Decides on a group of orders without reading or writing. No external id may be in the group twice. */
+export function decideOrderGroup(
   context: DecisionContext,
   policy: DuplicatePolicy,
   state: ImportState,
@@ -180,13 +166,13 @@ export function decide(
       continue
     }
     const payment = existing && state.payments.get(existing.id)
-    const judgement = judge(context.edition, numbered, { order: existing, payment })
+    const judgement = judgeOrder(context.edition, numbered, { order: existing, payment })
     if (judgement.errors.length) refused.push({ ...base, action: 'error', errors: judgement.errors })
     else taken.push({ numbered, existing, judgement })
   }
   const people = new PeopleDecisions(context, state)
   const catalogue = new CatalogueDecisions(context, state)
-  const placements = taken.map((one) => added(one, people, catalogue))
+  const placements = taken.map((one) => addOrder(one, people, catalogue))
   const decided = taken.map((one, at): PlacedDecision =>
     decideOrder(context, state, one, (placements[at] as () => Placement)()),
   )
@@ -200,16 +186,15 @@ export function decide(
     outcomes: [...refused, ...outcomes],
     recorded: () => [
       ...refused.map((outcome) => ({ outcome, order_version: null, before: null })),
-      ...recordedOrders(decided, outcomes, parts),
+      ...recordOrders(decided, outcomes, parts),
     ],
     writes: [...people.writes(), ...parts.writes, ...decided.flatMap(({ writes }) => writes)],
-    lists: listsOf(decided, people),
     changes: decided.flatMap(({ changes }) => changes),
     names: new Map([...state.names, ...catalogue.names()]),
     receipts: decided.flatMap((one) =>
-      one.taken.existing ? [] : [receiptOf(context.edition, one.order, one.placement)],
+      one.taken.existing ? [] : [buildReceipt(context.edition, one.order, one.placement)],
     ),
-    answers: decided.flatMap(({ placement, order }) => answersOf(context, placement, order.id)),
+    answers: decided.flatMap(({ placement, order }) => listAnswers(context, placement, order.id)),
     orders: decided.map(({ order }) => order),
   }
 }

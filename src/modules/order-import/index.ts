@@ -2,6 +2,6 @@ export type { AddedCatalogue, OrderBefore, PersonBefore, RecordedOrder, UpdatedB
 export { readBefore } from './before.ts'
 export type { GroupDecision } from './decide.ts'
 export type { NumberedOrder, OrderOutcome } from './judge.ts'
-export { importOrders, type ImportRun, planGroup, previewGroup, races, readGroupWithin } from './import-orders.ts'
+export { runOrderImport, type ImportRun, planGroup, previewGroup, races, readGroupWithin } from './import-orders.ts'
 export { buildEditionValues, type ImportState } from './state.ts'
-export { rowsOf } from './writes.ts'
+export { listInsertedRows } from './writes.ts'

@@ -1,11 +1,11 @@
 import { type FieldError, fieldError } from '../../domain/errors.ts'
 import type { DuplicatePolicy, ExternalOrder, ImportAction } from '../../domain/orders/external-orders.ts'
 import {
-  countedItems,
-  isDead,
+  pickCountedItems,
+  hasFailed,
   type PaymentAmounts,
-  paymentAfter,
-  takenBack,
+  decidePayment,
+  sumTakenBack,
 } from '../../domain/data-imports/imported-amounts.ts'
 import { formatMoney, maxAmountMinor } from '../../domain/money.ts'
 import { orderLifecycle } from '../../domain/orders/orders.ts'
@@ -14,7 +14,7 @@ import type { TransactionRow } from './state.ts'
 import type { ImportEdition } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
-/** An order that can be read, with its place among those of its import, and the path to it in what was sent. */
+/** `path` leads to the order in the request. */
 export interface NumberedOrder {
   index: number
   path: readonly PropertyKey[]
@@ -27,7 +27,6 @@ export interface OrderOutcome {
   action: ImportAction
   order_id: string | null
   errors: readonly FieldError[]
-  /** What was not as it says, of an order that is made or changed. */
   warnings: readonly FieldError[]
 }
 
@@ -36,7 +35,7 @@ export interface KnownOrder {
   payment: TransactionRow | undefined
 }
 
-type ItemAmounts = ReturnType<typeof countedItems>
+type ItemAmounts = ReturnType<typeof pickCountedItems>
 
 /** Either errors, or the amounts of the order that is taken. */
 export interface Judgement {
@@ -45,11 +44,11 @@ export interface Judgement {
   amounts: ItemAmounts
 }
 
-function changeErrors({ order, path }: NumberedOrder, existing: OrderRow): FieldError[] {
+function checkChange({ order, path }: NumberedOrder, existing: OrderRow): FieldError[] {
   const from = existing.status
   const errors: FieldError[] = []
   if (order.status !== from && !orderLifecycle.allows(from, order.status)) {
-    const detail = `An order that is ${from} cannot become ${order.status}.`
+    const detail = `The order is ${from} and cannot become ${order.status}.`
     errors.push(fieldError([...path, 'status'], 'invalid_transition', detail))
   }
   if (order.currency !== existing.currency)
@@ -57,7 +56,7 @@ function changeErrors({ order, path }: NumberedOrder, existing: OrderRow): Field
   return errors
 }
 
-function amountErrors({ path }: NumberedOrder, { totals }: ItemAmounts): FieldError[] {
+function checkAmounts({ path }: NumberedOrder, { totals }: ItemAmounts): FieldError[] {
   const errors: FieldError[] = []
   if (totals.total_minor < 0)
     errors.push(fieldError([...path, 'discount'], 'negative_amount', 'The discount is larger than the order.'))
@@ -66,49 +65,49 @@ function amountErrors({ path }: NumberedOrder, { totals }: ItemAmounts): FieldEr
   return errors
 }
 
-/** The payment with what the order says was paid back of it, had it been paid before. */
-const paymentOf = ({ order }: NumberedOrder, { totals }: ItemAmounts, payment: TransactionRow | undefined) => {
+/** Assumes that the order is paid, and applies its refunded amount. */
+const predictPayment = ({ order }: NumberedOrder, { totals }: ItemAmounts, payment: TransactionRow | undefined) => {
   const before: PaymentAmounts = payment ?? {
     status: 'pending',
     amount_minor: totals.total_minor,
     refunded_minor: 0,
     reserved_minor: 0,
   }
-  return paymentAfter(before, { ...order, amount_minor: totals.total_minor }).payment
+  return decidePayment(before, { ...order, amount_minor: totals.total_minor }).payment
 }
 
-function refundErrors(numbered: NumberedOrder, amounts: ItemAmounts, { payment }: KnownOrder): FieldError[] {
+function checkRefund(numbered: NumberedOrder, amounts: ItemAmounts, { payment }: KnownOrder): FieldError[] {
   const { order, path } = numbered
   const money = (minor: number) => formatMoney(minor, order.currency)
   const total = amounts.totals.total_minor
   const reserved = payment?.reserved_minor ?? 0
-  const said = order.refunded_minor ?? 0
-  const after = paymentOf(numbered, amounts, payment)
-  if (said > (payment?.refunded_minor ?? 0) && !isDead(after.status)) {
+  const refundedMinor = order.refunded_minor ?? 0
+  const after = predictPayment(numbered, amounts, payment)
+  if (refundedMinor > (payment?.refunded_minor ?? 0) && !hasFailed(after.status)) {
     const at = [...path, 'refunded_amount']
     if (order.status === 'pending')
-      return [fieldError(at, 'nothing_paid', 'Of an order that is pending nothing was paid that could be paid back.')]
+      return [fieldError(at, 'nothing_paid', 'A pending order has not been paid, so nothing can be refunded.')]
     const most = after.amount_minor - reserved
-    if (said > most) return [fieldError(at, 'refund_exceeds_amount', `At most ${money(most)} can have been paid back.`)]
+    if (refundedMinor > most)
+      return [fieldError(at, 'refund_exceeds_amount', `The refunded amount is at most ${money(most)}.`)]
   }
-  const taken = after.refunded_minor + reserved
-  if (total >= taken) return []
-  const detail = `${money(taken)} of the order were paid back or are about to be; its amount cannot become ${money(total)}.`
+  const takenMinor = after.refunded_minor + reserved
+  if (total >= takenMinor) return []
+  const detail = `${money(takenMinor)} of this order are refunded or about to be, so its amount cannot be ${money(total)}.`
   return [fieldError([...path, 'items'], 'amount_below_refunds', detail)]
 }
 
-/** Holders whom nobody can be found by; `amount` and what was paid back, where they are not as the source says. */
-function warningsOf(numbered: NumberedOrder, { totals }: ItemAmounts, { payment }: KnownOrder): FieldError[] {
+function listWarnings(numbered: NumberedOrder, { totals }: ItemAmounts, { payment }: KnownOrder): FieldError[] {
   const { order, path } = numbered
   const warnings: FieldError[] = []
   const total = totals.total_minor
   if (order.amount_minor !== null && order.amount_minor !== total) {
     const [said, made] = [formatMoney(order.amount_minor, order.currency), formatMoney(total, order.currency)]
-    const detail = `The source says ${said}, items and fees make ${made}.`
+    const detail = `The total is ${said} in the source, but items and fees add up to ${made}.`
     warnings.push(fieldError([...path, 'amount'], 'amount_mismatch', detail))
   }
-  if (payment && isDead(payment.status) && (order.refunded_minor ?? 0) > payment.refunded_minor) {
-    const detail = `The payment of this order is ${payment.status}: nothing can be paid back of it.`
+  if (payment && hasFailed(payment.status) && (order.refunded_minor ?? 0) > payment.refunded_minor) {
+    const detail = `The payment of this order is ${payment.status}, so the refunded amount is not recorded.`
     warnings.push(fieldError([...path, 'refunded_amount'], 'refund_not_recorded', detail))
   }
   const positions = new Set<number>()
@@ -117,33 +116,32 @@ function warningsOf(numbered: NumberedOrder, { totals }: ItemAmounts, { payment 
     const name = formatFullName(holder)
     if (name === '' || name === formatFullName(order.customer)) continue
     positions.add(position)
-    const detail = 'A holder without an e-mail address is not kept: the customer holds these units.'
+    const detail = 'This ticket holder has no e-mail address, so the customer holds these tickets.'
     warnings.push(fieldError([...path, 'items', position, 'user', 'email'], 'holder_without_email', detail))
   }
   return warnings
 }
 
-/** What is wrong with an order that is made or changed. */
-export function judge(edition: ImportEdition, numbered: NumberedOrder, known: KnownOrder): Judgement {
+export function judgeOrder(edition: ImportEdition, numbered: NumberedOrder, existing: KnownOrder): Judgement {
   const { order } = numbered
   const vatRate = edition.tax_type === 'vat' ? edition.default_price_tax_rate : 0
-  const refunded = Math.max(order.refunded_minor ?? 0, known.payment ? takenBack(known.payment) : 0)
-  const amounts = countedItems(order, vatRate, refunded)
-  const impossible = amountErrors(numbered, amounts)
+  const refunded = Math.max(order.refunded_minor ?? 0, existing.payment ? sumTakenBack(existing.payment) : 0)
+  const amounts = pickCountedItems(order, vatRate, refunded)
+  const impossible = checkAmounts(numbered, amounts)
   const errors = [
-    ...(known.order ? changeErrors(numbered, known.order) : []),
-    ...(impossible.length ? impossible : refundErrors(numbered, amounts, known)),
+    ...(existing.order ? checkChange(numbered, existing.order) : []),
+    ...(impossible.length ? impossible : checkRefund(numbered, amounts, existing)),
   ]
-  return { errors, amounts, warnings: errors.length ? [] : warningsOf(numbered, amounts, known) }
+  return { errors, amounts, warnings: errors.length ? [] : listWarnings(numbered, amounts, existing) }
 }
 
-/** What the policy says of an order that is known; null for one that is brought up to date. */
+/** Null for an order that is updated. */
 export function judgeDuplicate(
   policy: DuplicatePolicy,
   { path }: NumberedOrder,
 ): { action: 'skipped' | 'error'; errors: readonly FieldError[] } | null {
   if (policy === 'update') return null
   if (policy === 'skip') return { action: 'skipped', errors: [] }
-  const detail = 'An order with this external_id exists.'
+  const detail = 'An order with this external_id already exists.'
   return { action: 'error', errors: [fieldError([...path, 'external_id'], 'duplicate_in_edition', detail)] }
 }

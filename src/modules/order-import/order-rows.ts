@@ -8,29 +8,24 @@ import type { UserRow } from './state.ts'
 import type { DecisionContext, PurchaseChange, Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
-/** All that is known of an order before it is written. */
 export interface Placement {
   order: ExternalOrder
   user: UserRow
-  /** Of an id among its customers. */
   userOf: (id: string) => UserRow
-  /** All items, and those that make the amount: these are its cart. */
+  /** `counted` are the items that make the amount; they are the cart. */
   items: readonly ResolvedItem[]
   counted: readonly ResolvedItem[]
   totals: CartTotals
 }
 
-/** The decision on one order. */
 export interface OrderDecision {
   order: OrderRow
   writes: readonly Write[]
   changes: readonly PurchaseChange[]
-  /** Customers who have more orders or purchases than before. */
-  grown: readonly string[]
 }
 
 /** Columns that an import sets whenever it writes an order. */
-export const orderColumns = (
+export const buildOrderColumns = (
   { newId }: Pick<DecisionContext, 'newId'>,
   { order, counted, totals }: Placement,
   existingCart: StoredCart | null,
@@ -45,13 +40,12 @@ export const orderColumns = (
   number_key: buildNumberKey(order.order_number),
 })
 
-/** Where an order was paid. */
-export const providerColumns = (payment: NonNullable<ExternalOrder['payment']>) => ({
+export const buildProviderColumns = (payment: NonNullable<ExternalOrder['payment']>) => ({
   service: payment.service,
   provider_reference: payment.reference,
 })
 
-export const purchaseRows = (
+export const buildPurchaseRows = (
   context: DecisionContext,
   { order, user }: { order: { id: string; created_at: number }; user: UserRow },
   units: readonly WantedUnit[],
@@ -66,22 +60,21 @@ export const purchaseRows = (
     modified_at: order.created_at,
   }))
 
-const actionOf: Partial<Record<PurchaseStatus, PurchaseChange['action']>> = {
+const actionsByStatus: Partial<Record<PurchaseStatus, PurchaseChange['action']>> = {
   active: 'activated',
   cancelled: 'cancelled',
 }
 
-/** A customer as endpoints of the edition see them: only what imports of this edition said. */
-export const announcedUser = ({ id, edition_values }: UserRow) => ({ id, email: edition_values?.email ?? null })
+/** Endpoints see only what imports of their edition gave. */
+export const toAnnouncedUser = ({ id, edition_values }: UserRow) => ({ id, email: edition_values?.email ?? null })
 
-/** What purchases that are now of this status can be announced as. */
-export function purchaseChanges(
+export function buildPurchaseChanges(
   orderId: string,
   { order: { order_number }, userOf }: Placement,
   status: PurchaseStatus,
   purchases: readonly (PurchaseChange['purchase'] & { user_id: string })[],
 ): PurchaseChange[] {
-  const action = actionOf[status]
+  const action = actionsByStatus[status]
   if (!action) return []
   return purchases.map((purchase) => {
     const { id, vendor_code, product_id, variant_id, user_id } = purchase
@@ -90,7 +83,7 @@ export function purchaseChanges(
       action,
       status: status as PurchaseChange['status'],
       order: { id: orderId, order_number },
-      user: announcedUser(userOf(user_id)),
+      user: toAnnouncedUser(userOf(user_id)),
     }
   })
 }

@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
-import { insertEditionCustomers, isSharedOutside } from '../../db/customers.ts'
+import { insertEditionCustomers } from '../../db/customers.ts'
 import { requireChanges, requireOneChange, abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { growLists } from '../../db/cel/list-sizes.ts'
 import { locations, options, products, variants } from '../../db/schema/sales/catalog.ts'
 import { orders, purchases, transactions } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import { rebuildOrderText } from '../../db/search.ts'
+import { isSharedOutside } from '../../db/customers.ts'
 import { buildReferenceChange, buildReferenceColumns, buildReferenceSince } from '../../db/refunds.ts'
 import { inList } from '../../db/visibility.ts'
 import { insertAll, insertWithLookups, isEmpty, update, updateVersion } from '../../db/write.ts'
@@ -15,63 +15,22 @@ import { openPurchaseStatuses, listStatusesMovedByOrder } from '../../domain/ord
 import { buildCancelStatements } from '../refunds/index.ts'
 import { passChanged } from '../wallet/index.ts'
 import type { EditionValues } from './state.ts'
-import { type EditionCustomerChange, type RowChange, rowsOf, type Write } from './writes.ts'
-
-/** Which lists become longer: whose, and the longest of what has no rows of its own. */
-export interface LongerLists {
-  users: readonly string[]
-  options: number
-  user_metadata: number
-  order_metadata: number
-}
+import { type EditionCustomerChange, type RowChange, listInsertedRows, type Write } from './writes.ts'
 
 interface WriteScope {
   organization_id: string
   edition_id: string
-  /** Editions whose customers the caller may change; null for all. */
+  /** Editions whose customers the import may change; null for all of the organisation. */
   changeable: readonly string[] | null
   /** Milliseconds UTC. */
   now: number
 }
 
-/** Of customers who come with these writes: all that they have is in them, unless orders or purchases change hands. */
-function newPeople(writes: readonly Write[]): ReadonlySet<string> {
-  const isGiven = writes.some(({ write }) => write === 'order' || write === 'purchase-holders')
-  return new Set(isGiven ? [] : rowsOf(writes, 'users').map(({ id }) => id))
-}
-
-/** The most rows that one of the people has. */
-const longestOf = (rows: readonly { user_id: string }[], people: ReadonlySet<string>): number => {
-  const lists = Map.groupBy(
-    rows.filter(({ user_id }) => people.has(user_id)),
-    ({ user_id }) => user_id,
-  )
-  return Math.max(0, ...[...lists.values()].map(({ length }) => length))
-}
-
-/** Raises the numbers by which expressions of segments are judged. */
-function growth(organizationId: string, writes: readonly Write[], lists: LongerLists): Statement[] {
-  const people = rowsOf(writes, 'users').length
-  if (!people && !lists.users.length && !lists.order_metadata) return []
-  const [made, bought] = [rowsOf(writes, 'orders'), rowsOf(writes, 'purchases')]
-  const isNew = newPeople(writes)
-  return [
-    growLists(organizationId, {
-      ...lists,
-      users: lists.users.filter((id) => !isNew.has(id)),
-      longest: { orders: longestOf(made, isNew), purchases: longestOf(bought, isNew) },
-      people,
-      orders: made.length,
-      purchases: bought.length,
-    }),
-  ]
-}
-
-/** Changes what an edition says of customers of whom it still says what was read. */
-function editionCustomerStatements(changes: readonly EditionCustomerChange[], editionId: string): Statement[] {
+/** Fails if the edition's values have changed since they were read. */
+function buildEditionCustomerStatements(changes: readonly EditionCustomerChange[], editionId: string): Statement[] {
   const values = changes.map(({ user_id, before, after }) => {
     const { phone_digits, search_text } = buildSearchColumns(after)
-    return [user_id, ...listValues(after), phone_digits, search_text, ...listValues(before)]
+    return [user_id, ...listEditionValues(after), phone_digits, search_text, ...listEditionValues(before)]
   })
   const value = (place: number) => sql.raw(`given.value ->> ${place}`)
   return [
@@ -87,7 +46,7 @@ function editionCustomerStatements(changes: readonly EditionCustomerChange[], ed
   ]
 }
 
-const listValues = ({ email, phone_number, first_name, last_name, locale, metadata }: EditionValues) => [
+const listEditionValues = ({ email, phone_number, first_name, last_name, locale, metadata }: EditionValues) => [
   email,
   phone_number,
   first_name,
@@ -96,8 +55,8 @@ const listValues = ({ email, phone_number, first_name, last_name, locale, metada
   JSON.stringify(metadata),
 ]
 
-/** Changes a customer who is as they were read, and belongs to no edition whose customers the caller may not change. */
-function userStatements(
+/** Fails if the customer has changed since, or belongs to an edition whose customers the caller may not change. */
+function buildUserStatements(
   { user, changes }: Extract<RowChange, { write: 'user' }>,
   { changeable }: WriteScope,
 ): Statement[] {
@@ -106,11 +65,9 @@ function userStatements(
   return [update(users, { ...changes, version: user.version + 1 }, where), requireOneChange()]
 }
 
-/**
- * New payments, which take their references. A query of the table that it writes makes an insert read each row twice.
- */
+/** SQLite reads each row twice if an insert queries its own table, so payments without a reference go by themselves. */
 function insertPayments({ organization_id, now }: WriteScope, writes: readonly Write[]): Statement[] {
-  const rows = rowsOf(writes, 'transactions')
+  const rows = listInsertedRows(writes, 'transactions')
   const [withReference, others] = [
     rows.filter(({ provider_reference }) => typeof provider_reference === 'string'),
     rows.filter(({ provider_reference }) => typeof provider_reference !== 'string'),
@@ -128,8 +85,8 @@ function insertPayments({ organization_id, now }: WriteScope, writes: readonly W
   ]
 }
 
-/** What is refunded meanwhile is decided on anew. */
-function paymentStatements(
+/** A refund in the meantime makes this fail. */
+function buildPaymentStatements(
   { payment, changes }: Extract<RowChange, { write: 'payment' }>,
   scope: WriteScope,
 ): Statement[] {
@@ -148,28 +105,27 @@ function paymentStatements(
       ]
 }
 
-/** Gives purchases a value each, all of them or none. */
-const valueStatements = (column: 'valid_until' | 'user_id', values: readonly [string, unknown][], now: number) => [
+const buildValueStatements = (column: 'valid_until' | 'user_id', values: readonly [string, unknown][], now: number) => [
   sql`update purchases set ${sql.raw(column)} = given.value ->> 1, modified_at = ${now}, version = version + 1
     from json_each(${JSON.stringify(values)}) as given where purchases.id = given.value ->> 0
       ${column === 'valid_until' ? sql`and ${inList(sql`status`, openPurchaseStatuses)}` : sql``}`,
   requireChanges(values.length),
 ]
 
-function changeStatements(change: RowChange, scope: WriteScope): Statement[] {
+function buildChangeStatements(change: RowChange, scope: WriteScope): Statement[] {
   const { now } = scope
   switch (change.write) {
     case 'user':
-      return userStatements(change, scope)
+      return buildUserStatements(change, scope)
     case 'edition-customers':
-      return editionCustomerStatements(change.changes, scope.edition_id)
+      return buildEditionCustomerStatements(change.changes, scope.edition_id)
     case 'order':
       return updateVersion(orders, change.order, {
         ...change.changes,
         search_text: rebuildOrderText({ ...change.order, ...change.changes }),
       })
     case 'payment':
-      return paymentStatements(change, scope)
+      return buildPaymentStatements(change, scope)
     case 'purchase-status': {
       const { status } = change
       const ids = change.purchases.map(({ id }) => id)
@@ -181,13 +137,13 @@ function changeStatements(change: RowChange, scope: WriteScope): Statement[] {
       ]
     }
     case 'purchase-validity':
-      return valueStatements(
+      return buildValueStatements(
         'valid_until',
         change.purchases.map(({ id, valid_until }) => [id, valid_until]),
         now,
       )
     case 'purchase-holders':
-      return valueStatements(
+      return buildValueStatements(
         'user_id',
         change.purchases.map(({ id, user_id }) => [id, user_id]),
         now,
@@ -197,19 +153,18 @@ function changeStatements(change: RowChange, scope: WriteScope): Statement[] {
   }
 }
 
-/** Few statements however many orders: one a table for what is new, its rows as one parameter. */
-export function statementsOf(scope: WriteScope, writes: readonly Write[], lists: LongerLists): Statement[] {
+/** One insert per table takes all new rows as one parameter. */
+export function buildImportStatements(scope: WriteScope, writes: readonly Write[]): Statement[] {
   return [
-    ...insertAll(users, rowsOf(writes, 'users')),
-    ...insertAll(products, rowsOf(writes, 'products')),
-    ...insertAll(locations, rowsOf(writes, 'locations')),
-    ...insertAll(variants, rowsOf(writes, 'variants')),
-    ...insertAll(options, rowsOf(writes, 'options')),
-    ...writes.flatMap((one) => (one.write === 'insert' ? [] : changeStatements(one, scope))),
-    ...insertEditionCustomers(rowsOf(writes, 'customers')),
-    ...insertAll(orders, rowsOf(writes, 'orders')),
+    ...insertAll(users, listInsertedRows(writes, 'users')),
+    ...insertAll(products, listInsertedRows(writes, 'products')),
+    ...insertAll(locations, listInsertedRows(writes, 'locations')),
+    ...insertAll(variants, listInsertedRows(writes, 'variants')),
+    ...insertAll(options, listInsertedRows(writes, 'options')),
+    ...writes.flatMap((one) => (one.write === 'insert' ? [] : buildChangeStatements(one, scope))),
+    ...insertEditionCustomers(listInsertedRows(writes, 'customers')),
+    ...insertAll(orders, listInsertedRows(writes, 'orders')),
     ...insertPayments(scope, writes),
-    ...insertAll(purchases, rowsOf(writes, 'purchases')),
-    ...growth(scope.organization_id, writes, lists),
+    ...insertAll(purchases, listInsertedRows(writes, 'purchases')),
   ]
 }

@@ -9,18 +9,17 @@ import type { EditionValues, PurchaseRow, TransactionRow, UserRow } from './stat
 
 export type ImportEdition = typeof editions.$inferSelect
 
-/** What decisions are made with beside the state and the orders. */
 export interface DecisionContext {
   edition: ImportEdition
   source: string
-  /** The import that orders are created by; null for a dry run. */
+  /** Null for a dry run. */
   import_id: string | null
   /** Milliseconds UTC. */
   now: number
   newId: (kind: IdKind) => string
 }
 
-/** Rows that an import adds, by table. `customers` are those who are new in the edition. */
+/** `customers` are new in the edition. */
 export interface NewRows {
   users: typeof users.$inferInsert
   customers: EditionCustomer
@@ -43,13 +42,12 @@ type RowInsert = {
   [Table in keyof NewRows]: { write: 'insert'; table: Table; rows: readonly NewRows[Table][] }
 }[keyof NewRows]
 
-/** A change of rows that exist. It fails as a lost race when they are not as they were read. */
+/** Fails as a lost race if the rows have changed since they were read. */
 export type RowChange =
   | { write: 'user'; user: UserRow; changes: Partial<NewRows['users']> }
-  /** What the edition says of customers whom it has. */
   | { write: 'edition-customers'; changes: readonly EditionCustomerChange[] }
   | { write: 'order'; order: OrderRow; changes: Partial<NewRows['orders']> }
-  /** No changes: the payment is only to be as it was read. */
+  /** Without changes, only checks that the payment is unchanged. */
   | { write: 'payment'; payment: TransactionRow; changes: Partial<NewRows['transactions']> }
   | { write: 'purchase-status'; purchases: readonly PurchaseRow[]; status: ItemStatus }
   | { write: 'purchase-validity'; purchases: readonly { id: string; valid_until: number | null }[] }
@@ -57,19 +55,19 @@ export type RowChange =
   /** Passes show the status and the holder of their purchases. */
   | { write: 'passes'; purchase_ids: readonly string[] }
 
-/** One thing that an import writes, as data. */
 export type Write = RowInsert | RowChange
 
-export const insertOf = <Table extends keyof NewRows>(table: Table, rows: readonly NewRows[Table][]): Write[] =>
+export const buildInsert = <Table extends keyof NewRows>(table: Table, rows: readonly NewRows[Table][]): Write[] =>
   rows.length === 0 ? [] : [{ write: 'insert', table, rows } as unknown as Write]
 
-/** The rows that the writes add to a table, in their order. */
-export const rowsOf = <Table extends keyof NewRows>(writes: readonly Write[], table: Table): NewRows[Table][] =>
+export const listInsertedRows = <Table extends keyof NewRows>(
+  writes: readonly Write[],
+  table: Table,
+): NewRows[Table][] =>
   writes.flatMap((one) =>
     one.write === 'insert' && one.table === table ? (one.rows as readonly NewRows[Table][]) : [],
   )
 
-/** A purchase that becomes active, or is cancelled, by an import. */
 export interface PurchaseChange {
   purchase: { id: string; vendor_code: string | null; product_id: string; variant_id: string | null }
   action: 'activated' | 'cancelled'

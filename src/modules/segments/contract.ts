@@ -27,31 +27,32 @@ import {
   TextFilter,
 } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
-import { exportColumns } from './export-columns-contract.ts'
 
 const tag = 'Segments' as const
 
-/** Who works with segments; all roles see them. */
-export const keepers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
+/** The roles that can change segments. All roles can read them. */
+export const segmentEditors: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 
 const expressionExample = 'stats.order_count >= 2 && user.last_seen < now - duration("720h")'
 
 const Expression = z.string().min(1).max(maxExpressionLength).openapi({
-  description: 'A condition in the Common Expression Language; `GET /v1/segments/cel-context` says what it may ask.',
+  description:
+    'A condition in the Common Expression Language (CEL). `GET /v1/segments/cel-context` lists what it can use.',
   example: expressionExample,
 })
 const Description = z.string().trim().max(maxDescriptionLength)
 
 const CommunicationType = z.enum(communicationTypes).openapi({
   description:
-    'Marketing reaches only who has agreed to it through the channel; transactional messages reach everyone.',
+    '`marketing`: only people who agreed to marketing through the channel. `transactional`: everyone with a working address.',
 })
 const CommunicationChannel = z.enum(channels)
 
 const CreateSegment = z.object({
   organization_id: Id('org'),
   edition_id: Id('edt').nullable().optional().openapi({
-    description: 'Only people who bought in this edition; without it all people of the organisation.',
+    description:
+      'Limits the segment to customers of this edition. Without it, the segment covers the whole organisation.',
   }),
   name: RequiredText(maxSegmentNameLength),
   description: Description.default(''),
@@ -74,20 +75,21 @@ export type UpdateSegmentInput = z.output<typeof UpdateSegment>
 
 const Excluded = z
   .object({
-    no_address: Count.openapi({ description: 'Has no address for the channel.' }),
-    no_consent: Count.openapi({ description: 'Never agreed, or the consent is over.' }),
-    unsubscribed: Count.openapi({ description: 'Withdrew the consent or asked to be left alone.' }),
-    bounced: Count.openapi({ description: 'The address is dead.' }),
-    inactive: Count.openapi({ description: 'Is switched off.' }),
+    no_address: Count.openapi({ description: 'People without an address for the channel.' }),
+    no_consent: Count.openapi({ description: 'People who never agreed or whose consent has ended.' }),
+    unsubscribed: Count.openapi({ description: 'People who withdrew their consent or unsubscribed.' }),
+    bounced: Count.openapi({ description: 'People whose address bounced.' }),
+    inactive: Count.openapi({ description: 'Deactivated people.' }),
   })
   .openapi('SegmentExcluded', {
-    description: 'People whom the expression holds for and who are no members, each counted by the first reason.',
+    description:
+      'People for whom the expression holds but who are not members, counted by the first reason that applies.',
   })
 
 export const Segment = z
   .object({
     id: Id('seg'),
-    name: RequiredText(maxSegmentNameLength).openapi({ example: 'Regulars who stay away' }),
+    name: RequiredText(maxSegmentNameLength).openapi({ example: 'Regulars not seen for a month' }),
     description: Description,
     organization_id: Id('org'),
     edition_id: Id('edt').nullable().openapi({ description: 'Null for a segment of the whole organisation.' }),
@@ -96,19 +98,25 @@ export const Segment = z
     communication_type: CommunicationType,
     communication_channel: CommunicationChannel,
     expression: Expression,
-    is_time_dependent: z.boolean().openapi({ description: 'The expression asks for `now`.' }),
+    is_time_dependent: z
+      .boolean()
+      .openapi({ description: 'True when the result depends on the time of the calculation.' }),
     status: z.enum(segmentStatuses),
-    user_count: Count.openapi({ description: 'Members at the last calculation.' }),
+    user_count: Count.openapi({ description: 'Number of members at the last calculation.' }),
     excluded: Excluded,
-    calculated_at: Timestamp.nullable().openapi({ description: 'Null until it is calculated.' }),
-    calculation_started_at: Timestamp.nullable().openapi({ description: 'Null while it is not being calculated.' }),
+    calculated_at: Timestamp.nullable().openapi({
+      description: 'End of the last calculation. Null before the first one.',
+    }),
+    calculation_started_at: Timestamp.nullable().openapi({
+      description: 'Start of the last calculation. Null before the first one.',
+    }),
     progress: z
       .number()
       .min(0)
       .max(1)
-      .openapi({ description: 'About what share of the people was looked at.', example: 1 }),
-    is_stale: z.boolean().openapi({ description: 'The last calculation is more than a day ago.' }),
-    error_message: z.string().openapi({ description: 'Why the last calculation failed.' }),
+      .openapi({ description: 'Share of the people tested by the calculation so far.', example: 1 }),
+    is_stale: z.boolean().openapi({ description: 'True when the last calculation is more than a day old.' }),
+    error_message: z.string().openapi({ description: 'Why the last calculation failed, or an empty text.' }),
     campaigns_count: Count,
     created: Timestamp,
     modified: Timestamp,
@@ -123,7 +131,9 @@ const listSegmentsQuery = listQuery({
     status: z.enum(segmentStatuses).optional(),
     communication_type: z.enum(communicationTypes).optional(),
     communication_channel: z.enum(channels).optional(),
-    search: TextFilter.optional().openapi({ description: 'Part of the name or the description.' }),
+    search: TextFilter.optional().openapi({
+      description: 'Finds segments whose name or description contains this text.',
+    }),
   },
 })
 
@@ -136,7 +146,7 @@ export const listSegments = operation({
   method: 'get',
   path: '/v1/segments',
   summary: 'List segments',
-  description: 'Newest first. Segments without an edition are seen by roles of the organisation alone.',
+  description: 'Lists segments, newest first. Only roles of the organisation see segments without an edition.',
   roles: roleCodes,
   query: listSegmentsQuery,
   response: ListPage(Segment),
@@ -149,13 +159,13 @@ export const createSegment = operation({
   path: '/v1/segments',
   summary: 'Create a segment',
   description:
-    'As a draft without members. Errors of the expression point into it by `line`, `column`, `start` and `end`.',
-  roles: keepers,
+    'Creates a draft without members. Errors in the expression have their place as `line`, `column`, `start` and `end`.',
+  roles: segmentEditors,
   status: 201,
   body: CreateSegment,
   example: {
     organization_id: 'org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
-    name: 'Regulars who stay away',
+    name: 'Regulars not seen for a month',
     communication_type: 'marketing',
     communication_channel: 'email',
     expression: expressionExample,
@@ -182,8 +192,8 @@ export const updateSegment = operation({
   path: '/v1/segments/{id}',
   summary: 'Update a segment',
   description:
-    'Fields that are left out stay. Another expression, type, channel or edition makes the segment a draft again, and cannot be set while it is being calculated.',
-  roles: keepers,
+    'Changes the fields that are given. A new expression, type, channel or edition makes the segment a draft without members, and is refused while the segment is being calculated.',
+  roles: segmentEditors,
   params: IdParams('seg'),
   body: UpdateSegment,
   example: { name: 'Regulars', expression: 'stats.order_count >= 2' },
@@ -197,8 +207,9 @@ export const deleteSegment = operation({
   method: 'delete',
   path: '/v1/segments/{id}',
   summary: 'Delete a segment',
-  description: 'Refused while campaigns that are not over use it: `related_objects` names them.',
-  roles: keepers,
+  description:
+    'Deletes the segment. Refused while a campaign that has not ended uses it; `related_objects` lists these campaigns.',
+  roles: segmentEditors,
   status: 204,
   params: IdParams('seg'),
   errors: ['edition_archived', 'segment_in_use'],
@@ -211,8 +222,8 @@ export const recalculateSegment = operation({
   path: '/v1/segments/{id}/recalculate',
   summary: 'Recalculate a segment',
   description:
-    'Answers at once with `status: calculating`; the members change when the calculation has ended, all of them in one moment.',
-  roles: keepers,
+    'Starts a calculation and answers at once with `status: calculating`. The new members replace the old ones when the calculation ends.',
+  roles: segmentEditors,
   params: IdParams('seg'),
   response: Segment,
   errors: ['segment_calculating'],
@@ -225,12 +236,51 @@ export const resetSegmentToDraft = operation({
   path: '/v1/segments/{id}/reset-to-draft',
   summary: 'Reset a stuck segment to draft',
   description:
-    'Ends a calculation that has given no sign of life for two minutes, and drops the members. A draft stays as it is.',
-  roles: keepers,
+    'Removes the members and makes the segment a draft. Refused while a calculation is running; a calculation without progress for two minutes counts as stuck.',
+  roles: segmentEditors,
   params: IdParams('seg'),
   response: Segment,
   errors: ['segment_not_stuck'],
 })
+
+const exportColumnNames = [
+  'id',
+  'email',
+  'phone_number',
+  'first_name',
+  'last_name',
+  'locale',
+  'date_joined',
+  'last_seen',
+  'consent_status',
+] as const
+export type ExportColumn = (typeof exportColumnNames)[number]
+
+const isExportColumn = (name: string): name is ExportColumn => (exportColumnNames as readonly string[]).includes(name)
+
+const exportColumns = z
+  .string()
+  .optional()
+  .transform((text, context): readonly ExportColumn[] => {
+    if (text === undefined) return exportColumnNames
+    const names = [...new Set(text.split(',').map((part) => part.trim()))].filter((part) => part !== '')
+    const columns = names.filter(isExportColumn)
+    if (columns.length === names.length && columns.length) return columns
+    context.addIssue({
+      code: 'custom',
+      params: { code: 'invalid_choice' },
+      message: `Use one or more of ${exportColumnNames.join(', ')}.`,
+    })
+    return z.NEVER
+  })
+  .openapi({
+    type: 'array',
+    items: { type: 'string', enum: [...exportColumnNames] },
+    minItems: 1,
+    param: { style: 'form', explode: false },
+    description: `Columns in the order of the file, separated by commas. Default: ${exportColumnNames.join(', ')}.`,
+    example: ['id', 'email', 'consent_status'],
+  })
 
 export const exportSegmentUsers = operation({
   id: 'exportSegmentUsers',
@@ -239,16 +289,18 @@ export const exportSegmentUsers = operation({
   path: '/v1/segments/{id}/export',
   summary: 'Export segment users as CSV',
   description:
-    'The members of the last calculation. Cells that a spreadsheet would run as a formula begin with an apostrophe. Every export is recorded.',
-  roles: keepers,
+    'Exports the members of the last calculation. A cell that a spreadsheet would run as a formula starts with an apostrophe. The audit log records each export.',
+  roles: segmentEditors,
   params: IdParams('seg'),
   query: z.object({
     columns: exportColumns,
-    bom: BooleanFilter.optional().openapi({ description: 'Begin with a byte order mark, for spreadsheets.' }),
+    bom: BooleanFilter.optional().openapi({
+      description: 'Starts the file with a byte order mark, which some spreadsheets need.',
+    }),
   }),
   file: {
     type: 'text/csv',
-    description: 'RFC 4180 in UTF-8 with a header, streamed.',
+    description: 'CSV (RFC 4180) in UTF-8 with a header row.',
     example: 'id,email,phone_number\r\nusr_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8,aegir@example.dk,+4532123456\r\n',
   },
   errors: ['segment_not_ready'],

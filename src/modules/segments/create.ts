@@ -7,15 +7,15 @@ import { buildSearchText } from '../../domain/text/fold.ts'
 import { segmentLifecycle } from '../../domain/segments.ts'
 import { openEditions } from '../editions/index.ts'
 import type { CreateSegmentInput } from './contract.ts'
-import { expressionColumns } from './expressions/expression.ts'
-import { type SegmentRow, summariesOf } from './queries.ts'
+import { buildExpressionColumns } from './expressions/validate.ts'
+import { loadSummaries, type SegmentRow } from './queries.ts'
 
 export async function createSegment(ctx: Ctx, input: CreateSegmentInput): Promise<SegmentRow> {
   const { organization_id, edition_id = null, name, description, communication_type, communication_channel } = input
-  const summaries = await summariesOf(ctx, { organization_id, edition_id })
+  const summaries = await loadSummaries(ctx, { organization_id, edition_id })
   if (!summaries) throw doesNotExist('organization_id')
   if (edition_id !== null && summaries.edition_full_name === null) throw doesNotExist('edition_id')
-  const expression = await expressionColumns(ctx, organization_id, input.expression)
+  const expression = buildExpressionColumns(input.expression)
   const now = ctx.now()
   const row = {
     id: ctx.newId('segment'),
@@ -32,7 +32,7 @@ export async function createSegment(ctx: Ctx, input: CreateSegmentInput): Promis
     created_at: now,
     modified_at: now,
   }
-  const untouched = {
+  const initialState = {
     seq: 0,
     epoch: 0,
     members_epoch: 0,
@@ -50,5 +50,8 @@ export async function createSegment(ctx: Ctx, input: CreateSegmentInput): Promis
     deleted_at: null,
     campaigns_count: 0,
   }
-  return commit(ctx, { ...row, ...untouched, ...summaries }, [...openEditions(row.edition_id), insert(segments, row)])
+  return commit(ctx, { ...row, ...initialState, ...summaries }, [
+    ...openEditions(row.edition_id),
+    insert(segments, row),
+  ])
 }

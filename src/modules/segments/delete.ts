@@ -6,19 +6,19 @@ import { update } from '../../db/write.ts'
 import { AppError } from '../../domain/errors.ts'
 import { segmentLifecycle } from '../../domain/segments.ts'
 import { openEditions } from '../editions/index.ts'
-import { dropMembers } from './calculation/drop-members.ts'
-import { campaignsInNeed, type LoadedSegment } from './queries.ts'
+import { dropMembers } from './calculation/start-and-reset.ts'
+import { selectCampaignsUsing, type LoadedSegment } from './queries.ts'
 
-/** Hides the segment and gives its members to the sweep, unless a campaign still needs it at that very moment. */
+/** Hides the segment, because sent campaigns still show it. The sweep deletes its members. */
 export async function deleteSegment(ctx: Ctx, segment: LoadedSegment): Promise<null> {
-  const related_objects = await ctx.db.all(campaignsInNeed(segment.id))
+  const related_objects = await ctx.db.all(selectCampaignsUsing(segment.id))
   if (related_objects.length)
     throw new AppError('segment_in_use', 'Campaigns that have not ended use this segment.', {
       extra: { related_objects },
     })
   const now = ctx.now()
   const { id, epoch, version } = segment
-  const hidden = {
+  const changes = {
     deleted_at: now,
     status: segmentLifecycle.initial,
     epoch: epoch + 1,
@@ -30,7 +30,7 @@ export async function deleteSegment(ctx: Ctx, segment: LoadedSegment): Promise<n
   return commit(ctx, null, [
     ...openEditions(segment.edition_id),
     ...dropMembers(segment, now),
-    update(segments, hidden, sql`id = ${id} and version = ${version} and not exists (${campaignsInNeed(id)})`),
+    update(segments, changes, sql`id = ${id} and version = ${version} and not exists (${selectCampaignsUsing(id)})`),
     requireOneChange(),
   ])
 }

@@ -7,8 +7,8 @@ import { byteOrderMark, type Cell, formatCsvRecord } from '../../domain/text/enc
 import { AppError } from '../../domain/errors.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { slugify } from '../../domain/text/text.ts'
-import { consentStatus } from './calculation/audience.ts'
-import type { ExportColumn } from './export-columns-contract.ts'
+import { selectConsentStatus } from './calculation/audience.ts'
+import type { ExportColumn } from './contract.ts'
 import type { LoadedSegment } from './queries.ts'
 
 const rowsAPage = 500
@@ -26,7 +26,7 @@ interface ExportRow {
   consent_status: string
 }
 
-const cellOf: Record<ExportColumn, (row: ExportRow) => Cell> = {
+const cells: Record<ExportColumn, (row: ExportRow) => Cell> = {
   id: (row) => row.id,
   email: (row) => row.email,
   phone_number: (row) => row.phone_number,
@@ -48,17 +48,17 @@ const personColumns = [
   'last_seen_at',
 ] as const
 
-function pageAfter(ctx: Ctx, segment: LoadedSegment, columns: readonly ExportColumn[], after: number) {
+function selectPage(ctx: Ctx, segment: LoadedSegment, columns: readonly ExportColumn[], after: number) {
   const view = viewCustomers(ctx.caller, sql`u`)
-  return sql<ExportRow>`select m.user_seq, u.id, ${view.columns(personColumns)}, ${columns.includes('consent_status') ? consentStatus(segment, ctx.now()) : sql`''`} as consent_status
+  return sql<ExportRow>`select m.user_seq, u.id, ${view.columns(personColumns)}, ${columns.includes('consent_status') ? selectConsentStatus(segment, ctx.now()) : sql`''`} as consent_status
     from segment_members m cross join users u on u.seq = m.user_seq ${view.join}
     where m.segment_seq = ${segment.seq} and m.epoch = ${segment.members_epoch} and m.user_seq > ${after}
       and m.excluded_for is null
     order by m.user_seq limit ${rowsAPage}`
 }
 
-/** Page by page, as fast as they are read. A calculation that ends meanwhile changes nothing of what was begun. */
-async function* records(
+/** Streams the set of members that was current when the export started. */
+async function* streamRecords(
   ctx: Ctx,
   segment: LoadedSegment,
   columns: readonly ExportColumn[],
@@ -66,22 +66,22 @@ async function* records(
 ): AsyncGenerator<string> {
   yield (first.bom ? byteOrderMark : '') + formatCsvRecord(columns)
   for (let rows = first.rows; rows.length;) {
-    yield rows.map((row) => formatCsvRecord(columns.map((column) => cellOf[column](row)))).join('')
+    yield rows.map((row) => formatCsvRecord(columns.map((column) => cells[column](row)))).join('')
     const last = rows.at(-1)
     if (!last || rows.length < rowsAPage) return
-    rows = await ctx.db.all(pageAfter(ctx, segment, columns, last.user_seq))
+    rows = await ctx.db.all(selectPage(ctx, segment, columns, last.user_seq))
   }
 }
 
-/** The file of a segment's members; the audit entry is written before the first row is sent. */
-export function exportUsers(
+/** Builds the CSV file of a segment's members. The export is recorded before the first row is sent. */
+export function exportMembers(
   ctx: Ctx,
   segment: LoadedSegment,
   options: { columns: readonly ExportColumn[]; bom?: boolean | undefined },
 ) {
   const { columns, bom = false } = options
   if (segment.status !== 'ready')
-    throw new AppError('segment_not_ready', 'Only a segment that is ready can be exported.', {
+    throw new AppError('segment_not_ready', 'You can only export a segment with the status `ready`.', {
       extra: { current_status: segment.status },
     })
   const now = ctx.now()
@@ -99,10 +99,10 @@ export function exportUsers(
           user_count: segment.user_count,
           created_at: now,
         }),
-        pageAfter(ctx, segment, columns, 0),
+        selectPage(ctx, segment, columns, 0),
         ...(await ctx.settle({ columns, user_count: segment.user_count }, true)),
       ])
-      return records(ctx, segment, columns, { rows, bom })
+      return streamRecords(ctx, segment, columns, { rows, bom })
     },
   }
 }

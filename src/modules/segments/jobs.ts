@@ -5,11 +5,11 @@ import { segmentLeftovers, segments } from '../../db/schema/messaging/segments.t
 import { select } from '../../db/select.ts'
 import { inWords } from '../../db/visibility.ts'
 import { lostAfterMs, quietAfterMs, type SegmentStatus } from '../../domain/segments.ts'
-import { type Calculation, fail, findCalculation, stepOf } from './calculation/calculation.ts'
+import { continueCalculation, failCalculation, findCalculation } from './calculation/calculation.ts'
 import { leftoverAfterMs } from './calculation/members.ts'
 
-/** A consumer works this long before it leaves the rest to the next. */
-const shiftMs = 20_000
+/** A consumer works this long, then leaves the rest to a new message. */
+const workMs = 20_000
 
 export const isCalculateMessage = (body: unknown): body is CalculateMessage =>
   typeof body === 'object' &&
@@ -28,21 +28,18 @@ export const enqueueCalculations = (
   )
 
 async function calculate(job: JobCtx, message: CalculateMessage, endsAt: number, size?: number): Promise<void> {
-  let calculation: Calculation | null = await findCalculation(job, message.segment_id, message.epoch)
-  while (calculation) {
-    const step = await stepOf(job, calculation, size)
-    calculation = step.state === 'calculating' ? step.calculation : null
-    if (calculation && job.now() >= endsAt) return enqueueCalculations(job, [calculation])
-  }
+  const calculation = await findCalculation(job, message.segment_id, message.epoch)
+  const step = calculation && (await continueCalculation(job, calculation, endsAt, size))
+  if (step?.state === 'calculating') await enqueueCalculations(job, [step.calculation])
 }
 
-/** Makes the calculations that these messages name. A message that comes twice, or for a calculation that has ended, does nothing. */
+/** Runs the calculations of these messages. A message of a calculation that has ended does nothing. */
 export async function calculateSegments(
   job: JobCtx,
   messages: readonly CalculateMessage[],
   size?: number,
 ): Promise<void> {
-  const endsAt = job.now() + shiftMs
+  const endsAt = job.now() + workMs
   await Promise.all(messages.map((message) => calculate(job, message, endsAt, size)))
 }
 
@@ -50,21 +47,20 @@ const calculationsASweep = 100
 
 const calculating: SegmentStatus = 'calculating'
 
-/** Enqueues calculations again that no consumer works on, and fails those that were idle for long. */
+/** Enqueues calculations that no consumer works on, and fails those without progress for `lostAfterMs`. */
 export async function sweepCalculations(job: JobCtx): Promise<void> {
   const now = job.now()
-  const { id: segmentId, epoch: number, heartbeat_at: heartbeat, status } = segments
   const quiet = await job.db.all(
-    select({ id: segmentId, epoch: number, heartbeat_at: heartbeat })
+    select({ id: segments.id, epoch: segments.epoch, heartbeat_at: segments.heartbeat_at })
       .from(segments)
-      .where(and(inWords(sql`${status}`, [calculating]), lte(heartbeat, now - quietAfterMs)))
-      .orderBy(heartbeat)
+      .where(and(inWords(sql`${segments.status}`, [calculating]), lte(segments.heartbeat_at, now - quietAfterMs)))
+      .orderBy(segments.heartbeat_at)
       .limit(calculationsASweep),
   )
   const isLost = ({ heartbeat_at }: { heartbeat_at: number | null }) => (heartbeat_at ?? 0) <= now - lostAfterMs
   for (const { id, epoch } of quiet.filter(isLost)) {
     const calculation = await findCalculation(job, id, epoch)
-    if (calculation) await fail(job, calculation, 'The calculation came to a halt. Start it again.')
+    if (calculation) await failCalculation(job, calculation, 'The calculation stopped. Start it again.')
   }
   await enqueueCalculations(
     job,
@@ -74,7 +70,7 @@ export async function sweepCalculations(job: JobCtx): Promise<void> {
 
 const exportsASweep = 500
 
-/** Deletes rows about exports that are as old as the oldest entries of the audit log, which say the same. */
+/** Deletes records of exports after the time that the audit log keeps the same facts. */
 export const sweepExports = ({ db, now, config }: Pick<JobCtx, 'db' | 'now' | 'config'>): Promise<unknown> =>
   db.all(sql`delete from segment_exports where id in (select id from segment_exports
     where id < ${firstIdAt('segment_export', now() - config.retentionMs.auditLog)} order by id limit ${exportsASweep})`)
@@ -82,23 +78,22 @@ export const sweepExports = ({ db, now, config }: Pick<JobCtx, 'db' | 'now' | 'c
 const leftoversASweep = 5
 const rowsASlice = 10_000
 
-/** Deletes members of sets without readers, so many a minute. */
+/** Deletes slices of sets that no reader needs any more. */
 export async function sweepLeftovers(job: JobCtx): Promise<void> {
-  const { segment_seq: ofSegment, epoch: number, left_at } = segmentLeftovers
   const sets = await job.db.all(
-    select({ segment_seq: ofSegment, epoch: number })
+    select({ segment_seq: segmentLeftovers.segment_seq, epoch: segmentLeftovers.epoch })
       .from(segmentLeftovers)
-      .where(lte(left_at, job.now() - leftoverAfterMs))
-      .orderBy(left_at)
+      .where(lte(segmentLeftovers.left_at, job.now() - leftoverAfterMs))
+      .orderBy(segmentLeftovers.left_at)
       .limit(leftoversASweep),
   )
   for (const { segment_seq, epoch } of sets) {
-    const ofSet = sql`segment_seq = ${segment_seq} and epoch = ${epoch}`
+    const isInSet = sql`segment_seq = ${segment_seq} and epoch = ${epoch}`
     await job.db.batch([
-      sql`delete from segment_members where ${ofSet}
-        and user_seq in (select user_seq from segment_members where ${ofSet} order by user_seq limit ${rowsASlice})`,
-      sql`delete from segment_leftovers where ${ofSet}
-        and not exists (select 1 from segment_members where ${ofSet})`,
+      sql`delete from segment_members where ${isInSet}
+        and user_seq in (select user_seq from segment_members where ${isInSet} order by user_seq limit ${rowsASlice})`,
+      sql`delete from segment_leftovers where ${isInSet}
+        and not exists (select 1 from segment_members where ${isInSet})`,
     ])
   }
 }

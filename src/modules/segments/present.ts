@@ -1,7 +1,10 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
+import { segments } from '../../db/schema/messaging/segments.ts'
+import type { RowOf } from '../../db/select.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
-import { exclusionReasons, isStale, progressOf } from '../../domain/segments.ts'
+import { calculateSegmentProgress, exclusionReasons, isStale } from '../../domain/segments.ts'
+import type { SegmentSummary } from '../../http/fields.ts'
 import { presentEditionOrNull } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import type { Segment } from './contract.ts'
@@ -9,7 +12,7 @@ import type { SegmentRow } from './queries.ts'
 
 type SegmentWire = z.input<typeof Segment>
 
-const excludedOf = (counts: SegmentRow['excluded']): SegmentWire['excluded'] =>
+const presentExcluded = (counts: SegmentRow['excluded']): SegmentWire['excluded'] =>
   Object.fromEntries(exclusionReasons.map((reason) => [reason, counts[reason] ?? 0])) as SegmentWire['excluded']
 
 export const presentSegment = (row: SegmentRow, ctx: Ctx): SegmentWire => ({
@@ -26,13 +29,34 @@ export const presentSegment = (row: SegmentRow, ctx: Ctx): SegmentWire => ({
   is_time_dependent: row.is_time_dependent,
   status: row.status,
   user_count: row.user_count,
-  excluded: excludedOf(row.excluded),
+  excluded: presentExcluded(row.excluded),
   calculated_at: toIsoOrNull(row.calculated_at),
   calculation_started_at: toIsoOrNull(row.calculation_started_at),
-  progress: progressOf(row),
+  progress: calculateSegmentProgress(row),
   is_stale: isStale(row, ctx.now()),
   error_message: row.error_message,
   campaigns_count: row.campaigns_count,
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),
+})
+
+/** The columns that the summary of a joined segment needs. Campaigns also show deleted segments. */
+export const segmentSummaryFields = {
+  segment_id: segments.id,
+  segment_name: segments.name,
+  segment_communication_type: segments.communication_type,
+  segment_communication_channel: segments.communication_channel,
+  segment_status: segments.status,
+  segment_user_count: segments.user_count,
+}
+
+type SegmentSummaryRow = RowOf<typeof segmentSummaryFields>
+
+export const presentSegmentSummary = (row: SegmentSummaryRow): z.input<typeof SegmentSummary> => ({
+  id: row.segment_id,
+  name: row.segment_name,
+  communication_type: row.segment_communication_type,
+  communication_channel: row.segment_communication_channel,
+  status: row.segment_status,
+  user_count: row.segment_user_count,
 })

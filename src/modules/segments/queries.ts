@@ -15,7 +15,6 @@ import { type EditionSummaryRow, editionSummaryFields } from '../editions/index.
 import { type OrganizationSummaryRow, organizationSummaryFields } from '../organizations/index.ts'
 import type { SegmentFilters, SegmentOrdering } from './contract.ts'
 
-/** Of the organisation, and of the edition where there is one. */
 type Summaries = Omit<OrganizationSummaryRow, 'organization_id'> & Omit<Nullable<EditionSummaryRow>, 'edition_id'>
 
 export interface SegmentRow extends StoredSegmentRow, Summaries {
@@ -26,7 +25,7 @@ export type LoadedSegment = SegmentRow & { tenant: Tenant }
 
 const segmentVisibility = buildVisibility(sql`${segments.organization_id}`, sql`${segments.edition_id}`)
 
-/** The summaries repeat the segment's own ids, so its columns come last: an edition that is missing must not hide them. */
+/** The segment's columns come last, because the summary columns of a missing edition would overwrite its ids with null. */
 const columns = {
   ...organizationSummaryFields,
   ...editionSummaryFields,
@@ -37,7 +36,7 @@ const columns = {
 const joins = sql`join ${organizations} on ${organizations.id} = ${segments.organization_id}
   left join ${editions} on ${editions.id} = ${segments.edition_id}`
 
-const tenantOf = ({
+const buildTenant = ({
   organization_id,
   edition_id,
 }: Pick<StoredSegmentRow, 'organization_id' | 'edition_id'>): Tenant => ({
@@ -86,11 +85,11 @@ export async function findSegment(ctx: Ctx, id: string): Promise<LoadedSegment> 
       .where(and(eq(segments.id, id), isNull(segments.deleted_at), isVisibleTo(ctx.caller, segmentVisibility))),
   )
   if (!row) throw notFound()
-  return { ...row, tenant: tenantOf(row) }
+  return { ...row, tenant: buildTenant(row) }
 }
 
-/** What the answer about a segment says of its tenant, for one that is being written. */
-export async function summariesOf(
+/** Loads what an answer shows of the organisation and edition of a new or moved segment. */
+export async function loadSummaries(
   ctx: Ctx,
   tenant: Pick<StoredSegmentRow, 'organization_id' | 'edition_id'>,
 ): Promise<Summaries | undefined> {
@@ -105,14 +104,14 @@ export async function summariesOf(
   return summaries
 }
 
-const relatedShown = 20
+const maxRelatedObjects = 20
 
-export interface Related {
+export interface RelatedCampaign {
   type: 'campaign'
   id: string
   name: string
 }
 
-export const campaignsInNeed = (segmentId: string): SQL<Related> =>
-  sql<Related>`select 'campaign' as type, id, name from campaigns where segment_id = ${segmentId}
-    and ${inList(sql`status`, campaignStatusesInNeed)} order by created_at limit ${relatedShown}`
+export const selectCampaignsUsing = (segmentId: string): SQL<RelatedCampaign> =>
+  sql<RelatedCampaign>`select 'campaign' as type, id, name from campaigns where segment_id = ${segmentId}
+    and ${inList(sql`status`, campaignStatusesInNeed)} order by created_at limit ${maxRelatedObjects}`

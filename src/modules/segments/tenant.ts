@@ -12,17 +12,17 @@ export interface TenantInput {
   edition_id?: string | undefined
 }
 
-/** The names of the parts of a request: pointers in a body, names in a query. */
-type Naming = (name: keyof TenantInput | null, code: string, detail: string) => FieldError
+/** Builds an error about a field of the body or a parameter of the query. */
+type ErrorBuilder = (name: keyof TenantInput | null, code: string, detail: string) => FieldError
 
-/** The whole of an organisation is seen by its own roles alone. */
+/** Only roles of the organisation see all of it; roles of an edition do not. */
 const organizationVisibility = {
   ...buildVisibility(sql`${organizations.id}`, sql`${organizations.id}`),
   inEditions: () => sql`0`,
 }
 
-/** The editions of the organisation in which a caller has a role, where the caller has none in the organisation. */
-function editionsSeen(ctx: Ctx, organizationId: string): string[] {
+/** The editions where the caller has a role. Empty for a caller who sees everything. */
+function listVisibleEditions(ctx: Ctx, organizationId: string): string[] {
   const reach = getActingReach(ctx.caller)
   if (reach.all) return []
   return reach.editions.flatMap(({ organization_id, edition_id }) =>
@@ -31,15 +31,16 @@ function editionsSeen(ctx: Ctx, organizationId: string): string[] {
 }
 
 /**
- * The organisation or editions whose people and values are requested. For a caller without a role in the organisation,
- * `organization_id` alone means the editions in which the caller has a role. A hidden one answers like a missing one.
+ * Finds the organisation or editions of a request. For a caller without a role in the organisation, `organization_id` means
+ * the editions where the caller has a role. An organisation or edition that the caller cannot see counts as missing.
  */
-export async function findTenant(
+export async function findSegmentTenant(
   ctx: Ctx,
   { organization_id, edition_id }: TenantInput,
-  naming: Naming,
+  buildFieldError: ErrorBuilder,
 ): Promise<SegmentTenant> {
-  const unknown = (name: keyof TenantInput) => invalid(naming(name, 'does_not_exist', 'Object does not exist.'))
+  const buildUnknown = (name: keyof TenantInput) =>
+    invalid(buildFieldError(name, 'does_not_exist', 'Object does not exist.'))
   if (edition_id !== undefined) {
     const edition = await ctx.db.first(
       select({ organization_id: editions.organization_id })
@@ -47,19 +48,19 @@ export async function findTenant(
         .where(and(eq(editions.id, edition_id), isVisibleTo(ctx.caller, editionVisibility))),
     )
     if (organization_id !== undefined && edition && edition.organization_id !== organization_id)
-      throw unknown('organization_id')
-    if (!edition) throw unknown('edition_id')
+      throw buildUnknown('organization_id')
+    if (!edition) throw buildUnknown('edition_id')
     return { organization_id: edition.organization_id, edition_id }
   }
   if (organization_id === undefined)
-    throw invalid(naming(null, 'required_filter', 'Give organization_id or edition_id.'))
-  const seen = editionsSeen(ctx, organization_id)
-  if (seen.length) return { organization_id, edition_id: null, editions: seen }
-  const found = await ctx.db.first(
+    throw invalid(buildFieldError(null, 'required_filter', 'Set `organization_id` or `edition_id`.'))
+  const visibleEditions = listVisibleEditions(ctx, organization_id)
+  if (visibleEditions.length) return { organization_id, edition_id: null, editions: visibleEditions }
+  const organization = await ctx.db.first(
     select({ id: organizations.id })
       .from(organizations)
       .where(and(eq(organizations.id, organization_id), isVisibleTo(ctx.caller, organizationVisibility))),
   )
-  if (!found) throw unknown('organization_id')
+  if (!organization) throw buildUnknown('organization_id')
   return { organization_id, edition_id: null }
 }

@@ -2,7 +2,7 @@ import {
   decideRow,
   type Grouping,
   prepareMappings,
-  statisticsOf,
+  countCells,
   type TargetMapping,
 } from '../../../src/domain/data-imports/mapping/index.ts'
 import { consents, now } from './read-file.ts'
@@ -14,7 +14,7 @@ export const prepare = (
 ) =>
   prepareMappings({
     mappings,
-    statistics: (rows[0] ?? []).map((_, index) => statisticsOf(rows.map((row) => row[index] ?? ''))),
+    statistics: (rows[0] ?? []).map((_, index) => countCells(rows.map((row) => row[index] ?? ''))),
     consents,
     group_by,
     time_zone: 'Europe/Copenhagen',

@@ -1,11 +1,11 @@
 import { parse } from 'csv-parse/browser/esm/sync'
 import {
   decideRow,
-  groupKeyOf,
+  getGroupKey,
   prepareMappings,
-  statisticsOf,
+  countCells,
   suggestImport,
-  toExternalOrder,
+  mapOrder,
   type DecidedOrder,
   type PlacedRow,
   type TargetMapping,
@@ -19,7 +19,7 @@ export function columnsOf(text: string, delimiter: string) {
   const [headers = [], ...rows] = parse(text, { delimiter })
   const columns = headers.map((header, index) => ({
     header,
-    statistics: statisticsOf(rows.map((row) => row[index] ?? '')),
+    statistics: countCells(rows.map((row) => row[index] ?? '')),
   }))
   return { headers, rows, columns }
 }
@@ -41,9 +41,9 @@ export function importFile(text: string, delimiter: string, added: readonly Targ
   const placed = rows
     .map((cells, index): PlacedRow => ({ ...decideRow(prepared.readers, cells), line: index + 2 }))
     .filter(({ is_ignored }) => !is_ignored)
-  const orders = [...Map.groupBy(placed, (row) => groupKeyOf(row, group_by) ?? `line ${row.line}`).values()].map(
+  const orders = [...Map.groupBy(placed, (row) => getGroupKey(row, group_by) ?? `line ${row.line}`).values()].map(
     (ofOrder) =>
-      toExternalOrder(ofOrder, { group_by, default_currency: 'dkk', default_status: 'completed', id_prefix: 'imp' }),
+      mapOrder(ofOrder, { group_by, default_currency: 'dkk', default_status: 'completed', id_prefix: 'imp' }),
   )
   return { headers, suggestion, prepared, orders }
 }

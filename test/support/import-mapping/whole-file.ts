@@ -1,14 +1,14 @@
-import { fileOfBytes } from '../../../src/domain/data-imports/files/source.ts'
+import { openBytes } from '../../../src/domain/data-imports/files/source.ts'
 import {
   decideRow,
-  groupKeyOf,
+  getGroupKey,
   type Grouping,
   prepareMappings,
-  statisticsOf,
+  countCells,
   suggestImport,
   type SuggestedMapping,
   type TargetMapping,
-  toExternalOrder,
+  mapOrder,
 } from '../../../src/domain/data-imports/mapping/index.ts'
 import { inspectAndRead } from '../import-files.ts'
 import { brief, consents, now } from './read-file.ts'
@@ -49,10 +49,10 @@ const overridden = (mappings: readonly TargetMapping[], answers: readonly Target
 
 /** All that becomes of a file in an edition of Copenhagen with Danish crowns, up to its orders. */
 export async function wholeFile(bytes: Uint8Array, answers: TargetMapping[]): Promise<WholeFile> {
-  const { format, rows } = await inspectAndRead(fileOfBytes(bytes, 7))
+  const { format, rows } = await inspectAndRead(openBytes(bytes, 7))
   const read = rows.filter(({ kind, fault }) => kind === 'data' && !fault)
   const statistics = format.names.map((_, index) =>
-    statisticsOf(
+    countCells(
       read.map(({ cells }) => cells[index] ?? ''),
       format.kind === 'xlsx',
     ),
@@ -70,11 +70,11 @@ export async function wholeFile(bytes: Uint8Array, answers: TargetMapping[]): Pr
     .filter(({ kind }) => kind === 'data')
     .map(({ cells, line, fault }) => ({ ...decideRow(prepared.readers, cells), line, fault }))
     .filter(({ is_ignored }) => !is_ignored)
-  const groups = Map.groupBy(decided, (row) => groupKeyOf(row, group_by) ?? `line ${row.line}`)
+  const groups = Map.groupBy(decided, (row) => getGroupKey(row, group_by) ?? `line ${row.line}`)
   const orders = [...groups.values()].map((ofOrder) => {
     const faults = ofOrder.flatMap(({ fault, line }) => (fault ? [`${line} ${fault.code}`] : []))
     const options = { group_by, default_currency: 'dkk', default_status: 'completed', id_prefix: 'imp' } as const
-    const { order, errors, warnings } = toExternalOrder(ofOrder, options)
+    const { order, errors, warnings } = mapOrder(ofOrder, options)
     const said = errors.map((error) => `${error.row} ${error.target_field} ${error.code}: ${error.message}`)
     const warned = warnings.map((one) => `${one.row} ${one.code}: ${one.message}`)
     if (faults.length > 0) return { errors: faults }

@@ -1,14 +1,14 @@
 import { detectDialect } from './dialect.ts'
 import { detectEncoding } from './encoding/detect.ts'
-import { byteOrderMarkOf, decoderOf, type Encoding } from './encoding/names.ts'
+import { readByteOrderMark, createDecoder, type Encoding } from './encoding/names.ts'
 import { ReadError } from './faults.ts'
 import type { CsvFormat, FormatOptions } from './format.ts'
 import { findHeader } from './header.ts'
-import { lineBlocks, lineStartsOf, type LineBlock, type LinePosition } from './lines.ts'
+import { readLineBlocks, findLineStarts, type LineBlock, type LinePosition } from './lines.ts'
 import { RecordReader, type SourceRecord } from './records.ts'
 import { readBytes, type FileSource } from './source.ts'
 
-/** The size of the sample in which the dialect and the header are detected. */
+/** Dialect and header are detected in a sample of this size. */
 const sampleLength = 524_288
 const dialectSampleLines = 200
 
@@ -23,12 +23,12 @@ async function readSample(file: FileSource, { encoding, likely }: FormatOptions)
   const detected = await detectEncoding(file, likely)
   const head = await readBytes(file, 0, sampleLength)
   const chosen = encoding ?? detected.encoding
-  const mark = byteOrderMarkOf(head)
+  const mark = readByteOrderMark(head)
   const markLength = mark?.encoding === chosen ? mark.length : 0
   const isLast = head.length === file.size
   const body = head.subarray(markLength)
-  const whole = lineStartsOf(body, isLast, chosen)
-  const { starts, end } = whole.starts.length > 0 ? whole : lineStartsOf(body, true, chosen)
+  const wholeLines = findLineStarts(body, isLast, chosen)
+  const { starts, end } = wholeLines.starts.length > 0 ? wholeLines : findLineStarts(body, true, chosen)
   return {
     block: { bytes: body.subarray(0, end), starts, offset: markLength, line: 1, isLast },
     encoding: chosen,
@@ -37,18 +37,18 @@ async function readSample(file: FileSource, { encoding, likely }: FormatOptions)
   }
 }
 
-/** The records of the sample; a record that does not end in it is read as if the file ended there. */
-function sampleRecords(block: LineBlock, format: ConstructorParameters<typeof RecordReader>[0]): SourceRecord[] {
+/** Reads a record that does not end in the sample as if the file ended there. */
+function readSampleRecords(block: LineBlock, format: ConstructorParameters<typeof RecordReader>[0]): SourceRecord[] {
   const records = new RecordReader(format).read(block)
   return records.length > 0 ? records : new RecordReader(format).read({ ...block, isLast: true })
 }
 
 export async function inspectCsv(file: FileSource, options: FormatOptions): Promise<CsvFormat> {
   const { block, encoding, encodingConfidence, markLength } = await readSample(file, options)
-  const text = decoderOf(encoding).decode(block.bytes.subarray(0, block.starts[dialectSampleLines]))
+  const text = createDecoder(encoding).decode(block.bytes.subarray(0, block.starts[dialectSampleLines]))
   if (text.trim() === '' && block.isLast) throw new ReadError('empty_file', 'The file has no rows.')
   const { confidence, ...dialect } = detectDialect(text, options)
-  const all = sampleRecords(block, { ...dialect, encoding, width: null })
+  const all = readSampleRecords(block, { ...dialect, encoding, width: null })
   const records = dialect.hasSeparatorLine ? all.slice(1) : all
   const { names, index } = findHeader(records, options.hasHeader ?? null)
   const header = records[index]
@@ -69,13 +69,12 @@ export async function inspectCsv(file: FileSource, options: FormatOptions): Prom
   }
 }
 
-/** The records below the header, or from a place where a record begins. */
-export async function* csvRecords(
+export async function* readCsvRecords(
   file: FileSource,
   format: CsvFormat,
   from: LinePosition,
 ): AsyncGenerator<SourceRecord[]> {
   const reader = new RecordReader({ ...format, width: format.names.length })
-  for await (const block of lineBlocks(file.stream(from.offset, file.size - from.offset), format.encoding, from))
+  for await (const block of readLineBlocks(file.stream(from.offset, file.size - from.offset), format.encoding, from))
     yield reader.read(block)
 }

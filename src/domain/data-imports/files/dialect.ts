@@ -1,4 +1,4 @@
-import { delimiters, linesOf, splitRecords, type Delimiter, type Dialect } from './split.ts'
+import { delimiters, splitLines, splitRecords, type Delimiter, type Dialect } from './split.ts'
 
 export interface DetectedDialect extends Dialect {
   /** From 0 to 1. */
@@ -10,12 +10,12 @@ export interface DetectedDialect extends Dialect {
 
 const separatorLine = /^"?sep=(.)"?[;,\t|]*$/i
 
-function separatorOf(line: string): Delimiter | null {
-  const named = separatorLine.exec(line.trimEnd())?.[1] ?? (/^"?sep=\t/i.test(line) ? '\t' : undefined)
-  return delimiters.find((delimiter) => delimiter === named) ?? null
+function readSeparatorLine(line: string): Delimiter | null {
+  const character = separatorLine.exec(line.trimEnd())?.[1] ?? (/^"?sep=\t/i.test(line) ? '\t' : undefined)
+  return delimiters.find((delimiter) => delimiter === character) ?? null
 }
 
-function lineBreakOf(text: string): '\r\n' | '\n' | '\r' {
+function detectLineBreak(text: string): '\r\n' | '\n' | '\r' {
   const pairs = text.split('\r\n').length - 1
   const feeds = text.split('\n').length - 1 - pairs
   const returns = text.split('\r').length - 1 - pairs
@@ -24,13 +24,12 @@ function lineBreakOf(text: string): '\r\n' | '\n' | '\r' {
   return feeds >= returns ? '\n' : '\r'
 }
 
-/** Cells up to the last filled one. */
-export function filledWidth(cells: readonly string[]): number {
+export function measureFilledWidth(cells: readonly string[]): number {
   return cells.findLastIndex((cell) => cell.trim() !== '') + 1
 }
 
-/** The width that most rows have; of two, the larger. */
-export function commonWidth(widths: readonly number[]): number {
+/** Finds the width that most rows have; of two, the larger. */
+export function findCommonWidth(widths: readonly number[]): number {
   const counts = new Map<number, number>()
   for (const width of widths) counts.set(width, (counts.get(width) ?? 0) + 1)
   let best = 0
@@ -42,52 +41,74 @@ export function commonWidth(widths: readonly number[]): number {
 }
 
 interface Rating extends Dialect {
-  /** The fraction of rows with the common width, from 0 to 1. */
   fit: number
   score: number
 }
 
-/** The score of a delimiter: a wrong one does not give many columns in rows of one width. */
-function rate(text: string, dialect: Dialect): Rating {
+function measureRows(text: string, dialect: Dialect): { widths: number[]; isOpen: boolean } {
   const { records, isOpen } = splitRecords(text, dialect)
-  const widths = records.filter((cells) => filledWidth(cells) > 0).map(({ length }) => length)
-  const common = commonWidth(widths.filter((width) => width > 1))
+  return { widths: records.filter((cells) => measureFilledWidth(cells) > 0).map(({ length }) => length), isOpen }
+}
+
+/** Scores a delimiter: a wrong one does not give many columns in rows of one width. */
+function rateDialect(text: string, dialect: Dialect): Rating {
+  const { widths, isOpen } = measureRows(text, dialect)
+  const common = findCommonWidth(widths.filter((width) => width > 1))
   if (common < 2) return { ...dialect, fit: 0, score: 0 }
-  // Excel leaves out empty cells at the end, and titles are short: too narrow is less of a fault than too wide.
+  // Excel leaves out empty cells at the end, and titles are short, so narrow rows cost less than wide ones.
   const fit = widths.reduce((sum, width) => sum + (width === common ? 1 : width < common ? 0.3 : 0), 0) / widths.length
   return { ...dialect, fit, score: fit * (1 + Math.log2(common)) * (isOpen ? 0.98 : 1) }
 }
 
-/** A single unclosed mark in a file is a mistake. In this many lines the character is no quotation mark. */
+/** One unclosed quotation mark is a mistake. In this many lines the character is not a quotation mark. */
 const fewestPlainMarks = 3
 
-/** Quotation marks have no meaning where reading them as such breaks a table that is whole without. */
-function quotesOf(text: string, delimiter: Delimiter): Rating {
-  const quoted = rate(text, { delimiter, quotes: true })
+/** Ignores quotation marks where they break a table that is whole without them. */
+function rateQuotes(text: string, delimiter: Delimiter): Rating {
+  const quoted = rateDialect(text, { delimiter, quotes: true })
   if (quoted.fit === 1 || !text.includes('"')) return quoted
-  const plain = rate(text, { delimiter, quotes: false })
+  const plain = rateDialect(text, { delimiter, quotes: false })
   if (plain.fit < 1) return quoted
-  const opening = linesOf(text).filter((line) => line.split(delimiter).some((cell) => cell.startsWith('"')))
+  const opening = splitLines(text).filter((line) => line.split(delimiter).some((cell) => cell.startsWith('"')))
   return opening.length >= fewestPlainMarks ? plain : quoted
 }
 
-/** @param text whole lines from the beginning of a file. */
-export function detectDialect(text: string, given: { delimiter?: Delimiter; quotes?: boolean } = {}): DetectedDialect {
-  const first = linesOf(text.slice(0, 200))[0] ?? ''
-  const separator = separatorOf(first)
-  const lineBreak = lineBreakOf(text)
+/** @param text whole lines from the beginning of a file */
+export function detectDialect(
+  text: string,
+  options: { delimiter?: Delimiter; quotes?: boolean } = {},
+): DetectedDialect {
+  const first = splitLines(text.slice(0, 200))[0] ?? ''
+  const separator = readSeparatorLine(first)
+  const lineBreak = detectLineBreak(text)
   const body = separator ? text.slice(text.search(/[\r\n]|$/)).replace(/^(\r\n|\n|\r)/, '') : text
-  const named = given.delimiter ?? separator
-  const ratings = (named ? [named] : delimiters)
+  const delimiterSetting = options.delimiter ?? separator
+  const ratings = (delimiterSetting ? [delimiterSetting] : delimiters)
     .map((delimiter) =>
-      given.quotes === undefined ? quotesOf(body, delimiter) : rate(body, { delimiter, quotes: given.quotes }),
+      options.quotes === undefined
+        ? rateQuotes(body, delimiter)
+        : rateDialect(body, { delimiter, quotes: options.quotes }),
     )
     .toSorted((one, other) => other.score - one.score)
   const best = ratings[0]!
   const second = ratings[1]
-  const found = { lineBreak, hasSeparatorLine: separator !== null }
+  const details = { lineBreak, hasSeparatorLine: separator !== null }
   if (best.score === 0)
-    return { ...found, delimiter: named ?? ',', quotes: given.quotes ?? true, confidence: named ? 1 : 0.5 }
-  const confidence = named ? 1 : second ? Math.round((1 - (0.5 * second.score) / best.score) * 100) / 100 : 1
-  return { ...found, delimiter: best.delimiter, quotes: best.quotes, confidence }
+    return {
+      ...details,
+      delimiter: delimiterSetting ?? ',',
+      quotes: options.quotes ?? true,
+      confidence: delimiterSetting ? 1 : 0.5,
+    }
+  const confidence = delimiterSetting ? 1 : second ? Math.round((1 - (0.5 * second.score) / best.score) * 100) / 100 : 1
+  return { ...details, delimiter: best.delimiter, quotes: best.quotes, confidence }
 }
+
+const leastShare = 0.6
+
+export const hasColumns = (text: string): boolean =>
+  delimiters.some((delimiter) => {
+    const { widths } = measureRows(text, { delimiter, quotes: true })
+    const common = findCommonWidth(widths)
+    return common > 1 && widths.filter((width) => width === common).length >= widths.length * leastShare
+  })

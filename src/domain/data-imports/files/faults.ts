@@ -1,4 +1,3 @@
-/** The reasons why a whole file cannot be read. */
 export type ReadFaultCode =
   | 'empty_file'
   | 'binary'
@@ -11,7 +10,7 @@ export type ReadFaultCode =
   | 'line_too_long'
   | 'too_many_open_quotes'
 
-/** Line and column count from 1; null where the fault has no place in the file. */
+/** Line and column count from 1; null for a fault without a place in the file. */
 export interface ReadFault {
   code: ReadFaultCode
   message: string
@@ -29,7 +28,6 @@ export class ReadError extends Error {
   }
 }
 
-/** The reasons why one record cannot be read; its neighbours can. */
 type RowFaultCode = 'open_quote' | 'too_many_cells'
 
 export interface RowFault {
@@ -38,23 +36,22 @@ export interface RowFault {
   message: string
 }
 
-export const openQuote = (column: number): RowFault => ({
+export const buildOpenQuoteFault = (column: number): RowFault => ({
   code: 'open_quote',
   column,
-  message: `A quotation mark opens in column ${column} and is never closed.`,
+  message: `The quotation mark in column ${column} is never closed.`,
 })
 
-export const tooManyCells = (width: number): RowFault => ({
+export const buildTooManyCellsFault = (width: number): RowFault => ({
   code: 'too_many_cells',
   column: width + 1,
   message: `The row has more cells than the ${width} columns of the header. Put quotation marks around cells that contain the delimiter.`,
 })
 
 export const maxRows = 1_000_000
-export const maxColumns = 200
-/** The most bytes of one line. */
+export const maxTableColumns = 200
 export const maxLineBytes = 262_144
-/** The most bytes of one record of several lines. A quotation mark with more counts as unclosed. */
+/** A quotation mark with more bytes behind it counts as unclosed. */
 export const maxRecordBytes = 65_536
-/** The most open quotation marks, because each makes a part of the file be read again. */
+/** Each open quotation mark makes a part of the file be read again. */
 export const maxOpenQuotes = 100

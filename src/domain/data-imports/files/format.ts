@@ -2,20 +2,19 @@ import type { Encoding } from './encoding/names.ts'
 import type { Delimiter } from './split.ts'
 import type { LinePosition } from './lines.ts'
 
-/** The user's settings for a file; the others are detected. */
 export interface FormatOptions {
   encoding?: Encoding
   delimiter?: Delimiter
   quotes?: boolean
   hasHeader?: boolean
-  /** Preferred encodings for texts that do not decide. */
+  /** Encodings that win where the text does not decide. */
   likely?: readonly Encoding[]
 }
 
 interface Table {
-  /** Names of the columns; two may be the same, and one may be empty. */
+  /** Two names may be the same, and one may be empty. */
   names: string[]
-  /** The place of the names; null for a file without them. */
+  /** Null for a file without a header. */
   header: { line: number; offset: number; length: number } | null
 }
 
@@ -31,7 +30,7 @@ export interface CsvFormat extends Table {
   lineBreak: '\r\n' | '\n' | '\r'
   /** The length of the byte order mark. */
   markLength: number
-  /** The offset of the rows below the header. */
+  /** Where the rows below the header begin. */
   body: LinePosition
 }
 
@@ -42,14 +41,11 @@ export interface XlsxFormat extends Table {
   body: LinePosition
 }
 
-/** Plain data, stored with the import. */
 export type FileFormat = CsvFormat | XlsxFormat
 
-/** A part of the canonical copy. */
 export interface Segment {
   key: string
   size: number
 }
 
-/** How the file of an import is read, with the parts of its canonical copy once they are stored. */
 export type StoredFormat = FileFormat & { segments?: readonly Segment[] }

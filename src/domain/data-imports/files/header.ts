@@ -1,11 +1,11 @@
 import { cleanCell } from '../import-cells.ts'
-import { commonWidth, filledWidth } from './dialect.ts'
-import { maxColumns, ReadError } from './faults.ts'
+import { findCommonWidth, measureFilledWidth } from './dialect.ts'
+import { maxTableColumns, ReadError } from './faults.ts'
 
 export interface Header {
-  /** Names of the columns; two may be the same, one may be empty. */
+  /** Two names may be the same, and one may be empty. */
   names: string[]
-  /** Which record of the file it is, from 0; -1 where the file has none. */
+  /** The record of the file, from 0; -1 for a file without a header. */
   index: number
 }
 
@@ -14,7 +14,7 @@ interface LineCells {
   line: number
 }
 
-/** How far down a header is looked for. */
+/** The header is searched for in this many rows. */
 const searchedRows = 40
 const comparedRows = 20
 
@@ -25,73 +25,77 @@ const amount = /^(\p{Sc}|[A-Za-z]{2,3}\.?)?\s*-?\d[\d.,'\s]*(,-|\p{Sc}|[A-Za-z]{
 const phone = /^\+?\d[\d\s()/-]{5,}$/
 const link = /^https?:\/\//i
 
-const readsAsData = (cell: string): boolean =>
+const looksLikeData = (cell: string): boolean =>
   [email, date, time, amount, phone, link].some((pattern) => pattern.test(cell))
 
-const filledCells = (cells: readonly string[]): string[] => cells.map(cleanCell).filter((cell) => cell !== '')
+const listFilledCells = (cells: readonly string[]): string[] => cells.map(cleanCell).filter((cell) => cell !== '')
 
 /** A year or a number may name a column, as long as most names are words. */
-const readsAsNames = (cells: readonly string[]): boolean => {
-  const filled = filledCells(cells)
+const looksLikeNames = (cells: readonly string[]): boolean => {
+  const filled = listFilledCells(cells)
   if (filled.some((cell) => email.test(cell) || (date.test(cell) && cell.length > 5) || link.test(cell))) return false
-  return filled.filter(readsAsData).length * 4 < filled.length
+  return filled.filter(looksLikeData).length * 4 < filled.length
 }
 
 function isFilled(cells: readonly string[], width: number, share: number): boolean {
   return cells.filter((cell) => cell.trim() !== '').length >= Math.max(1, Math.ceil(width * share))
 }
 
-/** The first row that is about as wide as the table and reads as names, unless a full row of data stands above it. */
-function indexOf(rows: readonly LineCells[], width: number): number | null {
+/** Takes the first row that is as wide as the table and looks like names, unless a full row of data precedes it. */
+function findHeaderIndex(rows: readonly LineCells[], width: number): number | null {
   for (const [index, { cells }] of rows.slice(0, searchedRows).entries()) {
-    if (isFilled(cells, width, 0.6) && readsAsNames(cells)) return index
+    if (isFilled(cells, width, 0.6) && looksLikeNames(cells)) return index
     if (isFilled(cells, width, 0.8)) return null
   }
   return null
 }
 
-function widthOf(rows: readonly LineCells[]): number {
-  const widths = rows.map(({ cells }) => filledWidth(cells)).filter((width) => width > 0)
-  return Math.max(1, commonWidth(widths.slice(0, searchedRows + comparedRows)))
+function measureWidth(rows: readonly LineCells[]): number {
+  const widths = rows.map(({ cells }) => measureFilledWidth(cells)).filter((width) => width > 0)
+  return Math.max(1, findCommonWidth(widths.slice(0, searchedRows + comparedRows)))
 }
 
-function checkedWidth(width: number, line: number): number {
-  if (width > maxColumns)
-    throw new ReadError('too_many_columns', `The table has ${width} columns; ${maxColumns} are possible.`, {
-      line,
-      column: maxColumns + 1,
-    })
+function checkWidth(width: number, line: number): number {
+  if (width > maxTableColumns)
+    throw new ReadError(
+      'too_many_columns',
+      `The table has ${width} columns. At most ${maxTableColumns} are possible.`,
+      {
+        line,
+        column: maxTableColumns + 1,
+      },
+    )
   return width
 }
 
-/** Columns without a name behind the last name: cells that the row with the names has too, where most rows say something. */
-function namesOf(header: LineCells, below: readonly LineCells[]): string[] {
-  const named = filledWidth(header.cells)
-  const wider = below.map(({ cells }) => filledWidth(cells)).filter((width) => width > named)
-  const common = wider.length * 2 > below.length ? commonWidth(wider) : named
-  // Rows with more cells than the names have are broken: their amounts are cut in two where the delimiter is a comma.
-  const width = Math.max(named, Math.min(common, header.cells.length))
-  return Array.from({ length: checkedWidth(width, header.line) }, (_, index) => cleanCell(header.cells[index] ?? ''))
+/** Keeps unnamed columns at the end if most rows have cells there. */
+function readNames(header: LineCells, below: readonly LineCells[]): string[] {
+  const namedWidth = measureFilledWidth(header.cells)
+  const wider = below.map(({ cells }) => measureFilledWidth(cells)).filter((width) => width > namedWidth)
+  const common = wider.length * 2 > below.length ? findCommonWidth(wider) : namedWidth
+  // Wider rows are broken: a comma as the delimiter cuts their amounts in two.
+  const width = Math.max(namedWidth, Math.min(common, header.cells.length))
+  return Array.from({ length: checkWidth(width, header.line) }, (_, index) => cleanCell(header.cells[index] ?? ''))
 }
 
-/** @param hasHeader what the user said, or null: then it is found. */
+/** @param hasHeader the user's setting, or null to detect it */
 export function findHeader(rows: readonly LineCells[], hasHeader: boolean | null): Header {
-  const filled = rows.filter(({ cells }) => filledWidth(cells) > 0)
+  const filled = rows.filter(({ cells }) => measureFilledWidth(cells) > 0)
   const first = filled[0]
   if (!first) throw new ReadError('empty_file', 'The file has no rows.')
-  const width = widthOf(rows)
-  checkedWidth(width, first.line)
+  const width = measureWidth(rows)
+  checkWidth(width, first.line)
   if (hasHeader === false) {
-    const widest = checkedWidth(Math.max(...rows.map(({ cells }) => filledWidth(cells))), first.line)
+    const widest = checkWidth(Math.max(...rows.map(({ cells }) => measureFilledWidth(cells))), first.line)
     return { names: Array.from({ length: widest }, () => ''), index: -1 }
   }
-  const index = indexOf(rows, width) ?? (hasHeader === true ? rows.indexOf(first) : null)
+  const index = findHeaderIndex(rows, width) ?? (hasHeader === true ? rows.indexOf(first) : null)
   if (index === null)
     throw new ReadError(
       'no_header',
-      `No row names the columns: row ${first.line} already holds data. Add a row with names, or say that the file has none.`,
+      `The file has no header: row ${first.line} already contains data. Add a row with column names, or set has_header to false.`,
       { line: first.line, column: 1 },
     )
-  const below = rows.slice(index + 1, index + 1 + comparedRows).filter(({ cells }) => filledWidth(cells) > 0)
-  return { names: namesOf(rows[index]!, below), index }
+  const below = rows.slice(index + 1, index + 1 + comparedRows).filter(({ cells }) => measureFilledWidth(cells) > 0)
+  return { names: readNames(rows[index]!, below), index }
 }

@@ -1,14 +1,11 @@
 import { maxLineBytes, ReadError } from './faults.ts'
-import { unitOf, type Encoding } from './encoding/names.ts'
+import { getUnitSize, type Encoding } from './encoding/names.ts'
 
-/** Whole lines of a file. */
 export interface LineBlock {
   bytes: Uint8Array
-  /** The offsets of the lines in `bytes`. */
   starts: number[]
-  /** The offset of the first byte in the file. */
   offset: number
-  /** The number of the first line as in a text editor: from 1, with CRLF, LF or CR at the end of each. */
+  /** Lines count from 1 as in a text editor, with CRLF, LF or CR at the end of each. */
   line: number
   isLast: boolean
 }
@@ -22,8 +19,8 @@ const blockLength = 262_144
 const lineFeed = 10
 const carriageReturn = 13
 
-/** Where the lines of `bytes` begin, and where the last whole one ends. A CR at the very end may be half of a CRLF. */
-function lineStarts(bytes: Uint8Array, isLast: boolean): { starts: number[]; end: number } {
+/** Finds where lines begin and where the last whole one ends. A CR at the end may be half of a CRLF. */
+function findByteLineStarts(bytes: Uint8Array, isLast: boolean): { starts: number[]; end: number } {
   const starts: number[] = []
   let start = 0
   for (let at = 0; at < bytes.length; at++) {
@@ -43,8 +40,12 @@ function lineStarts(bytes: Uint8Array, isLast: boolean): { starts: number[]; end
   return { starts, end: start }
 }
 
-/** The same for UTF-16, whose units are two bytes. */
-function wideLineStarts(bytes: Uint8Array, isLast: boolean, littleEndian: boolean): { starts: number[]; end: number } {
+/** Units of UTF-16 are two bytes. */
+function findWideLineStarts(
+  bytes: Uint8Array,
+  isLast: boolean,
+  littleEndian: boolean,
+): { starts: number[]; end: number } {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const starts: number[] = []
   let start = 0
@@ -65,15 +66,17 @@ function wideLineStarts(bytes: Uint8Array, isLast: boolean, littleEndian: boolea
   return { starts, end: start }
 }
 
-export function lineStartsOf(
+export function findLineStarts(
   bytes: Uint8Array,
   isLast: boolean,
   encoding: Encoding,
 ): { starts: number[]; end: number } {
-  return unitOf(encoding) === 1 ? lineStarts(bytes, isLast) : wideLineStarts(bytes, isLast, encoding === 'utf-16le')
+  return getUnitSize(encoding) === 1
+    ? findByteLineStarts(bytes, isLast)
+    : findWideLineStarts(bytes, isLast, encoding === 'utf-16le')
 }
 
-/** @param borders where each line begins, and where the last one ends. */
+/** @param borders where each line begins, and where the last one ends */
 function checkLengths(borders: readonly number[], firstLine: number): void {
   const long = borders.findIndex((border, index) => (borders[index + 1] ?? border) - border > maxLineBytes)
   if (long < 0) return
@@ -92,8 +95,8 @@ export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   return all
 }
 
-/** Cuts a file into blocks of whole lines. Holds one block, however long the file is. */
-export async function* lineBlocks(
+/** Cuts a file into blocks of whole lines. Memory holds one block, however long the file is. */
+export async function* readLineBlocks(
   chunks: AsyncIterable<Uint8Array>,
   encoding: Encoding,
   from: LinePosition,
@@ -103,7 +106,7 @@ export async function* lineBlocks(
   let length = 0
   const cut = (isLast: boolean): LineBlock => {
     const bytes = joinBytes(parts)
-    const { starts, end } = lineStartsOf(bytes, isLast, encoding)
+    const { starts, end } = findLineStarts(bytes, isLast, encoding)
     const block = { bytes: bytes.subarray(0, end), starts, offset, line, isLast }
     checkLengths([...starts, end, length], line)
     offset += end

@@ -1,22 +1,21 @@
-import { canonicalRowOf, writeCanonical, type CanonicalRow, type IndexedRow } from './canonical.ts'
-import { csvRecords, inspectCsv } from './csv-file.ts'
+import { toCanonicalRow, writeCanonical, type CanonicalRow, type IndexedRow } from './canonical.ts'
+import { readCsvRecords, inspectCsv } from './csv-file.ts'
 import { maxRows, ReadError } from './faults.ts'
 import type { FileFormat, FormatOptions } from './format.ts'
 import type { LinePosition } from './lines.ts'
 import type { SourceRecord } from './records.ts'
 import { RowSorter, type SortedRow } from './rows.ts'
-import { kindOf } from './sniff.ts'
+import { detectFileKind } from './sniff.ts'
 import type { FileSource } from './source.ts'
-import { inspectXlsx, xlsxRecords } from './xlsx/file.ts'
+import { inspectXlsx, readXlsxRecords } from './xlsx/file.ts'
 
-/** Detects the format of a file and the names of its columns. It reads only the beginning where that is enough. */
+/** Reads only the beginning of the file where that is enough. */
 export async function inspectFile(file: FileSource, options: FormatOptions = {}): Promise<FileFormat> {
-  return (await kindOf(file)) === 'xlsx' ? inspectXlsx(file, options) : inspectCsv(file, options)
+  return (await detectFileKind(file)) === 'xlsx' ? inspectXlsx(file, options) : inspectCsv(file, options)
 }
 
-/** The position from which a copy continues after a crash. */
 export interface CopyPosition {
-  /** The first record in the original that the copy lacks. */
+  /** The first record of the original that is missing in the copy. */
   source: LinePosition
   canonicalOffset: number
   rowCount: number
@@ -26,13 +25,12 @@ export interface CopyPosition {
 
 export interface CanonicalChunk {
   bytes: Uint8Array<ArrayBuffer>
-  /** One for each row in `bytes`. */
   rows: IndexedRow[]
   next: CopyPosition
   isLast: boolean
 }
 
-export const startOf = (format: FileFormat): CopyPosition => ({
+export const getCopyStart = (format: FileFormat): CopyPosition => ({
   source: format.body,
   canonicalOffset: 0,
   rowCount: 0,
@@ -40,11 +38,11 @@ export const startOf = (format: FileFormat): CopyPosition => ({
   isAfterEmptyRow: false,
 })
 
-function recordsOf(file: FileSource, format: FileFormat, from: LinePosition): AsyncGenerator<SourceRecord[]> {
-  return format.kind === 'csv' ? csvRecords(file, format, from) : xlsxRecords(file, format, from)
+function readRecords(file: FileSource, format: FileFormat, from: LinePosition): AsyncGenerator<SourceRecord[]> {
+  return format.kind === 'csv' ? readCsvRecords(file, format, from) : readXlsxRecords(file, format, from)
 }
 
-function checkedRowCount(count: number, rows: readonly CanonicalRow[]): number {
+function checkRowCount(count: number, rows: readonly CanonicalRow[]): number {
   const all = count + rows.length
   if (all > maxRows)
     throw new ReadError('too_many_rows', `The file has more than ${maxRows} rows.`, {
@@ -53,45 +51,44 @@ function checkedRowCount(count: number, rows: readonly CanonicalRow[]): number {
   return all
 }
 
-const endOf = ({ offset, length, line, lineCount }: SourceRecord): LinePosition => ({
+const getRecordEnd = ({ offset, length, line, lineCount }: SourceRecord): LinePosition => ({
   offset: offset + length,
   line: line + lineCount,
 })
 
 /**
- * The canonical copy of the rows below the header, piece by piece. Holds one piece, however long the file is. Each
- * piece says from where the copy goes on.
+ * Copies the rows below the header piece by piece. Memory holds one piece, however long the file is, and each piece
+ * says where the copy continues.
  */
-export async function* canonicalChunks(
+export async function* readCanonicalChunks(
   file: FileSource,
   format: FileFormat,
-  from: CopyPosition = startOf(format),
+  from: CopyPosition = getCopyStart(format),
 ): AsyncGenerator<CanonicalChunk> {
   const sorter = new RowSorter(format.names, from)
   let next = from
-  const chunkOf = (sorted: readonly SortedRow[], source: LinePosition, isLast: boolean): CanonicalChunk => {
-    const copied = sorted.map(canonicalRowOf)
-    const rowCount = checkedRowCount(next.rowCount, copied)
+  const buildChunk = (sorted: readonly SortedRow[], source: LinePosition, isLast: boolean): CanonicalChunk => {
+    const copied = sorted.map(toCanonicalRow)
+    const rowCount = checkRowCount(next.rowCount, copied)
     const { bytes, rows } = writeCanonical(copied, next.canonicalOffset)
     next = { source, canonicalOffset: next.canonicalOffset + bytes.length, rowCount, ...sorter.state }
     return { bytes, rows, next, isLast }
   }
   let source = from.source
-  for await (const records of recordsOf(file, format, from.source)) {
+  for await (const records of readRecords(file, format, from.source)) {
     const sorted = records.flatMap((record) => sorter.add(record))
     const last = records.at(-1)
-    if (last) source = endOf(last)
+    if (last) source = getRecordEnd(last)
     const { firstHeld } = sorter
     const goesOn = firstHeld ? { offset: firstHeld.offset, line: firstHeld.line } : source
-    if (sorted.length > 0) yield chunkOf(sorted, goesOn, false)
+    if (sorted.length > 0) yield buildChunk(sorted, goesOn, false)
   }
-  yield chunkOf(sorter.end(), source, true)
+  yield buildChunk(sorter.end(), source, true)
 }
 
-/** The first rows of a file, for a preview. */
-export async function firstRows(file: FileSource, format: FileFormat, count: number): Promise<IndexedRow[]> {
+export async function readFirstRows(file: FileSource, format: FileFormat, count: number): Promise<IndexedRow[]> {
   const rows: IndexedRow[] = []
-  for await (const chunk of canonicalChunks(file, format)) {
+  for await (const chunk of readCanonicalChunks(file, format)) {
     rows.push(...chunk.rows)
     if (rows.length >= count) break
   }

@@ -1,9 +1,8 @@
-import { decoderOf, type Encoding } from './encoding/names.ts'
-import { maxOpenQuotes, maxRecordBytes, openQuote, ReadError, type RowFault } from './faults.ts'
+import { createDecoder, type Encoding } from './encoding/names.ts'
+import { maxOpenQuotes, maxRecordBytes, buildOpenQuoteFault, ReadError, type RowFault } from './faults.ts'
 import { joinBytes, type LineBlock } from './lines.ts'
 import { splitRecords, type Dialect } from './split.ts'
 
-/** A record of a file, with the place of its original bytes. */
 export interface SourceRecord {
   cells: string[]
   /** The number of its first line in the file, from 1. */
@@ -16,25 +15,25 @@ export interface SourceRecord {
 
 export interface RecordFormat extends Dialect {
   encoding: Encoding
-  /** The number of columns, once it is known. */
+  /** Null until the columns are known. */
   width: number | null
 }
 
 const lineBreaks = /\r\n|\n|\r/
 
-/** Cells may contain line breaks only where they are quoted, and then contain them as they are in the file. */
-function lineCountOf(cells: readonly string[]): number {
+/** Only quoted cells contain line breaks, exactly as the file has them. */
+function countLines(cells: readonly string[]): number {
   let count = 1
   for (const cell of cells) if (cell.includes('\n') || cell.includes('\r')) count += cell.split(lineBreaks).length - 1
   return count
 }
 
-const doubled = (cell: string): string => `"${cell.replaceAll('"', '""')}"`
+const quoteFully = (cell: string): string => `"${cell.replaceAll('"', '""')}"`
 
-/** Behind an open quotation mark little is read at once, because all of it may have to be read again. */
+/** Little is read at once behind an open quotation mark, because all of it may have to be read again. */
 const shortPart = 16_384
 
-/** Reads the records of line blocks one after the other; keeps a record that goes on in the next block. */
+/** Reads blocks one after the other and keeps a record that continues in the next block. */
 export class RecordReader {
   readonly #format: RecordFormat
   readonly #decoder: TextDecoder
@@ -43,7 +42,7 @@ export class RecordReader {
 
   constructor(format: RecordFormat) {
     this.#format = format
-    this.#decoder = decoderOf(format.encoding)
+    this.#decoder = createDecoder(format.encoding)
   }
 
   read(block: LineBlock): SourceRecord[] {
@@ -51,19 +50,19 @@ export class RecordReader {
     let rest = this.#withPending(block)
     let partLength = rest.bytes.length
     while (rest.starts.length > 0) {
-      const part = firstLines(rest, partLength)
+      const part = takeFirstLines(rest, partLength)
       const { next, isFault, isOpen } = this.#readPart(part, records)
       const isWhole = part.starts.length === rest.starts.length
-      if (isOpen && isWhole && !block.isLast && partBytes(part, next) <= maxRecordBytes) {
-        this.#pending = linesFrom(rest, next)
+      if (isOpen && isWhole && !block.isLast && countBytes(part, next) <= maxRecordBytes) {
+        this.#pending = dropLines(rest, next)
         return records
       }
       if (isFault || (isOpen && (isWhole || (next === 0 && part.bytes.length > maxRecordBytes)))) {
         records.push(this.#openQuoteRecord(rest, next))
-        rest = linesFrom(rest, next + 1)
+        rest = dropLines(rest, next + 1)
         partLength = shortPart
       } else {
-        rest = linesFrom(rest, next)
+        rest = dropLines(rest, next)
         if (next === 0 || !isOpen) partLength *= 2
       }
     }
@@ -83,18 +82,18 @@ export class RecordReader {
     }
   }
 
-  /** Adds the records of a part up to the first open quotation mark. `next`: the line behind them. */
+  /** Reads up to the first open quotation mark. `next` is the line behind the records. */
   #readPart(part: LineBlock, records: SourceRecord[]): { next: number; isFault: boolean; isOpen: boolean } {
     const split = splitRecords(this.#decoder.decode(part.bytes), this.#format)
     let next = 0
     for (const cells of split.records) {
-      const lineCount = lineCountOf(cells)
+      const lineCount = countLines(cells)
       if (lineCount > 1 && this.#isSwallowed(part, next, lineCount, cells))
         return { next, isFault: true, isOpen: false }
-      records.push(recordOf(part, next, lineCount, cells))
+      records.push(buildRecord(part, next, lineCount, cells))
       next += lineCount
     }
-    // The offsets and lines of all following records depend on this.
+    // Offsets and lines of all later records depend on this.
     if (!split.isOpen && next !== part.starts.length) throw new Error(`${next} of ${part.starts.length} lines read`)
     return { next, isFault: false, isOpen: split.isOpen }
   }
@@ -103,15 +102,15 @@ export class RecordReader {
     return this.#decoder.decode(block.bytes.subarray(block.starts[first], block.starts[first + count]))
   }
 
-  /** Whether a cell over several lines is rather an open quotation mark that took in the records behind it. */
+  /** Detects an open quotation mark that swallowed the records behind it. */
   #isSwallowed(block: LineBlock, at: number, lineCount: number, cells: readonly string[]): boolean {
-    if (recordOf(block, at, lineCount, []).length > maxRecordBytes) return true
+    if (buildRecord(block, at, lineCount, []).length > maxRecordBytes) return true
     const raw = this.#textOf(block, at, lineCount)
     return cells.some((cell) => {
       const lines = cell.split(lineBreaks)
       if (lines.length === 1) return false
-      // The mark that should close stands inside a cell: the library then keeps both as they are.
-      if (cell.startsWith('"') && !raw.includes(doubled(cell))) return true
+      // The closing mark is inside of a cell, so the library keeps both marks.
+      if (cell.startsWith('"') && !raw.includes(quoteFully(cell))) return true
       const inner = lines.slice(1, -1).filter((line) => line !== '')
       const { width, delimiter } = this.#format
       return (
@@ -120,41 +119,40 @@ export class RecordReader {
     })
   }
 
-  /** The first line alone is the broken record; the lines behind it are read for themselves. */
+  /** Only the first line is broken. The lines behind it are read by themselves. */
   #openQuoteRecord(block: LineBlock, at: number): SourceRecord {
     const line = block.line + at
     if (++this.#openQuotes > maxOpenQuotes)
       throw new ReadError(
         'too_many_open_quotes',
-        `More than ${maxOpenQuotes} quotation marks open and are never closed, the last one in line ${line}. Choose that quotation marks have no meaning, or mend the file.`,
+        `More than ${maxOpenQuotes} quotation marks are never closed, the last one in line ${line}. Set quotes to none, or correct the file.`,
         { line },
       )
     const cells = this.#textOf(block, at, 1)
       .replace(/(?<![\r\n])[\r\n]+$/, '')
       .split(this.#format.delimiter)
     const open = cells.findIndex((cell) => cell.startsWith('"') && (cell.length === 1 || !cell.endsWith('"')))
-    return { ...recordOf(block, at, 1, cells), fault: openQuote(Math.max(0, open) + 1) }
+    return { ...buildRecord(block, at, 1, cells), fault: buildOpenQuoteFault(Math.max(0, open) + 1) }
   }
 }
 
-const partBytes = (part: LineBlock, from: number): number =>
+const countBytes = (part: LineBlock, from: number): number =>
   part.bytes.length - (part.starts[from] ?? part.bytes.length)
 
-/** The first lines that make up a length, at least one. */
-function firstLines(block: LineBlock, length: number): LineBlock {
+function takeFirstLines(block: LineBlock, length: number): LineBlock {
   if (length >= block.bytes.length) return block
-  const found = block.starts.findIndex((start) => start >= length)
-  const count = found < 0 ? block.starts.length : found
+  const end = block.starts.findIndex((start) => start >= length)
+  const count = end < 0 ? block.starts.length : end
   return { ...block, bytes: block.bytes.subarray(0, block.starts[count]), starts: block.starts.slice(0, count) }
 }
 
-function recordOf(block: LineBlock, at: number, lineCount: number, cells: string[]): SourceRecord {
+function buildRecord(block: LineBlock, at: number, lineCount: number, cells: string[]): SourceRecord {
   const start = block.starts[at]!
   const end = block.starts[at + lineCount] ?? block.bytes.length
   return { cells, line: block.line + at, lineCount, offset: block.offset + start, length: end - start, fault: null }
 }
 
-function linesFrom(block: LineBlock, at: number): LineBlock {
+function dropLines(block: LineBlock, at: number): LineBlock {
   const start = block.starts[at] ?? block.bytes.length
   return {
     bytes: block.bytes.subarray(start),

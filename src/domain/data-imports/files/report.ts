@@ -1,10 +1,10 @@
 import { encodeText } from './encoding/encode.ts'
-import { markOf } from './encoding/names.ts'
+import { getByteOrderMark } from './encoding/names.ts'
 import type { RowFault } from './faults.ts'
 import type { CsvFormat, FileFormat, XlsxFormat } from './format.ts'
 import { joinBytes } from './lines.ts'
 
-/** A row that was not imported. `raw`: its original bytes; a row of an xlsx file has none. */
+/** `raw` has the original bytes; a row of a workbook has none. */
 export interface FailedRow {
   line: number
   errors: string[]
@@ -13,63 +13,63 @@ export interface FailedRow {
   fault?: RowFault | null
 }
 
-/** The columns that a report adds; first, because rows differ in length. They are no columns when it is read again. */
+/** A report begins with these columns, because rows differ in length. Reading it again ignores them. */
 const reportColumns = ['_line', '_errors'] as const
 
 type WrittenFormat = Pick<CsvFormat, 'encoding' | 'delimiter' | 'quotes' | 'lineBreak'>
 
-const ofXlsx: WrittenFormat = { encoding: 'utf-8', delimiter: ';', quotes: true, lineBreak: '\r\n' }
+const xlsxReportFormat: WrittenFormat = { encoding: 'utf-8', delimiter: ';', quotes: true, lineBreak: '\r\n' }
 
-const writtenOf = (format: FileFormat): WrittenFormat => (format.kind === 'csv' ? format : ofXlsx)
+const getWrittenFormat = (format: FileFormat): WrittenFormat => (format.kind === 'csv' ? format : xlsxReportFormat)
 
-function cellText(cell: string, { delimiter, quotes }: WrittenFormat): string {
+function writeCell(cell: string, { delimiter, quotes }: WrittenFormat): string {
   if (!quotes) return cell.replaceAll(delimiter, ' ').replaceAll(/[\r\n]+/g, ' ')
   return cell.includes(delimiter) || /["\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
 }
 
-/** A formula begins with an apostrophe, which reading removes again. */
-const guarded = (cell: string): string => (/^[=@]|^[+-](?![\d\s.,()]*$)/.test(cell) ? `'${cell}` : cell)
+/** Puts an apostrophe before formulas. Reading removes it again. */
+const guardFormula = (cell: string): string => (/^[=@]|^[+-](?![\d\s.,()]*$)/.test(cell) ? `'${cell}` : cell)
 
-/** `="0012"`, by which exporters keep a cell as it is, runs nothing. */
-const isFormula = (cell: string): boolean => guarded(cell) !== cell && !/^="(?:[^"]|"")*"$/.test(cell)
+/** Exporters write `="0012"` to keep a cell as it is. It runs nothing. */
+const isFormula = (cell: string): boolean => guardFormula(cell) !== cell && !/^="(?:[^"]|"")*"$/.test(cell)
 
-/** A row without formulas is repeated byte by byte; one with an open quotation mark cannot be written anew. */
-const isRepeated = ({ cells, fault }: FailedRow): boolean => fault?.code === 'open_quote' || !cells.some(isFormula)
+/** A row without formulas is repeated byte by byte. A row with an open quotation mark cannot be written again. */
+const isSafeToRepeat = ({ cells, fault }: FailedRow): boolean => fault?.code === 'open_quote' || !cells.some(isFormula)
 
 const lineFeed = 10
 const carriageReturn = 13
 
-/** Original bytes with a line break at their end; that of the last row of a file may lack one. */
-function endedBytes(raw: Uint8Array, written: WrittenFormat): Uint8Array {
+function endWithLineBreak(raw: Uint8Array, written: WrittenFormat): Uint8Array {
   const unit = written.encoding.startsWith('utf-16') ? raw.subarray(-2) : raw.subarray(-1)
   const isEnded =
     unit.some((byte) => byte === lineFeed || byte === carriageReturn) && unit.every((byte) => byte <= carriageReturn)
   return isEnded ? raw : joinBytes([raw, encodeText(written.lineBreak, written.encoding)])
 }
 
-function namesOf(format: CsvFormat | XlsxFormat): string[] {
+function listNames(format: CsvFormat | XlsxFormat): string[] {
   return format.names.map((name, index) => (name === '' ? `Column ${index + 1}` : name))
 }
 
-/** How a report begins: as the original does, down to its header. @param header the original bytes of that. */
-export function reportHeader(format: FileFormat, header: Uint8Array | null): Uint8Array {
-  const written = writtenOf(format)
+/** @param header the original bytes of the header */
+export function writeReportHeader(format: FileFormat, header: Uint8Array | null): Uint8Array {
+  const written = getWrittenFormat(format)
   const { delimiter, encoding, lineBreak } = written
-  const mark = format.kind === 'xlsx' || format.markLength > 0 ? markOf(encoding) : new Uint8Array()
+  const mark = format.kind === 'xlsx' || format.markLength > 0 ? getByteOrderMark(encoding) : new Uint8Array()
   const separator = format.kind === 'csv' && format.hasSeparatorLine ? `sep=${delimiter}${lineBreak}` : ''
   const added = reportColumns.join(delimiter) + delimiter
-  const names = namesOf(format).map((name) => cellText(name, written))
-  const rest = header ? endedBytes(header, written) : encodeText(names.join(delimiter) + lineBreak, encoding)
+  const names = listNames(format).map((name) => writeCell(name, written))
+  const rest = header ? endWithLineBreak(header, written) : encodeText(names.join(delimiter) + lineBreak, encoding)
   return joinBytes([mark, encodeText(separator + added, encoding), rest])
 }
 
-/** A row of the report: what is wrong with it, and the original, in which a spreadsheet runs nothing. */
-export function reportRow(format: FileFormat, row: FailedRow): Uint8Array {
-  const written = writtenOf(format)
+export function writeReportRow(format: FileFormat, row: FailedRow): Uint8Array {
+  const written = getWrittenFormat(format)
   const { delimiter, encoding, lineBreak } = written
-  const added = `${row.line}${delimiter}${cellText(guarded(row.errors.join(' ')), written)}${delimiter}`
-  const texts = row.cells.map((cell) => cellText(isFormula(cell) ? guarded(cell) : cell, written))
+  const added = `${row.line}${delimiter}${writeCell(guardFormula(row.errors.join(' ')), written)}${delimiter}`
+  const texts = row.cells.map((cell) => writeCell(isFormula(cell) ? guardFormula(cell) : cell, written))
   const rest =
-    row.raw && isRepeated(row) ? endedBytes(row.raw, written) : encodeText(texts.join(delimiter) + lineBreak, encoding)
+    row.raw && isSafeToRepeat(row)
+      ? endWithLineBreak(row.raw, written)
+      : encodeText(texts.join(delimiter) + lineBreak, encoding)
   return joinBytes([encodeText(added, encoding), rest])
 }

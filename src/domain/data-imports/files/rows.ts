@@ -1,9 +1,9 @@
 import { cleanCell } from '../import-cells.ts'
-import { tooManyCells } from './faults.ts'
+import { buildTooManyCellsFault } from './faults.ts'
 import { fold } from '../../text/fold.ts'
 import type { SourceRecord } from './records.ts'
 
-/** `header`: the names of the columns again, as on a next page. `total`: sums below the table. `note`: text below it. */
+/** `header`: the header again, as on a next page. `total`: sums below the table. `note`: text below it. */
 export type RowKind = 'header' | 'data' | 'total' | 'note'
 
 export interface SortedRow extends SourceRecord {
@@ -16,7 +16,6 @@ const totalWords = new Set(
     .concat(['totaal', 'som', 'subtotaal', 'eindtotaal', 'razem', 'suma', 'ogolem', 'lacznie', 'suma koncowa']),
 )
 
-/** How many rows behind an empty one may turn out to be notes. */
 const heldRows = 20
 const number = /^[\p{Sc}\s.,'’+()%-]*\d[\p{Sc}\d\s.,'’+()%-]*$/u
 const currencyWord = /\b(kr|dkk|eur|sek|nok|gbp|usd|pln|zl)\b\.?/g
@@ -26,7 +25,7 @@ const isNumber = (cell: string): boolean => number.test(fold(cell).replaceAll(cu
 const startsWithLetter = /^\s*\p{L}/u
 const longestTotal = 40
 
-/** "Total", or a word for it in five languages, and else nothing but numbers. */
+/** Matches "Total" or its translations, with nothing but numbers beside it. */
 export function isTotal(cells: readonly string[], width: number): boolean {
   const first = cells.find((cell) => cell.trim() !== '')
   if (width < 3 || first === undefined || first.length > longestTotal || !startsWithLetter.test(first)) return false
@@ -39,11 +38,10 @@ export function isTotal(cells: readonly string[], width: number): boolean {
   return others.length < Math.max(2, Math.ceil(width * 0.7)) && others.every(isNumber)
 }
 
-const filledCount = (cells: readonly string[]): number => cells.filter((cell) => cleanCell(cell) !== '').length
+const countFilledCells = (cells: readonly string[]): number => cells.filter((cell) => cleanCell(cell) !== '').length
 
 const isEmpty = (cells: readonly string[]): boolean => cells.every((cell) => cell.trim() === '')
 
-/** Whether a row only repeats the names of the columns. */
 function isHeader(cells: readonly string[], names: readonly string[]): boolean {
   if (cells[0] !== undefined && cleanCell(cells[0]) !== names[0]) return false
   const clean = cells.map(cleanCell)
@@ -58,7 +56,7 @@ export interface SorterState {
   isAfterEmptyRow: boolean
 }
 
-/** Sorts the records below the header. A row that may be a note waits until it is known what follows. */
+/** A row that may be a note waits until the next rows are known. */
 export class RowSorter {
   readonly #names: readonly string[]
   readonly #width: number
@@ -75,18 +73,17 @@ export class RowSorter {
     this.#isAfterEmptyRow = state.isAfterEmptyRow
   }
 
-  /** The first waiting row, at which a reader has to begin again. */
+  /** A reader that starts again has to begin at this row. */
   get firstHeld(): SortedRow | undefined {
     return this.#held[0]
   }
 
-  /** The state of a reader that begins with the first waiting row. */
   get state(): SorterState {
     const emptyRows = this.#held.length > 0 ? this.#emptyRowsBeforeHeld : this.#emptyRows
     return { emptyRows, isAfterEmptyRow: this.#isAfterEmptyRow }
   }
 
-  /** The rows that are certain once this record is known. */
+  /** Answers the rows whose kind is certain once this record is known. */
   add(record: SourceRecord): SortedRow[] {
     const row: SortedRow = { ...record, kind: 'data' }
     if (!record.fault && isEmpty(record.cells)) {
@@ -96,7 +93,7 @@ export class RowSorter {
     }
     if (isTotal(record.cells, this.#width)) row.kind = 'total'
     else if (!record.fault && isHeader(record.cells, this.#names)) row.kind = 'header'
-    else if (!record.fault && filledCountBehind(record.cells, this.#width)) row.fault = tooManyCells(this.#width)
+    else if (!record.fault && hasCellsBehind(record.cells, this.#width)) row.fault = buildTooManyCellsFault(this.#width)
     if (this.#mayBeNote(row)) {
       if (this.#held.length === 0) this.#emptyRowsBeforeHeld = this.#emptyRows
       this.#held.push(row)
@@ -108,7 +105,7 @@ export class RowSorter {
     return rows
   }
 
-  /** The rows that still waited at the end of the file. */
+  /** Rows that still wait at the end of the file are notes. */
   end(): SortedRow[] {
     const rows = this.#held.map((row): SortedRow => (row.kind === 'total' ? row : { ...row, kind: 'note' }))
     this.#held = []
@@ -118,10 +115,10 @@ export class RowSorter {
   #mayBeNote(row: SortedRow): boolean {
     if (!this.#isAfterEmptyRow || this.#held.length >= heldRows || row.fault) return false
     if (row.kind === 'total') return true
-    return this.#width > 2 && filledCount(row.cells) === 1
+    return this.#width > 2 && countFilledCells(row.cells) === 1
   }
 }
 
-function filledCountBehind(cells: readonly string[], width: number): boolean {
+function hasCellsBehind(cells: readonly string[], width: number): boolean {
   return cells.length > width && cells.slice(width).some((cell) => cell.trim() !== '')
 }

@@ -1,4 +1,5 @@
-import { byteOrderMarkOf } from './encoding/names.ts'
+import { detectUtf16 } from './encoding/detect.ts'
+import { readByteOrderMark } from './encoding/names.ts'
 import { ReadError } from './faults.ts'
 import { readBytes, type FileSource } from './source.ts'
 
@@ -12,7 +13,6 @@ const zip = [0x50, 0x4b, 0x03, 0x04]
 const emptyZip = [0x50, 0x4b, 0x05, 0x06]
 const compound = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]
 
-/** The first bytes of files that are no text, with the usual name of their type. */
 const otherKinds: [string, number[]][] = [
   ['a PDF document', [0x25, 0x50, 0x44, 0x46]],
   ['a PNG image', [0x89, 0x50, 0x4e, 0x47]],
@@ -23,11 +23,11 @@ const otherKinds: [string, number[]][] = [
   ['a RAR archive', [0x52, 0x61, 0x72, 0x21]],
 ]
 
-/** The names of streams in a compound file are UTF-16. */
+/** Names in a compound file are UTF-16. */
 const encryptedStream = Array.from('EncryptedPackage', (letter) => `${letter}\0`).join('')
 
-/** An xlsx file with a password and the format of Excel before 2007 both are compound files. */
-async function compoundFault(file: FileSource): Promise<ReadError> {
+/** A workbook with a password and a file of Excel before 2007 are both compound files. */
+async function buildCompoundError(file: FileSource): Promise<ReadError> {
   const bytes = await readBytes(file, 0, compoundLength)
   const tail = await readBytes(file, Math.max(0, file.size - compoundLength), compoundLength)
   const text = new TextDecoder('latin1').decode(bytes) + new TextDecoder('latin1').decode(tail)
@@ -38,45 +38,37 @@ async function compoundFault(file: FileSource): Promise<ReadError> {
 
 const markup = /^\s*(<!doctype html|<html|<table|<\?xml|<head|<meta)/i
 
-/** Control characters that text does not contain. */
-function controlShare(head: Uint8Array): number {
+function measureControls(head: Uint8Array): number {
   const controls = head.reduce((sum, byte) => sum + (byte < 9 || (byte > 13 && byte < 32 && byte !== 26) ? 1 : 0), 0)
   return controls / head.length
 }
 
 const toleratedControls = 0.002
 
-/** Latin text in UTF-16 has its zeros in every second place only. */
-function looksLikeUtf16(head: Uint8Array): boolean {
-  const mark = byteOrderMarkOf(head)
-  if (mark) return mark.encoding !== 'utf-8'
-  const odd = head.reduce((sum, byte, at) => sum + (byte === 0 ? at % 2 : 0), 0)
-  const even = head.reduce((sum, byte) => sum + (byte === 0 ? 1 : 0), 0) - odd
-  return Math.max(even, odd) > head.length * 0.15 && Math.min(even, odd) < head.length * 0.01
-}
+const isUtf16 = (head: Uint8Array): boolean =>
+  (readByteOrderMark(head)?.encoding ?? detectUtf16(head) ?? 'utf-8') !== 'utf-8'
 
-/** The number of zero bytes that a text may have by mistake. */
+/** A text may have this many zero bytes by mistake. */
 const fewZeros = 3
 
-function zeroFault(head: Uint8Array): ReadError {
+function buildZeroError(head: Uint8Array): ReadError {
   const before = new TextDecoder('latin1').decode(head.subarray(0, head.indexOf(0)))
   const line = before.split(/\r\n|\n|\r/).length
-  return new ReadError('binary', `The file is not text: line ${line} has a character that no text has (NUL).`, { line })
+  return new ReadError('binary', `The file is not text: line ${line} contains a NUL character.`, { line })
 }
 
-/** Whether a file is a workbook or text. Throws for other files. */
-export async function kindOf(file: FileSource): Promise<'csv' | 'xlsx'> {
+export async function detectFileKind(file: FileSource): Promise<'csv' | 'xlsx'> {
   if (file.size === 0) throw new ReadError('empty_file', 'The file is empty.')
   const head = await readBytes(file, 0, headLength)
   if (startsWith(head, zip)) return 'xlsx'
-  if (startsWith(head, emptyZip)) throw new ReadError('broken_xlsx', 'The archive holds nothing.')
-  if (startsWith(head, compound)) throw await compoundFault(file)
+  if (startsWith(head, emptyZip)) throw new ReadError('broken_xlsx', 'The archive is empty.')
+  if (startsWith(head, compound)) throw await buildCompoundError(file)
   const other = otherKinds.find(([, expected]) => startsWith(head, expected))
   if (other) throw new ReadError('binary', `The file is ${other[0]}, not a table.`)
-  if (looksLikeUtf16(head)) return 'csv'
+  if (isUtf16(head)) return 'csv'
   const zeros = head.reduce((sum, byte) => sum + (byte === 0 ? 1 : 0), 0)
-  if (zeros > 0 && zeros <= fewZeros) throw zeroFault(head)
-  if (zeros > 0 || controlShare(head) > toleratedControls) throw new ReadError('binary', 'The file is not text.')
+  if (zeros > 0 && zeros <= fewZeros) throw buildZeroError(head)
+  if (zeros > 0 || measureControls(head) > toleratedControls) throw new ReadError('binary', 'The file is not text.')
   if (markup.test(new TextDecoder().decode(head.subarray(0, 200))))
     throw new ReadError('unreadable_file', 'The file is a web page or XML, not a table. Save it as CSV or .xlsx.')
   return 'csv'

@@ -18,7 +18,7 @@ export async function readBytes(file: FileSource, offset: number, length: number
 }
 
 /** `chunkLength` is how much a stream hands over at once. */
-export const fileOfBytes = (bytes: Uint8Array, chunkLength = 65_536): FileSource => ({
+export const openBytes = (bytes: Uint8Array, chunkLength = 65_536): FileSource => ({
   size: bytes.length,
   async *stream(offset, length) {
     const end = Math.min(bytes.length, offset + length)

@@ -3,15 +3,14 @@ import { parse } from 'csv-parse/browser/esm/sync'
 export const delimiters = [',', ';', '\t', '|'] as const
 export type Delimiter = (typeof delimiters)[number]
 
-/** The format of the records of a file. */
 export interface Dialect {
   delimiter: Delimiter
-  /** False where a quotation mark is a character like others, such as that of inches. */
+  /** False if quotation marks are ordinary characters, such as those of inches. */
   quotes: boolean
 }
 
-/** Lines as a text editor shows them; the last one may lack its line break. */
-export function linesOf(text: string): string[] {
+/** The last line may lack its line break. */
+export function splitLines(text: string): string[] {
   const plain = text.includes('\r') ? text.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : text
   const lines = plain.split('\n')
   if (lines.at(-1) === '') lines.pop()
@@ -21,13 +20,13 @@ export function linesOf(text: string): string[] {
 const recordDelimiters = ['\r\n', '\n', '\r']
 const notClosed = 'CSV_QUOTE_NOT_CLOSED'
 
-/** The records of whole lines. `isOpen`: behind them a quotation mark opens that the text does not close. */
+/** `isOpen`: a quotation mark opens behind the records and is never closed. */
 export function splitRecords(text: string, dialect: Dialect): { records: string[][]; isOpen: boolean } {
   if (!dialect.quotes || !text.includes('"'))
-    return { records: linesOf(text).map((line) => line.split(dialect.delimiter)), isOpen: false }
+    return { records: splitLines(text).map((line) => line.split(dialect.delimiter)), isOpen: false }
   const records: string[][] = []
   try {
-    // Bytes, because the library takes twice the time for text.
+    // The library takes twice as long for text as for bytes.
     parse(new TextEncoder().encode(text), {
       delimiter: dialect.delimiter,
       record_delimiter: recordDelimiters,

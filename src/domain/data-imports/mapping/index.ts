@@ -1,4 +1,4 @@
-export { ColumnCounter, mergeStatistics, statisticsOf, type ColumnStatistics } from './columns/statistics.ts'
+export { ColumnCounter, mergeStatistics, countCells, type ColumnStatistics } from './columns/statistics.ts'
 export {
   groupings,
   transformTypes,
@@ -9,11 +9,17 @@ export {
   type ValueMap,
 } from './mapping.ts'
 export { suggestImport } from './presets/detect.ts'
-export { groupKeyOf, toExternalOrder, type DecidedOrder } from './rows/order.ts'
+export { getGroupKey, mapOrder, type DecidedOrder } from './rows/order.ts'
 export { prepareMappings, type PreparedMappings } from './rows/prepare.ts'
-export { countTuples, mergeTuples, productKey, productOf, suggestProduct, type ProductTuple } from './rows/products.ts'
+export {
+  countTuples,
+  mergeTuples,
+  buildProductKey,
+  readProduct,
+  suggestProduct,
+  type ProductTuple,
+} from './rows/products.ts'
 export { toWireOrder } from './rows/wire.ts'
 export { decideRow, type PlacedRow, type StagedValues, type StoredError, type StoredWarning } from './rows/row.ts'
-export { aliasTextsOf } from './targets/catalogue.ts'
-export { targetFieldOf, targetFieldsOf } from './targets/fields.ts'
-export { headerKey } from './targets/headers.ts'
+export { buildHeaderKey, listAliasTexts } from './targets/aliases.ts'
+export { findTargetField, buildTargetFields } from './targets/fields.ts'

@@ -9,14 +9,14 @@ import type { ExcludedRecipient, RecipientPerson } from '../../../domain/campaig
 import { parseLanguage } from '../../../domain/languages.ts'
 import { parseStoredPhone } from '../../../domain/accounts/users.ts'
 import {
-  addressOf,
   type Audience as SegmentAudience,
-  audienceReason,
+  buildCalculationStart,
+  buildExclusion,
+  continueCalculation,
   findCalculation,
-  isWhole,
-  membersAfter,
-  recalculation,
-  stepOf,
+  isReadable,
+  listMembers,
+  selectAddress,
 } from '../../segments/index.ts'
 import { suppressionExclusion } from '../../suppressions/index.ts'
 import type { CampaignRow } from './campaign-row.ts'
@@ -49,8 +49,10 @@ const findSegment = ({ db }: JobCtx, row: CampaignRow): Promise<RowOf<typeof sta
       .where(and(eq(segments.seq, row.segment_seq), isNull(segments.deleted_at))),
   )
 
+const calculationMs = 1000
+
 /**
- * Advances the calculation of the campaign's segment by one step. `awaited` is the calculation that was begun for this
+ * Advances the calculation of the campaign's segment for about a second. `awaited` is the calculation that was begun for this
  * campaign; the result of an earlier one may be out of date.
  */
 export async function audienceOf(job: JobCtx, row: CampaignRow, awaited: number): Promise<AudienceState> {
@@ -64,12 +66,12 @@ export async function audienceOf(job: JobCtx, row: CampaignRow, awaited: number)
     return { error: `The segment could not be calculated: ${segment.error_message}` }
   if (segment.status === 'calculating') {
     const calculation = await findCalculation(job, segment.id, segment.epoch)
-    const step = calculation && (await stepOf(job, calculation))
+    const step = calculation && (await continueCalculation(job, calculation, job.now() + calculationMs))
     // An overtaken calculation is another consumer's work.
     return { is_ready: false, epoch: segment.epoch, has_more: step?.state !== 'overtaken' }
   }
   try {
-    await job.db.batch(recalculation(segment, job.now()))
+    await job.db.batch(buildCalculationStart(segment, job.now()))
   } catch (error) {
     if (!(error instanceof LostRace || isLostRace(error))) throw error
     return { is_ready: false, epoch: awaited, has_more: true }
@@ -89,8 +91,8 @@ export async function membersOf(
   { epoch, after, limit }: { epoch: number; after: number; limit: number },
 ): Promise<{ people: NewRecipient[]; after: number | null } | null> {
   const set = { segmentSeq: row.segment_seq, epoch }
-  const members = await membersAfter(job.db, set, after, limit)
-  if (!(await isWhole(job.db, set, job.now()))) return null
+  const members = await listMembers(job.db, set, after, limit)
+  if (!(await isReadable(job.db, set, job.now()))) return null
   const last = members.at(-1)
   const enabled = row.edition_enabled_languages
   const people = members.map((member): NewRecipient => {
@@ -124,9 +126,9 @@ export function exclusionStatement(
   people: readonly { n: number; address: string }[],
   now: number,
 ) {
-  const suppressed = sql`coalesce(${suppressionExclusion(audience, addressOf(audience.communication_channel))},
+  const suppressed = sql`coalesce(${suppressionExclusion(audience, selectAddress(audience.communication_channel))},
     ${suppressionExclusion(audience, sql`p.value ->> 1`)})`
   const chunk = JSON.stringify(people.map(({ n, address }) => [n, address]))
-  return sql<ExcludedRecipient>`select n, reason from (select u.seq as n, ${audienceReason(audience, now, suppressed)} as reason
+  return sql<ExcludedRecipient>`select n, reason from (select u.seq as n, ${buildExclusion(audience, now, suppressed)} as reason
     from json_each(${chunk}) p cross join users u on u.seq = p.value ->> 0) where reason is not null`
 }

@@ -18,32 +18,32 @@ export const importFields = getTableColumns(dataImports)
 export type ImportChanges = Partial<ImportRow>
 
 /**
- * One bounded piece of a phase: loads, decides and commits. Answers the import as the step left it, or null where its
+ * One limited piece of a phase, which loads, decides and commits. Answers the import after the step, or null if the
  * phase is over or another consumer has continued it.
  */
 export type PhaseStep = (job: JobCtx, row: ImportRow) => Promise<ImportRow | null>
 
 export interface ImportStep {
   changes?: ImportChanges
-  /** Statements of the step's transaction, after the change of the import itself. */
+  /** They follow the change of the import in the same transaction. */
   statements?: readonly Statement[]
-  /** Unique indexes whose violation by the statements is a lost race. */
+  /** Unique indexes that only a lost race violates. */
   races?: Readonly<Record<string, () => Error>>
 }
 
-/** True while the import has the position that was read. A change of its position, phase or epoch ends older steps. */
-const isWhereRead = ({ id, epoch, position, phase, status }: ImportRow): SQL =>
+/** Any change of the position, phase or epoch ends older steps. */
+const isUnmoved = ({ id, epoch, position, phase, status }: ImportRow): SQL =>
   sql`id = ${id} and epoch = ${epoch} and position = ${sql.param(position, dataImports.position)}
     and phase is ${phase} and status = ${status}`
 
-/** Commits the change of the import with the statements, unless the import is not where it was read any more. */
-async function commitWhereRead(
+/** Commits the changes unless the import has moved since it was read. */
+async function commitUnmoved(
   job: JobCtx,
   row: ImportRow,
   { changes, statements, races }: Required<ImportStep>,
 ): Promise<ImportRow | null> {
-  // The condition is judged of this one row. An import is never deleted.
-  const where = sql`id = ${row.id} and ${holdsOrAborts(isWhereRead(row))}`
+  // SQLite evaluates the condition for this row only. Imports are never deleted.
+  const where = sql`id = ${row.id} and ${holdsOrAborts(isUnmoved(row))}`
   try {
     await commitPart(job, [update(dataImports, changes, where), ...statements], races)
   } catch (error) {
@@ -53,33 +53,33 @@ async function commitWhereRead(
   return { ...row, ...changes }
 }
 
-const heartbeat = ({ heartbeat_at }: ImportRow, now: number): ImportChanges =>
+const buildHeartbeat = ({ heartbeat_at }: ImportRow, now: number): ImportChanges =>
   heartbeat_at !== null && now - heartbeat_at < heartbeatEveryMs ? {} : { heartbeat_at: now }
 
 /**
- * Commits the statements of a step with its new position: a message that comes twice, late or to two consumers writes
- * nothing twice. With statements, `position` has to differ from the one before.
+ * Commits the statements of a step with its new position, so that a message that comes twice, late or to two consumers
+ * writes nothing twice. With statements, `position` has to change.
  */
 export const commitStep = (
   job: JobCtx,
   row: ImportRow,
   step: ImportStep & { position: ImportPosition },
 ): Promise<ImportRow | null> =>
-  commitWhereRead(job, row, {
-    changes: { ...step.changes, position: step.position, ...heartbeat(row, job.now()), stalls: 0 },
+  commitUnmoved(job, row, {
+    changes: { ...step.changes, position: step.position, ...buildHeartbeat(row, job.now()), stalls: 0 },
     statements: step.statements ?? [],
     races: step.races ?? {},
   })
 
 /** A position of another phase, which no transition leaves behind. */
-export const misplaced = ({ id, phase, position }: ImportRow): Error =>
+export const buildPositionError = ({ id, phase, position }: ImportRow): Error =>
   new Error(`${id} cannot continue its phase ${phase} at ${JSON.stringify(position)}.`)
 
-/** True when a step lost a race of its own statements, and no other consumer has continued the import. */
-export const isStillThere = async (job: JobCtx, row: ImportRow): Promise<boolean> =>
-  (await job.db.first(sql`select 1 from data_imports where ${isWhereRead(row)}`)) !== undefined
+/** True if a step lost a race of its own statements and no other consumer has continued the import. */
+export const holdsPosition = async (job: JobCtx, row: ImportRow): Promise<boolean> =>
+  (await job.db.first(sql`select 1 from data_imports where ${isUnmoved(row)}`)) !== undefined
 
-/** Commits the last step of a phase. The import waits in `status` for its user. Always null. */
+/** Commits the last step of a phase. The import then waits for its user in `status`. */
 export async function endPhase(
   job: JobCtx,
   row: ImportRow,
@@ -89,7 +89,7 @@ export async function endPhase(
   if (!dataImportLifecycle.allows(row.status, status)) throw new Error(`${row.status} does not lead to ${status}`)
   const now = job.now()
   const ended = { phase: null, heartbeat_at: null, stalls: 0, position: {} }
-  await commitWhereRead(job, row, {
+  await commitUnmoved(job, row, {
     changes: { ...changes, ...ended, status, version: row.version + 1, modified_at: now },
     statements,
     races,
@@ -97,11 +97,9 @@ export async function endPhase(
   return null
 }
 
-/** Ends a phase with an import that needs its user. */
 export const failPhase = (job: JobCtx, row: ImportRow, fault: { code: string; message: string }): Promise<null> =>
   endPhase(job, row, { status: 'failed', changes: { error_code: fault.code, error_message: fault.message } })
 
-/** The columns with which background work begins. The verb commits them and enqueues the work with the new epoch. */
 export const beginPhase = (row: Pick<ImportRow, 'epoch'>, phase: ImportPhase, now: number) =>
   ({
     phase,
@@ -113,7 +111,6 @@ export const beginPhase = (row: Pick<ImportRow, 'epoch'>, phase: ImportPhase, no
     error_message: null,
   }) satisfies ImportChanges
 
-/** The columns with which background work ends, at any position. */
 export const stopPhase = (row: Pick<ImportRow, 'epoch'>) =>
   ({ phase: null, epoch: row.epoch + 1, position: {}, heartbeat_at: null, stalls: 0 }) satisfies ImportChanges
 

@@ -3,25 +3,39 @@ import type { ImportPreviewMessage, ImportWorkMessage, JobCtx } from '../../../c
 import { dataImports } from '../../../db/schema/data-imports.ts'
 import { decodeAs, select } from '../../../db/select.ts'
 import { update } from '../../../db/write.ts'
-import { dataImportLifecycle, heartbeatLostMs, mostStalls } from '../../../domain/data-imports/data-imports.ts'
-import { phaseSteps } from './phases.ts'
-import { countPreview } from '../preview/preview-job.ts'
-import { enqueueImports, failPhase, importFields, type ImportRow } from './steps.ts'
+import {
+  dataImportLifecycle,
+  heartbeatLostMs,
+  maxStalls,
+  type ImportPhase,
+} from '../../../domain/data-imports/data-imports.ts'
+import { countPreview } from '../preview/count-preview.ts'
+import { enqueueImports, failPhase, importFields, type ImportRow, type PhaseStep } from './steps.ts'
+import { parseStep } from '../staging/parse.ts'
+import { stageStep } from '../staging/stage.ts'
+import { importStep } from '../run/import-step.ts'
+import { undoStep } from '../undo/step.ts'
 
-/** A consumer works this long. Then it enqueues the rest, behind other waiting imports. */
+const phaseSteps: Record<ImportPhase, PhaseStep> = {
+  parse: parseStep,
+  stage: stageStep,
+  import: importStep,
+  undo: undoStep,
+}
+
+/** A consumer works this long and then enqueues the rest behind other imports. */
 const shareMs = 10_000
-/** The longest time without a pause, because requests wait for the same isolate. */
+/** Requests wait for the same isolate, so the work pauses this often. */
 const pauseEveryMs = 250
-/** Imports that one sweep enqueues again. */
 const importsASweep = 100
 
 type ImportMessage = ImportWorkMessage | ImportPreviewMessage
 
 export function isImportMessage(body: unknown): body is ImportMessage {
   if (typeof body !== 'object' || body === null) return false
-  const { type, import_id, epoch, version } = body as Partial<Record<string, unknown>>
-  const number = type === 'import.work' ? epoch : type === 'import.preview' ? version : null
-  return typeof import_id === 'string' && typeof number === 'number'
+  const { type, import_id, epoch } = body as Partial<Record<string, unknown>>
+  const isKnown = type === 'import.preview' || (type === 'import.work' && typeof epoch === 'number')
+  return isKnown && typeof import_id === 'string'
 }
 
 async function findWork({ db }: JobCtx, id: string, epoch: number): Promise<ImportRow | null> {
@@ -33,7 +47,7 @@ async function findWork({ db }: JobCtx, id: string, epoch: number): Promise<Impo
   return row ?? null
 }
 
-/** Works on an import until its phase ends or the time is over. A message of an older epoch does nothing. */
+/** Works until the phase ends or the time is over. A message of an older epoch does nothing. */
 export async function workOnImport(
   job: JobCtx,
   id: string,
@@ -58,7 +72,7 @@ export async function workOnImports(job: JobCtx, messages: readonly ImportMessag
     else await workOnImport(job, message.import_id, message.epoch)
 }
 
-/** Counts a stall and begins the work again under a new epoch; null when another consumer has continued it. */
+/** Starts the work again under a new epoch; null if another consumer has continued it. */
 async function revive(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
   const next = { epoch: row.epoch + 1, stalls: row.stalls + 1, heartbeat_at: job.now() }
   const isAsRead = sql`id = ${row.id} and epoch = ${row.epoch} and heartbeat_at = ${row.heartbeat_at}`
@@ -70,10 +84,9 @@ async function revive(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
 
 const stalled = {
   code: 'import_stalled',
-  message: `The work on this import stopped ${mostStalls} times at the same place.`,
+  message: `The import stopped ${maxStalls} times at the same place. Contact support.`,
 }
 
-/** Begins stalled work again. */
 export async function sweepImports(job: JobCtx): Promise<void> {
   const quiet = await job.db.all(
     select(importFields)
@@ -83,7 +96,7 @@ export async function sweepImports(job: JobCtx): Promise<void> {
       .limit(importsASweep),
   )
   for (const row of quiet) {
-    const isGivenUp = row.stalls >= mostStalls && dataImportLifecycle.allows(row.status, 'failed')
+    const isGivenUp = row.stalls >= maxStalls && dataImportLifecycle.allows(row.status, 'failed')
     if (isGivenUp) await failPhase(job, row, stalled)
     else await revive(job, row).then((revived) => revived && enqueueImports(job, [revived]))
   }

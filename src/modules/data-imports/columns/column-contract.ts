@@ -2,11 +2,11 @@ import { z } from '@hono/zod-openapi'
 import { transformTypes } from '../../../domain/data-imports/mapping/index.ts'
 import { dateOrders } from '../../../domain/data-imports/mapping/columns/date-shape.ts'
 import { targetGroups, targetTypes } from '../../../domain/data-imports/mapping/targets/fields.ts'
-import { maxColumns } from '../../../domain/data-imports/files/faults.ts'
+import { maxTableColumns } from '../../../domain/data-imports/files/faults.ts'
 import { Count, Id, RequiredText, TimeZone } from '../../../http/fields.ts'
 import { type ListRequest, ListPage, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
 import { operation } from '../../../http/operations/operation.ts'
-import { ImportParams, keepers, tag } from '../contract-parts.ts'
+import { ImportParams, importRoles, tag } from '../import-contract.ts'
 
 const maxTargetLength = 100
 const maxValueLength = 200
@@ -20,18 +20,21 @@ const TransformArgs = z
     order: z
       .enum([...dateOrders, 'each'])
       .optional()
-      .openapi({ description: 'Of `date`: how the dates are written; `each` says it by itself.' }),
-    time_zone: TimeZone.optional().openapi({ description: 'Of `date`: whose local times they are.' }),
+      .openapi({ description: 'For `date`: the order of day, month and year. `each`: every date is unambiguous.' }),
+    time_zone: TimeZone.optional().openapi({ description: 'For `date`: the time zone of local times.' }),
     decimal: z
       .enum(['.', ',', 'each'])
       .optional()
-      .openapi({ description: 'Of `number`: what stands before the decimals; `each` says it by itself.' }),
+      .openapi({ description: 'For `number`: the decimal separator. `each`: every number is unambiguous.' }),
     country_code: z
       .string()
-      .regex(/^\+[1-9]\d{0,3}$/, 'As in +45.')
+      .regex(/^\+[1-9]\d{0,3}$/, 'A country code such as +45.')
       .optional()
-      .openapi({ description: 'Of `phone`: of numbers without one.', example: '+45' }),
-    part: z.enum(['first', 'last']).optional().openapi({ description: 'Of `split_name`.' }),
+      .openapi({ description: 'For `phone`: the country code of numbers without one.', example: '+45' }),
+    part: z
+      .enum(['first', 'last'])
+      .optional()
+      .openapi({ description: 'For `split_name`: which part of the name to take.' }),
   })
   .openapi('ImportTransformArgs')
 
@@ -44,7 +47,7 @@ const Transform = z
           code: 'custom',
           path: ['args', name],
           params: { code: 'invalid_choice' },
-          message: `The transform ${type} has no such argument.`,
+          message: `The transform ${type} does not have this argument.`,
         })
   })
   .openapi('ImportTransform')
@@ -64,10 +67,10 @@ const ValueMap = z
   .record(z.string().max(maxValueLength), MappedValue)
   .refine((map) => Object.keys(map).length <= maxMappedValues, {
     params: { code: 'max_length' },
-    message: `At most ${maxMappedValues} values.`,
+    message: `Map at most ${maxMappedValues} values.`,
   })
   .openapi({
-    description: 'What a cell means: another text, or that its row is left out. Case and accents do not count.',
+    description: 'Replaces cells by another text, or excludes their rows. Case and accents do not matter.',
     example: { storniert: { to: 'cancelled' }, test: { ignore_row: true } },
   })
 
@@ -78,23 +81,23 @@ const ColumnError = z
 export const ColumnMapping = z
   .object({
     id: Id('imc'),
-    source_column: z.string().openapi({ description: 'The header; two columns may have the same.' }),
-    source_index: z.int().min(0).openapi({ description: 'Place in the file, from 0.' }),
+    source_column: z.string().openapi({ description: 'The header. Two columns may have the same one.' }),
+    source_index: z.int().min(0).openapi({ description: 'Position of the column in the file, from 0.' }),
     sample_values: z.array(z.string()).max(5),
-    target_field: TargetKey.nullable().openapi({ description: 'Null: mapped to nothing.' }),
+    target_field: TargetKey.nullable().openapi({ description: 'Null if the column is not mapped.' }),
     target_position: z
       .int()
       .min(0)
-      .openapi({ description: 'Among the columns of its target: a date before its time.' }),
+      .openapi({ description: 'Position among the columns of the target, for example a date before its time.' }),
     confidence: Confidence,
     is_suggested: z.boolean(),
-    is_required: z.boolean().openapi({ description: 'The target is one that an order needs.' }),
+    is_required: z.boolean().openapi({ description: 'Whether orders need the target.' }),
     is_ignored: z.boolean(),
-    default_value: z.string().nullable().openapi({ description: 'For blank cells; null where they stay blank.' }),
+    default_value: z.string().nullable().openapi({ description: 'Value of blank cells. Null if they stay blank.' }),
     transform: Transform,
     value_map: ValueMap.nullable().openapi({
       description:
-        'What a cell means: another text, or that its row is left out. Case and accents do not count. Null where every cell means what it says.',
+        'Replaces cells by another text, or excludes their rows. Case and accents do not matter. Null if no cell is replaced.',
     }),
     filled_cells: Count,
     blank_cells: Count,
@@ -109,7 +112,7 @@ export const TargetFieldShape = z
     type: z.enum(targetTypes),
     is_required: z.boolean(),
     one_of: z.enum(['contact', 'price']).nullable().openapi({
-      description: 'One target of the same name is required. Null for a target that is required, or not, by itself.',
+      description: 'One target with the same name is required. Null for a target outside of such a group.',
     }),
     group: z.enum(targetGroups),
     aliases: z.array(z.string()),
@@ -119,17 +122,19 @@ export const TargetFieldShape = z
 const Constant = z.object({ target_field: TargetKey, value: z.string().max(maxValueLength) }).openapi('ImportConstant')
 
 const SampleRow = z
-  .object({ line: z.int().openapi({ description: 'As a text editor counts.' }), cells: z.array(z.string()) })
+  .object({
+    line: z.int().openapi({ description: 'Line of the file, as in a text editor.' }),
+    cells: z.array(z.string()),
+  })
   .openapi('ImportSampleRow')
 
-/** The other fields of an answer with columns. */
 const beside = {
-  constants: z.array(Constant).openapi({ description: 'Targets that have the same value in every row.' }),
+  constants: z.array(Constant).openapi({ description: 'Targets with the same value in every row.' }),
   target_fields: z.array(TargetFieldShape),
   sample_rows: z
     .array(SampleRow)
     .max(20)
-    .openapi({ description: 'The first rows of the file, cells cut at 200 characters.' }),
+    .openapi({ description: 'The first rows of the file. Cells are cut at 200 characters.' }),
 }
 
 export const ColumnMappings = ListPage(ColumnMapping).extend(beside).openapi('ColumnMappings')
@@ -138,14 +143,20 @@ const listColumnsQuery = listQuery({ ordering: ['source_index'], filters: {} })
 export type ColumnQuery = ListRequest<typeof listColumnsQuery>
 
 const Change = z.object({
-  id: Id('imc').optional().openapi({ description: 'This, or `source_index`, or `source_column`.' }),
+  id: Id('imc')
+    .optional()
+    .openapi({ description: 'Names the column. You can also use `source_index` or `source_column`.' }),
   source_index: z
     .int()
     .min(0)
-    .max(maxColumns - 1)
+    .max(maxTableColumns - 1)
     .optional(),
-  source_column: z.string().max(1000).optional().openapi({ description: 'Where only one column has this header.' }),
-  target_field: TargetKey.nullable().optional().openapi({ description: 'Null: mapped to nothing.' }),
+  source_column: z
+    .string()
+    .max(1000)
+    .optional()
+    .openapi({ description: 'Names the column if no other has this header.' }),
+  target_field: TargetKey.nullable().optional().openapi({ description: 'Null removes the mapping.' }),
   target_position: z.int().min(0).max(1).optional(),
   is_ignored: z.boolean().optional(),
   default_value: z.string().max(maxValueLength).nullable().optional(),
@@ -154,12 +165,12 @@ const Change = z.object({
 })
 
 const UpdateColumnMappings = z.object({
-  mappings: z.array(Change).max(maxColumns).default([]),
+  mappings: z.array(Change).max(maxTableColumns).default([]),
   constants: z
     .array(z.object({ target_field: TargetKey, value: RequiredText(maxValueLength).nullable() }))
-    .max(maxColumns)
+    .max(maxTableColumns)
     .default([])
-    .openapi({ description: 'Null takes the constant away.' }),
+    .openapi({ description: 'Null removes the constant.' }),
 })
 export type UpdateColumnMappingsInput = z.output<typeof UpdateColumnMappings>
 export type ColumnChange = UpdateColumnMappingsInput['mappings'][number]
@@ -170,8 +181,8 @@ export const listColumnMappings = operation({
   method: 'get',
   path: '/v1/data-imports/{id}/column-mappings',
   summary: 'List column mappings',
-  description: 'The columns of the file with what they are mapped to, or may be.',
-  roles: keepers,
+  description: 'Lists the columns of the file with their mappings and suggestions.',
+  roles: importRoles,
   params: ImportParams,
   query: listColumnsQuery,
   response: ColumnMappings,
@@ -183,9 +194,9 @@ export const updateColumnMappings = operation({
   method: 'patch',
   path: '/v1/data-imports/{id}/column-mappings',
   summary: 'Update column mappings',
-  description: `Changes the columns that are sent, all or none. Whatever was staged is staged anew: the import is back in
-\`mapping_columns\`.`,
-  roles: keepers,
+  description: `Changes all of the given columns or none. The import returns to \`mapping_columns\`, and its rows have to be
+processed again.`,
+  roles: importRoles,
   params: ImportParams,
   body: UpdateColumnMappings,
   example: {
@@ -201,16 +212,22 @@ export const updateColumnMappings = operation({
 
 const RowError = z
   .object({
-    row: z.int().nullable().openapi({ description: 'Line of the file; null for what concerns no single row.' }),
-    column: z.string().nullable().openapi({ description: 'Header of the column; null for what no column says.' }),
-    source_index: z.int().nullable().openapi({ description: 'Place of the column; null for what no column says.' }),
-    target_field: z.string().nullable().openapi({ description: 'Null for what concerns no target.' }),
+    row: z.int().nullable().openapi({ description: 'Line of the file. Null if the problem concerns no single row.' }),
+    column: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Header of the column. Null if the problem concerns no column.' }),
+    source_index: z
+      .int()
+      .nullable()
+      .openapi({ description: 'Position of the column. Null if the problem concerns no column.' }),
+    target_field: z.string().nullable().openapi({ description: 'Null if the problem concerns no target.' }),
     code: z.string(),
     message: z.string(),
     value: z
       .string()
       .nullable()
-      .openapi({ description: 'As the file has it; null where no text of the file is at fault.' }),
+      .openapi({ description: 'The text in the file. Null if the problem is not in a text.' }),
   })
   .openapi('ImportRowError')
 
@@ -218,13 +235,13 @@ const Validation = z
   .object({
     is_valid: z
       .boolean()
-      .openapi({ description: 'The columns can be processed; rows with errors are left out of it.' }),
+      .openapi({ description: 'Whether the columns can be processed. Errors of rows do not matter.' }),
     missing_required: z.array(z.string()),
     duplicate_targets: z.array(z.string()),
     unmapped_columns: z.array(z.string()),
     errors: z.array(RowError).max(100),
     warnings: z.array(RowError).max(100),
-    checked_rows: Count.openapi({ description: 'How many of the first rows were read.' }),
+    checked_rows: Count.openapi({ description: 'How many of the first rows were checked.' }),
   })
   .openapi('ColumnMappingValidation')
 
@@ -234,8 +251,8 @@ export const validateColumnMappings = operation({
   method: 'post',
   path: '/v1/data-imports/{id}/column-mappings/validate',
   summary: 'Validate column mappings',
-  description: 'Says what keeps the columns from being processed, and reads the first rows. Changes nothing.',
-  roles: keepers,
+  description: 'Lists what prevents processing the columns, and the errors of the first rows. Changes nothing.',
+  roles: importRoles,
   scope: 'read',
   params: ImportParams,
   response: Validation,
@@ -245,7 +262,7 @@ export const validateColumnMappings = operation({
 const HomeOfTargets = z.object({
   edition_id: IdFilter.optional().openapi({
     pattern: '^edt_',
-    description: 'Whose consents are targets too.',
+    description: 'Includes the consents of this edition.',
   }),
 })
 
@@ -255,8 +272,8 @@ export const listTargetFields = operation({
   method: 'get',
   path: '/v1/data-imports/target-fields',
   summary: 'List target fields',
-  description: 'All that a column can be mapped to; beside it, `order.metadata.<key>` takes any key.',
-  roles: keepers,
+  description: 'Lists the targets of columns. `order.metadata.<key>` is a target for any key.',
+  roles: importRoles,
   query: HomeOfTargets,
   response: z.object({ results: z.array(TargetFieldShape) }).openapi('ImportTargetFields'),
 })

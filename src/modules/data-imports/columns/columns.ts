@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../context.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
 import { buildOrderBy, paginate } from '../../../db/paginate.ts'
-import { sql } from 'drizzle-orm'
+import { sql, and, eq } from 'drizzle-orm'
 import { readOptions } from '../../../domain/data-imports/data-imports.ts'
 import { canonicalRangeLength, readCanonical, type IndexedRow } from '../../../domain/data-imports/files/canonical.ts'
 import { readBytes } from '../../../domain/data-imports/files/source.ts'
@@ -9,14 +9,23 @@ import type { PreparedMappings } from '../../../domain/data-imports/mapping/inde
 import type { Tenant } from '../../../domain/accounts/access.ts'
 import { findImport, type LoadedImport } from '../queries.ts'
 import type { ColumnQuery } from './column-contract.ts'
-import { issuesOf, type MappingIssue } from '../mapping/issues.ts'
-import { loadState } from '../mapping/changed.ts'
-import { canonicalOf, formatOf } from '../mapping/source.ts'
-import { columnFields, type ColumnRow, type MappingState, prepare } from '../mapping/state.ts'
+import { findMappingIssues, type MappingIssue } from '../mapping/issues.ts'
+import {
+  loadMappingState,
+  columnFields,
+  type ColumnRow,
+  type MappingState,
+  prepareState,
+  type EditionConsent,
+} from '../mapping/state.ts'
+import { openCanonical, getFormat } from '../mapping/source.ts'
+import { editions } from '../../../db/schema/editions.ts'
+import { select } from '../../../db/select.ts'
+import { editionVisibility, isVisibleTo } from '../../../db/visibility.ts'
+import { parameterError, invalid } from '../../../domain/errors.ts'
+import { consentsInEdition } from '../../consents/index.ts'
 
-/** The columns of an import with their faults. */
 export interface ColumnView {
-  /** Of the import. */
   id: string
   tenant: Tenant
   row: LoadedImport
@@ -25,14 +34,14 @@ export interface ColumnView {
   issues: { errors: MappingIssue[]; warnings: MappingIssue[] }
 }
 
-export function viewOf(ctx: Ctx, row: LoadedImport, state: MappingState): ColumnView {
-  const prepared = prepare(state, ctx.now())
-  return { id: row.id, tenant: row.tenant, row, state, prepared, issues: issuesOf(state, prepared) }
+export function buildColumnView(ctx: Ctx, row: LoadedImport, state: MappingState): ColumnView {
+  const prepared = prepareState(state, ctx.now())
+  return { id: row.id, tenant: row.tenant, row, state, prepared, issues: findMappingIssues(state, prepared) }
 }
 
 export async function findColumnView(ctx: Ctx, id: string): Promise<ColumnView> {
   const row = await findImport(ctx, id)
-  return viewOf(ctx, row, await loadState(ctx, row, readOptions(row.options)))
+  return buildColumnView(ctx, row, await loadMappingState(ctx, row, readOptions(row.options)))
 }
 
 export interface ColumnWithIssues extends ColumnRow {
@@ -40,7 +49,7 @@ export interface ColumnWithIssues extends ColumnRow {
   is_required: boolean
 }
 
-export const withIssues = (column: ColumnRow, view: ColumnView): ColumnWithIssues => ({
+export const addIssues = (column: ColumnRow, view: ColumnView): ColumnWithIssues => ({
   ...column,
   issues: view.issues.errors.concat(view.issues.warnings).filter(({ column: at }) => at === column.source_index),
   is_required: view.prepared.readers.some(
@@ -54,7 +63,7 @@ export async function listColumns(
   { ordering }: ColumnQuery,
   view: ColumnView,
 ): Promise<Page<ColumnWithIssues>> {
-  const found = await paginate(ctx.db, page, {
+  const columnPage = await paginate(ctx.db, page, {
     from: sql`import_columns`,
     id: sql`import_columns.source_index`,
     where: [sql`import_columns.import_id = ${view.row.id}`],
@@ -63,15 +72,26 @@ export async function listColumns(
     joins: sql`join import_columns on import_columns.import_id = ${view.row.id}
       and import_columns.source_index = page.id`,
   })
-  return { ...found, rows: found.rows.map((column) => withIssues(column, view)) }
+  return { ...columnPage, rows: columnPage.rows.map((column) => addIssues(column, view)) }
 }
 
-/** The first rows of the file, as far as one range of its canonical copy has them. */
-export async function firstRowsOf(ctx: Ctx, row: LoadedImport, count: number): Promise<IndexedRow[]> {
+/** Reads as many rows as one range of the canonical copy contains. */
+export async function readFirstDataRows(ctx: Ctx, row: LoadedImport, count: number): Promise<IndexedRow[]> {
   if (row.canonical_size === null) return []
-  const file = canonicalOf(ctx, formatOf(row))
+  const file = openCanonical(ctx, getFormat(row))
   const bytes = await readBytes(file, 0, canonicalRangeLength)
   return readCanonical(bytes, 0, bytes.byteLength >= file.size)
     .filter(({ kind }) => kind === 'data')
     .slice(0, count)
+}
+
+export async function loadConsentTargets(ctx: Ctx, editionId: string | undefined): Promise<readonly EditionConsent[]> {
+  if (editionId === undefined) return []
+  const edition = await ctx.db.first(
+    select({ id: editions.id, organization_id: editions.organization_id })
+      .from(editions)
+      .where(and(eq(editions.id, editionId), isVisibleTo(ctx.caller, editionVisibility))),
+  )
+  if (!edition) throw invalid(parameterError('edition_id', 'does_not_exist', 'Object does not exist.'))
+  return consentsInEdition(ctx.db, edition)
 }

@@ -3,20 +3,20 @@ import type { Database, Statement } from '../../../db/database.ts'
 import { importColumns } from '../../../db/schema/data-imports.ts'
 import { select } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
-import { headerKey } from '../../../domain/data-imports/mapping/index.ts'
+import { buildHeaderKey } from '../../../domain/data-imports/mapping/index.ts'
 import type { ImportRow } from '../background/steps.ts'
 import type { ColumnRow } from '../mapping/state.ts'
 
-/** The stored target of a column that was left out. */
+/** An empty target is stored for a column that was left out. */
 const leftOut = ''
 
-/** The earlier targets of these headers in the organisation; null for headers that were left out. */
-export async function headerHistory(
+/** Null for headers that were left out. */
+export async function loadHeaderHistory(
   db: Database,
   organizationId: string,
   columns: readonly Pick<ColumnRow, 'source_column'>[],
 ): Promise<Map<string, string | null>> {
-  const keys = [...new Set(columns.map(({ source_column }) => headerKey(source_column)))].filter(Boolean)
+  const keys = [...new Set(columns.map(({ source_column }) => buildHeaderKey(source_column)))].filter(Boolean)
   const rows = await db.all(
     sql<{ header_key: string; target_field: string }>`select header_key, target_field from import_header_history
       where organization_id = ${organizationId} and ${inList(sql`header_key`, keys)}`,
@@ -27,10 +27,9 @@ export async function headerHistory(
 }
 
 /**
- * Statements that store the mapping for the organisation's next file with the same headers, for the commit that begins the
- * orders of an import.
+ * Remembers the mapping for the organisation's next file with the same headers. The start of an import commits this.
  */
-export async function rememberMapping(
+export async function buildHistoryStatements(
   db: Database,
   row: Pick<ImportRow, 'id' | 'organization_id'>,
   now: number,
@@ -44,14 +43,14 @@ export async function rememberMapping(
       .from(importColumns)
       .where(eq(importColumns.import_id, row.id)),
   )
-  const decided = columns.flatMap(({ source_column, target_field, is_ignored }) => {
-    const key = headerKey(source_column)
+  const decisions = columns.flatMap(({ source_column, target_field, is_ignored }) => {
+    const key = buildHeaderKey(source_column)
     const isOpen = key === '' || (target_field === null && !is_ignored)
     return isOpen ? [] : [[key, target_field ?? leftOut] as const]
   })
   // Two columns with the same header are ambiguous.
-  const counts = Map.groupBy(decided, ([key]) => key)
-  const single = decided.filter(([key]) => counts.get(key)?.length === 1)
+  const counts = Map.groupBy(decisions, ([key]) => key)
+  const single = decisions.filter(([key]) => counts.get(key)?.length === 1)
   return [
     sql`insert into import_header_history (organization_id, header_key, target_field, used_at)
       select ${row.organization_id}, value ->> 0, value ->> 1, ${now} from json_each(${JSON.stringify(single)}) where true

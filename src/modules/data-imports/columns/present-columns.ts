@@ -1,36 +1,36 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../../context.ts'
-import { aliasTextsOf, targetFieldsOf } from '../../../domain/data-imports/mapping/index.ts'
+import { listAliasTexts, buildTargetFields } from '../../../domain/data-imports/mapping/index.ts'
 import type { ColumnMapping, ColumnMappings, TargetFieldShape } from './column-contract.ts'
-import { type ColumnView, type ColumnWithIssues, firstRowsOf, withIssues } from './columns.ts'
-import { type EditionConsent, statisticsOf } from '../mapping/state.ts'
+import { type ColumnView, type ColumnWithIssues, readFirstDataRows, addIssues } from './columns.ts'
+import { type EditionConsent, getStatistics } from '../mapping/state.ts'
 
 const sampleRows = 20
 const sampleLength = 200
 
 const knownAliases = new Map<string, readonly string[]>()
 
-/** Cached, because they never change and each list of columns needs them. */
-function aliasesOf(target: string): readonly string[] {
-  const known = knownAliases.get(target) ?? aliasTextsOf(target)
-  if (!target.startsWith('consent.')) knownAliases.set(target, known)
-  return known
+/** Aliases are cached, because they never change and every list of columns needs them. */
+function getAliases(target: string): readonly string[] {
+  const aliases = knownAliases.get(target) ?? listAliasTexts(target)
+  if (!target.startsWith('consent.')) knownAliases.set(target, aliases)
+  return aliases
 }
 
 export const presentTargetFields = (consents: readonly EditionConsent[]): z.input<typeof TargetFieldShape>[] =>
-  targetFieldsOf(consents).map(({ key, label, type, is_required, one_of, group }) => ({
+  buildTargetFields(consents).map(({ key, label, type, is_required, one_of, group }) => ({
     key,
     label,
     type,
     is_required,
     one_of,
     group,
-    aliases: [...aliasesOf(key)],
+    aliases: [...getAliases(key)],
   }))
 
 export function presentColumn(column: ColumnWithIssues): z.input<typeof ColumnMapping> {
   const { type, ...args } = column.transform
-  const statistics = statisticsOf(column)
+  const statistics = getStatistics(column)
   return {
     id: column.id,
     source_column: column.source_column,
@@ -51,9 +51,8 @@ export function presentColumn(column: ColumnWithIssues): z.input<typeof ColumnMa
   }
 }
 
-/** The fields beside the columns: constants, targets and the first rows. */
-export async function besideColumns(ctx: Ctx, { row, state }: ColumnView) {
-  const rows = await firstRowsOf(ctx, row, sampleRows)
+export async function loadColumnExtras(ctx: Ctx, { row, state }: ColumnView) {
+  const rows = await readFirstDataRows(ctx, row, sampleRows)
   return {
     constants: state.constants.map(({ target_field, value }) => ({ target_field, value })),
     target_fields: presentTargetFields(state.consents),
@@ -63,13 +62,13 @@ export async function besideColumns(ctx: Ctx, { row, state }: ColumnView) {
 
 export interface ShownColumns {
   view: ColumnView
-  beside: Awaited<ReturnType<typeof besideColumns>>
+  beside: Awaited<ReturnType<typeof loadColumnExtras>>
 }
 
 export const presentColumns = ({ view, beside }: ShownColumns): z.input<typeof ColumnMappings> => ({
   count: view.state.columns.length,
   next: null,
   previous: null,
-  results: view.state.columns.map((column) => presentColumn(withIssues(column, view))),
+  results: view.state.columns.map((column) => presentColumn(addIssues(column, view))),
   ...beside,
 })

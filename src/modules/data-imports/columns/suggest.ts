@@ -6,30 +6,28 @@ import { insert, update } from '../../../db/write.ts'
 import { readOptions } from '../../../domain/data-imports/data-imports.ts'
 import { type SuggestedMapping, suggestImport } from '../../../domain/data-imports/mapping/index.ts'
 import { endPhase, type ImportRow } from '../background/steps.ts'
-import { nothingStaged } from '../mapping/changed.ts'
-import { headerHistory } from './history.ts'
-import { canonicalPrefix, formatOf } from '../mapping/source.ts'
 import {
+  emptyStaging,
   type ColumnRow,
-  findPlace,
-  groupingOf,
+  loadReadingPlace,
+  decideGrouping,
   loadMapping,
   type MappingState,
-  prepare,
-  statisticsOf,
-  summaryOf,
+  prepareState,
+  getStatistics,
+  summarizeColumns,
 } from '../mapping/state.ts'
+import { loadHeaderHistory } from './history.ts'
+import { buildCanonicalPrefix, getFormat } from '../mapping/source.ts'
 
 /** The source of orders of a file whose system was not detected. */
 const unknownSource = 'file'
 const mostObjects = 1000
 
-/** A column that the user has decided on. */
 const isDecided = ({ is_suggested, is_ignored, target_field }: ColumnRow): boolean =>
   !is_suggested && (is_ignored || target_field !== null)
 
-/** The suggestions for columns and targets that the user has not decided on. */
-function openSuggestions(state: MappingState, mappings: readonly SuggestedMapping[]): SuggestedMapping[] {
+function pickOpenSuggestions(state: MappingState, mappings: readonly SuggestedMapping[]): SuggestedMapping[] {
   const used = new Set(state.columns.filter(isDecided).map(({ source_index }) => source_index))
   const targets = new Set([
     ...state.columns.filter(isDecided).map(({ target_field }) => target_field),
@@ -42,7 +40,7 @@ function openSuggestions(state: MappingState, mappings: readonly SuggestedMappin
   })
 }
 
-const columnOf = (one: SuggestedMapping, target_position: number): Partial<ColumnRow> => ({
+const buildColumnChanges = (one: SuggestedMapping, target_position: number): Partial<ColumnRow> => ({
   target_field: one.target,
   target_position,
   is_suggested: true,
@@ -52,14 +50,13 @@ const columnOf = (one: SuggestedMapping, target_position: number): Partial<Colum
   value_map: one.value_map ?? null,
 })
 
-/** The mapping with the suggestions in it, and the statements that store them. */
-function applied(
+function applySuggestions(
   { id }: ImportRow,
   state: MappingState,
   open: readonly SuggestedMapping[],
 ): { state: MappingState; statements: Statement[] } {
   const byColumn = new Map(
-    open.flatMap((one) => one.columns.map((column, position) => [column, columnOf(one, position)] as const)),
+    open.flatMap((one) => one.columns.map((column, position) => [column, buildColumnChanges(one, position)] as const)),
   )
   const constants = open.flatMap(({ target, columns, constant }) =>
     constant === undefined || constant === null || columns.length > 0
@@ -78,11 +75,11 @@ function applied(
   }
 }
 
-/** Objects under the prefix of the import that its canonical copy does not have: of earlier readings and lost races. */
-async function orphansOf(job: JobCtx, row: ImportRow): Promise<Statement[]> {
-  const kept = new Set(formatOf(row).segments.map(({ key }) => key))
-  const listed = await job.files.list({ prefix: canonicalPrefix(row.id), after: '', limit: mostObjects })
-  const orphans = listed.map(({ key }) => key).filter((key) => !kept.has(key))
+/** Earlier readings and lost races leave objects that the canonical copy does not use. */
+async function buildOrphanStatements(job: JobCtx, row: ImportRow): Promise<Statement[]> {
+  const usedKeys = new Set(getFormat(row).segments.map(({ key }) => key))
+  const listed = await job.files.list({ prefix: buildCanonicalPrefix(row.id), after: '', limit: mostObjects })
+  const orphans = listed.map(({ key }) => key).filter((key) => !usedKeys.has(key))
   if (orphans.length === 0) return []
   return [
     sql`insert into objects_to_delete (storage_key, created_at) select value, ${job.now()}
@@ -90,31 +87,33 @@ async function orphansOf(job: JobCtx, row: ImportRow): Promise<Statement[]> {
   ]
 }
 
-/** Suggests what the columns mean, and leaves the import to its user. */
 export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
   const options = readOptions(row.options)
-  const place = await findPlace(job.db, row)
+  const place = await loadReadingPlace(job.db, row)
   const state = await loadMapping(job.db, row.id, place, options)
   const { detected_source, mappings, group_by } = suggestImport({
-    columns: state.columns.map((column) => ({ header: column.source_column, statistics: statisticsOf(column) })),
+    columns: state.columns.map((column) => ({ header: column.source_column, statistics: getStatistics(column) })),
     consents: state.consents,
-    history: await headerHistory(job.db, row.organization_id, state.columns),
+    history: await loadHeaderHistory(job.db, row.organization_id, state.columns),
     now: job.now(),
   })
-  const suggested = applied(row, state, openSuggestions(state, mappings))
-  // Rows without an id stay undecided: the user may yet say which column has it.
-  const hasId = groupingOf(suggested.state) === 'external_id'
-  const decided = { ...options, group_by: options.group_by ?? group_by ?? (hasId ? ('external_id' as const) : null) }
-  const final = { ...suggested.state, options: decided }
+  const suggested = applySuggestions(row, state, pickOpenSuggestions(state, mappings))
+  // The grouping stays open: the user may still map a column to the id.
+  const hasId = decideGrouping(suggested.state) === 'external_id'
+  const decidedOptions = {
+    ...options,
+    group_by: options.group_by ?? group_by ?? (hasId ? ('external_id' as const) : null),
+  }
+  const final = { ...suggested.state, options: decidedOptions }
   return endPhase(job, row, {
     status: 'mapping_columns',
     changes: {
-      ...nothingStaged,
-      options: decided,
+      ...emptyStaging,
+      options: decidedOptions,
       detected_source,
       external_source: row.external_source ?? detected_source?.source ?? unknownSource,
-      column_summary: summaryOf(final, prepare(final, job.now())),
+      column_summary: summarizeColumns(final, prepareState(final, job.now())),
     },
-    statements: [...suggested.statements, ...(await orphansOf(job, row))],
+    statements: [...suggested.statements, ...(await buildOrphanStatements(job, row))],
   })
 }

@@ -1,68 +1,72 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
-import { importColumns } from '../../../db/schema/data-imports.ts'
+import { importColumns, importConstants } from '../../../db/schema/data-imports.ts'
 import { pickChanges, insert, isEmpty, update } from '../../../db/write.ts'
 import { type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
-import { importConstants } from '../../../db/schema/data-imports.ts'
 import {
   decideRow,
   prepareMappings,
-  targetFieldOf,
+  findTargetField,
   type Transform,
 } from '../../../domain/data-imports/mapping/index.ts'
 import { fixedTargetFields } from '../../../domain/data-imports/mapping/targets/fields.ts'
 import { suggestValueMap } from '../../../domain/data-imports/mapping/values/value-maps.ts'
 import { findNearestName } from '../../../domain/text/nearest.ts'
 import { checkAction, commitAnswer } from '../begin.ts'
-import { mappingChanges } from '../mapping/changed.ts'
+import {
+  buildMappingChanges,
+  type ColumnRow,
+  type ConstantRow,
+  decideGrouping,
+  type MappingState,
+  getStatistics,
+} from '../mapping/state.ts'
 import type { ColumnChange, UpdateColumnMappingsInput } from './column-contract.ts'
-import { type ColumnView, viewOf } from './columns.ts'
-import { besideColumns, type ShownColumns } from './present-columns.ts'
-import { type ColumnRow, type ConstantRow, groupingOf, type MappingState, statisticsOf } from '../mapping/state.ts'
+import { type ColumnView, buildColumnView } from './columns.ts'
+import { loadColumnExtras, type ShownColumns } from './present-columns.ts'
 
 type ColumnPath = readonly (string | number)[]
 
-function unknownTarget(path: ColumnPath, target: string): FieldError {
+function buildUnknownTargetError(path: ColumnPath, target: string): FieldError {
   const meant = findNearestName(
     target,
     fixedTargetFields.map(({ key }) => key),
   )
-  const hint = meant === null ? 'No such target.' : `No such target; did you mean \`${meant}\`?`
+  const hint = meant === null ? 'This target does not exist.' : `This target does not exist. Did you mean \`${meant}\`?`
   return fieldError(path, 'unknown_target_field', hint)
 }
 
-/** The column that a change names, or the fault. */
-function columnOf({ columns }: MappingState, change: ColumnChange, path: ColumnPath): ColumnRow | FieldError {
+function findColumn({ columns }: MappingState, change: ColumnChange, path: ColumnPath): ColumnRow | FieldError {
   const { id, source_index, source_column } = change
   if (id === undefined && source_index === undefined && source_column === undefined)
-    return fieldError([...path, 'id'], 'required', 'Say which column: by id, source_index or source_column.')
-  const named = columns.filter(
+    return fieldError([...path, 'id'], 'required', 'Name the column by id, source_index or source_column.')
+  const matches = columns.filter(
     (one) =>
       (id === undefined || one.id === id) &&
       (source_index === undefined || one.source_index === source_index) &&
       (source_column === undefined || one.source_column === source_column),
   )
   const field = id !== undefined ? 'id' : source_index !== undefined ? 'source_index' : 'source_column'
-  const [only, ...more] = named
-  if (!only) return fieldError([...path, field], 'does_not_exist', 'The file has no such column.')
+  const [only, ...more] = matches
+  if (!only) return fieldError([...path, field], 'does_not_exist', 'The file does not have this column.')
   if (more.length === 0) return only
-  const detail = `${named.length} columns have this header. Name one by its source_index.`
+  const detail = `${matches.length} columns have this header. Name one by its source_index.`
   return fieldError([...path, field], 'invalid_choice', detail)
 }
 
-const storedTransform = ({ type, args }: NonNullable<ColumnChange['transform']>): Transform => ({ type, ...args })
+const toStoredTransform = ({ type, args }: NonNullable<ColumnChange['transform']>): Transform => ({ type, ...args })
 
-/** A column with its change. A new target resets the settings of the earlier one. */
-function changedColumn(column: ColumnRow, change: ColumnChange, state: MappingState): ColumnRow {
+/** A new target resets the settings of the earlier one. */
+function changeColumn(column: ColumnRow, change: ColumnChange, state: MappingState): ColumnRow {
   const target_field = change.is_ignored
     ? null
     : change.target_field === undefined
       ? column.target_field
       : change.target_field
   const isOther = target_field !== column.target_field
-  const type = target_field === null ? undefined : targetFieldOf(target_field, state.consents)?.type
-  const statistics = statisticsOf(column)
+  const type = target_field === null ? undefined : findTargetField(target_field, state.consents)?.type
+  const statistics = getStatistics(column)
   const suggested = isOther && type && statistics ? suggestValueMap(type, statistics) : null
   const before = isOther ? { transform: { type: 'none' } as const, value_map: suggested, default_value: null } : {}
   return {
@@ -74,36 +78,35 @@ function changedColumn(column: ColumnRow, change: ColumnChange, state: MappingSt
     is_suggested: false,
     confidence: target_field === null ? 0 : 1,
     ...(change.default_value === undefined ? {} : { default_value: change.default_value }),
-    ...(change.transform === undefined ? {} : { transform: storedTransform(change.transform) }),
+    ...(change.transform === undefined ? {} : { transform: toStoredTransform(change.transform) }),
     ...(change.value_map === undefined ? {} : { value_map: change.value_map }),
   }
 }
 
-function changedColumns(state: MappingState, { mappings }: UpdateColumnMappingsInput): ColumnRow[] {
+function changeColumns(state: MappingState, { mappings }: UpdateColumnMappingsInput): ColumnRow[] {
   const errors: FieldError[] = []
   const changed = new Map<number, ColumnRow>()
   for (const [index, change] of mappings.entries()) {
     const path = ['mappings', index]
     const { target_field } = change
-    if (target_field && !targetFieldOf(target_field, state.consents))
-      errors.push(unknownTarget([...path, 'target_field'], target_field))
-    const column = columnOf(state, change, path)
+    if (target_field && !findTargetField(target_field, state.consents))
+      errors.push(buildUnknownTargetError([...path, 'target_field'], target_field))
+    const column = findColumn(state, change, path)
     if (!('source_index' in column)) errors.push(column)
     else if (changed.has(column.source_index))
-      errors.push(fieldError(path, 'repeated', 'Another entry changes the same column.'))
-    else changed.set(column.source_index, changedColumn(column, change, state))
+      errors.push(fieldError(path, 'repeated', 'Another entry changes this column too.'))
+    else changed.set(column.source_index, changeColumn(column, change, state))
   }
   if (errors.length) throw invalid(...errors)
   return state.columns.map((column) => changed.get(column.source_index) ?? column)
 }
 
-/** The fault of a constant that its target does not accept. */
-function constantFault(state: MappingState, target: string, value: string): string | null {
+function findConstantFault(state: MappingState, target: string, value: string): string | null {
   const { readers } = prepareMappings({
     mappings: [{ target, columns: [], constant: value }],
     statistics: [],
     consents: state.consents,
-    group_by: groupingOf(state),
+    group_by: decideGrouping(state),
     time_zone: state.options.timezone ?? state.place.edition_timezone,
     country_code: state.place.edition_country_code,
     now: 0,
@@ -111,17 +114,18 @@ function constantFault(state: MappingState, target: string, value: string): stri
   return decideRow(readers, []).errors[0]?.message ?? null
 }
 
-function changedConstants(state: MappingState, id: string, input: UpdateColumnMappingsInput): ConstantRow[] {
+function changeConstants(state: MappingState, id: string, input: UpdateColumnMappingsInput): ConstantRow[] {
   const errors: FieldError[] = []
   const next = new Map(state.constants.map((one) => [one.target_field, one]))
   for (const [index, { target_field, value }] of input.constants.entries()) {
     const path = ['constants', index]
-    if (!targetFieldOf(target_field, state.consents)) {
-      if (value !== null || !next.has(target_field)) errors.push(unknownTarget([...path, 'target_field'], target_field))
+    if (!findTargetField(target_field, state.consents)) {
+      if (value !== null || !next.has(target_field))
+        errors.push(buildUnknownTargetError([...path, 'target_field'], target_field))
       else next.delete(target_field)
       continue
     }
-    const fault = value === null ? null : constantFault(state, target_field, value)
+    const fault = value === null ? null : findConstantFault(state, target_field, value)
     if (fault !== null) errors.push(fieldError([...path, 'value'], 'invalid_choice', fault))
     if (value === null) next.delete(target_field)
     else next.set(target_field, { import_id: id, target_field, value })
@@ -130,7 +134,7 @@ function changedConstants(state: MappingState, id: string, input: UpdateColumnMa
   return [...next.values()]
 }
 
-function statementsOf(id: string, before: MappingState, after: MappingState): Statement[] {
+function buildStatements(id: string, before: MappingState, after: MappingState): Statement[] {
   const columns = after.columns.flatMap((column, index) => {
     const old = before.columns[index]
     const changes = old ? pickChanges(old, column) : {}
@@ -146,8 +150,8 @@ function statementsOf(id: string, before: MappingState, after: MappingState): St
   ]
 }
 
-/** Changes columns and constants, all or none. Staged rows are staged again. */
-export async function updateColumnMappings(
+/** Changes all of them or none. Rows have to be staged again. */
+export async function updateColumns(
   ctx: Ctx,
   view: ColumnView,
   input: UpdateColumnMappingsInput,
@@ -156,13 +160,13 @@ export async function updateColumnMappings(
   checkAction(ctx, row, 'update_column_mappings', 'mapped')
   const next: MappingState = {
     ...state,
-    columns: changedColumns(state, input),
-    constants: changedConstants(state, row.id, input),
+    columns: changeColumns(state, input),
+    constants: changeConstants(state, row.id, input),
   }
-  const statements = statementsOf(row.id, state, next)
-  const changes = await mappingChanges(ctx, row, { options: state.options, state: next })
+  const statements = buildStatements(row.id, state, next)
+  const changes = await buildMappingChanges(ctx, row, { options: state.options, state: next })
   return commitAnswer(ctx, row, { changes, statements }, async (changed) => {
-    const after = viewOf(ctx, changed, next)
-    return { view: after, beside: await besideColumns(ctx, after) }
+    const after = buildColumnView(ctx, changed, next)
+    return { view: after, beside: await loadColumnExtras(ctx, after) }
   })
 }

@@ -22,25 +22,24 @@ const Result = z
       .int()
       .min(0)
       .max(maxOrdersPerCall - 1)
-      .openapi({ description: 'Position in the call, from 0.' }),
+      .openapi({ description: 'Position in the request, from 0.' }),
     external_id: z
       .string()
       .max(maxExternalIdLength)
       .nullable()
-      .openapi({ description: 'Null when the order names none that can be read.' }),
+      .openapi({ description: 'Null if the order has no readable id.' }),
     action: z.enum(importActions),
     order_id: Id('ord').nullable().openapi({
-      description:
-        'The order that was made, changed or found. Null for one that was refused, and for a new one of a dry run.',
+      description: 'The created, updated or skipped order. Null for an error, and for a new order of a dry run.',
     }),
     errors: z.array(FieldProblem),
-    warnings: z.array(FieldProblem).openapi({ description: 'What was not as it says, of an order that was taken.' }),
+    warnings: z.array(FieldProblem).openapi({ description: 'What was imported differently from the request.' }),
   })
   .openapi('ExternalOrderResult')
 
 export const ExternalOrdersImport = z
   .object({
-    id: Id('imp').nullable().openapi({ description: 'Null for a dry run, which leaves nothing behind.' }),
+    id: Id('imp').nullable().openapi({ description: 'Null for a dry run.' }),
     name: z.string(),
     source: z.enum(['csv', 'api']),
     external_source: Source.nullable().openapi({ description: 'Null for an import without a source.' }),
@@ -70,20 +69,20 @@ const ImportExternalOrders = z.object({
   edition_id: Id('edt'),
   source: Source.openapi({ description: 'Name of the other system.', example: 'webshop' }),
   on_duplicate: z.enum(duplicatePolicies).default('skip').openapi({
-    description: 'What becomes of an order whose `external_id` is known: left alone, brought up to date, or an error.',
+    description: 'How to treat an order whose `external_id` already exists: skip it, update it, or report an error.',
   }),
-  dry_run: z.boolean().default(false).openapi({ description: 'Answers what would happen and writes nothing.' }),
+  dry_run: z.boolean().default(false).openapi({ description: 'Shows the results without writing anything.' }),
   emit_webhooks: z.boolean().default(false).openapi({
     description:
-      'Sends `purchase.action` for every purchase that becomes active or is cancelled by this, and the events of the consents.',
+      'Sends `purchase.action` for every purchase that becomes active or cancelled, and the events of consents.',
   }),
   send_receipts: z.boolean().default(false).openapi({
     description:
-      'Sends the receipt of the edition to the customer of every order that this makes, if it is confirmed or completed and the customer has an e-mail address. 400 `no_receipt_message` when neither the edition nor the platform has one.',
+      'Sends the receipt of the edition to the customer of every new order that is confirmed or completed. Needs an e-mail address of the customer. 400 `no_receipt_message` if neither the edition nor the platform has a receipt.',
   }),
   skipped: z.boolean().default(false).openapi({
     description:
-      'What `false` in the `consents` of an order means: with this, that the question was shown and skipped; without, nothing.',
+      'True: `false` in the `consents` of an order means that the question was shown and skipped. False: it means nothing.',
   }),
   orders: z
     .array(z.unknown())
@@ -92,7 +91,7 @@ const ImportExternalOrders = z.object({
     .superRefine((orders, context) => {
       const beyond = findItemBeyondLimit(orders)
       if (beyond === null) return
-      const message = `The items of one call have at most ${maxUnitsPerCall} units in all.`
+      const message = `The items of a request have at most ${maxUnitsPerCall} units in total.`
       const path = [beyond.order, 'items', beyond.item, 'quantity']
       context.addIssue({ code: 'custom', params: { code: 'max_value' }, path, message })
     })
@@ -112,11 +111,11 @@ export const importExternalOrders = operation({
   method: 'post',
   path: '/v1/data-imports/external-orders',
   summary: 'Import external orders',
-  description: `Brings in up to ${maxOrdersPerCall} orders of another system, of at most ${maxUnitsPerCall} units in all. Each order is taken whole or not at all, and
-\`results\` says what became of it; an order that cannot be taken does not keep the others out. Customers are found by
-e-mail address, else by number; products, variants, options and locations by name without case; what is new is made.
-The same \`external_id\` never makes a second order. Roles of an edition add orders to a customer whom other editions
-know, and change nothing of them.`,
+  description: `Imports up to ${maxOrdersPerCall} orders of another system with at most ${maxUnitsPerCall} units in total. Each order is imported completely or
+not at all, independently of the others, and \`results\` shows its outcome. Customers are found by e-mail address or else
+by phone number; products, variants, options and locations by name, ignoring case. New ones are created. The same
+\`external_id\` never creates a second order. Roles of an edition can add orders to a customer of other editions, but do
+not change the customer.`,
   roles: ['OA', 'OM', 'EA', 'EM'],
   status: 201,
   body: ImportExternalOrders,

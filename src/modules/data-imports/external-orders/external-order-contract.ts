@@ -31,7 +31,7 @@ import { Instant, InstantOrNull, JsonObject, PersonName, RequiredText } from '..
 import { findUnknownFields } from '../../../http/requests/unknown-fields.ts'
 import { listFieldErrors } from '../../../http/requests/validation.ts'
 
-/** An amount in major units in, minor units out. */
+/** Takes major units and answers minor units. */
 const Amount = z
   .number()
   .min(0)
@@ -64,7 +64,7 @@ const Locale = z
   .transform((tag, context) => {
     const language = parseLanguage(tag)
     if (language !== null) return language
-    context.addIssue({ code: 'custom', params: { code: 'invalid_choice' }, message: 'One of en, da, se, nl, pl.' })
+    context.addIssue({ code: 'custom', params: { code: 'invalid_choice' }, message: 'Use en, da, se, nl or pl.' })
     return z.NEVER
   })
   .openapi({ example: 'da' })
@@ -79,7 +79,7 @@ const OptionalFullName = z
     const name = splitFullName(text)
     const isShort = [name.first_name, name.last_name].every((part) => part.length <= maxPersonNameLength)
     if (isShort) return name
-    const message = `At most ${maxPersonNameLength} characters for each of the two names.`
+    const message = `The first and the last name have at most ${maxPersonNameLength} characters each.`
     context.addIssue({ code: 'custom', params: { code: 'max_length' }, message })
     return z.NEVER
   })
@@ -88,7 +88,7 @@ const OptionalFullName = z
     type: 'string',
     maxLength: 2 * maxPersonNameLength + 1,
     description:
-      'In place of the two names; either of them wins where it is given. The last name is what stands before a comma, else the last word with the lower-case words directly before it.',
+      'Replaces a missing `first_name` or `last_name`. The last name is the part before a comma, or else the last word with the lower-case words directly before it.',
     example: 'Ægir Holm',
   })
 
@@ -96,7 +96,7 @@ const names = { first_name: OptionalName, last_name: OptionalName, full_name: Op
 
 const Holder = z.object({ email: OptionalEmail.nullish(), ...names }).openapi({
   description:
-    'Who holds the units, if not the customer: found or made by the e-mail address. Without one the customer holds them. An update without it leaves the holders as they are.',
+    'The holder of the units, if it is not the customer. Found or created by the e-mail address; without one, the customer holds the units. An update without `user` does not change the holders.',
 })
 
 const Customer = z
@@ -109,7 +109,7 @@ const Customer = z
   })
   .refine((customer) => customer.email || customer.phone_number?.trim(), {
     params: { code: 'contact_required' },
-    message: 'An e-mail address or a telephone number.',
+    message: 'Give an e-mail address or a phone number.',
   })
 
 const itemShape = z.object({
@@ -118,10 +118,10 @@ const itemShape = z.object({
   location: Name.nullish(),
   options: z.array(Name).max(maxOptionsPerItem).optional(),
   quantity: z.int().min(1).max(maxUnitsPerItem).openapi({ example: 2 }),
-  unit_price: Amount.optional().openapi({ description: 'Either this or `line_total`.' }),
+  unit_price: Amount.optional().openapi({ description: 'Price of one unit. Give this or `line_total`.' }),
   line_total: Amount.optional().openapi({
     description:
-      'The price of all units together, without deposits and fees. It is split to the cent; the first units cost a cent more where it cannot be divided.',
+      'Price of all units together, without deposits and fees. It is split to the cent, and the first units cost a cent more if it cannot be divided.',
     example: 450,
   }),
   deposit: Amount.optional(),
@@ -131,14 +131,17 @@ const itemShape = z.object({
     default: 1,
     description: 'How often each unit can be used.',
   }),
-  is_unlimited_use: z.boolean().optional().openapi({ default: false, description: 'Used as often as anyone likes.' }),
+  is_unlimited_use: z
+    .boolean()
+    .optional()
+    .openapi({ default: false, description: 'Each unit can be used any number of times.' }),
   valid_until: InstantOrNull.optional().openapi({
-    description: 'From then on each unit is no longer valid; null for one that does not end by itself.',
+    description: 'When the units expire. Null if they do not.',
   }),
   user: Holder.nullish(),
   status: z.enum(itemStatuses).optional().openapi({
     description:
-      "Of these units, where the order's status does not say it; those of a cancelled order are cancelled. A cancelled item counts in the order's amount only if it was paid: if `amount` says so or, where that fits neither way, if something was paid back. It counts too where the others would make less than nothing, and in a cancelled order without others.",
+      "Status of these units, if it differs from the order's. Units of a cancelled order are cancelled. A cancelled item counts in the order's amount only if it was paid: if `amount` shows it or, if `amount` fits neither way, if something was refunded. It also counts if the other items make less than zero, and in a cancelled order without other items.",
   }),
 })
 
@@ -146,7 +149,7 @@ const Item = itemShape.superRefine(({ unit_price, line_total }, context) => {
   if ((unit_price === undefined) !== (line_total === undefined)) return
   const isMissing = unit_price === undefined
   const path = [isMissing ? 'unit_price' : 'line_total']
-  const message = isMissing ? 'Give unit_price or line_total.' : 'Either unit_price or line_total.'
+  const message = isMissing ? 'Give unit_price or line_total.' : 'Give unit_price or line_total, not both.'
   context.addIssue({ code: 'custom', params: { code: isMissing ? 'required' : 'not_both' }, path, message })
 })
 
@@ -167,26 +170,27 @@ export const ExternalOrderSchema = z
       .max(maxItemsPerOrder)
       .refine((items) => items.reduce((units, item) => units + item.quantity, 0) <= maxUnitsPerOrder, {
         params: { code: 'max_value' },
-        message: `At most ${maxUnitsPerOrder} units in one order.`,
+        message: `An order has at most ${maxUnitsPerOrder} units.`,
       }),
-    locale: Locale.nullish().openapi({ description: "The customer's language, where `customer` has none." }),
+    locale: Locale.nullish().openapi({ description: 'Language of the customer, if `customer` has none.' }),
     amount: Amount.optional().openapi({
       description:
-        'The total in the other system. Where the items and fees make another one, theirs counts and `warnings` has both.',
+        'Total in the other system. If items and fees add up to another total, that one counts and `warnings` shows both.',
     }),
     refunded_amount: Amount.optional().openapi({
-      description:
-        'All that was paid back of the order so far, no matter who paid it. It never becomes less; left out, it says nothing.',
+      description: 'Total refunded so far, by whatever way. It never decreases. Omit it if you do not know it.',
     }),
     payment: z
       .object({
-        service: z.enum(transactionServices).openapi({ description: 'Where the order was paid.', example: 'stripe' }),
+        service: z
+          .enum(transactionServices)
+          .openapi({ description: 'Service that took the payment.', example: 'stripe' }),
         reference: z
           .string()
           .trim()
           .max(maxProviderReferenceLength)
           .nullish()
-          .openapi({ description: 'The payment in the words of the provider.', example: 'pi_3QW8ZtLkdIwHu7ix' }),
+          .openapi({ description: 'Id of the payment at the service.', example: 'pi_3QW8ZtLkdIwHu7ix' }),
       })
       .nullish(),
     service_fee: Amount.optional(),
@@ -197,7 +201,7 @@ export const ExternalOrderSchema = z
   })
   .openapi('ExternalOrder')
 
-export type ExternalOrderWire = z.output<typeof ExternalOrderSchema>
+type ExternalOrderWire = z.output<typeof ExternalOrderSchema>
 
 interface GivenNames {
   first_name?: string | null | undefined
@@ -205,12 +209,12 @@ interface GivenNames {
   full_name?: { first_name: string; last_name: string } | null | undefined
 }
 
-const namesOf = ({ first_name, last_name, full_name }: GivenNames) => ({
+const mergeNames = ({ first_name, last_name, full_name }: GivenNames) => ({
   first_name: first_name || (full_name?.first_name ?? ''),
   last_name: last_name || (full_name?.last_name ?? ''),
 })
 
-function itemsOf(item: ExternalOrderWire['items'][number], position: number): ExternalItem[] {
+function toItems(item: ExternalOrderWire['items'][number], position: number): ExternalItem[] {
   const { quantity, unit_price, line_total, user } = item
   const parts =
     unit_price === undefined ? splitLine(line_total ?? 0, quantity) : [{ quantity, price_minor: unit_price }]
@@ -227,13 +231,12 @@ function itemsOf(item: ExternalOrderWire['items'][number], position: number): Ex
     uses_limit: item.uses_limit ?? 1,
     is_unlimited_use: item.is_unlimited_use ?? false,
     valid_until: item.valid_until ?? null,
-    holder: user ? { email: user.email ?? null, ...namesOf(user) } : null,
+    holder: user ? { email: user.email ?? null, ...mergeNames(user) } : null,
     status: item.status ?? null,
   }))
 }
 
-/** An order whose fields the contract has checked. */
-export const toDomain = (wire: ExternalOrderWire): ExternalOrder => ({
+const toExternalOrder = (wire: ExternalOrderWire): ExternalOrder => ({
   external_id: wire.external_id,
   order_number: wire.order_number || null,
   status: wire.status ?? 'completed',
@@ -242,11 +245,11 @@ export const toDomain = (wire: ExternalOrderWire): ExternalOrder => ({
   customer: {
     email: wire.customer.email ?? null,
     phone_number: wire.customer.phone_number?.trim() || null,
-    ...namesOf(wire.customer),
+    ...mergeNames(wire.customer),
     locale: wire.customer.locale ?? wire.locale ?? null,
     metadata: wire.customer.metadata ?? {},
   },
-  items: wire.items.flatMap(itemsOf),
+  items: wire.items.flatMap(toItems),
   service_fee_minor: wire.service_fee ?? 0,
   discount_minor: wire.discount ?? 0,
   coupon_code: wire.coupon_code || null,
@@ -257,19 +260,19 @@ export const toDomain = (wire: ExternalOrderWire): ExternalOrder => ({
   metadata: wire.metadata ?? {},
 })
 
-/** One order of a call; `path` leads to it in the body, so that its errors point at their fields. */
+/** `path` leads to the order in the body, so that errors point at their fields. */
 export function parseExternalOrder(
   raw: unknown,
   path: readonly PropertyKey[],
 ): { order: ExternalOrder } | { errors: FieldError[] } {
   const result = ExternalOrderSchema.safeParse(raw)
   const unknown = findUnknownFields(ExternalOrderSchema, raw, { prefix: path })
-  if (result.success && !unknown.length) return { order: toDomain(result.data) }
+  if (result.success && !unknown.length) return { order: toExternalOrder(result.data) }
   return { errors: [...(result.error ? listFieldErrors(result.error, raw, path) : []), ...unknown] }
 }
 
-/** As `parseExternalOrder`, of an order that the service itself put together: it has no fields that are unknown. */
+/** Checks an order of a file. The service has put it together, so it has no unknown fields. */
 export function checkExternalOrder(raw: unknown): { order: ExternalOrder } | { errors: FieldError[] } {
   const result = ExternalOrderSchema.safeParse(raw)
-  return result.success ? { order: toDomain(result.data) } : { errors: listFieldErrors(result.error, raw, []) }
+  return result.success ? { order: toExternalOrder(result.data) } : { errors: listFieldErrors(result.error, raw, []) }
 }

@@ -13,7 +13,7 @@ import { type importStatuses, maxExternalIdLength } from '../../../domain/orders
 import { buildSearchText } from '../../../domain/text/fold.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { importDefinitions, type ImportDefinitions } from '../../consents/index.ts'
-import { importOrders, type ImportRun, type NumberedOrder, type OrderOutcome } from '../../order-import/index.ts'
+import { runOrderImport, type ImportRun, type NumberedOrder, type OrderOutcome } from '../../order-import/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryFields } from '../../organizations/index.ts'
 import { receiptMessageOf, enqueueEmails } from '../../transactional-emails/index.ts'
 import type { ImportExternalOrdersInput } from './contract.ts'
@@ -23,7 +23,7 @@ type RunEdition = ImportRun['edition']
 
 type DataImportRow = typeof dataImports.$inferSelect
 
-/** What an import of external orders sets; the other columns are of files. */
+/** The other columns belong to imports of files. */
 type ReportedRow = Pick<
   DataImportRow,
   | 'organization_id'
@@ -54,10 +54,12 @@ export interface ImportReport {
   dry_run: boolean
 }
 
-/** The most faults that are answered for one order. */
 const maxFaults = 20
 
-async function findEdition(ctx: Ctx, input: ImportExternalOrdersInput): Promise<RunEdition & OrganizationSummaryRow> {
+async function findRunEdition(
+  ctx: Ctx,
+  input: ImportExternalOrdersInput,
+): Promise<RunEdition & OrganizationSummaryRow> {
   const edition = await ctx.db.first(
     select({ ...getTableColumns(editions), ...organizationSummaryFields })
       .from(editions)
@@ -70,7 +72,7 @@ async function findEdition(ctx: Ctx, input: ImportExternalOrdersInput): Promise<
   throw doesNotExist(organization ? 'edition_id' : 'organization_id')
 }
 
-const refused = (index: number, external_id: string | null, errors: readonly FieldError[]): OrderOutcome => ({
+const buildRefusal = (index: number, external_id: string | null, errors: readonly FieldError[]): OrderOutcome => ({
   index,
   external_id,
   action: 'error',
@@ -79,33 +81,31 @@ const refused = (index: number, external_id: string | null, errors: readonly Fie
   warnings: [],
 })
 
-const kept = (outcome: OrderOutcome): OrderOutcome => ({
+const limitFaults = (outcome: OrderOutcome): OrderOutcome => ({
   ...outcome,
   errors: outcome.errors.slice(0, maxFaults),
   warnings: outcome.warnings.slice(0, maxFaults),
 })
 
-/** Reads one order of the call; nothing of it is in the database yet. */
-function read(raw: unknown, index: number, edition: RunEdition): NumberedOrder | OrderOutcome {
+function readOrder(raw: unknown, index: number, edition: RunEdition): NumberedOrder | OrderOutcome {
   const path = ['orders', index]
   const external_id =
     typeof raw === 'object' && raw !== null && 'external_id' in raw && typeof raw.external_id === 'string'
       ? raw.external_id.slice(0, maxExternalIdLength)
       : null
-  const refuse = (errors: readonly FieldError[]): OrderOutcome => refused(index, external_id, errors)
+  const refuse = (errors: readonly FieldError[]): OrderOutcome => buildRefusal(index, external_id, errors)
   const parsed = parseExternalOrder(raw, path)
   if ('errors' in parsed) return refuse(parsed.errors)
   const { order } = parsed
   const { customer } = order
-  const given = customer.phone_number
-  const phone_number = given && normalizePhone(given, edition.default_country_code)
-  return given && phone_number === null
-    ? refuse([fieldError([...path, 'customer', 'phone_number'], 'invalid_phone', 'This is not a telephone number.')])
+  const rawPhone = customer.phone_number
+  const phone_number = rawPhone && normalizePhone(rawPhone, edition.default_country_code)
+  return rawPhone && phone_number === null
+    ? refuse([fieldError([...path, 'customer', 'phone_number'], 'invalid_phone', 'This is not a phone number.')])
     : { index, path, order: { ...order, customer: { ...customer, phone_number } } }
 }
 
-/** Refuses an order with an answer to a consent that the edition does not ask for. */
-function withKnownConsents(
+function checkConsents(
   definitions: ImportDefinitions,
   candidate: NumberedOrder | OrderOutcome,
 ): NumberedOrder | OrderOutcome {
@@ -117,19 +117,22 @@ function withKnownConsents(
     if (!definition) return [fieldError(path, 'does_not_exist', 'This edition has no consent with this key.')]
     return definition.is_active ? [] : [fieldError(path, 'consent_inactive', 'This consent is not active.')]
   })
-  return errors.length ? refused(index, order.external_id, errors) : candidate
+  return errors.length ? buildRefusal(index, order.external_id, errors) : candidate
 }
 
-/** The message of the receipts that were asked for; null when none were. */
-async function receiptWanted(ctx: Ctx, edition: RunEdition, input: ImportExternalOrdersInput): Promise<string | null> {
+async function findReceiptMessage(
+  ctx: Ctx,
+  edition: RunEdition,
+  input: ImportExternalOrdersInput,
+): Promise<string | null> {
   if (!input.send_receipts) return null
   const message = await receiptMessageOf(ctx, edition)
   if (message !== null) return message
-  const detail = 'This edition has no message for receipts. Its field transaction_receipt_email_id names one.'
+  const detail = 'This edition has no receipt e-mail. Choose one in its field transaction_receipt_email_id.'
   throw invalid(fieldError(['send_receipts'], 'no_receipt_message', detail))
 }
 
-function report(
+function buildReport(
   ctx: Ctx,
   edition: RunEdition & OrganizationSummaryRow,
   input: ImportExternalOrdersInput,
@@ -164,31 +167,31 @@ function report(
 }
 
 /**
- * Takes in orders of another system. Every order is whole or not there: when this is cut off in the middle, the same
- * call again skips what it has and goes on.
+ * Imports orders of another system, each completely or not at all. After an interruption, the same call skips the
+ * orders that exist and continues.
  */
 export async function importExternalOrders(ctx: Ctx, input: ImportExternalOrdersInput): Promise<ImportReport> {
-  const edition = await findEdition(ctx, input)
-  const receipt = await receiptWanted(ctx, edition, input)
-  const parsed = input.orders.map((raw, index) => read(raw, index, edition))
+  const edition = await findRunEdition(ctx, input)
+  const receipt = await findReceiptMessage(ctx, edition, input)
+  const parsed = input.orders.map((raw, index) => readOrder(raw, index, edition))
   const keys = parsed.flatMap((entry) => ('order' in entry ? Object.keys(entry.order.consents) : []))
   const definitions = await importDefinitions(ctx.db, edition, [...new Set(keys)])
-  const entries = parsed.map((entry) => withKnownConsents(definitions, entry))
+  const entries = parsed.map((entry) => checkConsents(definitions, entry))
   const importId = input.dry_run ? null : ctx.newId('data_import')
   const { source, on_duplicate, dry_run, skipped, emit_webhooks } = input
   const changeable = listChangeableEditions(ctx.caller, edition.organization_id)
   const options = { source, on_duplicate, dry_run, skipped, emit_webhooks }
   const run = { ...options, edition, changeable, definitions, import_id: importId, receipt_message: receipt }
-  const taken = await importOrders(
+  const outcomes = await runOrderImport(
     ctx,
     run,
     entries.filter((entry) => 'order' in entry),
   )
-  const results = [...entries.filter((entry) => 'action' in entry), ...taken].map(kept)
+  const results = [...entries.filter((entry) => 'action' in entry), ...outcomes].map(limitFaults)
   results.sort((a, b) => a.index - b.index)
-  const done = report(ctx, edition, input, { importId, results })
-  const { id } = done.row
-  if (id === null) return commit(ctx, done, [])
-  const inserted = insert(dataImports, { ...done.row, id, results: [] })
-  return commit(ctx, done, [receipt === null ? inserted : addAfterCommit(inserted, () => enqueueEmails(ctx))])
+  const report = buildReport(ctx, edition, input, { importId, results })
+  const { id } = report.row
+  if (id === null) return commit(ctx, report, [])
+  const inserted = insert(dataImports, { ...report.row, id })
+  return commit(ctx, report, [receipt === null ? inserted : addAfterCommit(inserted, () => enqueueEmails(ctx))])
 }

@@ -1,13 +1,11 @@
 import { type FieldError, fieldError } from '../../../domain/errors.ts'
-import { type PreparedMappings, targetFieldOf } from '../../../domain/data-imports/mapping/index.ts'
-import { type ColumnRow, columnsByTarget, type MappingState } from './state.ts'
+import { type PreparedMappings, findTargetField } from '../../../domain/data-imports/mapping/index.ts'
+import { type ColumnRow, groupColumns, type MappingState } from './state.ts'
 
 type IssueCode = 'ambiguous_format' | 'duplicate_target' | 'missing_target' | 'unknown_target_field' | 'unmapped_values'
 
-/** A fault that prevents processing the columns. */
 export interface MappingIssue {
   code: IssueCode
-  /** Null for a fault without a column. */
   column: number | null
   target_field: string
   message: string
@@ -15,13 +13,13 @@ export interface MappingIssue {
 
 const twoColumns: ReadonlySet<string> = new Set(['instant', 'text', 'full_name', 'texts'])
 
-const nameOf = ({ columns }: MappingState, index: number): string =>
+const getColumnName = ({ columns }: MappingState, index: number): string =>
   `"${columns[index]?.source_column || `column ${index + 1}`}"`
 
 type Ambiguous = PreparedMappings['ambiguous'][number]
 
 /** Both readings with the same cell. */
-function readingsOf({ decision }: Ambiguous): string {
+function formatReadings({ decision }: Ambiguous): string {
   const text = decision.choices[0]?.examples[0]?.text ?? ''
   const meanings = decision.choices.map(({ format, examples }) => {
     const how = 'decimal' in format ? (format.decimal === ',' ? 'decimal comma' : 'decimal point') : format.order
@@ -31,39 +29,37 @@ function readingsOf({ decision }: Ambiguous): string {
   return `"${text}" is ${meanings.join(' or ')}`
 }
 
-function ambiguousIssue(state: MappingState, one: Ambiguous): MappingIssue {
+function buildAmbiguityIssue(state: MappingState, one: Ambiguous): MappingIssue {
   const isNumber = one.decision.choices.some(({ format }) => 'decimal' in format)
   const what = isNumber ? 'numbers' : 'dates'
   const why =
     one.decision.reason === 'conflicting'
-      ? `The ${what} of ${nameOf(state, one.column)} contradict each other`
-      : `The ${what} of ${nameOf(state, one.column)} can be read in more than one way`
-  const message = `${why}: ${readingsOf(one)}. Say which one in the transform of the column.`
+      ? `The ${what} of ${getColumnName(state, one.column)} contradict each other`
+      : `The ${what} of ${getColumnName(state, one.column)} can be read in more than one way`
+  const message = `${why}: ${formatReadings(one)}. Choose one in the transform of the column.`
   return { code: 'ambiguous_format', column: one.column, target_field: one.target, message }
 }
 
-/** Columns that a target does not accept together. */
-function surplusColumns({ columns, consents }: MappingState): { target: string; column: ColumnRow }[] {
-  return [...columnsByTarget(columns)].flatMap(([target, ofTarget]) => {
-    const type = targetFieldOf(target, consents)?.type ?? 'name'
+function findSurplusColumns({ columns, consents }: MappingState): { target: string; column: ColumnRow }[] {
+  return [...groupColumns(columns)].flatMap(([target, ofTarget]) => {
+    const type = findTargetField(target, consents)?.type ?? 'name'
     return ofTarget.slice(twoColumns.has(type) ? 2 : 1).map((column) => ({ target, column }))
   })
 }
 
 const maxShown = 5
 
-function unmappedIssues(state: MappingState, prepared: PreparedMappings): MappingIssue[] {
+function findUnmappedIssues(state: MappingState, prepared: PreparedMappings): MappingIssue[] {
   return Object.entries(prepared.unmapped_values).map(([target_field, values]) => {
-    const shown = values.slice(0, maxShown).map((value) => `"${value}"`)
+    const examples = values.slice(0, maxShown).map((value) => `"${value}"`)
     const more = values.length > maxShown ? ` and ${values.length - maxShown} more` : ''
-    const column = columnsByTarget(state.columns).get(target_field)?.[0]?.source_index ?? null
-    const message = `${target_field} does not understand ${shown.join(', ')}${more}. Map them in its value_map.`
+    const column = groupColumns(state.columns).get(target_field)?.[0]?.source_index ?? null
+    const message = `${target_field} does not understand ${examples.join(', ')}${more}. Map these values in its value_map.`
     return { code: 'unmapped_values', column, target_field, message }
   })
 }
 
-/** All faults that prevent processing the columns; `warnings` are rows that will be errors. */
-export function issuesOf(
+export function findMappingIssues(
   state: MappingState,
   prepared: PreparedMappings,
 ): { errors: MappingIssue[]; warnings: MappingIssue[] } {
@@ -74,27 +70,27 @@ export function issuesOf(
         code: 'missing_target',
         column: null,
         target_field,
-        message: `No column is mapped to ${target_field}, and there is no constant for it.`,
+        message: `Map a column to ${target_field}, or set a constant for it.`,
       })),
-      ...surplusColumns(state).map(({ target, column }): MappingIssue => ({
+      ...findSurplusColumns(state).map(({ target, column }): MappingIssue => ({
         code: 'duplicate_target',
         column: column.source_index,
         target_field: target,
-        message: `${nameOf(state, column.source_index)} is mapped to ${target}, to which another column is mapped.`,
+        message: `${getColumnName(state, column.source_index)} is mapped to ${target}, and so is another column.`,
       })),
       ...unknown.map((column): MappingIssue => ({
         code: 'unknown_target_field',
         column: column.source_index,
         target_field: column.target_field ?? '',
-        message: `This edition has no ${column.target_field ?? ''} any more.`,
+        message: `The target ${column.target_field ?? ''} no longer exists in this edition.`,
       })),
-      ...prepared.ambiguous.map((one) => ambiguousIssue(state, one)),
+      ...prepared.ambiguous.map((one) => buildAmbiguityIssue(state, one)),
     ],
-    warnings: unmappedIssues(state, prepared),
+    warnings: findUnmappedIssues(state, prepared),
   }
 }
 
-const fieldOf: Record<IssueCode, string> = {
+const fieldsByCode: Record<IssueCode, string> = {
   ambiguous_format: 'transform',
   duplicate_target: 'target_field',
   missing_target: 'target_field',
@@ -102,6 +98,6 @@ const fieldOf: Record<IssueCode, string> = {
   unmapped_values: 'value_map',
 }
 
-/** With a pointer into a body of updateColumnMappings that lists the columns in their order. */
-export const issueError = ({ code, column, message }: MappingIssue): FieldError =>
-  fieldError(column === null ? ['mappings'] : ['mappings', column, fieldOf[code]], code, message)
+/** The pointer is that of a body of `updateColumnMappings` with all columns in their order. */
+export const toFieldError = ({ code, column, message }: MappingIssue): FieldError =>
+  fieldError(column === null ? ['mappings'] : ['mappings', column, fieldsByCode[code]], code, message)

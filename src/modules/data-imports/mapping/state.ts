@@ -3,25 +3,26 @@ import type { Database } from '../../../db/database.ts'
 import { importColumns, importConstants } from '../../../db/schema/data-imports.ts'
 import { editions } from '../../../db/schema/editions.ts'
 import { select } from '../../../db/select.ts'
-import type { ColumnSummary, ImportOptions } from '../../../domain/data-imports/data-imports.ts'
+import { type ColumnSummary, type ImportOptions, noProducts } from '../../../domain/data-imports/data-imports.ts'
 import {
   type ColumnStatistics,
   type Grouping,
   prepareMappings,
   type PreparedMappings,
-  targetFieldOf,
+  findTargetField,
   type TargetMapping,
   type Transform,
 } from '../../../domain/data-imports/mapping/index.ts'
 import { consentsInEdition } from '../../consents/index.ts'
-import type { ImportRow } from '../background/steps.ts'
+import type { ImportRow, ImportChanges } from '../background/steps.ts'
+import type { Ctx } from '../../../context.ts'
+import type { LoadedImport } from '../queries.ts'
 
 export type ColumnRow = typeof importColumns.$inferSelect
 export const columnFields = getTableColumns(importColumns)
 export type ConstantRow = typeof importConstants.$inferSelect
 export type EditionConsent = Parameters<typeof prepareMappings>[0]['consents'][number]
 
-/** The columns of an edition that decide how cells are read. */
 export interface ReadingPlace {
   organization_id: string
   edition_id: string
@@ -38,7 +39,7 @@ export interface MappingState {
   place: ReadingPlace
 }
 
-export const findPlace = async (db: Database, row: Pick<ImportRow, 'edition_id'>): Promise<ReadingPlace> => {
+export const loadReadingPlace = async (db: Database, row: Pick<ImportRow, 'edition_id'>): Promise<ReadingPlace> => {
   const place = await db.first(
     select({
       organization_id: editions.organization_id,
@@ -54,7 +55,6 @@ export const findPlace = async (db: Database, row: Pick<ImportRow, 'edition_id'>
   return place
 }
 
-/** The mapping of an import as it is stored. */
 export async function loadMapping(
   db: Database,
   id: string,
@@ -75,10 +75,10 @@ export async function loadMapping(
   return { columns, constants, consents, options, place }
 }
 
-/** The import's options for columns without settings of their own. */
-function transformFor(column: ColumnRow, { options, consents }: MappingState): Transform {
+/** Columns without their own settings take those of the import. */
+function decideTransform(column: ColumnRow, { options, consents }: MappingState): Transform {
   const { transform } = column
-  const type = column.target_field === null ? null : targetFieldOf(column.target_field, consents)?.type
+  const type = column.target_field === null ? null : findTargetField(column.target_field, consents)?.type
   const isNumber = type === 'money' || type === 'quantity'
   if (isNumber && transform.type !== 'number' && options.decimal_separator !== 'auto')
     return { type: 'number', decimal: options.decimal_separator }
@@ -90,15 +90,14 @@ function transformFor(column: ColumnRow, { options, consents }: MappingState): T
 }
 
 /** Columns of each target, in the order in which the target takes them. */
-export function columnsByTarget(columns: readonly ColumnRow[]): Map<string, ColumnRow[]> {
+export function groupColumns(columns: readonly ColumnRow[]): Map<string, ColumnRow[]> {
   const mapped = columns.filter(({ target_field }) => target_field !== null)
   const sorted = mapped.toSorted((a, b) => a.target_position - b.target_position || a.source_index - b.source_index)
   return Map.groupBy(sorted, ({ target_field }) => target_field ?? '')
 }
 
-/** The mappings of the targets: columns, and constants where there are none. */
-function targetMappings(state: MappingState): TargetMapping[] {
-  const byTarget = columnsByTarget(state.columns)
+function buildTargetMappings(state: MappingState): TargetMapping[] {
+  const byTarget = groupColumns(state.columns)
   const constants = new Map(state.constants.map(({ target_field, value }) => [target_field, value]))
   const ofColumns = [...byTarget].map(([target, columns]): TargetMapping => {
     const [first] = columns
@@ -107,7 +106,7 @@ function targetMappings(state: MappingState): TargetMapping[] {
       columns: columns.map(({ source_index }) => source_index),
       default_value: columns.find(({ default_value }) => default_value !== null)?.default_value ?? null,
       constant: constants.get(target) ?? null,
-      ...(first ? { transform: transformFor(first, state), value_map: first.value_map } : {}),
+      ...(first ? { transform: decideTransform(first, state), value_map: first.value_map } : {}),
     }
   })
   const alone = state.constants.filter(({ target_field }) => !byTarget.has(target_field))
@@ -117,30 +116,57 @@ function targetMappings(state: MappingState): TargetMapping[] {
   ]
 }
 
-/** The grouping of the rows: the user's choice, otherwise by the order's id where there is one. */
-export const groupingOf = ({ options, columns, constants }: MappingState): Grouping => {
+/** The user's choice wins. Otherwise orders have an id if a column or a constant has it. */
+export const decideGrouping = ({ options, columns, constants }: MappingState): Grouping => {
   if (options.group_by !== null) return options.group_by
   const hasId = [...columns, ...constants].some(({ target_field }) => target_field === 'order.external_id')
   return hasId ? 'external_id' : 'row'
 }
 
-export const statisticsOf = ({ statistics }: Pick<ColumnRow, 'statistics'>): ColumnStatistics | null =>
+export const getStatistics = ({ statistics }: Pick<ColumnRow, 'statistics'>): ColumnStatistics | null =>
   statistics.filled === undefined ? null : statistics
 
-export const prepare = (state: MappingState, now: number): PreparedMappings =>
+export const prepareState = (state: MappingState, now: number): PreparedMappings =>
   prepareMappings({
-    mappings: targetMappings(state),
-    statistics: state.columns.map(statisticsOf),
+    mappings: buildTargetMappings(state),
+    statistics: state.columns.map(getStatistics),
     consents: state.consents,
-    group_by: groupingOf(state),
+    group_by: decideGrouping(state),
     time_zone: state.options.timezone ?? state.place.edition_timezone,
     country_code: state.place.edition_country_code,
     now,
   })
 
-export const summaryOf = ({ columns }: MappingState, prepared: PreparedMappings): ColumnSummary => ({
+export const summarizeColumns = ({ columns }: MappingState, prepared: PreparedMappings): ColumnSummary => ({
   total: columns.length,
   mapped: columns.filter(({ target_field }) => target_field !== null).length,
   ignored: columns.filter(({ is_ignored }) => is_ignored).length,
   missing_required: prepared.missing_required,
 })
+
+export const emptyStaging = {
+  valid_rows: 0,
+  invalid_rows: 0,
+  processed_rows: 0,
+  total_orders: 0,
+  row_counts: {},
+  product_summary: noProducts,
+  error_code: null,
+  error_message: null,
+} satisfies ImportChanges
+
+export const loadMappingState = (
+  ctx: Pick<Ctx, 'db'>,
+  row: LoadedImport,
+  options: ImportOptions,
+): Promise<MappingState> => loadMapping(ctx.db, row.id, row, options)
+
+export async function buildMappingChanges(
+  ctx: Ctx,
+  row: LoadedImport,
+  next: { options: ImportOptions; state?: MappingState },
+): Promise<ImportChanges & { status: 'mapping_columns' }> {
+  const state = next.state ?? (await loadMappingState(ctx, row, next.options))
+  const summary = summarizeColumns(state, prepareState(state, ctx.now()))
+  return { ...emptyStaging, status: 'mapping_columns', column_summary: summary }
+}

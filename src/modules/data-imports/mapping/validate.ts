@@ -1,13 +1,12 @@
 import type { Ctx } from '../../../context.ts'
 import { decideRow } from '../../../domain/data-imports/mapping/index.ts'
 import { checkAction } from '../begin.ts'
-import { type ColumnView, firstRowsOf } from '../columns/columns.ts'
+import { type ColumnView, readFirstDataRows } from '../columns/columns.ts'
 import type { MappingIssue } from './issues.ts'
 
 const checkedRows = 1000
 const mostErrors = 100
 
-/** A fault of the mapping, or of a row that was read with it. */
 interface ShownFault {
   row: number | null
   column: string | null
@@ -28,12 +27,12 @@ export interface MappingValidation {
   checked_rows: number
 }
 
-const nameOf = ({ state }: ColumnView, column: number | null): string | null =>
+const getColumnName = ({ state }: ColumnView, column: number | null): string | null =>
   column === null ? null : (state.columns[column]?.source_column ?? null)
 
-const faultOfIssue = (view: ColumnView, { column, target_field, code, message }: MappingIssue): ShownFault => ({
+const toFault = (view: ColumnView, { column, target_field, code, message }: MappingIssue): ShownFault => ({
   row: null,
-  column: nameOf(view, column),
+  column: getColumnName(view, column),
   source_index: column,
   target_field,
   code,
@@ -41,15 +40,14 @@ const faultOfIssue = (view: ColumnView, { column, target_field, code, message }:
   value: null,
 })
 
-/** The errors that the first rows of the file would have. */
-async function rowFaults(ctx: Ctx, view: ColumnView): Promise<{ faults: ShownFault[]; checked: number }> {
-  const rows = await firstRowsOf(ctx, view.row, checkedRows)
+async function findRowFaults(ctx: Ctx, view: ColumnView): Promise<{ faults: ShownFault[]; checked: number }> {
+  const rows = await readFirstDataRows(ctx, view.row, checkedRows)
   const faults = rows.flatMap(({ cells, line, fault }): ShownFault[] => {
     if (fault)
       return [
         {
           row: line,
-          column: nameOf(view, fault.column - 1),
+          column: getColumnName(view, fault.column - 1),
           source_index: fault.column - 1,
           target_field: null,
           code: fault.code === 'too_many_cells' ? 'column_count' : fault.code,
@@ -59,7 +57,7 @@ async function rowFaults(ctx: Ctx, view: ColumnView): Promise<{ faults: ShownFau
       ]
     return decideRow(view.prepared.readers, cells).errors.map(({ column, target_field, code, message, value }) => ({
       row: line,
-      column: nameOf(view, column),
+      column: getColumnName(view, column),
       source_index: column,
       target_field,
       code,
@@ -70,12 +68,11 @@ async function rowFaults(ctx: Ctx, view: ColumnView): Promise<{ faults: ShownFau
   return { faults, checked: rows.length }
 }
 
-/** Answers the faults that prevent processing the columns, and the errors of the first rows. Changes nothing. */
-export async function validateColumnMappings(ctx: Ctx, view: ColumnView): Promise<MappingValidation> {
+export async function validateColumns(ctx: Ctx, view: ColumnView): Promise<MappingValidation> {
   checkAction(ctx, view.row, 'validate', 'validated')
   const { errors, warnings } = view.issues
-  const { faults, checked } = await rowFaults(ctx, view)
-  const ofMapping = errors.map((issue) => faultOfIssue(view, issue))
+  const { faults, checked } = await findRowFaults(ctx, view)
+  const ofMapping = errors.map((issue) => toFault(view, issue))
   return {
     is_valid: errors.length === 0,
     missing_required: view.prepared.missing_required,
@@ -86,16 +83,16 @@ export async function validateColumnMappings(ctx: Ctx, view: ColumnView): Promis
       .filter(({ target_field, is_ignored }) => target_field === null && !is_ignored)
       .map(({ source_column }) => source_column),
     errors: [...ofMapping, ...faults].slice(0, mostErrors),
-    warnings: warnings.map((issue) => faultOfIssue(view, issue)).slice(0, mostErrors),
+    warnings: warnings.map((issue) => toFault(view, issue)).slice(0, mostErrors),
     checked_rows: checked,
   }
 }
 
-export const presentValidation = (found: MappingValidation) => ({
-  ...found,
-  missing_required: [...found.missing_required],
-  duplicate_targets: [...found.duplicate_targets],
-  unmapped_columns: [...found.unmapped_columns],
-  errors: [...found.errors],
-  warnings: [...found.warnings],
+export const presentMappingValidation = (validation: MappingValidation) => ({
+  ...validation,
+  missing_required: [...validation.missing_required],
+  duplicate_targets: [...validation.duplicate_targets],
+  unmapped_columns: [...validation.unmapped_columns],
+  errors: [...validation.errors],
+  warnings: [...validation.warnings],
 })

@@ -1,91 +1,123 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { listChangeableEditions } from '../../../db/customers.ts'
+import type { PreviewAction, PreviewTotals } from '../../../domain/data-imports/data-imports.ts'
 import { AppError } from '../../../domain/errors.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
 import { checkAction } from '../begin.ts'
 import type { LoadedImport } from '../queries.ts'
-import { actionOf, decideOrders, type PreviewAction, type PreviewedOrder, previewSetting } from './preview.ts'
-import { type CountedPreview, findCounted, findNumbers } from './preview-counts.ts'
-import { countedStatuses } from './preview-job.ts'
-import { maxPreviewed, type PreviewQuery } from '../run/index.ts'
+import { maxPreviewed, ordersWalkedAPage, type PreviewQuery } from '../run/run-contract.ts'
+import { addToTotals, countedStatuses, loadPreviewCount, noTotals, type PreviewCount } from './count-preview.ts'
+import { decideOrders, getAction, loadPreviewSetting, type PreviewedOrder, type PreviewSetting } from './preview.ts'
 
-const settingOf = (ctx: Ctx, row: LoadedImport) =>
-  previewSetting(ctx, row, listChangeableEditions(ctx.caller, row.organization_id))
+const loadSettingFor = (ctx: Ctx, row: LoadedImport): Promise<PreviewSetting> =>
+  loadPreviewSetting(ctx, row, listChangeableEditions(ctx.caller, row.organization_id))
 
-interface KnownPreview {
-  /** The first orders, or all of them. */
-  first: Promise<PreviewedOrder[]>
-  /** Of an import with more orders, while it waits for its start. */
-  counted: Promise<CountedPreview | null>
+interface RequestPreview {
+  /** All orders of a small import. */
+  firstOrders: () => Promise<PreviewedOrder[]>
+  /** Null for a small import, and after the start. */
+  count: Promise<PreviewCount | null>
 }
 
-/** Decided once for each request. */
-const decided = new WeakMap<LoadedImport, KnownPreview>()
+/** The list and the totals of one answer share their decisions. */
+const requests = new WeakMap<LoadedImport, RequestPreview>()
 
-const isCounted = (row: LoadedImport): boolean =>
-  row.total_orders > maxPreviewed && countedStatuses.some((status) => status === row.status)
-
-/** The totals of an import with many orders. The first request has them counted in the background. */
-async function findTotals(ctx: Ctx, row: LoadedImport): Promise<CountedPreview | null> {
-  if (!isCounted(row)) return null
-  const { id: import_id, version } = row
-  const counted = await findCounted(ctx.db, row, ctx.now())
-  if (counted.is_due)
-    await ctx.jobQueue.enqueue('imports', [{ type: 'import.preview', import_id, version, seen: counted.seen }])
-  return counted
+/** The first request has the orders counted in the background. */
+async function requestCount(ctx: Ctx, row: LoadedImport): Promise<PreviewCount | null> {
+  if (row.total_orders <= maxPreviewed || !countedStatuses.some((status) => status === row.status)) return null
+  const count = await loadPreviewCount(ctx.db, row, ctx.now())
+  if (count.isDue) await ctx.jobQueue.enqueue('imports', [{ type: 'import.preview', import_id: row.id }])
+  return count
 }
 
-function known(ctx: Ctx, row: LoadedImport): KnownPreview {
-  const before = decided.get(row)
-  if (before) return before
-  const first = () =>
-    settingOf(ctx, row).then((setting) => decideOrders(ctx, setting, { after: 0, limit: maxPreviewed }))
-  const counted = findTotals(ctx, row)
-  const now = { first: counted.then((totals) => (totals?.is_whole ? [] : first())), counted }
-  decided.set(row, now)
-  return now
+function shareRequest(ctx: Ctx, row: LoadedImport): RequestPreview {
+  const shared = requests.get(row)
+  if (shared) return shared
+  let orders: Promise<PreviewedOrder[]> | undefined
+  const firstOrders = () =>
+    (orders ??= loadSettingFor(ctx, row).then((setting) =>
+      decideOrders(ctx, setting, { after: 0, limit: maxPreviewed }),
+    ))
+  const request = { firstOrders, count: requestCount(ctx, row) }
+  requests.set(row, request)
+  return request
 }
 
-interface Wanted {
+interface PreviewPage {
   page: PageRequest
   isDescending: boolean
 }
 
-/** The page in the order of the file, of a list of so many orders. */
-function rangeOf({ page, isDescending }: Wanted, count: number): { from: number; to: number } {
+/** Answers a range in the order of the file. */
+function findRange({ page, isDescending }: PreviewPage, count: number): { from: number; to: number } {
   const skipped = (page.page - 1) * page.size
   if (page.page > 1 && skipped >= count) throw new AppError('invalid_page', 'Invalid page.')
   const to = Math.max(0, isDescending ? count - skipped : Math.min(count, skipped + page.size))
   return { from: isDescending ? Math.max(0, to - page.size) : skipped, to }
 }
 
-function pageOf({ page, isDescending }: Wanted, rows: PreviewedOrder[], count: number): Page<PreviewedOrder> {
-  if (isDescending) rows.reverse()
+const getNumber = ({ planned }: PreviewedOrder): number => planned.read.row.number
+
+function buildPage({ page, isDescending }: PreviewPage, orders: PreviewedOrder[], count: number): Page<PreviewedOrder> {
+  const rows = isDescending ? orders.toReversed() : orders
   const last = rows.at(-1)
-  const isMore = (page.page - 1) * page.size + rows.length < count
-  const after = last && isMore ? [last.planned.read.row.number] : null
-  return { rows, count, page: page.page, size: page.size, after }
+  const hasMore = (page.page - 1) * page.size + rows.length < count
+  return { rows, count, page: page.page, size: page.size, after: last && hasMore ? [getNumber(last)] : null }
 }
 
-/** Orders after those that were decided at once. */
-async function laterOrders(ctx: Ctx, row: LoadedImport, { from, to }: { from: number; to: number }) {
+async function decideRange(ctx: Ctx, row: LoadedImport, { from, to }: { from: number; to: number }) {
   const begin = await ctx.db.first(
     sql<{ number: number }>`select number from import_orders where import_id = ${row.id} order by number
       limit 1 offset ${from}`,
   )
-  return decideOrders(ctx, await settingOf(ctx, row), { after: (begin?.number ?? 0) - 1, limit: to - from })
+  return decideOrders(ctx, await loadSettingFor(ctx, row), { after: (begin?.number ?? 0) - 1, limit: to - from })
 }
 
-/** The orders of an action, wherever in the file they are. */
-async function countedOrders(
+const ordersAtOnce = 100
+
+async function findNextNumbers(
+  ctx: Ctx,
+  { id }: LoadedImport,
+  after: number | null,
+  isDescending: boolean,
+): Promise<number[]> {
+  const isBehind = isDescending
+    ? sql`number < ${after ?? Number.MAX_SAFE_INTEGER} order by number desc`
+    : sql`number > ${after ?? 0} order by number`
+  const rows = await ctx.db.all(
+    sql<{ number: number }>`select number from import_orders where import_id = ${id} and ${isBehind}
+      limit ${ordersAtOnce}`,
+  )
+  return rows.map(({ number }) => number)
+}
+
+/**
+ * Decides orders behind the cursor until the page is full. A page looks at a limited number of orders, so it may have
+ * fewer rows, and `next` continues behind the last order.
+ */
+async function walkOrders(
   ctx: Ctx,
   row: LoadedImport,
-  range: { from: number; to: number },
+  { page, isDescending }: PreviewPage,
   action: PreviewAction,
-): Promise<PreviewedOrder[]> {
-  const only = await findNumbers(ctx.db, row, action, range)
-  return only.length === 0 ? [] : decideOrders(ctx, await settingOf(ctx, row), { after: 0, limit: only.length, only })
+): Promise<Pick<Page<PreviewedOrder>, 'rows' | 'after'>> {
+  if (page.page > 1 && page.after === null)
+    throw new AppError('page_too_deep', 'The orders with this action have no page numbers. Follow `next` instead.')
+  const setting = await loadSettingFor(ctx, row)
+  const rows: PreviewedOrder[] = []
+  let after = page.after ? Number(page.after[0]) : null
+  for (let walked = 0; walked < ordersWalkedAPage; walked += ordersAtOnce) {
+    const numbers = await findNextNumbers(ctx, row, after, isDescending)
+    if (numbers.length === 0) return { rows, after: null }
+    const orders = await decideOrders(ctx, setting, { after: Math.min(...numbers) - 1, limit: numbers.length })
+    for (const order of isDescending ? orders.toReversed() : orders) {
+      if (rows.length === page.size) return { rows, after: after === null ? null : [after] }
+      after = getNumber(order)
+      if (getAction(order) === action) rows.push(order)
+    }
+  }
+  return { rows, after: after === null ? null : [after] }
 }
 
 export async function listPreview(
@@ -95,38 +127,40 @@ export async function listPreview(
   { action, ordering }: PreviewQuery,
 ): Promise<Page<PreviewedOrder>> {
   checkAction(ctx, row, 'preview', 'previewed')
-  const wanted = { page, isDescending: ordering[0]?.desc === true }
-  const counted = await known(ctx, row).counted
-  if (action !== undefined && counted?.is_whole) {
-    const count = counted.totals[action]
-    return pageOf(wanted, await countedOrders(ctx, row, rangeOf(wanted, count), action), count)
+  const pageOfList = { page, isDescending: ordering[0]?.desc === true }
+  const { firstOrders, count } = shareRequest(ctx, row)
+  if (action === undefined && row.total_orders > maxPreviewed)
+    return buildPage(pageOfList, await decideRange(ctx, row, findRange(pageOfList, row.total_orders)), row.total_orders)
+  const totals = (await count)?.totals
+  if (action !== undefined && totals) {
+    const walk = await walkOrders(ctx, row, pageOfList, action)
+    // Page 2 leads back to page 1, the only one with a number.
+    return { ...walk, count: totals[action], page: page.page, size: page.size, hasPrevious: page.page === 2 }
   }
-  if (action === undefined && row.total_orders > maxPreviewed) {
-    const range = rangeOf(wanted, row.total_orders)
-    return pageOf(wanted, await laterOrders(ctx, row, range), row.total_orders)
-  }
-  const first = await known(ctx, row).first
-  const matching = action === undefined ? first : first.filter((order) => actionOf(order) === action)
-  const { from, to } = rangeOf(wanted, matching.length)
-  return pageOf(wanted, matching.slice(from, to), matching.length)
+  const orders = await firstOrders()
+  const matching = action === undefined ? orders : orders.filter((order) => getAction(order) === action)
+  const { from, to } = findRange(pageOfList, matching.length)
+  return buildPage(pageOfList, matching.slice(from, to), matching.length)
 }
 
-function countFirst(first: readonly PreviewedOrder[]) {
-  const totals = { create: 0, update: 0, skip: 0, error: 0, ignore: 0 }
-  for (const order of first) totals[actionOf(order)]++
-  return totals
+interface PreviewSummary {
+  totals: PreviewTotals | null
+  totals_state: 'exact' | 'counting' | 'none'
+  previewed_orders: number
+  total_orders: number
 }
 
-/** The numbers of orders by action: of all orders, or none before they are counted. */
-export async function previewTotals(ctx: Ctx, row: LoadedImport) {
+/** Sums the orders up by action: all of them, or none before they are counted. */
+export async function summarizePreview(ctx: Ctx, row: LoadedImport): Promise<PreviewSummary> {
   const { total_orders } = row
+  const { firstOrders, count } = shareRequest(ctx, row)
   if (total_orders <= maxPreviewed) {
-    const first = await known(ctx, row).first
-    return { totals: countFirst(first), totals_state: 'exact' as const, previewed_orders: first.length, total_orders }
+    const orders = await firstOrders()
+    const totals = addToTotals(noTotals, orders)
+    return { totals, totals_state: 'exact', previewed_orders: orders.length, total_orders }
   }
-  const counted = await known(ctx, row).counted
-  if (counted?.is_whole)
-    return { totals: counted.totals, totals_state: 'exact' as const, previewed_orders: total_orders, total_orders }
-  const totals_state = counted ? ('counting' as const) : ('none' as const)
-  return { totals: null, totals_state, previewed_orders: 0, total_orders }
+  const counted = await count
+  if (counted?.totals)
+    return { totals: counted.totals, totals_state: 'exact', previewed_orders: total_orders, total_orders }
+  return { totals: null, totals_state: counted ? 'counting' : 'none', previewed_orders: 0, total_orders }
 }

@@ -3,26 +3,27 @@ import { maxProducts } from '../../../domain/data-imports/data-imports.ts'
 import { Count, Id } from '../../../http/fields.ts'
 import { type ListRequest, BooleanFilter, ListPage, listQuery, TextFilter } from '../../../http/requests/list-query.ts'
 import { operation } from '../../../http/operations/operation.ts'
-import { ImportParams, keepers, tag } from '../contract-parts.ts'
+import { ImportParams, importRoles, tag } from '../import-contract.ts'
 
 const productActions = ['map', 'create', 'ignore'] as const
 const Action = z.enum(productActions).openapi({
-  description: '`map` to a product of the edition, `create` one by the name of the file, or `ignore` its rows.',
+  description:
+    '`map`: the rows sell a product of the edition. `create`: create a product with this name. `ignore`: exclude the rows.',
 })
 
 export const ProductMapping = z
   .object({
     id: Id('imd'),
     product: z.string(),
-    variant: z.string().nullable().openapi({ description: 'Null where the rows name none.' }),
-    location: z.string().nullable().openapi({ description: 'Null where the rows name none.' }),
+    variant: z.string().nullable().openapi({ description: 'Null if the rows have none.' }),
+    location: z.string().nullable().openapi({ description: 'Null if the rows have none.' }),
     options: z.array(z.string()),
-    position: Count.openapi({ description: 'Of its first row among those of the file, from 1.' }),
-    rows_count: Count.openapi({ description: 'Rows of the file that sell it.' }),
-    action: Action.nullable().openapi({ description: 'Null until a user decides.' }),
-    product_id: Id('prd').nullable().openapi({ description: 'Null unless it is mapped to one.' }),
-    variant_id: Id('var').nullable().openapi({ description: 'Null unless it is mapped to one.' }),
-    location_id: Id('loc').nullable().openapi({ description: 'Null unless it is mapped to one.' }),
+    position: Count.openapi({ description: 'Number of the first row with this product, from 1.' }),
+    rows_count: Count.openapi({ description: 'Rows with this product.' }),
+    action: Action.nullable().openapi({ description: 'Null until you decide.' }),
+    product_id: Id('prd').nullable().openapi({ description: 'Null if it is not mapped to one.' }),
+    variant_id: Id('var').nullable().openapi({ description: 'Null if it is not mapped to one.' }),
+    location_id: Id('loc').nullable().openapi({ description: 'Null if it is not mapped to one.' }),
     option_ids: z.array(Id('opt')),
     is_mapped: z.boolean(),
     is_suggested: z.boolean(),
@@ -33,13 +34,13 @@ export const ProductMapping = z
 const listProductsQuery = listQuery({
   ordering: ['position', 'rows_count', 'product'],
   filters: {
-    is_mapped: BooleanFilter.optional().openapi({ description: 'Whether it is decided what it is.' }),
+    is_mapped: BooleanFilter.optional().openapi({ description: 'Whether an action is set.' }),
     search: TextFilter.optional().openapi({ description: 'Part of the product, variant or location.' }),
   },
 })
 export type ProductQuery = ListRequest<typeof listProductsQuery>
 
-const decided = {
+const changeFields = {
   id: Id('imd'),
   variant_id: Id('var').nullable().optional(),
   location_id: Id('loc').nullable().optional(),
@@ -48,14 +49,14 @@ const decided = {
 
 const Change = z.discriminatedUnion('action', [
   z
-    .object({ ...decided, action: z.literal('map'), product_id: Id('prd') })
-    .openapi('MapProduct', { description: 'The rows sell a product of the edition.' }),
+    .object({ ...changeFields, action: z.literal('map'), product_id: Id('prd') })
+    .openapi('MapProduct', { description: 'Maps the rows to a product of the edition.' }),
   z
-    .object({ ...decided, action: z.literal('create'), product_id: Id('prd').nullable().optional() })
-    .openapi('CreateProduct', { description: 'A product by the name in the file is made.' }),
+    .object({ ...changeFields, action: z.literal('create'), product_id: Id('prd').nullable().optional() })
+    .openapi('CreateProduct', { description: 'Creates a product with the name in the file.' }),
   z
-    .object({ ...decided, action: z.literal('ignore'), product_id: Id('prd').nullable().optional() })
-    .openapi('IgnoreProduct', { description: 'The rows are left out.' }),
+    .object({ ...changeFields, action: z.literal('ignore'), product_id: Id('prd').nullable().optional() })
+    .openapi('IgnoreProduct', { description: 'Excludes the rows.' }),
 ])
 
 const UpdateProductMappings = z.object({ mappings: z.array(Change).min(1).max(500) })
@@ -68,9 +69,8 @@ export const listProductMappings = operation({
   method: 'get',
   path: '/v1/data-imports/{id}/product-mappings',
   summary: 'List product mappings',
-  description: `The different products that the rows of the file name, in the order in which they first stand there; at most
-${maxProducts}.`,
-  roles: keepers,
+  description: `Lists the products in the file, in the order of their first rows. A file has at most ${maxProducts} products.`,
+  roles: importRoles,
   params: ImportParams,
   query: listProductsQuery,
   response: ListPage(ProductMapping),
@@ -82,8 +82,8 @@ export const updateProductMappings = operation({
   method: 'patch',
   path: '/v1/data-imports/{id}/product-mappings',
   summary: 'Update product mappings',
-  description: 'Decides what products of the file are, all or none. With the last open one the import is `ready`.',
-  roles: keepers,
+  description: 'Maps all of the given products or none. The import is `ready` once every product has an action.',
+  roles: importRoles,
   params: ImportParams,
   body: UpdateProductMappings,
   example: {

@@ -4,10 +4,11 @@ import { containsFolded } from '../../../db/search.ts'
 import { buildOrderBy, paginate } from '../../../db/paginate.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
 import type { LoadedImport } from '../queries.ts'
-import type { ProductQuery } from './product-contract.ts'
+import type { ProductQuery, ProductMapping } from './product-contract.ts'
 import { type ImportProductRow, productFields } from './suggest-products.ts'
+import type { z } from '@hono/zod-openapi'
 
-/** The key of a product is its folded names. */
+/** The search uses the product key, which contains the folded names. */
 export const listProducts = (
   ctx: Ctx,
   page: PageRequest,
@@ -32,3 +33,21 @@ export const listProducts = (
     joins: sql`join import_products on import_products.import_id = ${id} and import_products.position = page.id`,
   })
 }
+
+export const presentProduct = (row: ImportProductRow): z.input<typeof ProductMapping> => ({
+  id: row.id,
+  product: row.product,
+  variant: row.variant,
+  location: row.location,
+  options: [...row.options],
+  position: row.position,
+  rows_count: row.rows_count,
+  action: row.action,
+  product_id: row.product_id,
+  variant_id: row.variant_id,
+  location_id: row.location_id,
+  option_ids: [...row.option_ids],
+  is_mapped: row.action !== null,
+  is_suggested: row.is_suggested,
+  confidence: row.confidence,
+})

@@ -16,8 +16,7 @@ interface NamedProduct {
   name: string
 }
 
-/** The edition's products that names of a file may mean. */
-async function catalogueOf(job: JobCtx, editionId: string) {
+async function loadCatalogue(job: JobCtx, editionId: string) {
   const [products, variants, locations] = await job.db.batch([
     sql<NamedProduct>`select id, name from products where edition_id = ${editionId}`,
     sql<NamedProduct & { product_id: string }>`select variants.id, variants.name, product_id from products
@@ -36,17 +35,18 @@ type Suggested = Pick<
   'position' | 'action' | 'product_id' | 'variant_id' | 'location_id' | 'confidence'
 >
 
-const summaryOf = (rows: readonly Suggested[]): ProductSummary => {
+const summarizeSuggestions = (rows: readonly Suggested[]): ProductSummary => {
   const unmapped = rows.filter(({ action }) => action === null).length
   return { total: rows.length, mapped: rows.length - unmapped, ignored: 0, unmapped }
 }
 
-/** Suggests a mapping for the products of the file. Then the import waits for its user. */
 export async function productsStep(job: JobCtx, row: ImportRow): Promise<null> {
   const { create_missing_products } = readOptions(row.options)
-  const catalogue = await catalogueOf(job, row.edition_id)
-  const found = await job.db.all(select(productFields).from(importProducts).where(eq(importProducts.import_id, row.id)))
-  const suggested = found.map((one): Suggested => {
+  const catalogue = await loadCatalogue(job, row.edition_id)
+  const products = await job.db.all(
+    select(productFields).from(importProducts).where(eq(importProducts.import_id, row.id)),
+  )
+  const suggested = products.map((one): Suggested => {
     const { action, product_id, variant_id, confidence } = suggestProduct(one, catalogue.products)
     const isOpen = action === 'create' && !create_missing_products
     const location_id = one.location === null ? null : (catalogue.locations.get(fold(one.location)) ?? null)
@@ -55,7 +55,7 @@ export async function productsStep(job: JobCtx, row: ImportRow): Promise<null> {
   const data = suggested.map((one) =>
     JSON.stringify([row.id, one.position, one.action, one.product_id, one.variant_id, one.location_id, one.confidence]),
   )
-  const summary = summaryOf(suggested)
+  const summary = summarizeSuggestions(suggested)
   return endPhase(job, row, {
     status: summary.unmapped > 0 ? 'mapping_products' : 'ready',
     changes: { product_summary: summary },

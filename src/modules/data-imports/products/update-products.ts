@@ -24,15 +24,18 @@ interface EditionCatalogue {
   locations: ReadonlySet<string>
 }
 
-const given = (ids: readonly (string | null | undefined)[]): string[] => ids.filter((id) => typeof id === 'string')
+const listIds = (ids: readonly (string | null | undefined)[]): string[] => ids.filter((id) => typeof id === 'string')
 
-/** The ids of a body that exist in the edition. */
-async function findNamed(ctx: Ctx, editionId: string, mappings: readonly ProductChange[]): Promise<EditionCatalogue> {
+async function findCatalogueIds(
+  ctx: Ctx,
+  editionId: string,
+  mappings: readonly ProductChange[],
+): Promise<EditionCatalogue> {
   const ids = {
-    products: given(mappings.map(({ product_id }) => product_id)),
-    variants: given(mappings.map(({ variant_id }) => variant_id)),
-    options: given(mappings.flatMap(({ option_ids = [] }) => option_ids)),
-    locations: given(mappings.map(({ location_id }) => location_id)),
+    products: listIds(mappings.map(({ product_id }) => product_id)),
+    variants: listIds(mappings.map(({ variant_id }) => variant_id)),
+    options: listIds(mappings.flatMap(({ option_ids = [] }) => option_ids)),
+    locations: listIds(mappings.map(({ location_id }) => location_id)),
   }
   const [products, variants, options, locations] = await ctx.db.batch([
     sql<{ id: string }>`select id from products where edition_id = ${editionId} and ${inList(sql`id`, ids.products)}`,
@@ -47,23 +50,23 @@ async function findNamed(ctx: Ctx, editionId: string, mappings: readonly Product
   }
 }
 
-const missing = (path: readonly (string | number)[]): FieldError =>
+const buildMissingError = (path: readonly (string | number)[]): FieldError =>
   fieldError(path, 'does_not_exist', 'Object does not exist.')
 
-/** Ids of a change that the edition does not have; variants and options belong to their product. */
-function unknownIds(change: ProductChange, index: number, known: EditionCatalogue): FieldError[] {
+/** Variants and options have to belong to the product. */
+function findUnknownIds(change: ProductChange, index: number, catalogue: EditionCatalogue): FieldError[] {
   const { product_id, variant_id, location_id, option_ids = [] } = change
   const path = ['mappings', index]
-  const isOfProduct = (id: string) => Boolean(product_id) && known.parents.get(id) === product_id
+  const isOfProduct = (id: string) => Boolean(product_id) && catalogue.parents.get(id) === product_id
   return [
-    ...(product_id && !known.products.has(product_id) ? [missing([...path, 'product_id'])] : []),
-    ...(variant_id && !isOfProduct(variant_id) ? [missing([...path, 'variant_id'])] : []),
-    ...(location_id && !known.locations.has(location_id) ? [missing([...path, 'location_id'])] : []),
-    ...option_ids.flatMap((id, at) => (isOfProduct(id) ? [] : [missing([...path, 'option_ids', at])])),
+    ...(product_id && !catalogue.products.has(product_id) ? [buildMissingError([...path, 'product_id'])] : []),
+    ...(variant_id && !isOfProduct(variant_id) ? [buildMissingError([...path, 'variant_id'])] : []),
+    ...(location_id && !catalogue.locations.has(location_id) ? [buildMissingError([...path, 'location_id'])] : []),
+    ...option_ids.flatMap((id, at) => (isOfProduct(id) ? [] : [buildMissingError([...path, 'option_ids', at])])),
   ]
 }
 
-function changed(row: ImportProductRow, change: ProductChange): ImportProductRow {
+function applyChange(row: ImportProductRow, change: ProductChange): ImportProductRow {
   const isMap = change.action === 'map'
   return {
     ...row,
@@ -77,7 +80,7 @@ function changed(row: ImportProductRow, change: ProductChange): ImportProductRow
   }
 }
 
-function summaryOf(rows: Iterable<Pick<ImportProductRow, 'action'>>): ProductSummary {
+function summarizeProducts(rows: Iterable<Pick<ImportProductRow, 'action'>>): ProductSummary {
   const actions = [...rows].map(({ action }) => action)
   const count = (isOne: (action: ImportProductRow['action']) => boolean) => actions.filter(isOne).length
   return {
@@ -88,8 +91,8 @@ function summaryOf(rows: Iterable<Pick<ImportProductRow, 'action'>>): ProductSum
   }
 }
 
-/** Maps products of the file, all or none. The import is ready once each product is mapped. */
-export async function updateProductMappings(
+/** Maps all of the products or none. The import is ready once each product is mapped. */
+export async function updateProducts(
   ctx: Ctx,
   row: LoadedImport,
   { mappings }: UpdateProductMappingsInput,
@@ -102,20 +105,24 @@ export async function updateProductMappings(
       .orderBy(asc(importProducts.position)),
   )
   const byId = new Map(all.map((one) => [one.id, one]))
-  const known = await findNamed(ctx, row.edition_id, mappings)
-  const named = new Set<string>()
+  const catalogue = await findCatalogueIds(ctx, row.edition_id, mappings)
+  const changedIds = new Set<string>()
   const errors = mappings.flatMap((change, index): FieldError[] => {
-    if (named.has(change.id)) return [fieldError(['mappings', index, 'id'], 'repeated', 'Each once.')]
-    named.add(change.id)
-    return [...(byId.has(change.id) ? [] : [missing(['mappings', index, 'id'])]), ...unknownIds(change, index, known)]
+    if (changedIds.has(change.id))
+      return [fieldError(['mappings', index, 'id'], 'repeated', 'Another entry changes this product too.')]
+    changedIds.add(change.id)
+    return [
+      ...(byId.has(change.id) ? [] : [buildMissingError(['mappings', index, 'id'])]),
+      ...findUnknownIds(change, index, catalogue),
+    ]
   })
   if (errors.length) throw invalid(...errors)
   const next = mappings.flatMap((change) => {
     const before = byId.get(change.id)
-    return before ? [changed(before, change)] : []
+    return before ? [applyChange(before, change)] : []
   })
   for (const one of next) byId.set(one.id, one)
-  const summary = summaryOf(byId.values())
+  const summary = summarizeProducts(byId.values())
   const status = summary.unmapped > 0 ? ('mapping_products' as const) : ('ready' as const)
   const statements = next.map(({ position, import_id, id: _, ...changes }) =>
     update(importProducts, changes, sql`import_id = ${import_id} and position = ${position}`),

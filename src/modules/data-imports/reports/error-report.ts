@@ -4,17 +4,15 @@ import { importRows } from '../../../db/schema/data-imports.ts'
 import { select } from '../../../db/select.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { type CanonicalRow, readCanonical } from '../../../domain/data-imports/files/canonical.ts'
-import { reportHeader, reportRow } from '../../../domain/data-imports/files/report.ts'
+import { writeReportHeader, writeReportRow } from '../../../domain/data-imports/files/report.ts'
 import { type FileSource, readBytes } from '../../../domain/data-imports/files/source.ts'
-import { canonicalOf, formatOf, originalOf } from '../mapping/index.ts'
-import type { LoadedImport } from '../queries.ts'
-import { dataDeleted } from '../deleted.ts'
-import type { StagedRow } from '../background/staged-rows.ts'
-import { problemsOf } from './rows.ts'
+import { type LoadedImport, buildDeletedError } from '../queries.ts'
+import type { StagedRow } from '../background/staged.ts'
+import { toProblems } from './rows.ts'
+import { openCanonical, getFormat, openOriginal } from '../mapping/source.ts'
 
-/** Rows that one query reads. */
 const rowsAPage = 200
-/** Bytes that one range has at most, unless one row is longer. */
+/** A longer row has a range of its own. */
 const windowBytes = 1_048_576
 
 interface ByteRange {
@@ -22,7 +20,7 @@ interface ByteRange {
   length: number
 }
 
-/** Ranges in ascending order, near ones read together. */
+/** Takes ranges in ascending order and reads near ones together. */
 async function readRanges(source: FileSource, ranges: readonly ByteRange[]): Promise<Uint8Array<ArrayBuffer>[]> {
   const parts: Uint8Array<ArrayBuffer>[] = []
   let window = { offset: 0, bytes: new Uint8Array() }
@@ -38,36 +36,36 @@ async function readRanges(source: FileSource, ranges: readonly ByteRange[]): Pro
   return parts
 }
 
-const faultyRows = (id: string, after: number) =>
+const selectFaultyRows = (id: string, after: number) =>
   select(getTableColumns(importRows))
     .from(importRows)
     .where(and(eq(importRows.import_id, id), gt(importRows.row_number, after), sql`errors <> '[]'`))
     .orderBy(asc(importRows.row_number))
     .limit(rowsAPage)
 
-async function canonicalRows(source: FileSource, rows: readonly StagedRow[]): Promise<CanonicalRow[]> {
+async function readCanonicalRows(source: FileSource, rows: readonly StagedRow[]): Promise<CanonicalRow[]> {
   const ranges = rows.map(({ byte_offset, byte_length }) => ({ offset: byte_offset, length: byte_length }))
   const bytes = await readRanges(source, ranges)
   return bytes.flatMap((part, index) => readCanonical(part, ranges[index]?.offset ?? 0, true).slice(0, 1))
 }
 
-async function* reportOf(ctx: Ctx, row: LoadedImport): AsyncGenerator<Uint8Array, void> {
-  const format = formatOf(row)
-  const [canonical, original] = [canonicalOf(ctx, format), await originalOf(ctx, row)]
+async function* streamReport(ctx: Ctx, row: LoadedImport): AsyncGenerator<Uint8Array, void> {
+  const format = getFormat(row)
+  const [canonical, original] = [openCanonical(ctx, format), await openOriginal(ctx, row)]
   const isText = format.kind === 'csv' && original !== null
   const { header } = format
-  yield reportHeader(format, isText && header ? await readBytes(original, header.offset, header.length) : null)
+  yield writeReportHeader(format, isText && header ? await readBytes(original, header.offset, header.length) : null)
   for (let after = 0; ;) {
-    const rows = await ctx.db.all(faultyRows(row.id, after))
+    const rows = await ctx.db.all(selectFaultyRows(row.id, after))
     const last = rows.at(-1)
     if (!last) return
-    const cells = await canonicalRows(canonical, rows)
+    const cells = await readCanonicalRows(canonical, rows)
     const ranges = cells.map(({ sourceOffset, sourceLength }) => ({ offset: sourceOffset, length: sourceLength }))
     const raw = isText ? await readRanges(original, ranges) : []
     for (const [index, { file_line, errors }] of rows.entries())
-      yield reportRow(format, {
+      yield writeReportRow(format, {
         line: file_line,
-        errors: problemsOf(errors, file_line).map(({ message }) => message),
+        errors: toProblems(errors, file_line).map(({ message }) => message),
         cells: cells[index]?.cells ?? [],
         raw: raw[index] ?? null,
         fault: cells[index]?.fault ?? null,
@@ -76,16 +74,15 @@ async function* reportOf(ctx: Ctx, row: LoadedImport): AsyncGenerator<Uint8Array
   }
 }
 
-/** The rows of a file that have errors, in the form of the file. */
 export function openErrorReport(ctx: Ctx, row: LoadedImport) {
   if (row.files_deleted_at !== null || row.rows_deleted_at !== null)
-    throw dataDeleted('The file of this import was deleted.')
+    throw buildDeletedError('The file of this import was deleted.')
   if (row.format === null) throw new AppError('invalid_transition', 'The file of this import has not been read.')
-  const format = formatOf(row)
+  const format = getFormat(row)
   const charset = format.kind === 'csv' ? format.encoding : 'utf-8'
   return {
     name: `${row.id}-errors.csv`,
     headers: { 'content-type': `text/csv; charset=${charset}` },
-    open: async () => reportOf(ctx, row),
+    open: async () => streamReport(ctx, row),
   }
 }

@@ -2,21 +2,20 @@ import { eq } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { dataImports } from '../../../db/schema/data-imports.ts'
 import { select } from '../../../db/select.ts'
-import { progressOf } from '../../../domain/data-imports/data-imports.ts'
+import { getImportProgress } from '../../../domain/data-imports/data-imports.ts'
 import type { LoadedImport } from '../queries.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
 
-/** The time between two reads of the import. */
 const pauseMs = 1000
-/** An idle connection sends a comment after this time, so that it stays open. */
+/** An idle connection gets a comment this often, so that it stays open. */
 const heartbeatMs = 15_000
-/** The connection ends after this time, and the client connects again. */
+/** The connection ends after this time and the client connects again. */
 const mostMs = 60_000
 
-const stateOf = (row: ImportRow) => ({
+const getState = (row: ImportRow) => ({
   status: row.status,
   phase: row.phase,
-  progress: progressOf(row),
+  progress: getImportProgress(row),
   total_rows: row.total_rows,
   processed_rows: row.processed_rows,
   total_orders: row.total_orders,
@@ -30,23 +29,22 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 async function* follow(ctx: Ctx, id: string): AsyncGenerator<string, void> {
   yield 'retry: 1000\n\n'
-  let said = ''
+  let lastState = ''
   let silentMs = 0
-  // The clock of a Worker does not move without I/O, so the pauses are counted.
+  // The clock of a Worker stands still without I/O, so the pauses are counted.
   for (let waitedMs = 0; waitedMs < mostMs; waitedMs += pauseMs) {
     const row = await ctx.db.first(select(importFields).from(dataImports).where(eq(dataImports.id, id)))
     if (!row) return
-    const state = JSON.stringify(stateOf(row))
+    const state = JSON.stringify(getState(row))
     if (row.phase === null) return yield `event: end\ndata: ${state}\n\n`
-    if (state !== said) yield `event: progress\ndata: ${state}\n\n`
+    if (state !== lastState) yield `event: progress\ndata: ${state}\n\n`
     else if (silentMs >= heartbeatMs) yield ': still at work\n\n'
-    silentMs = state === said && silentMs < heartbeatMs ? silentMs + pauseMs : 0
-    said = state
+    silentMs = state === lastState && silentMs < heartbeatMs ? silentMs + pauseMs : 0
+    lastState = state
     await pause(pauseMs)
   }
 }
 
-/** The progress of an import, as it happens. */
 export const openEvents = (ctx: Ctx, { id }: LoadedImport) => ({
   name: null,
   headers: { 'cache-control': 'private, no-store, no-transform', 'x-accel-buffering': 'no' },

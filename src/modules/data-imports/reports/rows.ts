@@ -10,9 +10,8 @@ import { inWords } from '../../../db/visibility.ts'
 import type { RowOutcome } from '../../../domain/data-imports/data-imports.ts'
 import type { StoredWarning } from '../../../domain/data-imports/mapping/index.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
-import type { LoadedImport } from '../queries.ts'
-import { dataDeleted } from '../deleted.ts'
-import { outcomeOf } from '../background/staged-rows.ts'
+import { type LoadedImport, buildDeletedError } from '../queries.ts'
+import { selectRowOutcome } from '../background/staged.ts'
 import type { Problem } from '../run/problems.ts'
 import type { RowFilters, RowOrdering, RowProblem } from '../run/run-contract.ts'
 
@@ -32,8 +31,7 @@ const listedFields = {
 
 export type ListedRow = RowOf<typeof listedFields> & { headers: Headers }
 
-/** Names of the file's columns by index. */
-export async function headersOf(db: Database, importId: string): Promise<Headers> {
+export async function loadHeaders(db: Database, importId: string): Promise<Headers> {
   const columns = await db.all(
     sql<{ source_index: number; source_column: string }>`select source_index, source_column from import_columns
       where import_id = ${importId}`,
@@ -41,7 +39,7 @@ export async function headersOf(db: Database, importId: string): Promise<Headers
   return new Map(columns.map(({ source_index, source_column }) => [source_index, source_column]))
 }
 
-export const namedProblems = (problems: readonly Problem[], headers: Headers): z.input<typeof RowProblem>[] =>
+export const nameProblems = (problems: readonly Problem[], headers: Headers): z.input<typeof RowProblem>[] =>
   problems.map(({ row, column, target_field, code, message, value }) => ({
     row,
     column: column === null ? null : (headers.get(column) ?? null),
@@ -51,8 +49,8 @@ export const namedProblems = (problems: readonly Problem[], headers: Headers): z
     value,
   }))
 
-/** Problems as a row stores them. Those of its staging have no line. */
-export const problemsOf = (stored: readonly StoredWarning[], line: number): Problem[] =>
+/** Problems from staging have no line. */
+export const toProblems = (stored: readonly StoredWarning[], line: number): Problem[] =>
   stored.map(({ row = line, column = null, target_field = null, code, message, value = null }) => ({
     row,
     column,
@@ -66,7 +64,7 @@ const withErrors = sql`import_rows.errors <> '[]'`
 
 const outcomesApart: readonly RowOutcome[] = ['updated', 'skipped', 'ignored', 'cancelled']
 
-/** The index that leads to the rows. Without one they are passed in their order. */
+/** Without an index, rows are read in their order. */
 function chooseIndex({ order_id, outcome, has_errors }: RowFilters): SQL {
   if (order_id !== undefined) return sql`indexed by import_rows_of_order`
   // Every row with the outcome `error` has one.
@@ -74,7 +72,7 @@ function chooseIndex({ order_id, outcome, has_errors }: RowFilters): SQL {
   return outcome && outcomesApart.includes(outcome) ? sql`indexed by import_rows_by_outcome` : sql``
 }
 
-/** The conditions of the partial indexes stand here word by word, so that SQLite uses them. */
+/** Repeats the conditions of the partial indexes literally, so that SQLite uses them. */
 function buildConditions(importId: string, { order_id, outcome, has_errors }: RowFilters): SQL[] {
   const conditions = [
     order_id === undefined
@@ -90,12 +88,12 @@ function buildConditions(importId: string, { order_id, outcome, has_errors }: Ro
 
 /** Only rows of created orders have no outcome of their own. */
 function buildOutcome(outcome: RowOutcome): SQL[] {
-  if (outcome === 'created') return [sql`${outcomeOf(sql`import_rows`)} = 'created'`]
+  if (outcome === 'created') return [sql`${selectRowOutcome(sql`import_rows`)} = 'created'`]
   const isThis = sql`import_rows.outcome = ${outcome}`
   return outcomesApart.includes(outcome) ? [isThis, inWords(sql`import_rows.outcome`, outcomesApart)] : [isThis]
 }
 
-/** The stored number of rows with an outcome, less those with errors where the others are listed. */
+/** Subtracts the rows with errors where only the others are listed. */
 function buildCount({ id, row_counts }: LoadedImport, filters: RowFilters): SQL<{ n: number }> | undefined {
   const { order_id, outcome, has_errors } = filters
   if (row_counts === null || order_id !== undefined || has_errors || (outcome === undefined && has_errors !== false))
@@ -105,18 +103,19 @@ function buildCount({ id, row_counts }: LoadedImport, filters: RowFilters): SQL<
       ? sql`(select count(*) from import_rows indexed by import_rows_of_order where import_id = ${id})`
       : sql`(select coalesce(row_counts ->> ${outcome}, 0) from data_imports where id = ${id})`
   if (has_errors === undefined) return sql`select ${all} as n`
-  const others = joinConditions(buildConditions(id, { outcome, has_errors: true }))
+  const withErrorsToo = joinConditions(buildConditions(id, { outcome, has_errors: true }))
   return sql`select ${all} - (select count(*) from import_rows indexed by import_rows_with_errors
-    where import_rows.import_id = ${id} and ${others}) as n`
+    where import_rows.import_id = ${id} and ${withErrorsToo}) as n`
 }
 
-export async function listImportRows(
+export async function listRows(
   ctx: Ctx,
   row: LoadedImport,
   page: PageRequest,
   { ordering, filters }: { ordering: RowOrdering; filters: RowFilters },
 ): Promise<Page<ListedRow>> {
-  if (row.rows_deleted_at !== null) throw dataDeleted('The rows of this import were deleted 30 days after its end.')
+  if (row.rows_deleted_at !== null)
+    throw buildDeletedError('The rows of this import were deleted 30 days after its end.')
   const { id } = row
   const rows = await paginate(ctx.db, page, {
     from: sql`import_rows ${chooseIndex(filters)}`,
@@ -129,6 +128,6 @@ export async function listImportRows(
     maxOffset: maxIndexedOffset,
     count: buildCount(row, filters),
   })
-  const headers = await headersOf(ctx.db, id)
+  const headers = await loadHeaders(ctx.db, id)
   return { ...rows, rows: rows.rows.map((one) => ({ ...one, headers })) }
 }

@@ -2,23 +2,23 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { releaseContent } from '../../files/index.ts'
-import { canonicalPrefix } from '../mapping/index.ts'
+import { buildCanonicalPrefix } from '../mapping/source.ts'
 
 const keysAPage = 1000
 
-async function canonicalKeys(job: JobCtx, importId: string): Promise<string[]> {
+async function listCanonicalKeys(job: JobCtx, importId: string): Promise<string[]> {
   const keys: string[] = []
   for (;;) {
     const after = keys.at(-1) ?? ''
-    const listed = await job.files.list({ prefix: canonicalPrefix(importId), after, limit: keysAPage })
+    const listed = await job.files.list({ prefix: buildCanonicalPrefix(importId), after, limit: keysAPage })
     keys.push(...listed.map(({ key }) => key))
     if (listed.length < keysAPage) return keys
   }
 }
 
-/** Deletes the canonical copy of an import, and the samples of its columns. The import itself stays in lists. */
+/** The import itself stays in lists. */
 export async function forgetCopy(job: JobCtx, importId: string): Promise<Statement[]> {
-  const keys = await canonicalKeys(job, importId)
+  const keys = await listCanonicalKeys(job, importId)
   return [
     sql`update data_imports set files_deleted_at = ${job.now()}, version = version + 1
       where id = ${importId} and files_deleted_at is null`,
@@ -33,14 +33,14 @@ interface ImportFile {
   storage_key: string
 }
 
-export const storedFileOf = (job: JobCtx, fileId: string | null): Promise<ImportFile | undefined> =>
+export const findStoredFile = (job: JobCtx, fileId: string | null): Promise<ImportFile | undefined> =>
   job.db.first(
     sql<ImportFile>`select organization_id, storage_key from files where id = ${fileId} and storage_key is not null`,
   )
 
-/** Deletes the bytes of the uploaded file with the last import that may read them. The file stays in lists. */
+/** Deletes the bytes with the last import that may read them. The file stays in lists. */
 export async function forgetOriginal(job: JobCtx, fileId: string | null): Promise<Statement[]> {
-  const file = await storedFileOf(job, fileId)
+  const file = await findStoredFile(job, fileId)
   if (!file) return []
   return [
     sql`update files set storage_key = null, version = version + 1, modified_at = ${job.now()}
@@ -50,7 +50,7 @@ export async function forgetOriginal(job: JobCtx, fileId: string | null): Promis
   ]
 }
 
-/** Deletes the bytes although other imports and files have the same. */
+/** Deletes the bytes for all imports and files that have them. */
 export const forgetContent = (job: JobCtx, { organization_id, storage_key }: ImportFile): Statement[] => [
   sql`update files set storage_key = null, version = version + 1, modified_at = ${job.now()}
     where organization_id = ${organization_id} and storage_key = ${storage_key}`,

@@ -2,19 +2,18 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { countRows, type RowCounts, type RowOutcome, undoDays } from '../../../domain/data-imports/data-imports.ts'
 import { dayMs } from '../../../domain/time/instants.ts'
-import { outcomeOf } from '../background/staged-rows.ts'
+import { selectRowOutcome } from '../background/staged.ts'
 import { commitStep, endPhase, type ImportRow } from '../background/steps.ts'
 
 const cancelled: RowOutcome = 'cancelled'
 const created: RowOutcome = 'created'
 
-/** Rows that one step of a cancelled import marks. */
 const rowsPerStep = 5000
 
-const decidedRows = (stored: RowCounts | null): number =>
+const countDecidedRows = (stored: RowCounts | null): number =>
   Object.values(stored ?? {}).reduce((sum, rows) => sum + rows, 0)
 
-/** Marks what a cancelled import did not decide any more, a range of rows at a time. Orders are numbered by rows. */
+/** Marks a range of rows. Orders have the numbers of their first rows. */
 export async function cancelStep(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
   const cancelled_rows = 'cancelled_rows' in row.position ? row.position.cancelled_rows : 0
   const [last] = await job.db.all(
@@ -29,7 +28,7 @@ export async function cancelStep(job: JobCtx, row: ImportRow): Promise<ImportRow
       and number > ${cancelled_rows} and number <= ${to}`,
     sql`update import_rows set outcome = ${cancelled} where import_id = ${row.id} and outcome is null
       and row_number > ${cancelled_rows} and row_number <= ${to}
-      and ${outcomeOf(sql`import_rows`)} is not ${created}`,
+      and ${selectRowOutcome(sql`import_rows`)} is not ${created}`,
   ]
   if (!isLast) return commitStep(job, row, { position: { cancelled_rows: to }, statements })
   const now = job.now()
@@ -39,7 +38,7 @@ export async function cancelStep(job: JobCtx, row: ImportRow): Promise<ImportRow
     changes: {
       processed_rows: row.total_rows,
       completed_at: now,
-      row_counts: countRows(row.row_counts, { cancelled: row.total_rows - decidedRows(row.row_counts) }),
+      row_counts: countRows(row.row_counts, { cancelled: row.total_rows - countDecidedRows(row.row_counts) }),
       undo_until: hasOrders ? now + undoDays * dayMs : null,
     },
     statements,

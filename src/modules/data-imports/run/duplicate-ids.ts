@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
-import { rowsOfKeys } from '../background/staged-orders.ts'
+import { selectRowNumbers } from '../background/staged.ts'
 
-const idOf = sql`json_extract(r.data, '$.values."order.external_id"')`
+const externalId = sql`json_extract(r.data, '$.values."order.external_id"')`
 
 interface FirstRow {
   external_id: string
@@ -11,25 +11,25 @@ interface FirstRow {
   group_key: string
 }
 
-/** By external id: the first row of the file that has it, where rows are not grouped by it. */
-export async function firstRowsById(
+/** Finds the first row with each external id, for files that are not grouped by it. */
+export async function findFirstRows(
   db: Database,
   importId: string,
   ids: readonly string[],
 ): Promise<Map<string, FirstRow>> {
   const columns = sql`wanted.value as external_id, r.row_number, r.file_line, r.group_key`
-  // The index of these rows leaves out those whose key happens to be the id. Its condition is repeated word by word.
+  // The index excludes rows whose key happens to be the id. Its condition is repeated literally.
   const rows = await db.all(
     sql<FirstRow>`with wanted as (select value from json_each(${JSON.stringify(ids)}))
       select ${columns} from wanted cross join import_rows r
-        on r.import_id = ${importId} and ${idOf} = wanted.value and r.group_key <> ${idOf}
+        on r.import_id = ${importId} and ${externalId} = wanted.value and r.group_key <> ${externalId}
         and r.row_number = (select min(s.row_number) from import_rows s where s.import_id = ${importId}
           and json_extract(s.data, '$.values."order.external_id"') = wanted.value
           and s.group_key <> json_extract(s.data, '$.values."order.external_id"'))
       union all
       select r.group_key as external_id, r.row_number, r.file_line, r.group_key from import_rows r
-        where r.import_id = ${importId} and r.group_key = ${idOf}
-          and r.row_number in ${rowsOfKeys(importId, sql`(select value from wanted)`)}
+        where r.import_id = ${importId} and r.group_key = ${externalId}
+          and r.row_number in ${selectRowNumbers(importId, sql`(select value from wanted)`)}
       order by row_number desc`,
   )
   return new Map(rows.map((row) => [row.external_id, row]))

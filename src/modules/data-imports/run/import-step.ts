@@ -6,23 +6,30 @@ import type { RunPosition } from '../../../domain/data-imports/import-position.t
 import { dayMs } from '../../../domain/time/instants.ts'
 import { type ImportRun, type ImportState, planGroup, races, readGroupWithin } from '../../order-import/index.ts'
 import { receiptMessageOf, enqueueEmails } from '../../transactional-emails/index.ts'
-import { commitStep, endPhase, type ImportRow, isStillThere, misplaced, type PhaseStep } from '../background/steps.ts'
+import {
+  commitStep,
+  endPhase,
+  type ImportRow,
+  holdsPosition,
+  buildPositionError,
+  type PhaseStep,
+} from '../background/steps.ts'
 import { cancelStep } from './cancel-step.ts'
-import { countersAfter, outcomeStatements } from './outcomes.ts'
+import { buildCounters, buildOutcomeStatements } from './outcomes.ts'
 import { OrderWindow } from './order-window.ts'
-import { fitting, numbered, planOrders } from './plan-orders.ts'
+import { takeFittingOrders, numberOrders, planOrders } from './plan-orders.ts'
 import { type ReadOrder, readOrders } from './read-orders.ts'
-import { loadSetting, type RunSetting, sourceOf } from './setting.ts'
+import { loadSetting, type RunSetting, getImportSource } from './setting.ts'
 
-function positionOf(row: ImportRow): RunPosition {
+function getRunPosition(row: ImportRow): RunPosition {
   if ('changeable' in row.position) return row.position
-  throw misplaced(row)
+  throw buildPositionError(row)
 }
 
 const maxTries = 5
 
 /** From 0 to 1. */
-const shareOf = ({ total_rows }: ImportRow, processed: number): number =>
+const getShare = ({ total_rows }: ImportRow, processed: number): number =>
   total_rows === 0 ? 1 : Math.floor((100 * processed) / total_rows) / 100
 
 /** Orders that can be decided: those of one transaction, with what was read for them, if it was. */
@@ -40,17 +47,17 @@ interface Loaded {
   next: { after: number; chunk: DueOrders } | null
 }
 
-/** What one consumer has loaded; it is loaded anew with every message. */
+/** A consumer loads the run again with every message. */
 const settings = new WeakMap<JobCtx, Loaded>()
 
-async function settingOf(job: JobCtx, row: ImportRow, { changeable }: RunPosition): Promise<Loaded> {
-  const known = settings.get(job)
-  if (known?.setting.row.id === row.id && known.epoch === row.epoch) return known
+async function loadRun(job: JobCtx, row: ImportRow, { changeable }: RunPosition): Promise<Loaded> {
+  const cached = settings.get(job)
+  if (cached?.setting.row.id === row.id && cached.epoch === row.epoch) return cached
   const setting = await loadSetting(job.db, row)
   const { edition, options, definitions } = setting
   const run: ImportRun = {
     edition,
-    source: sourceOf(row),
+    source: getImportSource(row),
     on_duplicate: options.on_duplicate,
     dry_run: false,
     with_before: true,
@@ -66,45 +73,47 @@ async function settingOf(job: JobCtx, row: ImportRow, { changeable }: RunPositio
   return loaded
 }
 
-/** Where work goes on that begins anew: before the first order without an outcome. */
-async function resumed(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
+/** Continues before the first order without an outcome. */
+async function resumeImport(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
   const open = await job.db.first(
     sql<{ number: number | null; rows: number }>`select min(number) as number, coalesce(sum(rows_count), 0) as rows
       from import_orders where import_id = ${row.id} and outcome is null`,
   )
-  const { changeable } = positionOf(row)
+  const { changeable } = getRunPosition(row)
   const after = open?.number ? open.number - 1 : row.total_rows
   const processed_rows = row.total_rows - (open?.rows ?? 0)
-  const position = { after, changeable, progress: shareOf(row, processed_rows) }
+  const position = { after, changeable, progress: getShare(row, processed_rows) }
   return commitStep(job, row, { position, changes: { processed_rows } })
 }
 
-/** Ends the import: every row has an outcome. */
-function finish(job: JobCtx, row: ImportRow): Promise<null> {
+function finishImport(job: JobCtx, row: ImportRow): Promise<null> {
   const hasFaults = row.failed_orders > 0 || row.invalid_rows > 0
-  const taken = row.created_orders + row.updated_orders
-  const isFailed = hasFaults && taken + row.skipped_orders === 0
+  const importedOrders = row.created_orders + row.updated_orders
+  const isFailed = hasFaults && importedOrders + row.skipped_orders === 0
   const now = job.now()
-  const failure = { error_code: 'all_orders_failed', error_message: 'No order of the file could be imported.' }
+  const failure = {
+    error_code: 'all_orders_failed',
+    error_message: 'None of the orders could be imported. The rows show the reasons.',
+  }
   return endPhase(job, row, {
     status: isFailed ? 'failed' : hasFaults ? 'completed_with_errors' : 'completed',
     changes: {
       completed_at: now,
-      undo_until: taken > 0 ? now + undoDays * dayMs : null,
+      undo_until: importedOrders > 0 ? now + undoDays * dayMs : null,
       ...(isFailed ? failure : {}),
     },
   })
 }
 
-/** The orders that are decided next. A lost race leaves nothing that was read before. */
-async function chunkAfter(job: JobCtx, loaded: Loaded, after: number, limit: number): Promise<DueOrders> {
+/** A lost race discards what was read ahead. */
+async function takeChunk(job: JobCtx, loaded: Loaded, after: number, limit: number): Promise<DueOrders> {
   const { next, setting, window } = loaded
   loaded.next = null
   if (next?.after === after) return next.chunk
-  return { read: fitting(await readOrders(job.db, setting, await window.next(after, limit))) }
+  return { read: takeFittingOrders(await readOrders(job.db, setting, await window.next(after, limit))) }
 }
 
-/** Reads at the end of a transaction what the next one needs, so that none makes two round trips. */
+/** The transaction reads what the next one needs, which saves a round trip. */
 async function readAhead(
   job: JobCtx,
   loaded: Loaded,
@@ -112,9 +121,9 @@ async function readAhead(
   planned: Pick<ImportState, 'has_hashes'>,
 ): Promise<{ statements: Statement[]; take: () => void }> {
   const { run, setting, window } = loaded
-  const known = window.known(after, ordersPerChunk)
-  const read = fitting(await readOrders(job.db, setting, known))
-  const state = readGroupWithin(run, numbered(read), planned)
+  const stagedOrders = window.known(after, ordersPerChunk)
+  const read = takeFittingOrders(await readOrders(job.db, setting, stagedOrders))
+  const state = readGroupWithin(run, numberOrders(read), planned)
   const more = window.readOn(after, read.at(-1)?.row.number ?? after, ordersPerChunk)
   return {
     statements: [...(read.length > 0 ? state.statements : []), ...more.statements],
@@ -125,39 +134,39 @@ async function readAhead(
   }
 }
 
-/** Decides on the next orders and commits them with their outcomes and the new position. Undefined for a lost race. */
+/** Answers undefined for a lost race. */
 async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<ImportRow | null | undefined> {
-  const position = positionOf(row)
+  const position = getRunPosition(row)
   const { after: before = 0 } = position
-  const loaded = await settingOf(job, row, position)
+  const loaded = await loadRun(job, row, position)
   const { run, setting } = loaded
-  const { read, state } = await chunkAfter(job, loaded, before, limit)
-  if (read.length === 0) return finish(job, row)
+  const { read, state } = await takeChunk(job, loaded, before, limit)
+  if (read.length === 0) return finishImport(job, row)
   const { orders, planned } = await planOrders(read, setting.options, (group) => planGroup(job, run, group, state?.()))
   const after = read.at(-1)?.row.number ?? before
-  const changes = countersAfter(row, orders)
+  const changes = buildCounters(row, orders)
   const ahead = await readAhead(job, loaded, after, planned)
   const next = await commitStep(job, row, {
-    position: { ...position, after, progress: shareOf(row, changes.processed_rows) },
+    position: { ...position, after, progress: getShare(row, changes.processed_rows) },
     changes,
     statements: [
       ...planned.statements,
-      ...outcomeStatements(row.id, orders, planned.decision.recorded()),
+      ...buildOutcomeStatements(row.id, orders, planned.decision.recorded()),
       ...ahead.statements,
     ],
     races,
   })
-  if (!next) return (await isStillThere(job, row)) ? undefined : null
+  if (!next) return (await holdsPosition(job, row)) ? undefined : null
   ahead.take()
   if (run.receipt_message !== null && planned.decision.receipts.length > 0) await enqueueEmails(job)
   return next
 }
 
-/** Imports the next orders of a file. An order that races with somebody else is decided again, at last by itself. */
+/** Orders that race with other requests are decided again, at last one by one. */
 export const importStep: PhaseStep = async (job, row) => {
   if (row.status === 'cancelling') return cancelStep(job, row)
-  const { after } = positionOf(row)
-  if (after === undefined) return resumed(job, row)
+  const { after } = getRunPosition(row)
+  if (after === undefined) return resumeImport(job, row)
   for (const limit of [ordersPerChunk, 1])
     for (let tries = 1; tries <= maxTries; tries++) {
       const next = await importChunk(job, row, limit)

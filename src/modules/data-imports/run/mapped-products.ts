@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import { decodeAs, fromJson } from '../../../db/select.ts'
-import { type PlacedRow, productKey, productOf } from '../../../domain/data-imports/mapping/index.ts'
+import { type PlacedRow, buildProductKey, readProduct } from '../../../domain/data-imports/mapping/index.ts'
 
-/** What the user decided for a product of the file, with the names that the edition has for it today. */
+/** The names are those that the edition has today. */
 export interface MappedProduct {
   product_key: string
   action: 'map' | 'create' | 'ignore' | null
@@ -20,17 +20,16 @@ export interface MappedProduct {
 const mappedOptions = fromJson<string[]>(sql`(select json_group_array(o.name) from json_each(ip.option_ids) as chosen
   join options o on o.id = chosen.value and o.product_id = ip.product_id)`)
 
-/** Looks up what is not known yet of the products that the rows sell. */
 export async function lookUpProducts(
   db: Database,
   importId: string,
   rows: readonly PlacedRow[],
   known: Map<string, MappedProduct | null>,
 ): Promise<void> {
-  const tuples = rows.flatMap((row) => productOf(row.values) ?? [])
-  const missing = [...new Set(tuples.map(productKey))].filter((key) => !known.has(key))
+  const tuples = rows.flatMap((row) => readProduct(row.values) ?? [])
+  const missing = [...new Set(tuples.map(buildProductKey))].filter((key) => !known.has(key))
   if (missing.length === 0) return
-  const found = await db.all(
+  const mappedProducts = await db.all(
     decodeAs(
       { options: mappedOptions },
       sql<MappedProduct>`select ip.product_key, ip.action, ip.product_id, ip.variant_id, ip.location_id,
@@ -46,7 +45,7 @@ export async function lookUpProducts(
     ),
   )
   for (const key of missing) known.set(key, null)
-  for (const product of found) known.set(product.product_key, product)
+  for (const product of mappedProducts) known.set(product.product_key, product)
 }
 
 const isGone = (mapped: MappedProduct): boolean =>
@@ -59,15 +58,15 @@ export type SoldAs = { row: PlacedRow } | 'ignored' | { code: 'unknown_product';
 
 type ProductValues = PlacedRow['values']
 
-/** The row with its product under the name that the edition has, as the mapping says. */
-export function soldAs(row: PlacedRow, products: RunProducts, mayCreate: boolean): SoldAs {
-  const tuple = productOf(row.values)
+/** Replaces the product of a row as the mapping says. */
+export function resolveProduct(row: PlacedRow, products: RunProducts, mayCreate: boolean): SoldAs {
+  const tuple = readProduct(row.values)
   if (!tuple) return { row }
-  const mapped = products.get(productKey(tuple))
+  const mapped = products.get(buildProductKey(tuple))
   if (mapped?.action === 'ignore') return 'ignored'
   const unknown = (message: string): SoldAs => ({ code: 'unknown_product', message })
-  if (!mapped?.action) return unknown(`Nothing says which product "${tuple.product}" is.`)
-  if (isGone(mapped)) return unknown(`What "${tuple.product}" was mapped to is not in the edition any more.`)
+  if (!mapped?.action) return unknown(`The product "${tuple.product}" is not mapped.`)
+  if (isGone(mapped)) return unknown(`"${tuple.product}" is mapped to a product that no longer exists in the edition.`)
   if (mapped.action === 'create' && !mayCreate) return unknown(`The edition has no product "${tuple.product}".`)
   const { options } = mapped
   const isAsRead = mapped.action === 'create' && !mapped.product && !mapped.variant && !mapped.location

@@ -1,15 +1,15 @@
 import { readInTransaction } from '../../../db/commit.ts'
 import type { Database, Statement } from '../../../db/database.ts'
-import { loadOrders, ordersAfter, ordersIn, rowsInOrders, type StagedOrder } from './read-orders.ts'
+import { loadOrders, selectOrdersAfter, groupOrders, selectRowsOfOrders, type StagedOrder } from './read-orders.ts'
 
 /** Orders that are read at once; a transaction takes in some of them. */
 const ordersPerRead = 100
 
-/** The orders of an import with their rows, some ahead of those that are decided next. */
+/** Reads orders some steps ahead of the import. */
 export class OrderWindow {
   readonly #db: Database
   readonly #importId: string
-  /** Orders behind the one with this number are known, up to the last of `#orders`. */
+  /** Orders behind this number are known, up to the last of `#orders`. */
   #from = 0
   #orders: readonly StagedOrder[] = []
   #isWhole = false
@@ -19,11 +19,11 @@ export class OrderWindow {
     this.#importId = importId
   }
 
-  /** At most `limit` orders behind the one with the number `after`; none at the end of the import. */
+  /** Answers none at the end of the import. */
   async next(after: number, limit: number): Promise<readonly StagedOrder[]> {
     this.#moveTo(after)
     if (this.#orders.length === 0 && !this.#isWhole)
-      this.#add(await loadOrders(this.#db, this.#importId, ordersAfter(this.#importId, after, ordersPerRead)))
+      this.#add(await loadOrders(this.#db, this.#importId, selectOrdersAfter(this.#importId, after, ordersPerRead)))
     return this.known(after, limit)
   }
 
@@ -34,26 +34,26 @@ export class OrderWindow {
   }
 
   /**
-   * Reads further orders at the end of the transaction of the orders up to `decided`, where fewer than `enough` are known
-   * behind the number `after`. Once it is committed, `take` adds them and forgets those that were decided.
+   * Reads further orders in the transaction of the orders up to `decided` if fewer than `enough` are known behind
+   * `after`. After the commit, `take` adds them and forgets the decided ones.
    */
   readOn(decided: number, after: number, enough: number): { statements: readonly Statement[]; take: () => void } {
     const forget = () => this.#moveTo(decided)
     if (this.#isWhole || this.known(after, enough).length === enough) return { statements: [], take: forget }
     const last = this.#orders.at(-1)?.number ?? after
     const { statements, rows } = readInTransaction({
-      rows: rowsInOrders(this.#importId, ordersAfter(this.#importId, last, ordersPerRead)),
+      rows: selectRowsOfOrders(this.#importId, selectOrdersAfter(this.#importId, last, ordersPerRead)),
     })
     return {
       statements,
       take: () => {
         forget()
-        this.#add(ordersIn(rows().rows ?? []))
+        this.#add(groupOrders(rows().rows ?? []))
       },
     }
   }
 
-  /** Forgets the orders up to that number, and all of them where it stands before them. */
+  /** Forgets decided orders, or all of them when the import goes back. */
   #moveTo(after: number): void {
     const isBehind = after < this.#from
     this.#orders = isBehind ? [] : this.#orders.filter(({ number }) => number > after)

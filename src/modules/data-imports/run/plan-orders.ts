@@ -1,26 +1,29 @@
 import { maxUnitsPerOrder } from '../../../domain/orders/external-orders.ts'
-import { type GroupDecision, type NumberedOrder, type OrderOutcome, rowsOf } from '../../order-import/index.ts'
-import { type Problem, problemAt, problemOf } from './problems.ts'
+import {
+  type GroupDecision,
+  type NumberedOrder,
+  type OrderOutcome,
+  listInsertedRows,
+} from '../../order-import/index.ts'
+import { type Problem, buildProblem, toProblem } from './problems.ts'
 import type { ReadOrder } from './read-orders.ts'
 
-/** What becomes of one order of the file. */
 export interface PlannedOrder {
   read: ReadOrder
-  /** `ignored` where all of its rows are. */
+  /** `ignored`: all rows of the order are ignored. */
   outcome: 'created' | 'updated' | 'skipped' | 'error' | 'ignored'
   order_id: string | null
   problems: readonly Problem[]
   warnings: readonly Problem[]
 }
 
-/** What the engine answers for a group, whether it is to be written or only shown. */
 export interface Planned {
   outcomes: readonly OrderOutcome[]
   decision: GroupDecision
 }
 
-/** The first orders that one transaction takes: no external id twice, no more units than one order may have. */
-export function fitting(read: readonly ReadOrder[]): ReadOrder[] {
+/** A group has no external id twice and no more units than one order may have. */
+export function takeFittingOrders(read: readonly ReadOrder[]): ReadOrder[] {
   const ids = new Set<string>()
   let units = 0
   const end = read.findIndex(({ order }, index) => {
@@ -33,52 +36,52 @@ export function fitting(read: readonly ReadOrder[]): ReadOrder[] {
   return end === -1 ? [...read] : read.slice(0, end)
 }
 
-/** The orders that can be read, but those that are refused by their place. */
-export const numbered = (read: readonly ReadOrder[], refused: ReadonlySet<number> = new Set()): NumberedOrder[] =>
+export const numberOrders = (read: readonly ReadOrder[], refused: ReadonlySet<number> = new Set()): NumberedOrder[] =>
   read.flatMap(({ order }, index) => (order && !refused.has(index) ? [{ index, path: [], order }] : []))
 
-/** Orders, by their place in the group, that would make a customer. */
-function withNewPeople({ outcomes, decision }: Planned): Set<number> {
-  const added = new Set(rowsOf(decision.writes, 'users').map(({ id }) => id))
+/** Answers their places in the group. */
+function findOrdersOfNewPeople({ outcomes, decision }: Planned): Set<number> {
+  const added = new Set(listInsertedRows(decision.writes, 'users').map(({ id }) => id))
   const orders = new Set(decision.orders.flatMap(({ id, user_id }) => (added.has(user_id) ? [id] : [])))
-  for (const { order_id, user_id } of rowsOf(decision.writes, 'purchases')) if (added.has(user_id)) orders.add(order_id)
+  for (const { order_id, user_id } of listInsertedRows(decision.writes, 'purchases'))
+    if (added.has(user_id)) orders.add(order_id)
   return new Set(outcomes.flatMap(({ index, order_id }) => (order_id !== null && orders.has(order_id) ? [index] : [])))
 }
 
-const unknownCustomer = (read: ReadOrder): Problem =>
-  problemAt(
+const buildUnknownCustomer = (read: ReadOrder): Problem =>
+  buildProblem(
     read.lines[0] ?? 0,
     'customer.email',
     'does_not_exist',
-    'The order names somebody who is no customer yet, and the import makes none.',
+    'The customer does not exist yet, and this import does not create customers.',
   )
 
-function ofOutcome(read: ReadOrder, outcome: OrderOutcome): PlannedOrder {
+function buildPlannedOrder(read: ReadOrder, outcome: OrderOutcome): PlannedOrder {
   const { decided } = read
-  const at = (errors: OrderOutcome['errors']) => (decided ? errors.map((error) => problemOf(decided, error)) : [])
+  const at = (errors: OrderOutcome['errors']) => (decided ? errors.map((error) => toProblem(decided, error)) : [])
   const { action, order_id } = outcome
   const problems = at(outcome.errors)
   return { read, outcome: action, order_id, problems, warnings: [...read.warnings, ...at(outcome.warnings)] }
 }
 
 /**
- * What becomes of the orders of one transaction. `plan` asks the engine; `create_users` false refuses orders of people
- * who are not known. Preview and import both come through here.
+ * Decides the orders of one transaction, for previews and imports. `plan` asks the engine. Without `create_users`,
+ * orders of unknown people are refused.
  */
 export async function planOrders<P extends Planned>(
   read: readonly ReadOrder[],
   { create_users }: { create_users: boolean },
   plan: (group: NumberedOrder[]) => Promise<P>,
 ): Promise<{ orders: PlannedOrder[]; planned: P }> {
-  let planned = await plan(numbered(read))
-  const strangers = create_users ? new Set<number>() : withNewPeople(planned)
-  if (strangers.size > 0) planned = await plan(numbered(read, strangers))
+  let planned = await plan(numberOrders(read))
+  const strangers = create_users ? new Set<number>() : findOrdersOfNewPeople(planned)
+  if (strangers.size > 0) planned = await plan(numberOrders(read, strangers))
   const outcomes = new Map(planned.outcomes.map((outcome) => [outcome.index, outcome]))
   const orders = read.map((one, index): PlannedOrder => {
     const outcome = outcomes.get(index)
-    if (outcome) return ofOutcome(one, outcome)
+    if (outcome) return buildPlannedOrder(one, outcome)
     const refused = { read: one, outcome: 'error', order_id: null, warnings: [] } as const
-    if (strangers.has(index)) return { ...refused, problems: [unknownCustomer(one)] }
+    if (strangers.has(index)) return { ...refused, problems: [buildUnknownCustomer(one)] }
     const isIgnored = one.kept.length === 0 && one.problems.length === 0
     return isIgnored ? { ...refused, outcome: 'ignored', problems: [] } : { ...refused, problems: one.problems }
   })

@@ -1,8 +1,8 @@
 import type { z } from '@hono/zod-openapi'
 import { toMajor } from '../../../domain/money.ts'
 import { formatFullName } from '../../../domain/accounts/users.ts'
-import type { PreviewedOrder } from '../preview/index.ts'
-import { type ListedRow, namedProblems, problemsOf } from '../reports/rows.ts'
+import { getAction, type PreviewedOrder } from '../preview/preview.ts'
+import { type ListedRow, nameProblems, toProblems } from '../reports/rows.ts'
 import type { ImportedRow, PreviewOrder } from './run-contract.ts'
 
 export function presentImportRow(row: ListedRow): z.input<typeof ImportedRow> {
@@ -16,14 +16,12 @@ export function presentImportRow(row: ListedRow): z.input<typeof ImportedRow> {
     undo_outcome,
     undo_reason,
     values: data.values,
-    errors: namedProblems(problemsOf(errors, file_line), headers),
-    warnings: namedProblems(problemsOf(warnings, file_line), headers),
+    errors: nameProblems(toProblems(errors, file_line), headers),
+    warnings: nameProblems(toProblems(warnings, file_line), headers),
   }
 }
 
-const named = (name: string | null) => (name === null ? null : { name })
-
-const actions = { created: 'create', updated: 'update', skipped: 'skip', error: 'error', ignored: 'ignore' } as const
+const toNamed = (name: string | null) => (name === null ? null : { name })
 
 export function presentPreviewOrder(one: PreviewedOrder): z.input<typeof PreviewOrder> {
   const { planned, headers, customer_id, amount_minor, changes } = one
@@ -34,7 +32,7 @@ export function presentPreviewOrder(one: PreviewedOrder): z.input<typeof Preview
     row_numbers: [...read.lines],
     external_id: decided?.external_id ?? null,
     order_number: decided?.order_number ?? null,
-    action: actions[outcome],
+    action: getAction(one),
     order_id: outcome === 'created' ? null : order_id,
     status: decided?.status ?? null,
     amount: amount_minor === null ? null : toMajor(amount_minor),
@@ -48,8 +46,8 @@ export function presentPreviewOrder(one: PreviewedOrder): z.input<typeof Preview
     },
     items: (order?.items ?? []).map((item) => ({
       product: { name: item.product },
-      variant: named(item.variant),
-      location: named(item.location),
+      variant: toNamed(item.variant),
+      location: toNamed(item.location),
       options: [...item.options],
       quantity: item.quantity,
       unit_price: toMajor(item.price_minor),
@@ -57,7 +55,7 @@ export function presentPreviewOrder(one: PreviewedOrder): z.input<typeof Preview
       row: decided?.items[item.position]?.line ?? 0,
     })),
     changes: [...changes],
-    errors: namedProblems(problems, headers),
-    warnings: namedProblems(warnings, headers),
+    errors: nameProblems(problems, headers),
+    warnings: nameProblems(warnings, headers),
   }
 }

@@ -1,11 +1,10 @@
 import type { FieldError } from '../../../domain/errors.ts'
 import type { DecidedOrder } from '../../../domain/data-imports/mapping/index.ts'
 
-/** What is wrong with a row, or was not as it says, in the file's own terms. */
 export interface Problem {
-  /** Line of the file, as a text editor counts them. */
+  /** Lines count as in a text editor. */
   row: number
-  /** Index of the column; null for what no column says. */
+  /** Null for a problem without a column. */
   column: number | null
   target_field: string | null
   code: string
@@ -13,10 +12,9 @@ export interface Problem {
   value: string | null
 }
 
-/** What is kept of one row. */
 export const maxProblems = 20
 
-export const problemAt = (row: number, target_field: string | null, code: string, message: string): Problem => ({
+export const buildProblem = (row: number, target_field: string | null, code: string, message: string): Problem => ({
   row,
   column: null,
   target_field,
@@ -25,19 +23,17 @@ export const problemAt = (row: number, target_field: string | null, code: string
   value: null,
 })
 
-const stepsOf = (pointer: string): string[] =>
+const parsePointer = (pointer: string): string[] =>
   pointer
     .split('/')
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 
-const nothingSold =
-  'Nothing is sold in this order: its rows only take items back, and no row has the items that they take.'
+const nothingSold = 'The rows of this order only return items, and no row sells these items.'
 
 const ownGroups = new Set(['customer', 'consents'])
 
-/** The target that a field of an order comes from. */
-function targetOf([first = '', ...rest]: readonly string[]): string | null {
+function findTarget([first = '', ...rest]: readonly string[]): string | null {
   if (first === '') return null
   if (first === 'items') return ['item', ...rest.slice(1)].join('.')
   if (first === 'consents') return ['consent', ...rest].join('.')
@@ -45,11 +41,10 @@ function targetOf([first = '', ...rest]: readonly string[]): string | null {
   return ownGroups.has(first) ? [first, ...rest].join('.') : ['order', first, ...rest].join('.')
 }
 
-/** What is wrong with a field of an order, at the row of the file that says it. */
-export function problemOf(order: Pick<DecidedOrder, 'lines' | 'items'>, error: FieldError): Problem {
-  const steps = stepsOf(error.pointer ?? '#')
+export function toProblem(order: Pick<DecidedOrder, 'lines' | 'items'>, error: FieldError): Problem {
+  const steps = parsePointer(error.pointer ?? '#')
   const item = steps[0] === 'items' ? order.items[Number(steps[1])] : undefined
   const line = item?.line ?? order.lines[0] ?? 0
   const isEmpty = steps[0] === 'items' && order.items.length === 0
-  return problemAt(line, targetOf(steps), error.code, isEmpty ? nothingSold : error.detail)
+  return buildProblem(line, findTarget(steps), error.code, isEmpty ? nothingSold : error.detail)
 }

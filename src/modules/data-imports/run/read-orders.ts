@@ -1,38 +1,32 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import type { ExternalOrder } from '../../../domain/orders/external-orders.ts'
-import {
-  type DecidedOrder,
-  type PlacedRow,
-  toExternalOrder,
-  toWireOrder,
-} from '../../../domain/data-imports/mapping/index.ts'
+import { type DecidedOrder, type PlacedRow, mapOrder, toWireOrder } from '../../../domain/data-imports/mapping/index.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
-import { checkExternalOrder, plainOrder } from '../external-orders/index.ts'
-import { placedRow, type ReadRow } from '../background/staged-rows.ts'
-import { firstRowsById } from './duplicate-ids.ts'
-import { lookUpProducts, soldAs } from './mapped-products.ts'
-import { type Problem, problemAt, problemOf } from './problems.ts'
+import { parseStagedRow, type ReadRow } from '../background/staged.ts'
+import { findFirstRows } from './duplicate-ids.ts'
+import { lookUpProducts, resolveProduct } from './mapped-products.ts'
+import { type Problem, buildProblem, toProblem } from './problems.ts'
 import type { RunSetting } from './setting.ts'
+import { checkExternalOrder } from '../external-orders/external-order-contract.ts'
 
-/** An order as it was staged. */
 export interface StagedOrder {
   number: number
   group_key: string
   rows_count: number
-  /** The first row alone, where they are too many. */
+  /** Only the first row of an order with too many. */
   rows: readonly ReadRow[]
 }
 
 /** An order of the file, as far as the file alone says what it is. */
 export interface ReadOrder {
   row: StagedOrder
-  /** Row numbers of the file; those with products that are ignored are not of the order. */
+  /** Rows with ignored products do not belong to the order. */
   kept: readonly number[]
   ignored: readonly number[]
   lines: readonly number[]
   decided: DecidedOrder | null
-  /** Null for an order with a problem: it is taken whole or not at all. */
+  /** Null for an order with a problem, which is not imported. */
   order: ExternalOrder | null
   problems: readonly Problem[]
   warnings: readonly Problem[]
@@ -50,77 +44,70 @@ interface ParsedRow {
   row: PlacedRow
 }
 
-/** The rows of an order with the products of the edition. */
-function soldRows(setting: RunSetting, parsed: readonly ParsedRow[]): SoldRows {
+function resolveRows(setting: RunSetting, parsed: readonly ParsedRow[]): SoldRows {
   const sold: SoldRows = { rows: [], kept: [], ignored: [], problems: [] }
   for (const { staged: one, row } of parsed) {
-    const as = soldAs(row, setting.products, setting.options.create_missing_products)
+    const as = resolveProduct(row, setting.products, setting.options.create_missing_products)
     if (as === 'ignored') {
       sold.ignored.push(one.row_number)
       continue
     }
     sold.kept.push(one.row_number)
     sold.rows.push('row' in as ? as.row : row)
-    if ('code' in as) sold.problems.push(problemAt(row.line, 'item.product', as.code, as.message))
+    if ('code' in as) sold.problems.push(buildProblem(row.line, 'item.product', as.code, as.message))
   }
   return sold
 }
 
-function consentProblems({ definitions }: RunSetting, { consents, lines }: DecidedOrder): Problem[] {
+function checkConsents({ definitions }: RunSetting, { consents, lines }: DecidedOrder): Problem[] {
   return Object.keys(consents).flatMap((key) => {
     const definition = definitions.get(key)
     const at = [lines[0] ?? 0, `consent.${key}`] as const
-    if (!definition) return [problemAt(...at, 'does_not_exist', 'This edition has no consent with this key.')]
-    return definition.is_active ? [] : [problemAt(...at, 'consent_inactive', 'This consent is not active.')]
+    if (!definition) return [buildProblem(...at, 'does_not_exist', 'This edition has no consent with this key.')]
+    return definition.is_active ? [] : [buildProblem(...at, 'consent_inactive', 'This consent is not active.')]
   })
 }
 
-function withPhone({ edition }: RunSetting, order: ExternalOrder, line: number): ExternalOrder | Problem {
-  const given = order.customer.phone_number
-  if (given === null) return order
-  const phone_number = normalizePhone(given, edition.default_country_code)
+function normalizeOrderPhone({ edition }: RunSetting, order: ExternalOrder, line: number): ExternalOrder | Problem {
+  const rawPhone = order.customer.phone_number
+  if (rawPhone === null) return order
+  const phone_number = normalizePhone(rawPhone, edition.default_country_code)
   if (phone_number === null)
-    return problemAt(line, 'customer.phone_number', 'invalid_phone', 'This is not a telephone number.')
+    return buildProblem(line, 'customer.phone_number', 'invalid_phone', 'This is not a phone number.')
   return { ...order, customer: { ...order.customer, phone_number } }
 }
 
-/** An order of the file as the contract of orders that come by calls reads it. */
-function byContract(decided: DecidedOrder): ReturnType<typeof checkExternalOrder> {
-  const order = plainOrder(decided)
-  return order ? { order } : checkExternalOrder(toWireOrder(decided))
-}
-
 function checkOrder(setting: RunSetting, decided: DecidedOrder): { order: ExternalOrder | null; problems: Problem[] } {
-  const problems = consentProblems(setting, decided)
-  const parsed = byContract(decided)
+  const problems = checkConsents(setting, decided)
+  const parsed = checkExternalOrder(toWireOrder(decided))
   if ('errors' in parsed)
-    return { order: null, problems: [...problems, ...parsed.errors.map((error) => problemOf(decided, error))] }
-  const order = withPhone(setting, parsed.order, decided.lines[0] ?? 0)
+    return { order: null, problems: [...problems, ...parsed.errors.map((error) => toProblem(decided, error))] }
+  const order = normalizeOrderPhone(setting, parsed.order, decided.lines[0] ?? 0)
   if ('code' in order) problems.push(order)
   return { order: problems.length > 0 || 'code' in order ? null : order, problems }
 }
 
 function readOrder(setting: RunSetting, row: StagedOrder, parsed: readonly ParsedRow[]): ReadOrder {
   const { options, id_prefix } = setting
-  const { rows, kept, ignored, problems } = soldRows(setting, parsed)
+  const { rows, kept, ignored, problems } = resolveRows(setting, parsed)
   const lines = rows.map(({ line }) => line)
   const base = { row, kept, ignored, lines, decided: null, order: null, warnings: [] }
   if (rows.length === 0) return { ...base, problems: [] }
-  const decision = toExternalOrder(rows, { ...options, id_prefix })
-  const found = [...problems, ...decision.errors]
+  const decision = mapOrder(rows, { ...options, id_prefix })
+  const allProblems = [...problems, ...decision.errors]
   const warnings = decision.warnings.map((one) => ({ ...one, column: null, target_field: null, value: null }))
   const decided = decision.order
-  if (!decided || problems.length > 0) return { ...base, decided, problems: found, warnings }
+  if (!decided || problems.length > 0) return { ...base, decided, problems: allProblems, warnings }
   const checked = checkOrder(setting, decided)
   return { ...base, decided, order: checked.order, problems: checked.problems, warnings }
 }
 
-/** More rows than an order may have items are not read: they are no order. */
+/** Longer orders are not read. */
 export const maxRowsPerOrder = 1000
 
-const tooLong = (row: StagedOrder): ReadOrder => {
-  const message = `${row.rows_count} rows of the file are one order by their key; an order has at most ${maxRowsPerOrder}.`
-  const problems = [problemAt(row.rows[0]?.file_line ?? row.number, null, 'max_length', message)]
+const buildTooLongOrder = (row: StagedOrder): ReadOrder => {
+  const message = `${row.rows_count} rows of the file belong to this order. An order has at most ${maxRowsPerOrder} rows.`
+  const problems = [buildProblem(row.rows[0]?.file_line ?? row.number, null, 'max_length', message)]
   return { row, kept: [], ignored: [], lines: [], decided: null, order: null, problems, warnings: [] }
 }
 
@@ -129,17 +116,17 @@ async function refuseDuplicates(db: Database, setting: RunSetting, read: readonl
   const orders = read.flatMap(({ order }) => order ?? [])
   if (!setting.has_own_ids || orders.length === 0) return [...read]
   const ids = orders.map(({ external_id }) => external_id)
-  const first = await firstRowsById(db, setting.row.id, ids)
+  const first = await findFirstRows(db, setting.row.id, ids)
   return read.map((one) => {
     const earlier = one.order && first.get(one.order.external_id)
     if (!earlier || earlier.group_key === one.row.group_key) return one
-    const message = `The order of line ${earlier.file_line} has this id too.`
-    const problem = problemAt(one.lines[0] ?? 0, 'order.external_id', 'duplicate_in_file', message)
+    const message = `The order in line ${earlier.file_line} has the same id.`
+    const problem = buildProblem(one.lines[0] ?? 0, 'order.external_id', 'duplicate_in_file', message)
     return { ...one, order: null, problems: [problem] }
   })
 }
 
-/** Reads orders from their staged rows. Preview and import both do it here. */
+/** Previews and imports share this. */
 export async function readOrders(
   db: Database,
   setting: RunSetting,
@@ -147,28 +134,27 @@ export async function readOrders(
 ): Promise<ReadOrder[]> {
   const parsed = orders.map((order) => ({
     order,
-    rows: order.rows.map((staged): ParsedRow => ({ staged, row: placedRow(staged) })),
+    rows: order.rows.map((staged): ParsedRow => ({ staged, row: parseStagedRow(staged) })),
   }))
   const placed = parsed.flatMap(({ rows }) => rows.map(({ row }) => row))
   await lookUpProducts(db, setting.row.id, placed, setting.products)
   const read = parsed.map(({ order, rows }) =>
-    order.rows_count > maxRowsPerOrder ? tooLong(order) : readOrder(setting, order, rows),
+    order.rows_count > maxRowsPerOrder ? buildTooLongOrder(order) : readOrder(setting, order, rows),
   )
   return refuseDuplicates(db, setting, read)
 }
 
-/** A staged row with what it tells of its order. */
 export interface RowOfOrder extends ReadRow {
   number: number
   group_key: string
   rows_count: number
 }
 
-/** Rows of one read, unless one order has more. */
+/** A single order may have more rows. */
 const rowsPerRead = 2000
 
-/** At most `limit` orders behind the one with the number `after`, of few enough rows. */
-export const ordersAfter = (importId: string, after: number, limit: number): SQL =>
+/** Selects fewer orders if their rows are many. */
+export const selectOrdersAfter = (importId: string, after: number, limit: number): SQL =>
   sql`select number, group_key, rows_count from (
       select number, group_key, rows_count,
         sum(iif(rows_count <= ${sql.raw(String(maxRowsPerOrder))}, rows_count, 1))
@@ -177,14 +163,8 @@ export const ordersAfter = (importId: string, after: number, limit: number): SQL
         where import_id = ${importId} and number > ${after} order by number limit ${sql.raw(String(limit))}))
     where coalesce(rows_before, 0) < ${sql.raw(String(rowsPerRead))}`
 
-/** At most `limit` orders of these numbers, behind the one with the number `after`. */
-export const ordersAmong = (importId: string, numbers: readonly number[], after: number, limit: number): SQL =>
-  sql`select number, group_key, rows_count from import_orders
-    where import_id = ${importId} and number in (select value from json_each(${JSON.stringify(numbers)}))
-      and number > ${after} order by number limit ${sql.raw(String(limit))}`
-
-/** The rows of the orders that `chosen` selects, order by order. Of one with too many rows, the first alone. */
-export const rowsInOrders = (importId: string, chosen: SQL) =>
+/** Selects only the first row of an order with too many. */
+export const selectRowsOfOrders = (importId: string, chosen: SQL) =>
   sql<RowOfOrder>`with its as materialized (${chosen})
     select its.number, its.group_key, its.rows_count, own.row_number, own.file_line, own.data, own.errors
     from its cross join import_rows as own indexed by import_rows_of_order
@@ -192,12 +172,11 @@ export const rowsInOrders = (importId: string, chosen: SQL) =>
         and own.row_number <= iif(its.rows_count <= ${sql.raw(String(maxRowsPerOrder))}, ${Number.MAX_SAFE_INTEGER}, its.number)
     order by its.number, own.row_number`
 
-export const ordersIn = (rows: readonly RowOfOrder[]): StagedOrder[] =>
+export const groupOrders = (rows: readonly RowOfOrder[]): StagedOrder[] =>
   [...Map.groupBy(rows, ({ number }) => number)].flatMap(([number, own]) => {
     const [first] = own
     return first ? { number, group_key: first.group_key, rows_count: first.rows_count, rows: own } : []
   })
 
-/** The orders that `chosen` selects, with their rows. */
 export const loadOrders = async (db: Database, importId: string, chosen: SQL): Promise<StagedOrder[]> =>
-  ordersIn(await db.all(rowsInOrders(importId, chosen)))
+  groupOrders(await db.all(selectRowsOfOrders(importId, chosen)))

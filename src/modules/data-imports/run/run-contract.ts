@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { keptDays, rowOutcomes } from '../../../domain/data-imports/data-imports.ts'
+import { retentionDays, previewActions, rowOutcomes } from '../../../domain/data-imports/data-imports.ts'
 import { keptReasons } from '../../../domain/data-imports/import-undo.ts'
 import { currencies } from '../../../domain/money.ts'
 import { orderStatuses } from '../../../domain/orders/orders.ts'
@@ -13,46 +13,47 @@ import {
   listQuery,
 } from '../../../http/requests/list-query.ts'
 import { operation } from '../../../http/operations/operation.ts'
-import { ImportParams, keepers, tag } from '../contract-parts.ts'
+import { ImportParams, importRoles, tag } from '../import-contract.ts'
 
-const Line = z.int().min(0).openapi({ description: 'Line of the file, as a text editor counts.', example: 3 })
+const Line = z.int().min(0).openapi({ description: 'Line of the file, as in a text editor.', example: 3 })
 const Money = z.number().openapi({ example: 450 })
 
 export const RowProblem = z
   .object({
     row: Line,
-    column: z.string().nullable().openapi({ description: 'Header of the column; null for what no column says.' }),
-    target_field: z.string().nullable().openapi({ description: 'Null for what concerns no target.' }),
+    column: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Header of the column. Null if the problem concerns no column.' }),
+    target_field: z.string().nullable().openapi({ description: 'Null if the problem concerns no target.' }),
     code: z.string().openapi({ example: 'invalid_number' }),
     message: z.string(),
     value: z
       .string()
       .nullable()
-      .openapi({ description: 'As the file has it; null where no text of the file is at fault.' }),
+      .openapi({ description: 'The text in the file. Null if the problem is not in a text.' }),
   })
   .openapi('ImportRowProblem')
-
-export const previewActions = ['create', 'update', 'skip', 'error', 'ignore'] as const
 
 const PreviewItem = z
   .object({
     product: z.object({ name: z.string() }),
-    variant: z.object({ name: z.string() }).nullable().openapi({ description: 'Null where the rows name none.' }),
-    location: z.object({ name: z.string() }).nullable().openapi({ description: 'Null where the rows name none.' }),
+    variant: z.object({ name: z.string() }).nullable().openapi({ description: 'Null if the rows have none.' }),
+    location: z.object({ name: z.string() }).nullable().openapi({ description: 'Null if the rows have none.' }),
     options: z.array(z.string()),
     quantity: z.int(),
     unit_price: Money,
-    status: z.string().nullable().openapi({ description: 'Null where the row says none.' }),
+    status: z.string().nullable().openapi({ description: 'Null if the row has none.' }),
     row: Line,
   })
   .openapi('ImportPreviewItem')
 
 const PreviewCustomer = z
   .object({
-    id: Id('usr').nullable().openapi({ description: 'Null for somebody new.' }),
+    id: Id('usr').nullable().openapi({ description: 'Null for a new customer.' }),
     is_new: z.boolean(),
-    email: z.string().nullable().openapi({ description: 'Null where the rows say none.' }),
-    phone_number: z.string().nullable().openapi({ description: 'Null where the rows say none.' }),
+    email: z.string().nullable().openapi({ description: 'Null if the rows have none.' }),
+    phone_number: z.string().nullable().openapi({ description: 'Null if the rows have none.' }),
     full_name: z.string(),
   })
   .openapi('ImportPreviewCustomer')
@@ -60,35 +61,38 @@ const PreviewCustomer = z
 const Scalar = z.union([z.string(), z.number(), z.null()])
 const Change = z.object({
   field: z.string(),
-  before: Scalar.openapi({ description: 'Null where there is none.' }),
-  after: Scalar.openapi({ description: 'Null where there will be none.' }),
+  before: Scalar.openapi({ description: 'Null if there is none.' }),
+  after: Scalar.openapi({ description: 'Null if there will be none.' }),
 })
 
 export const PreviewOrder = z
   .object({
-    id: z.string().openapi({ description: 'Number of the first row, within its import.', example: '1' }),
+    id: z.string().openapi({ description: 'Number of the first row.', example: '1' }),
     row_numbers: z.array(Line),
-    external_id: z.string().nullable().openapi({ description: 'Null where the rows make no order.' }),
-    order_number: z.string().nullable().openapi({ description: 'Null where the rows say none, or make no order.' }),
-    action: z.enum(previewActions).openapi({ description: '`ignore` where all products of the order are ignored.' }),
-    order_id: Id('ord').nullable().openapi({ description: 'The order that exists; null for a new one.' }),
-    status: z.enum(orderStatuses).nullable().openapi({ description: 'Null where the rows make no order.' }),
-    amount: Money.nullable().openapi({ description: 'Null where nothing would be written.' }),
-    currency: z.enum(currencies).nullable().openapi({ description: 'Null where the rows make no order.' }),
-    customer: z
-      .union([PreviewCustomer, z.null()])
-      .openapi({ description: 'Null where the rows make no order that can be taken.' }),
+    external_id: z.string().nullable().openapi({ description: 'Null if the rows are not a valid order.' }),
+    order_number: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Null if the rows have none or are not a valid order.' }),
+    action: z.enum(previewActions).openapi({ description: '`ignore`: all products of the order are ignored.' }),
+    order_id: Id('ord').nullable().openapi({ description: 'The existing order. Null for a new one.' }),
+    status: z.enum(orderStatuses).nullable().openapi({ description: 'Null if the rows are not a valid order.' }),
+    amount: Money.nullable().openapi({ description: 'Null if nothing would be written.' }),
+    currency: z.enum(currencies).nullable().openapi({ description: 'Null if the rows are not a valid order.' }),
+    customer: z.union([PreviewCustomer, z.null()]).openapi({ description: 'Null if the order cannot be imported.' }),
     items: z.array(PreviewItem),
     changes: z.array(Change).openapi({
-      description: 'Of an update, field by field.',
+      description: 'The changed fields of an update.',
     }),
     errors: z.array(RowProblem),
     warnings: z.array(RowProblem),
   })
   .openapi('ImportPreviewOrder')
 
-/** Up to so many orders are decided at once; more are counted in the background. */
+/** Up to this many orders are decided at once. More are counted in the background. */
 export const maxPreviewed = 1000
+/** Orders that a page of an action looks at in a larger import. */
+export const ordersWalkedAPage = 1000
 
 const Totals = z
   .object({ create: Count, update: Count, skip: Count, error: Count, ignore: Count })
@@ -103,15 +107,20 @@ export const previewImportOrders = operation({
   method: 'get',
   path: '/v1/data-imports/{id}/preview',
   summary: 'Preview import orders',
-  description: `What would become of every order of the file, if the import began now. Nothing of the edition is written. \`totals\` count all orders. With more than ${maxPreviewed} orders they are counted in the background once somebody asks, and anew after ten minutes: until then \`totals_state\` is \`counting\`, \`totals\` null, and the list with \`action\` has those of the first ${maxPreviewed} orders. Ask again for the rest.`,
-  roles: keepers,
+  description: `Shows what the import would do with every order of the file if it started now. It writes nothing.
+
+An import with more than ${maxPreviewed} orders is counted in the background from the first request on, and again after ten
+minutes. While \`totals_state\` is \`counting\`, \`totals\` is null and the list with \`action\` covers the first ${maxPreviewed}
+orders: ask again a little later. Afterwards a page with \`action\` looks at ${ordersWalkedAPage} orders of the file, so it may have few
+results or none: follow \`next\` until it is null.`,
+  roles: importRoles,
   params: ImportParams,
   query: previewQuery,
   response: ListPage(PreviewOrder)
     .extend({
-      totals: z.union([Totals, z.null()]).openapi({ description: 'Null unless all orders are counted.' }),
+      totals: z.union([Totals, z.null()]).openapi({ description: 'Null until all orders are counted.' }),
       totals_state: z.enum(['exact', 'counting', 'none']).openapi({
-        description: '`none` for an import of many orders that was begun: its counters say what became of them.',
+        description: '`none` for a large import that has started: its counters show the results.',
       }),
       previewed_orders: Count.openapi({ description: 'Orders that `totals` count.' }),
       total_orders: Count,
@@ -122,20 +131,18 @@ export const previewImportOrders = operation({
 
 export const ImportedRow = z
   .object({
-    id: z.string().openapi({ description: 'The number of the row, within its import.', example: '1' }),
-    row_number: z.int().min(1).openapi({ description: 'Among the rows below the header.' }),
+    id: z.string().openapi({ description: 'The number of the row.', example: '1' }),
+    row_number: z.int().min(1).openapi({ description: 'Number of the row below the header.' }),
     row: Line,
-    outcome: z.enum(rowOutcomes).nullable().openapi({ description: 'Null until it is decided.' }),
-    order_id: Id('ord')
-      .nullable()
-      .openapi({ description: 'Null until there is one, and for a row that leads to none.' }),
+    outcome: z.enum(rowOutcomes).nullable().openapi({ description: 'Null until the row is processed.' }),
+    order_id: Id('ord').nullable().openapi({ description: 'Null if the row has no order.' }),
     undo_outcome: z.enum(['undone', 'kept']).nullable().openapi({
-      description: 'What an undo did to the order of the row. Null where none has decided on it.',
+      description: 'Whether an undo removed or kept the order of the row. Null without an undo.',
     }),
     undo_reason: z.enum(keptReasons).nullable().openapi({
-      description: 'Why an undo kept the order of the row; null for one that it did not keep.',
+      description: 'Why an undo kept the order of the row. Null if it did not.',
     }),
-    values: z.record(z.string(), z.unknown()).openapi({ description: 'By target; amounts in minor units.' }),
+    values: z.record(z.string(), z.unknown()).openapi({ description: 'Values by target. Amounts are in minor units.' }),
     errors: z.array(RowProblem),
     warnings: z.array(RowProblem),
   })
@@ -146,7 +153,7 @@ const rowsQuery = listQuery({
   filters: {
     outcome: z.enum(rowOutcomes).optional(),
     has_errors: BooleanFilter.optional(),
-    order_id: IdFilter.optional().openapi({ description: 'Rows of the order that this import made or changed.' }),
+    order_id: IdFilter.optional().openapi({ description: 'Rows of an order that this import created or updated.' }),
   },
 })
 export type RowFilters = ListFilters<typeof rowsQuery>
@@ -158,8 +165,8 @@ export const listImportRows = operation({
   method: 'get',
   path: '/v1/data-imports/{id}/rows',
   summary: 'List the rows of an import',
-  description: `Every row of the file with what became of it, and why: at the import, and at its undo. The rows are deleted ${keptDays} days after the import has ended.`,
-  roles: keepers,
+  description: `Lists the rows of the file with their outcome and its reason, and with that of an undo. Rows are deleted ${retentionDays} days after the import ends.`,
+  roles: importRoles,
   params: ImportParams,
   query: rowsQuery,
   response: ListPage(ImportedRow),
@@ -173,8 +180,8 @@ export const downloadErrorReport = operation({
   path: '/v1/data-imports/{id}/error-report',
   summary: 'Download the rows with errors',
   description:
-    'The rows of the file that are not imported, as they stand there, with `_line` and `_errors` before them, in the delimiter and the encoding of the file. Mended, it can be imported as it is. The file is deleted 30 days after the import has ended, and at once where somebody in it is erased.',
-  roles: keepers,
+    'Downloads the rows with errors in the form, delimiter and encoding of the file, with the columns `_line` and `_errors` added. Correct the rows and import the report as it is. It is available until the file is deleted: 30 days after the import ends, or when a person in it is erased.',
+  roles: importRoles,
   params: ImportParams,
   file: {
     type: 'text/csv',
@@ -189,11 +196,11 @@ const ImportEvent = z
     event: z.enum(['progress', 'end']),
     data: z.string().openapi({
       description:
-        'JSON: `status`, `phase` (null once no work is under way), `progress` from 0 to 1, and the counters of the import.',
+        'JSON with `status`, `phase` (null if no work is running), `progress` from 0 to 1, and the counters of the import.',
       // Clients of event streams read the form of the text from this.
       ...({ contentMediaType: 'application/json', contentSchema: { type: 'object' } } as object),
     }),
-    retry: z.int().optional().openapi({ description: 'Milliseconds before a client connects again.' }),
+    retry: z.int().optional().openapi({ description: 'Milliseconds until the client connects again.' }),
   })
   .openapi('ImportEvent', { description: 'One event of the stream.' })
 
@@ -204,12 +211,12 @@ export const streamImportEvents = operation({
   path: '/v1/data-imports/{id}/events',
   summary: 'Follow the progress of an import',
   description:
-    'Server-sent events: `progress` with each change, at most one a second, and `end` where no work is under way any more. It closes after a minute; a client that connects again goes on with the present state.',
-  roles: keepers,
+    'Sends server-sent events: `progress` for each change, at most one per second, and `end` when no work is running. The stream closes after a minute. Connect again to continue with the current state.',
+  roles: importRoles,
   params: ImportParams,
   file: {
     type: 'text/event-stream',
-    description: 'The first event says what is so now. The schema is that of one event.',
+    description: 'The first event has the current state. The schema describes one event.',
     schema: ImportEvent,
     example: '{"event":"progress","data":"{\\"status\\":\\"importing\\",\\"progress\\":0.25}"}',
   },

@@ -14,7 +14,6 @@ type SettingEdition = typeof editions.$inferSelect
 
 export const selectEdition = (id: string) => select(getTableColumns(editions)).from(editions).where(eq(editions.id, id))
 
-/** What of an import's options its orders are made by. */
 interface RunOptions {
   group_by: Grouping
   on_duplicate: DuplicatePolicy
@@ -27,13 +26,12 @@ interface RunOptions {
   skipped: boolean
 }
 
-/** What all orders of an import are decided by. */
 export interface RunSetting {
   row: ImportRow
   edition: SettingEdition
   options: RunOptions
   definitions: ImportDefinitions
-  /** Stands in the ids of orders whose file has none: the same for the same file. */
+  /** The prefix of ids for orders without one. The same file gives the same ids. */
   id_prefix: string
   /** Whether several orders of the file may have the same external id. */
   has_own_ids: boolean
@@ -41,7 +39,7 @@ export interface RunSetting {
   products: Map<string, MappedProduct | null>
 }
 
-const standard = {
+const standardOptions = {
   on_duplicate: 'skip',
   default_status: 'completed',
   create_users: true,
@@ -51,15 +49,17 @@ const standard = {
   skipped: false,
 } as const satisfies Partial<RunOptions>
 
-/** Name of the other system, under which the ids of its orders are unique in the edition. */
-export const sourceOf = ({ external_source, detected_source }: ImportRow): string =>
+/** External ids are unique in the edition and this system. */
+export const getImportSource = ({ external_source, detected_source }: ImportRow): string =>
   external_source ?? detected_source?.source ?? 'csv'
 
-function optionsOf(row: ImportRow, edition: SettingEdition, hasIds: boolean): RunOptions {
-  const given = row.options
-  const currency = given.default_currency ?? edition.currency
-  const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined))
-  return { ...standard, group_by: hasIds ? 'external_id' : 'row', ...said, default_currency: currency }
+function decideOptions(row: ImportRow, edition: SettingEdition, hasIds: boolean): RunOptions {
+  const storedOptions = row.options
+  const currency = storedOptions.default_currency ?? edition.currency
+  const setOptions = Object.fromEntries(
+    Object.entries(storedOptions).filter(([, value]) => value !== null && value !== undefined),
+  )
+  return { ...standardOptions, group_by: hasIds ? 'external_id' : 'row', ...setOptions, default_currency: currency }
 }
 
 const prefixLength = 16
@@ -77,7 +77,7 @@ export async function loadSetting(db: Database, row: ImportRow): Promise<RunSett
   const prefix = 'consent.'
   const keys = names.flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []))
   const hasIds = names.includes('order.external_id')
-  const options = optionsOf(row, edition, hasIds)
+  const options = decideOptions(row, edition, hasIds)
   return {
     row,
     edition,

@@ -5,16 +5,16 @@ import { AppError, fieldError, invalid } from '../../../domain/errors.ts'
 import { receiptMessageOf } from '../../transactional-emails/index.ts'
 import { checkAction, commitImport } from '../begin.ts'
 import type { StartDataImportInput } from '../import-contract.ts'
-import { rememberMapping } from '../mapping/index.ts'
 import type { LoadedImport } from '../queries.ts'
 import { beginPhase } from '../background/steps.ts'
 import { selectEdition } from './setting.ts'
+import { buildHistoryStatements } from '../columns/history.ts'
 
 async function checkReceipts(ctx: Ctx, row: LoadedImport): Promise<void> {
   if (!readOptions(row.options).send_receipts) return
   const edition = await ctx.db.first(selectEdition(row.edition_id))
   if (edition && (await receiptMessageOf(ctx, edition)) !== null) return
-  const detail = 'This edition has no message for receipts. Its field transaction_receipt_email_id names one.'
+  const detail = 'This edition has no receipt e-mail. Choose one in its field transaction_receipt_email_id.'
   throw invalid(fieldError(['options', 'send_receipts'], 'no_receipt_message', detail))
 }
 
@@ -25,11 +25,11 @@ function checkProducts({ status, product_summary }: LoadedImport): void {
   throw new AppError('product_mapping_incomplete', detail, { extra: { unmapped } })
 }
 
-const rowsWithErrors = (count: number): string =>
-  `${count === 1 ? '1 row has' : `${count} rows have`} errors. Mend them, or send skip_invalid_rows`
+const formatInvalidRows = (count: number): string =>
+  `${count === 1 ? '1 row has' : `${count} rows have`} errors. Correct them, or send skip_invalid_rows`
 
-/** Begins to make the orders, or goes on after those that an earlier start made. */
-export async function startDataImport(
+/** Creates the orders, or continues behind those of an earlier start. */
+export async function startImport(
   ctx: Ctx,
   row: LoadedImport,
   { skip_invalid_rows }: StartDataImportInput,
@@ -38,12 +38,12 @@ export async function startDataImport(
   checkAction(ctx, row, 'start', 'started')
   const { invalid_rows } = row
   if (invalid_rows > 0 && row.started_at === null && !skip_invalid_rows)
-    throw new AppError('import_has_invalid_rows', `${rowsWithErrors(invalid_rows)} to leave their orders out.`, {
+    throw new AppError('import_has_invalid_rows', `${formatInvalidRows(invalid_rows)} to leave their orders out.`, {
       extra: { invalid_rows },
     })
   await checkReceipts(ctx, row)
   const now = ctx.now()
-  // The work is done with the rights of who starts it.
+  // The work has the rights of the user who starts it.
   const changeable = listChangeableEditions(ctx.caller, row.organization_id)
   const changes = {
     ...beginPhase(row, 'import', now),
@@ -52,5 +52,5 @@ export async function startDataImport(
     started_at: row.started_at ?? now,
     completed_at: null,
   }
-  return commitImport(ctx, row, changes, await rememberMapping(ctx.db, row, now))
+  return commitImport(ctx, row, changes, await buildHistoryStatements(ctx.db, row, now))
 }

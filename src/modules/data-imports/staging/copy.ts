@@ -5,24 +5,23 @@ import { importColumns } from '../../../db/schema/data-imports.ts'
 import { select } from '../../../db/select.ts'
 import { splitIntoParameters } from '../../../db/write.ts'
 import { ReadError } from '../../../domain/data-imports/files/faults.ts'
-import { type CanonicalChunk, canonicalChunks, type CopyPosition } from '../../../domain/data-imports/files/read.ts'
+import { type CanonicalChunk, readCanonicalChunks, type CopyPosition } from '../../../domain/data-imports/files/read.ts'
 import type { FileFormat, Segment } from '../../../domain/data-imports/files/format.ts'
 import type { FileSource } from '../../../domain/data-imports/files/source.ts'
 import { ColumnCounter, type ColumnStatistics, mergeStatistics } from '../../../domain/data-imports/mapping/index.ts'
 import type { CopyStagePosition } from '../../../domain/data-imports/import-position.ts'
 import { commitStep, type ImportRow } from '../background/steps.ts'
-import { canonicalPrefix, formatOf, storeSegment } from '../mapping/source.ts'
-import { statisticsOf } from '../mapping/state.ts'
+import { getFormat, storeSegment } from '../mapping/source.ts'
+import { getStatistics } from '../mapping/state.ts'
 
-/** Bytes after which a part of the canonical copy is stored: so much is in memory, and is read again after a crash. */
+/** A part of this size is stored: it is in memory, and is read again after a crash. */
 const segmentBytes = 1_048_576
 /**
- * A step lasts so long from the first row that it adds. A step on a workbook lasts longer: it has come to that row
- * through all rows before, because a workbook can be read from its beginning alone.
+ * A step lasts this long from the first row that it adds. A step on a workbook lasts longer, because it has to read all
+ * earlier rows first.
  */
 const copyMs = { csv: 8_000, xlsx: 20_000 }
 
-/** What the file has up to the last commit. */
 interface Counted {
   file: FileSource
   /** Null for a column of which nothing was counted. */
@@ -30,7 +29,7 @@ interface Counted {
   segments: readonly Segment[]
 }
 
-/** A part of the copy as it grows. Its cells are counted as they come, column by column, and only its bytes are kept. */
+/** Counts the cells as they come and keeps only the bytes. */
 class Part {
   readonly bytes: Uint8Array<ArrayBuffer>[] = []
   readonly #counters: ColumnCounter[]
@@ -54,7 +53,7 @@ class Part {
   }
 }
 
-const statisticsStatements = (id: string, statistics: readonly ColumnStatistics[]): Statement[] =>
+const buildStatisticsStatements = (id: string, statistics: readonly ColumnStatistics[]): Statement[] =>
   splitIntoParameters(
     statistics.map((one, index) => JSON.stringify([index, JSON.stringify(one), JSON.stringify(one.samples)])),
   ).map(
@@ -64,34 +63,34 @@ const statisticsStatements = (id: string, statistics: readonly ColumnStatistics[
       where import_columns.import_id = ${id} and import_columns.source_index = part.source_index`,
   )
 
-async function countedBefore(job: JobCtx, { id }: ImportRow): Promise<Counted['statistics']> {
+async function loadStatistics(job: JobCtx, { id }: ImportRow): Promise<Counted['statistics']> {
   const rows = await job.db.all(
     select({ statistics: importColumns.statistics })
       .from(importColumns)
       .where(eq(importColumns.import_id, id))
       .orderBy(asc(importColumns.source_index)),
   )
-  return rows.map(statisticsOf)
+  return rows.map(getStatistics)
 }
 
-const progressOf = (copy: CopyPosition, file: FileSource): number =>
+const getCopyProgress = (copy: CopyPosition, file: FileSource): number =>
   file.size === 0 ? 0 : Math.min(0.99, copy.source.offset / file.size)
 
-const emptyFile = (): ReadError =>
-  new ReadError('empty_file', 'The file has a header and no rows below it. Choose the file that has the orders.')
+const buildEmptyFileError = (): ReadError =>
+  new ReadError('empty_file', 'The file has a header but no rows. Choose the file with the orders.')
 
-/** Stores a part and commits it with the counts of its cells; null when another consumer was faster. */
-async function commitPart(
+/** Null if another consumer was faster. */
+async function commitCopy(
   job: JobCtx,
   row: ImportRow,
   { part, next: copied, isLast }: { part: Part; next: CopyPosition; isLast: boolean },
   counted: Counted,
 ): Promise<ImportRow | null> {
   const isEmpty = part.size === 0
-  if (isLast && isEmpty && counted.segments.length === 0) throw emptyFile()
+  if (isLast && isEmpty && counted.segments.length === 0) throw buildEmptyFileError()
   const segment: Segment | null = isEmpty ? null : await storeSegment(job, row.id, part.bytes)
   const segments = segment ? [...counted.segments, segment] : counted.segments
-  const format = formatOf(row)
+  const format = getFormat(row)
   const statistics = part.statistics.map((one, index) => {
     const before = counted.statistics[index]
     return before ? mergeStatistics(before, one) : one
@@ -99,40 +98,38 @@ async function commitPart(
   counted.statistics = statistics
   counted.segments = segments
   const size = segments.reduce((sum, one) => sum + one.size, 0)
-  const whole = {
+  const copiedColumns = {
     format: { ...format, segments },
     canonical_size: size,
-    canonical_key: canonicalPrefix(row.id),
   }
   const after = await commitStep(job, row, {
     position: isLast
       ? { stage: 'suggest', progress: 0.99 }
-      : { stage: 'copy', copy: copied, segments, progress: progressOf(copied, counted.file) },
-    changes: { total_rows: copied.rowCount, ...(isLast ? whole : {}) },
-    statements: statisticsStatements(row.id, statistics),
+      : { stage: 'copy', copy: copied, segments, progress: getCopyProgress(copied, counted.file) },
+    changes: { total_rows: copied.rowCount, ...(isLast ? copiedColumns : {}) },
+    statements: buildStatisticsStatements(row.id, statistics),
   })
   if (after === null && segment) await job.files.delete([segment.key])
   return after
 }
 
-/** Copies the file part by part and counts its cells, as long as a step may last. */
 export async function copyStep(
   job: JobCtx,
   row: ImportRow,
   { copy, segments }: CopyStagePosition,
   file: FileSource,
 ): Promise<ImportRow | null> {
-  const format = formatOf(row)
+  const format = getFormat(row)
   let endsAt: number | null = null
-  const counted: Counted = { statistics: await countedBefore(job, row), segments, file }
+  const counted: Counted = { statistics: await loadStatistics(job, row), segments, file }
   let current: ImportRow = row
   let part = new Part(format)
-  for await (const chunk of canonicalChunks(file, format, copy)) {
+  for await (const chunk of readCanonicalChunks(file, format, copy)) {
     endsAt ??= job.now() + copyMs[format.kind]
     part.add(chunk)
     const { next, isLast } = chunk
     if (part.size < segmentBytes && !isLast) continue
-    const after = await commitPart(job, current, { part, next, isLast }, counted)
+    const after = await commitCopy(job, current, { part, next, isLast }, counted)
     if (after === null || isLast || job.now() >= endsAt) return after
     current = after
     part = new Part(format)

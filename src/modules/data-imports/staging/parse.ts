@@ -7,52 +7,52 @@ import { type ImportOptions, readOptions } from '../../../domain/data-imports/da
 import type { Encoding } from '../../../domain/data-imports/files/encoding/names.ts'
 import { ReadError } from '../../../domain/data-imports/files/faults.ts'
 import type { FileFormat, FormatOptions } from '../../../domain/data-imports/files/format.ts'
-import { inspectFile, startOf } from '../../../domain/data-imports/files/read.ts'
+import { inspectFile, getCopyStart } from '../../../domain/data-imports/files/read.ts'
 import type { FileSource } from '../../../domain/data-imports/files/source.ts'
 import { commitStep, failPhase, type ImportRow, type PhaseStep } from '../background/steps.ts'
 import { copyStep } from './copy.ts'
-import { originalOf } from '../mapping/source.ts'
-import { findPlace, type ReadingPlace } from '../mapping/state.ts'
+import { openOriginal } from '../mapping/source.ts'
+import { loadReadingPlace, type ReadingPlace } from '../mapping/state.ts'
 import { suggestStep } from '../columns/suggest.ts'
 
-const delimiterOf = { ',': ',', ';': ';', tab: '\t', pipe: '|' } as const
+const delimiters = { ',': ',', ';': ';', tab: '\t', pipe: '|' } as const
 
-/** Polish files of old programs are written in windows-1250, Western ones in windows-1252. */
-const likelyEncodings = ({ edition_language, edition_country_code }: ReadingPlace): readonly Encoding[] =>
+/** Old Polish programs write windows-1250, Western ones windows-1252. */
+const listLikelyEncodings = ({ edition_language, edition_country_code }: ReadingPlace): readonly Encoding[] =>
   edition_language === 'pl' || edition_country_code === '+48' ? ['windows-1250', 'iso-8859-2'] : ['windows-1252']
 
-function formatOptions(options: ImportOptions, place: ReadingPlace): FormatOptions {
+function buildFormatOptions(options: ImportOptions, place: ReadingPlace): FormatOptions {
   const { encoding, delimiter, quotes, has_header } = options
   return {
     ...(encoding === 'auto' || encoding === 'utf-16' ? {} : { encoding }),
-    ...(delimiter === 'auto' ? {} : { delimiter: delimiterOf[delimiter] }),
+    ...(delimiter === 'auto' ? {} : { delimiter: delimiters[delimiter] }),
     ...(quotes === 'auto' ? {} : { quotes: quotes === 'double' }),
     ...(has_header === null ? {} : { hasHeader: has_header }),
-    likely: likelyEncodings(place),
+    likely: listLikelyEncodings(place),
   }
 }
 
-/** `utf-16` leaves the order of the bytes to the file. */
+/** The file shows the order of the bytes of `utf-16`. */
 async function inspect(file: FileSource, options: ImportOptions, place: ReadingPlace): Promise<FileFormat> {
-  const format = await inspectFile(file, formatOptions(options, place))
+  const format = await inspectFile(file, buildFormatOptions(options, place))
   const isOther = options.encoding === 'utf-16' && format.kind === 'csv' && !format.encoding.startsWith('utf-16')
-  return isOther ? inspectFile(file, { ...formatOptions(options, place), encoding: 'utf-16le' }) : format
+  return isOther ? inspectFile(file, { ...buildFormatOptions(options, place), encoding: 'utf-16le' }) : format
 }
 
-/** The columns of the file. Decisions of the user stay for a column with the same name and place as before. */
-function columnStatements(job: JobCtx, { id }: ImportRow, names: readonly string[]): Statement[] {
+/** Decisions of the user survive for a column with the same name and place. */
+function buildColumnStatements(job: JobCtx, { id }: ImportRow, names: readonly string[]): Statement[] {
   const isOther = sql`import_columns.source_column <> excluded.source_column or import_columns.is_suggested = 1`
-  const kept = (column: string, otherwise: string) =>
+  const keepUnlessOther = (column: string, otherwise: string) =>
     sql`${sql.raw(column)} = case when ${isOther} then ${sql.raw(otherwise)} else import_columns.${sql.raw(column)} end`
   const sets = sql.join(
     [
-      kept('target_field', 'null'),
-      kept('target_position', '0'),
-      kept('is_ignored', '0'),
-      kept('confidence', '0'),
-      kept('default_value', 'null'),
-      kept('transform', `'{"type":"none"}'`),
-      kept('value_map', 'null'),
+      keepUnlessOther('target_field', 'null'),
+      keepUnlessOther('target_position', '0'),
+      keepUnlessOther('is_ignored', '0'),
+      keepUnlessOther('confidence', '0'),
+      keepUnlessOther('default_value', 'null'),
+      keepUnlessOther('transform', `'{"type":"none"}'`),
+      keepUnlessOther('value_map', 'null'),
     ],
     sql`, `,
   )
@@ -73,30 +73,29 @@ function columnStatements(job: JobCtx, { id }: ImportRow, names: readonly string
 }
 
 async function inspectStep(job: JobCtx, row: ImportRow, file: FileSource): Promise<ImportRow | null> {
-  const place = await findPlace(job.db, row)
+  const place = await loadReadingPlace(job.db, row)
   const format = await inspect(file, readOptions(row.options), place)
   return commitStep(job, row, {
-    position: { stage: 'copy', copy: startOf(format), segments: [], progress: 0 },
-    changes: { format, canonical_key: null, canonical_size: null },
-    statements: columnStatements(job, row, format.names),
+    position: { stage: 'copy', copy: getCopyStart(format), segments: [], progress: 0 },
+    changes: { format, canonical_size: null },
+    statements: buildColumnStatements(job, row, format.names),
   })
 }
 
-/** Reads the file into its canonical copy and suggests a mapping for its columns. */
 export const parseStep: PhaseStep = async (job, row) => {
   const { position } = row
   if (position.stage === 'suggest') return suggestStep(job, row)
-  const file = await originalOf(job, row)
-  if (!file) return failPhase(job, row, { code: 'unreadable_file', message: 'The bytes of the file are lost.' })
+  const file = await openOriginal(job, row)
+  if (!file) return failPhase(job, row, { code: 'unreadable_file', message: 'The file is lost. Upload it again.' })
   try {
     return position.stage === 'copy' ? await copyStep(job, row, position, file) : await inspectStep(job, row, file)
   } catch (error) {
-    if (error instanceof ReadError) return failPhase(job, row, faultOf(error))
+    if (error instanceof ReadError) return failPhase(job, row, formatFault(error))
     throw error
   }
 }
 
-function faultOf({ fault }: ReadError): { code: string; message: string } {
+function formatFault({ fault }: ReadError): { code: string; message: string } {
   const { code, line, column } = fault
   const place = [line === null ? '' : `line ${line}`, column === null ? '' : `column ${column}`].filter(Boolean)
   const isSaid = place.every((one) => fault.message.toLowerCase().includes(one))

@@ -13,20 +13,19 @@ import { type FileSource, readBytes } from '../../../domain/data-imports/files/s
 import {
   countTuples,
   decideRow,
-  groupKeyOf,
+  getGroupKey,
   type Grouping,
   type PreparedMappings,
-  productOf,
+  readProduct,
   type ProductTuple,
   type StoredError,
   type StoredWarning,
 } from '../../../domain/data-imports/mapping/index.ts'
 import type { RowsPosition } from '../../../domain/data-imports/import-position.ts'
 import { commitStep, type ImportRow } from '../background/steps.ts'
-import { canonicalOf, formatOf } from '../mapping/source.ts'
-import { groupRows } from '../background/staged-orders.ts'
-import { stagedValues } from '../background/staged-rows.ts'
-import { findPlace, groupingOf, loadMapping, prepare } from '../mapping/state.ts'
+import { openCanonical, getFormat } from '../mapping/source.ts'
+import { buildGroupStatements, pickStagedValues } from '../background/staged.ts'
+import { loadReadingPlace, decideGrouping, loadMapping, prepareState } from '../mapping/state.ts'
 
 interface Staged {
   row: Required<typeof importRows.$inferInsert>
@@ -38,7 +37,7 @@ interface Reading {
   group_by: Grouping
 }
 
-const placed = (row: CanonicalRow, id: string, number: number) => ({
+const placeRow = (row: CanonicalRow, id: string, number: number) => ({
   import_id: id,
   row_number: number,
   file_line: row.line,
@@ -46,14 +45,12 @@ const placed = (row: CanonicalRow, id: string, number: number) => ({
   byte_length: row.length,
 })
 
-/** A row that no order is made of, with the reason. */
-function leftOut(place: ReturnType<typeof placed>, warning: StoredWarning): Staged {
+function leaveOut(place: ReturnType<typeof placeRow>, warning: StoredWarning): Staged {
   const row = { ...place, group_key: null, data: { values: {} }, errors: [], warnings: [warning] }
   return { row: { ...row, outcome: 'ignored' }, tuple: null }
 }
 
-/** Why a row is not read, or cannot be read as a whole. */
-const faultError = ({ code, column, message }: NonNullable<CanonicalRow['fault']>): StoredError => ({
+const toError = ({ code, column, message }: NonNullable<CanonicalRow['fault']>): StoredError => ({
   column: column - 1,
   target_field: null,
   code: code === 'too_many_cells' ? 'column_count' : code,
@@ -67,38 +64,37 @@ const keyTarget: Record<Grouping, string> = {
   row: 'order.external_id',
 }
 
-const withoutKey = (group_by: Grouping): StoredError => ({
+const buildMissingKeyError = (group_by: Grouping): StoredError => ({
   column: null,
   target_field: keyTarget[group_by],
   code: 'missing_required',
-  message: group_by === 'email' ? 'The row has no e-mail address.' : 'The row has no id of its order.',
+  message: group_by === 'email' ? 'The row has no e-mail address.' : 'The row has no order id.',
   value: null,
 })
 
-function staged(row: CanonicalRow, place: ReturnType<typeof placed>, { readers, group_by }: Reading): Staged {
-  if (row.kind === 'header')
-    return leftOut(place, { code: 'header_row', message: 'The names of the columns again are no order.' })
-  if (row.kind === 'total') return leftOut(place, { code: 'total_row', message: 'A row of totals is no order.' })
-  if (row.kind === 'note') return leftOut(place, { code: 'note_row', message: 'A note below the table is no order.' })
+function stageRow(row: CanonicalRow, place: ReturnType<typeof placeRow>, { readers, group_by }: Reading): Staged {
+  if (row.kind === 'header') return leaveOut(place, { code: 'header_row', message: 'This row repeats the header.' })
+  if (row.kind === 'total') return leaveOut(place, { code: 'total_row', message: 'This row contains totals.' })
+  if (row.kind === 'note') return leaveOut(place, { code: 'note_row', message: 'This row is a note below the table.' })
   const decided = decideRow(readers, row.cells)
   if (decided.is_ignored)
-    return leftOut(place, { code: 'ignored_by_value_map', message: 'A value map leaves this row out.' })
-  const key = groupKeyOf({ ...decided, line: row.line }, group_by)
-  // After a fault the cells may belong to other columns, so only this fault is reported.
-  const own: StoredError[] = row.fault ? [faultError(row.fault)] : [...decided.errors]
+    return leaveOut(place, { code: 'ignored_by_value_map', message: 'The value map excludes this row.' })
+  const key = getGroupKey({ ...decided, line: row.line }, group_by)
+  // Cells behind a fault may belong to other columns, so only the fault is reported.
+  const rowErrors: StoredError[] = row.fault ? [toError(row.fault)] : [...decided.errors]
   const target = keyTarget[group_by]
-  const isSaid = own.some(({ target_field }) => target_field === target)
-  const errors = key === null && !isSaid && !row.fault ? [...own, withoutKey(group_by)] : own
-  const data = row.fault ? { values: {} } : stagedValues(decided)
+  const isSaid = rowErrors.some(({ target_field }) => target_field === target)
+  const errors = key === null && !isSaid && !row.fault ? [...rowErrors, buildMissingKeyError(group_by)] : rowErrors
+  const data = row.fault ? { values: {} } : pickStagedValues(decided)
   const outcome = key === null ? ('error' as const) : null
   return {
     row: { ...place, group_key: key, data, errors, warnings: [], outcome },
-    tuple: row.fault || key === null ? null : productOf(decided.values),
+    tuple: row.fault || key === null ? null : readProduct(decided.values),
   }
 }
 
-/** Counts the rows of each product; a product's position is its first row. */
-function productStatements(job: JobCtx, id: string, rows: readonly Staged[]): Statement[] {
+/** The position of a product is its first row. */
+function buildProductStatements(job: JobCtx, id: string, rows: readonly Staged[]): Statement[] {
   const tuples = rows.flatMap(({ row, tuple }) => (tuple ? [{ ...tuple, row_number: row.row_number }] : []))
   const data = [...countTuples(tuples)].map(([key, { row_number, product, variant, location, options, rows: count }]) =>
     JSON.stringify([
@@ -121,15 +117,15 @@ function productStatements(job: JobCtx, id: string, rows: readonly Staged[]): St
   )
 }
 
-async function readingOf(job: JobCtx, row: ImportRow): Promise<Reading> {
-  const state = await loadMapping(job.db, row.id, await findPlace(job.db, row), readOptions(row.options))
-  return { readers: prepare(state, job.now()).readers, group_by: groupingOf(state) }
+async function loadReading(job: JobCtx, row: ImportRow): Promise<Reading> {
+  const state = await loadMapping(job.db, row.id, await loadReadingPlace(job.db, row), readOptions(row.options))
+  return { readers: prepareState(state, job.now()).readers, group_by: decideGrouping(state) }
 }
 
-/** Bytes that one step reads, to bound its memory. A longer row is read by itself. */
+/** A longer row is read by itself. */
 const bytesAStep = 262_144
 
-async function nextRows(file: FileSource, offset: number): Promise<CanonicalRow[]> {
+async function readNextRows(file: FileSource, offset: number): Promise<CanonicalRow[]> {
   for (const length of [bytesAStep, canonicalRangeLength]) {
     const bytes = await readBytes(file, offset, length)
     const rows = readCanonical(bytes, offset, offset + bytes.byteLength >= file.size)
@@ -138,7 +134,6 @@ async function nextRows(file: FileSource, offset: number): Promise<CanonicalRow[
   return []
 }
 
-/** All rows are staged: the orders that they make are counted. */
 async function countOrders(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
   const orders = await job.db.first(
     sql<{ count: number }>`select count(*) as count from import_orders where import_id = ${row.id}`,
@@ -149,15 +144,14 @@ async function countOrders(job: JobCtx, row: ImportRow): Promise<ImportRow | nul
   })
 }
 
-/** Stages the rows of one range of the canonical copy, and groups them into orders. */
 export async function rowsStep(job: JobCtx, row: ImportRow, position: RowsPosition): Promise<ImportRow | null> {
-  const file = canonicalOf(job, formatOf(row))
+  const file = openCanonical(job, getFormat(row))
   if (position.offset >= file.size) return countOrders(job, row)
-  const canonical = await nextRows(file, position.offset)
+  const canonical = await readNextRows(file, position.offset)
   const last = canonical.at(-1)
   if (!last) throw new Error('The canonical copy has a range without a row.')
-  const reading = await readingOf(job, row)
-  const rows = canonical.map((one, index) => staged(one, placed(one, row.id, position.row + index + 1), reading))
+  const reading = await loadReading(job, row)
+  const rows = canonical.map((one, index) => stageRow(one, placeRow(one, row.id, position.row + index + 1), reading))
   const invalid = rows.filter((one) => one.row.errors.length > 0).length
   const ignored = rows.filter((one) => one.row.outcome === 'ignored').length
   const offset = last.offset + last.length
@@ -181,11 +175,11 @@ export async function rowsStep(job: JobCtx, row: ImportRow, position: RowsPositi
         importRows,
         rows.map((one) => one.row),
       ),
-      ...groupRows(
+      ...buildGroupStatements(
         row.id,
         rows.map((one) => one.row),
       ),
-      ...productStatements(job, row.id, rows),
+      ...buildProductStatements(job, row.id, rows),
     ],
   })
 }

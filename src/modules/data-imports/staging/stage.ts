@@ -3,12 +3,11 @@ import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { maxProducts } from '../../../domain/data-imports/data-imports.ts'
 import type { RowsPosition } from '../../../domain/data-imports/import-position.ts'
-import { commitStep, endPhase, type ImportRow, misplaced, type PhaseStep } from '../background/steps.ts'
-import { nothingStaged } from '../mapping/changed.ts'
+import { commitStep, endPhase, type ImportRow, buildPositionError, type PhaseStep } from '../background/steps.ts'
+import { emptyStaging } from '../mapping/state.ts'
 import { productsStep } from '../products/suggest-products.ts'
 import { rowsStep } from './stage-rows.ts'
 
-/** Rows of an earlier staging that one step deletes. */
 const clearedRows = 10_000
 
 const rowsBegin: RowsPosition = { stage: 'grouped-rows', offset: 0, row: 0, progress: 0 }
@@ -18,34 +17,35 @@ interface Leftovers {
   orders: number
 }
 
-const clearPart = (table: 'import_rows' | 'import_orders', key: string, id: string): Statement =>
+const buildClearing = (table: 'import_rows' | 'import_orders', key: string, id: string): Statement =>
   sql`delete from ${sql.raw(table)} where import_id = ${id} and (${sql.raw(key)}) in
     (select ${sql.raw(key)} from ${sql.raw(table)} where import_id = ${id} order by ${sql.raw(key)} limit ${clearedRows})`
 
-/** Deletes rows of an earlier staging, a limited number for each step. */
 async function clearStep(job: JobCtx, row: ImportRow, count: number): Promise<ImportRow | null> {
-  const left = await job.db.first(sql<Leftovers>`select
+  const leftovers = await job.db.first(sql<Leftovers>`select
     exists (select 1 from import_rows where import_id = ${row.id}) as rows,
     exists (select 1 from import_orders where import_id = ${row.id}) as orders`)
-  if (left?.rows || left?.orders)
+  if (leftovers?.rows || leftovers?.orders)
     return commitStep(job, row, {
       position: { stage: 'clear', count: count + 1, progress: 0 },
-      statements: [clearPart('import_rows', 'row_number', row.id), clearPart('import_orders', 'number', row.id)],
+      statements: [
+        buildClearing('import_rows', 'row_number', row.id),
+        buildClearing('import_orders', 'number', row.id),
+      ],
     })
   return commitStep(job, row, {
     position: rowsBegin,
-    changes: nothingStaged,
+    changes: emptyStaging,
     statements: [sql`delete from import_products where import_id = ${row.id}`],
   })
 }
 
 const tooManyProducts = {
-  ...nothingStaged,
+  ...emptyStaging,
   error_code: 'too_many_products',
-  error_message: `The orders of the file have more than ${maxProducts} different products. Look whether the right column is mapped to item.product.`,
+  error_message: `The orders of the file have more than ${maxProducts} different products. Check which column is mapped to item.product.`,
 }
 
-/** Reads every row of the canonical copy as the mapping says, and groups the rows into orders. */
 export const stageStep: PhaseStep = async (job, row) => {
   const { position } = row
   switch (position.stage) {
@@ -54,16 +54,16 @@ export const stageStep: PhaseStep = async (job, row) => {
     case 'clear':
       return clearStep(job, row, position.count)
     case 'grouped-rows': {
-      const found = await job.db.first(
+      const products = await job.db.first(
         sql<{ count: number }>`select count(*) as count from import_products where import_id = ${row.id}`,
       )
-      if ((found?.count ?? 0) > maxProducts)
+      if ((products?.count ?? 0) > maxProducts)
         return endPhase(job, row, { status: 'mapping_columns', changes: tooManyProducts })
       return rowsStep(job, row, position)
     }
     case 'products':
       return productsStep(job, row)
     default:
-      throw misplaced(row)
+      throw buildPositionError(row)
   }
 }

@@ -10,7 +10,7 @@ import {
 } from '../../purchases/index.ts'
 import type { Announcement } from '../../webhooks/index.ts'
 import type { WrittenOrder } from './load-orders.ts'
-import { madeOnes, restoredPurchases, updatedOnes } from './order-statements.ts'
+import { pickCreated, listRestoredPurchases, pickUpdated } from './order-statements.ts'
 
 const actions: Partial<Record<string, 'activated' | 'cancelled'>> = { active: 'activated', cancelled: 'cancelled' }
 
@@ -20,28 +20,27 @@ interface Change {
   status: PurchaseStatus
 }
 
-function changesOf(undone: readonly WrittenOrder[], now: number): Change[] {
-  const updated = updatedOnes(undone)
-  const gone = [
-    ...madeOnes(undone).flatMap(({ purchases }) => purchases),
+function listChanges(undone: readonly WrittenOrder[], now: number): Change[] {
+  const updated = pickUpdated(undone)
+  const removedPurchases = [
+    ...pickCreated(undone).flatMap(({ purchases }) => purchases),
     ...updated.flatMap((one) => one.purchases.filter(({ id }) => one.updated.added.includes(id))),
   ].filter(({ status }) => status === 'active')
   const moved = updated.flatMap((one) =>
-    restoredPurchases(one, now).flatMap(({ purchase, status }): Change[] => {
+    listRestoredPurchases(one, now).flatMap(({ purchase, status }): Change[] => {
       const action = purchase.status === status ? undefined : actions[status]
       return action ? [{ id: purchase.id, action, status: status as PurchaseStatus }] : []
     }),
   )
-  return [...gone.map(({ id }): Change => ({ id, action: 'cancelled', status: 'cancelled' })), ...moved]
+  return [...removedPurchases.map(({ id }): Change => ({ id, action: 'cancelled', status: 'cancelled' })), ...moved]
 }
 
-/** The events of purchases that an undo deletes or restores. */
-export async function announcementsOf(
+export async function buildUndoAnnouncements(
   db: Database,
   undone: readonly WrittenOrder[],
   now: number,
 ): Promise<Announcement[]> {
-  const changes = changesOf(undone, now)
+  const changes = listChanges(undone, now)
   const ids = changes.map(({ id }) => id)
   const rows = await db.all(
     sql<PurchaseEventRow>`select ${purchaseEventColumns} from purchases ${purchaseEventJoins}

@@ -8,8 +8,8 @@ export interface CatalogueEntry {
   id: string
 }
 
-/** In the order in which they can be deleted. */
-export const entriesOf = ({ options, variants, locations, products }: AddedCatalogue): CatalogueEntry[] => [
+/** Lists entries in the order in which they can be deleted. */
+export const listEntries = ({ options, variants, locations, products }: AddedCatalogue): CatalogueEntry[] => [
   ...options.map((id) => ({ kind: 'options' as const, id })),
   ...variants.map((id) => ({ kind: 'variants' as const, id })),
   ...locations.map((id) => ({ kind: 'locations' as const, id })),
@@ -26,8 +26,7 @@ const isBought = (column: string, editionId: string, id: string) => sql`(
 const isOption = (editionId: string, id: string) => sql`exists (select 1 from purchases, json_each(purchases.options)
   where purchases.edition_id = ${editionId} and purchases.options <> '[]' and json_each.value ->> 'api_id' = ${id})`
 
-/** Deletes one entry of the catalogue, unless something uses it. */
-export function removedEntry({ id: importId, edition_id }: ImportRow, { kind, id }: CatalogueEntry): Statement[] {
+export function buildRemoval({ id: importId, edition_id }: ImportRow, { kind, id }: CatalogueEntry): Statement[] {
   if (kind === 'options')
     return [
       sql`delete from options where id = ${id} and not ${isOption(edition_id, id)} and not exists (select 1

@@ -4,16 +4,16 @@ import type { importOrders } from '../../../db/schema/data-imports.ts'
 import type { orders, purchases, transactions } from '../../../db/schema/sales/orders.ts'
 import { inList } from '../../../db/visibility.ts'
 import { maxUnitsPerOrder } from '../../../domain/orders/external-orders.ts'
-import { keptReason, type KeptReason } from '../../../domain/data-imports/import-undo.ts'
+import { findKeptReason, type KeptReason } from '../../../domain/data-imports/import-undo.ts'
 import { answeredLater } from '../../consents/index.ts'
 import { type OrderBefore, readBefore } from '../../order-import/index.ts'
 import type { ImportRow } from '../background/steps.ts'
 
-type WrittenImportOrder = Pick<typeof importOrders.$inferSelect, 'number' | 'order_version' | 'outcome' | 'before'>
+type WrittenImportOrder = Pick<typeof importOrders.$inferSelect, 'number' | 'order_version' | 'outcome' | 'undo_data'>
 type Order = Pick<typeof orders.$inferSelect, 'id' | 'external_id' | 'version' | 'user_id' | 'modified_at'>
 
 interface UndoRow extends WrittenImportOrder, Order {
-  /** The customer before the import; null where that row is gone. */
+  /** The customer before the import; null if the row is gone. */
   former_id: string | null
   has_refund: number
   has_use: number
@@ -28,7 +28,6 @@ export type UndonePurchase = Pick<
   'id' | 'order_id' | 'user_id' | 'status' | 'valid_until' | 'version'
 >
 
-/** An order that the import wrote, with the reason why it stays; null when it is undone. */
 export interface WrittenOrder {
   number: number
   order: Order
@@ -39,13 +38,12 @@ export interface WrittenOrder {
 
 const isSince = (column: string) => sql`${sql.raw(column)} >= o.modified_at`
 const purchaseIds = sql`(select id from purchases where order_id = o.id)`
-const usersOf = sql`(select o.user_id union all select its.before ->> '$.updated.order.user_id'
+const usersOf = sql`(select o.user_id union all select its.undo_data ->> '$.updated.order.user_id'
   union all select user_id from purchases where order_id = o.id)`
 
-/** The changes of each order after the import wrote it. */
 const findRows = (importId: string, below: number | null, limit: number) =>
   sql<UndoRow>`with its as materialized (
-      select number, order_id, order_version, outcome, before from import_orders
+      select number, order_id, order_version, outcome, undo_data from import_orders
       where import_id = ${importId} and outcome in ('created', 'updated') and undo_outcome is null
         and number < ${below ?? Number.MAX_SAFE_INTEGER}
       order by number desc limit ${sql.raw(String(limit))})
@@ -58,7 +56,7 @@ const findRows = (importId: string, below: number | null, limit: number) =>
       ${answeredLater(sql`o.id`, sql`o.user_id`, importId)} as has_later_answer,
       exists (select 1 from erasures where user_id in ${usersOf}) as has_erased_customer
     from its left join orders o on o.id = its.order_id
-    left join users former on former.id = coalesce(its.before ->> '$.updated.order.user_id', o.user_id)
+    left join users former on former.id = coalesce(its.undo_data ->> '$.updated.order.user_id', o.user_id)
     order by its.number desc`
 
 type WrittenPayment = Pick<
@@ -66,7 +64,7 @@ type WrittenPayment = Pick<
   'id' | 'order_id' | 'status' | 'amount_minor' | 'refunded_minor' | 'reserved_minor'
 >
 
-const versionsLeft = (before: OrderBefore | null, purchases: readonly UndonePurchase[]): Map<string, number> =>
+const listVersions = (before: OrderBefore | null, purchases: readonly UndonePurchase[]): Map<string, number> =>
   before?.updated
     ? new Map([
         ...before.updated.purchases.map(({ id, version }) => [id, version] as const),
@@ -84,14 +82,14 @@ function isPaymentChanged(before: OrderBefore | null, payments: readonly Written
   )
 }
 
-function written(
+function buildWrittenOrder(
   row: UndoRow,
   purchases: readonly UndonePurchase[],
   payments: readonly WrittenPayment[],
 ): WrittenOrder {
-  const before = row.before === null ? null : readBefore(row.before)
+  const before = row.undo_data === null ? null : readBefore(row.undo_data)
   const { id, external_id, version, user_id, modified_at } = row
-  const reason = keptReason({
+  const reason = findKeptReason({
     is_missing: id === null || row.former_id === null || (row.outcome === 'updated' && !before?.updated),
     has_erased_customer: row.has_erased_customer === 1,
     order_version: row.order_version ?? 0,
@@ -102,18 +100,18 @@ function written(
     has_email: row.has_email === 1,
     has_later_answer: row.has_later_answer === 1,
     purchases,
-    left: versionsLeft(before, purchases),
+    left: listVersions(before, purchases),
     is_payment_changed: isPaymentChanged(before, payments),
   })
   const order = { id, external_id, version, user_id, modified_at }
   return { number: row.number, order, before, purchases, reason }
 }
 
-/** As many as the orders of one transaction of an import may have. */
+/** One transaction of an import has at most as many. */
 const mostPurchases = maxUnitsPerOrder
 
-/** The next orders that the import wrote, the last first: only one where several have too many purchases. */
-export async function loadWritten(
+/** Starts with the last order. Answers a single order if several have too many purchases. */
+export async function loadWrittenOrders(
   db: Database,
   { id }: Pick<ImportRow, 'id'>,
   below: number | null,
@@ -129,8 +127,8 @@ export async function loadWritten(
     sql<WrittenPayment>`select id, order_id, status, amount_minor, refunded_minor, reserved_minor from transactions
       where type = 'payment' and ${inList(sql`order_id`, ids)}`,
   ])
-  if (bought.length === most) return loadWritten(db, { id }, below, 1)
+  if (bought.length === most) return loadWrittenOrders(db, { id }, below, 1)
   const purchasesOf = Map.groupBy(bought, ({ order_id }) => order_id)
   const paymentsOf = Map.groupBy(payments, ({ order_id }) => order_id)
-  return rows.map((row) => written(row, purchasesOf.get(row.id) ?? [], paymentsOf.get(row.id) ?? []))
+  return rows.map((row) => buildWrittenOrder(row, purchasesOf.get(row.id) ?? [], paymentsOf.get(row.id) ?? []))
 }

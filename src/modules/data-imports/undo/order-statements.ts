@@ -1,36 +1,35 @@
 import { sql } from 'drizzle-orm'
 import { requireChanges, requireOneChange, abortUnless } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
-import { shrinkLists } from '../../../db/cel/list-sizes.ts'
 import { rebuildOrderText } from '../../../db/search.ts'
 import { orders, transactions } from '../../../db/schema/sales/orders.ts'
 import { buildReferenceChange } from '../../../db/refunds.ts'
 import { inList } from '../../../db/visibility.ts'
 import { isEmpty, update, updateVersion } from '../../../db/write.ts'
-import { statusAfterUndo } from '../../../domain/data-imports/import-undo.ts'
+import { decideStatusAfterUndo } from '../../../domain/data-imports/import-undo.ts'
 import type { UpdatedBefore } from '../../order-import/index.ts'
 import { passChanged } from '../../wallet/index.ts'
 import type { UndonePurchase, WrittenOrder } from './load-orders.ts'
 
 type Updated = WrittenOrder & { updated: UpdatedBefore }
 
-export const updatedOnes = (written: readonly WrittenOrder[]): Updated[] =>
+export const pickUpdated = (written: readonly WrittenOrder[]): Updated[] =>
   written.flatMap((one) => (one.before?.updated ? [{ ...one, updated: one.before.updated }] : []))
 
-export const madeOnes = (written: readonly WrittenOrder[]): WrittenOrder[] =>
+export const pickCreated = (written: readonly WrittenOrder[]): WrittenOrder[] =>
   written.filter(({ before }) => !before?.updated)
 
 /** Holds while the purchases are unchanged since they were read. */
-function purchasesHold(written: readonly WrittenOrder[]): Statement {
+function guardPurchases(written: readonly WrittenOrder[]): Statement {
   const ids = written.map(({ order }) => order.id)
-  const read = written.flatMap(({ purchases }) => purchases.map(({ id, version }) => [id, version]))
-  return abortUnless(sql`(select count(*) from purchases where ${inList(sql`order_id`, ids)}) = ${read.length}
-    and not exists (select 1 from json_each(${JSON.stringify(read)}) as seen
+  const versions = written.flatMap(({ purchases }) => purchases.map(({ id, version }) => [id, version]))
+  return abortUnless(sql`(select count(*) from purchases where ${inList(sql`order_id`, ids)}) = ${versions.length}
+    and not exists (select 1 from json_each(${JSON.stringify(versions)}) as seen
       left join purchases on purchases.id = seen.value ->> 0 where purchases.version is not seen.value ->> 1)`)
 }
 
-/** Deletes orders that the import created, children first. A new reference to one of them makes this fail. */
-function deletions(made: readonly WrittenOrder[]): Statement[] {
+/** Deletes children first. A new reference to one of the orders makes this fail. */
+function buildDeletions(made: readonly WrittenOrder[]): Statement[] {
   if (made.length === 0) return []
   const ids = made.map(({ order }) => order.id)
   const versions = JSON.stringify(made.map(({ order }) => [order.id, order.version]))
@@ -49,19 +48,18 @@ interface Restored {
   user_id: string
 }
 
-/** Purchases that the update changed, with their former values. */
-export const restoredPurchases = ({ updated, purchases }: Updated, now: number): Restored[] =>
+export const listRestoredPurchases = ({ updated, purchases }: Updated, now: number): Restored[] =>
   updated.purchases.flatMap(({ id, ...before }) => {
     const purchase = purchases.find((one) => one.id === id)
     if (!purchase) return []
     const { valid_until, user_id } = before
-    const status = statusAfterUndo(purchase.status, before, now)
+    const status = decideStatusAfterUndo(purchase.status, before, now)
     const isSame = purchase.status === status && purchase.valid_until === valid_until && purchase.user_id === user_id
     return isSame ? [] : [{ purchase, status, valid_until, user_id }]
   })
 
-function purchaseRestorations(one: Updated, now: number): Statement[] {
-  const restored = restoredPurchases(one, now)
+function buildPurchaseRestorations(one: Updated, now: number): Statement[] {
+  const restored = listRestoredPurchases(one, now)
   const { added } = one.updated
   const ids = restored.map(({ purchase }) => purchase.id)
   const values = restored.map(({ purchase, status, valid_until, user_id }) => [
@@ -84,8 +82,8 @@ function purchaseRestorations(one: Updated, now: number): Statement[] {
   ]
 }
 
-/** Restores an order. Its version increases, because the order changes. */
-function restorations(organizationId: string, one: Updated, now: number): Statement[] {
+/** The version increases, because the order changes. */
+function buildRestorations(organizationId: string, one: Updated, now: number): Statement[] {
   const { order, updated } = one
   const { payment } = updated
   return [
@@ -106,22 +104,17 @@ function restorations(organizationId: string, one: Updated, now: number): Statem
           requireOneChange(),
         ]
       : []),
-    ...purchaseRestorations(one, now),
+    ...buildPurchaseRestorations(one, now),
   ]
 }
 
-/** The statements that undo these orders, with their carts, payments and purchases. */
-export function undoStatements(organizationId: string, undone: readonly WrittenOrder[], now: number): Statement[] {
+export function buildUndoStatements(organizationId: string, undone: readonly WrittenOrder[], now: number): Statement[] {
   if (undone.length === 0) return []
-  const made = madeOnes(undone)
-  const updated = updatedOnes(undone)
-  const purchases =
-    made.reduce((count, one) => count + one.purchases.length, 0) +
-    updated.reduce((count, one) => count + one.updated.added.length, 0)
+  const createdOrders = pickCreated(undone)
+  const updated = pickUpdated(undone)
   return [
-    purchasesHold(undone),
-    ...deletions(made),
-    ...updated.flatMap((one) => restorations(organizationId, one, now)),
-    shrinkLists(organizationId, { orders: made.length, purchases, people: 0 }),
+    guardPurchases(undone),
+    ...buildDeletions(createdOrders),
+    ...updated.flatMap((one) => buildRestorations(organizationId, one, now)),
   ]
 }

@@ -1,13 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { requireChanges, requireOneChange } from '../../../db/commit.ts'
 import type { Database, Statement } from '../../../db/database.ts'
-import { shrinkLists } from '../../../db/cel/list-sizes.ts'
 import { editionCustomers, users } from '../../../db/schema/users.ts'
 import { inList } from '../../../db/visibility.ts'
 import { update } from '../../../db/write.ts'
 import { buildSearchColumns } from '../../../domain/accounts/users.ts'
 import { buildEditionValues, type PersonBefore } from '../../order-import/index.ts'
-import { isInRunningAudience, removedFromSegments } from '../../segments/index.ts'
+import { isInRunningAudience, removeFromSegments } from '../../segments/index.ts'
 import { isSameJson } from '../../../domain/text/json.ts'
 import type { ImportRow } from '../background/steps.ts'
 
@@ -32,7 +31,6 @@ interface PersonRow extends User {
 const hasOrder = sql`exists (select 1 from orders where user_id = u.id)
   or exists (select 1 from purchases where user_id = u.id)`
 
-/** The reasons why a customer whom the import created stays. */
 const isUsed = (editionId: string) => sql`(${hasOrder}
   or exists (select 1 from refund_requests where user_id = u.id)
   or exists (select 1 from transactional_emails where user_id = u.id)
@@ -47,7 +45,6 @@ const isKept = (importId: string) =>
   sql`in (select order_id from import_orders where import_orders.order_id = o.id and import_id = ${importId}
     and undo_outcome = 'kept')`
 
-/** Customers whom the import created or changed, with their present values. */
 export const findPeople = (db: Database, row: ImportRow, ids: readonly string[]): Promise<PersonRow[]> =>
   db.all(sql<PersonRow>`select u.id, u.seq, u.email, u.phone_number, u.first_name, u.last_name, u.version,
       ${isUsed(row.edition_id)} as is_used,
@@ -64,20 +61,19 @@ export const findPeople = (db: Database, row: ImportRow, ids: readonly string[])
     left join edition_customers ue on ue.edition_id = ${row.edition_id} and ue.user_seq = u.seq
     where u.organization_id = ${row.organization_id}`)
 
-function deletions({ organization_id, edition_id }: ImportRow, gone: readonly PersonRow[]): Statement[] {
+function buildDeletions({ organization_id, edition_id }: ImportRow, gone: readonly PersonRow[]): Statement[] {
   if (gone.length === 0) return []
   const [ids, seqs] = [gone.map(({ id }) => id), gone.map(({ seq }) => seq)]
   return [
     sql`delete from edition_customers where edition_id = ${edition_id} and ${inList(sql`user_seq`, seqs)}`,
-    ...removedFromSegments(organization_id, seqs),
+    ...removeFromSegments(organization_id, seqs),
     sql`delete from users where ${inList(sql`id`, ids)}`,
     requireChanges(ids.length),
-    shrinkLists(organization_id, { orders: 0, purchases: 0, people: ids.length }),
   ]
 }
 
-/** Clears fields that the import filled in, if they still have the value of the import. */
-function emptied(person: PersonRow, filled: PersonBefore['filled'], now: number): Statement[] {
+/** Clears fields that still have the value of the import. */
+function buildEmptying(person: PersonRow, filled: PersonBefore['filled'], now: number): Statement[] {
   const { id, email, phone_number, first_name, last_name } = person
   const contact = { email, phone_number, first_name, last_name }
   const isStill = (name: keyof typeof contact) => name in filled && filled[name] === contact[name]
@@ -93,45 +89,43 @@ function emptied(person: PersonRow, filled: PersonBefore['filled'], now: number)
   return [update(users, changes, sql`id = ${id} and version = ${person.version}`), requireOneChange()]
 }
 
-/** Restores the edition's former values of the customer. */
-function unsaid(row: ImportRow, person: PersonRow, { is_new, said }: PersonBefore): Statement[] {
+function buildRestoration(row: ImportRow, person: PersonRow, { is_new, said }: PersonBefore): Statement[] {
   const place = sql`edition_id = ${row.edition_id} and user_seq = ${person.seq}`
   if (is_new || said?.before === null) {
-    const stays = person.is_in_edition === 1 || (is_new && person.is_elsewhere === 0)
-    return stays ? [] : [sql`delete from edition_customers where ${place}`]
+    const isStaying = person.is_in_edition === 1 || (is_new && person.is_elsewhere === 0)
+    return isStaying ? [] : [sql`delete from edition_customers where ${place}`]
   }
   if (!said?.before || person.said === null || !isSameJson(person.said, JSON.stringify(said.after))) return []
   return [update(editionCustomers, { ...said.before, ...buildSearchColumns(said.before) }, place)]
 }
 
-/** One entry a person. Those of later orders come first: what was before is in the last, what is now in the first. */
-function mergedPeople(befores: readonly PersonBefore[]): PersonBefore[] {
+/** Later orders come first, so the values before the import are in the last entry and those after it in the first. */
+function mergePeople(befores: readonly PersonBefore[]): PersonBefore[] {
   const byId = new Map<string, PersonBefore>()
   for (const one of befores) {
     const later = byId.get(one.id)
-    const said =
+    const editionValues =
       later?.said && one.said ? { before: one.said.before, after: later.said.after } : (one.said ?? later?.said)
     const filled = { ...later?.filled, ...one.filled }
-    byId.set(one.id, { id: one.id, is_new: one.is_new, filled, said: said ?? null })
+    byId.set(one.id, { id: one.id, is_new: one.is_new, filled, said: editionValues ?? null })
   }
   return [...byId.values()]
 }
 
-/** The undo of customers: deletes those whom the import created and nothing refers to, and restores the others. */
-export function peopleStatements(
+export function buildPeopleStatements(
   row: ImportRow,
-  found: readonly PersonRow[],
+  people: readonly PersonRow[],
   befores: readonly PersonBefore[],
   now: number,
 ): Statement[] {
-  const byId = new Map(mergedPeople(befores).map((one) => [one.id, one]))
+  const byId = new Map(mergePeople(befores).map((one) => [one.id, one]))
   const isGone = (person: PersonRow) => byId.get(person.id)?.is_new === true && !person.is_used
-  const stays = found.filter((person) => !isGone(person) && !person.has_kept)
+  const remainingPeople = people.filter((person) => !isGone(person) && !person.has_kept)
   return [
-    ...deletions(row, found.filter(isGone)),
-    ...stays.flatMap((person) => {
+    ...buildDeletions(row, people.filter(isGone)),
+    ...remainingPeople.flatMap((person) => {
       const before = byId.get(person.id)
-      return before ? [...unsaid(row, person, before), ...emptied(person, before.filled, now)] : []
+      return before ? [...buildRestoration(row, person, before), ...buildEmptying(person, before.filled, now)] : []
     }),
   ]
 }

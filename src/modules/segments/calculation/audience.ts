@@ -6,11 +6,11 @@ import type { CommunicationType } from '../../../domain/segments.ts'
 import { decidingAnswer, type MarketingScope, marketingRefusal, marketingStatus } from '../../consents/index.ts'
 import { listedSuppressionExclusion } from '../../suppressions/index.ts'
 
-/** The people who may get a message, with its type and channel. */
+/** The people, type and channel of a message. */
 export interface Audience {
   organization_id: string
   edition_id: string | null
-  /** Where no edition is named, those that are seen; all of the organisation without them. */
+  /** The visible editions when `edition_id` is null. Without them the audience is the whole organisation. */
   editions?: readonly string[]
   communication_type: CommunicationType
   communication_channel: Channel
@@ -23,83 +23,81 @@ export interface PeopleSql {
   where: SQL
 }
 
-/** The editions whose data belongs there; null for all of the organisation. */
-export const editionsOf = ({ edition_id, editions }: SegmentTenant): readonly string[] | null =>
+/** Null for the whole organisation. */
+export const listEditionIds = ({ edition_id, editions }: SegmentTenant): readonly string[] | null =>
   edition_id === null ? (editions ?? null) : [edition_id]
 
-/** The data that expressions read there, for every caller. */
-export const scopeOf = (tenant: SegmentTenant, now: number): ExpressionScope => ({
+export const buildScope = (tenant: SegmentTenant, now: number): ExpressionScope => ({
   organizationId: tenant.organization_id,
   editionId: tenant.edition_id,
-  editions: editionsOf(tenant),
+  editions: listEditionIds(tenant),
   now,
 })
 
-const knownIn = (editions: readonly string[]): SQL =>
+const selectPeopleIn = (editions: readonly string[]): SQL =>
   sql`(select distinct user_seq from edition_customers where ${inEditions(sql`edition_id`, editions)})`
 
-/** The people of an organisation, or those who have bought in some of its editions, as `users u`. */
-export function peopleOf({ organization_id, edition_id, editions }: SegmentTenant): PeopleSql {
-  const ofOrganization = sql`u.organization_id = ${organization_id}`
+/** Selects the people of an organisation or of editions, as `users u`. */
+export function buildPeople({ organization_id, edition_id, editions }: SegmentTenant): PeopleSql {
+  const isInOrganization = sql`u.organization_id = ${organization_id}`
   if (edition_id !== null)
     return {
       from: sql`edition_customers e cross join users u on u.seq = e.user_seq`,
-      where: sql`e.edition_id = ${edition_id} and ${ofOrganization}`,
+      where: sql`e.edition_id = ${edition_id} and ${isInOrganization}`,
     }
-  if (editions === undefined) return { from: sql`users u`, where: ofOrganization }
+  if (editions === undefined) return { from: sql`users u`, where: isInOrganization }
   return {
-    from: sql`${knownIn(editions)} e cross join users u on u.seq = e.user_seq`,
-    where: ofOrganization,
+    from: sql`${selectPeopleIn(editions)} e cross join users u on u.seq = e.user_seq`,
+    where: isInOrganization,
   }
 }
 
-/** Counts the people of a segment's organisation, or of the editions that it is limited to. */
 export function countPeople(tenant: SegmentTenant): SQL<number> {
-  const editions = editionsOf(tenant)
+  const editions = listEditionIds(tenant)
   return editions
     ? sql`(select count(distinct user_seq) from edition_customers where ${inEditions(sql`edition_id`, editions)})`
     : sql`(select count(*) from users where organization_id = ${tenant.organization_id})`
 }
 
-/** Where messages of a channel reach a person `u`. */
-export const addressOf = (channel: Channel): SQL => (channel === 'email' ? sql`u.email` : sql`u.phone_number`)
+/** The address of the person `u` for a channel. */
+export const selectAddress = (channel: Channel): SQL => (channel === 'email' ? sql`u.email` : sql`u.phone_number`)
 
-/** The answer of the person `u` to marketing through the channel: the best of all answers, or `none`. */
-export const consentStatus = (audience: Audience, now: number): SQL =>
-  marketingStatus(sql`u.id`, marketingOf(audience), now)
+/** The best answer of the person `u` to marketing through the channel, or `none`. */
+export const selectConsentStatus = (audience: Audience, now: number): SQL =>
+  marketingStatus(sql`u.id`, buildMarketingScope(audience), now)
 
-/** The answer that decides about the person `u`, as JSON; null where there is none. */
-export const decidingConsent = (audience: Audience, now: number): SQL =>
-  decidingAnswer(sql`u.id`, marketingOf(audience), now)
+/** The answer that decides about marketing to the person `u`, as JSON. Null without an answer. */
+export const selectDecidingConsent = (audience: Audience, now: number): SQL =>
+  decidingAnswer(sql`u.id`, buildMarketingScope(audience), now)
 
-const marketingOf = ({ communication_channel, ...tenant }: Audience): MarketingScope => ({
+const buildMarketingScope = ({ communication_channel, ...tenant }: Audience): MarketingScope => ({
   ...tenant,
   channel: communication_channel,
 })
 
 /**
- * The reason of each condition of an audience to exclude the person `u`, by precedence; null when it does not.
- * `suppressed` replaces the SQL that finds the person's suppression.
+ * The conditions of an audience, first the one that counts first. `reason` is null when the condition does not exclude the
+ * person `u`. `suppressed` replaces the SQL that finds a suppression of the person.
  */
-export const audienceConditions = (
+export const buildConditions = (
   audience: Audience,
   now: number,
-  suppressed: SQL = listedSuppressionExclusion(audience, addressOf(audience.communication_channel)),
+  suppressed: SQL = listedSuppressionExclusion(audience, selectAddress(audience.communication_channel)),
 ): { name: string; reason: SQL }[] => [
   {
     name: 'address',
-    reason: sql`case when ${addressOf(audience.communication_channel)} is null then 'no_address' end`,
+    reason: sql`case when ${selectAddress(audience.communication_channel)} is null then 'no_address' end`,
   },
   ...(audience.communication_type === 'marketing'
-    ? [{ name: 'consent', reason: marketingRefusal(sql`u.id`, marketingOf(audience), now) }]
+    ? [{ name: 'consent', reason: marketingRefusal(sql`u.id`, buildMarketingScope(audience), now) }]
     : []),
   { name: 'suppression', reason: suppressed },
   { name: 'active', reason: sql`case when u.is_active = 0 then 'inactive' end` },
 ]
 
-/** Why the person `u` gets nothing of this kind through this channel: one of `exclusionReasons`; null for a person who gets it. */
-export const audienceReason = (audience: Audience, now: number, suppressed?: SQL): SQL =>
+/** One of `exclusionReasons` for the person `u`, or null for a person who receives the message. */
+export const buildExclusion = (audience: Audience, now: number, suppressed?: SQL): SQL =>
   sql`coalesce(${sql.join(
-    audienceConditions(audience, now, suppressed).map(({ reason }) => reason),
+    buildConditions(audience, now, suppressed).map(({ reason }) => reason),
     sql`, `,
   )})`

@@ -1,34 +1,33 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { type PeopleSql, peopleOf, type SegmentTenant } from './audience.ts'
+import { buildPeople, type PeopleSql, type SegmentTenant } from './audience.ts'
 
-/** A step of a walk. */
 interface WalkStep {
   after: string
   /** The last position of the walk. */
   until: string
-  /** The number of people that the step aims at. */
+  /** The number of people. */
   size: number
 }
 
-/** The people of a segment in the order in which they joined, with positions in it as texts. */
+/** Walks the people of a segment in the order in which they joined. Positions are texts. */
 interface Walk {
-  /** A query of the position before everybody. */
+  /** Selects the position before everybody. */
   start: SQL
-  /** A query of the last position. */
+  /** Selects the last position. */
   last: SQL
-  /** A query of the position at which a step ends, null for `until`. */
+  /** Selects the position at which a step ends; null for `until`. */
   end: (step: WalkStep) => SQL
-  /** The people behind a position, up to the one that a query finds. */
+  /** The people after a position, up to the position that a query selects. */
   part: (after: string, until: SQL) => PeopleSql
 }
 
 /** Without a collation SQLite does not compare a rowid with a key of an index. */
 const buildKey = (position: SQL): SQL => sql`(${position} ->> 0, (${position} ->> 1) collate binary)`
 
-/** A position is a moment and the number of a row, as JSON: so the index of lists has them. */
-export function walkOf(tenant: SegmentTenant): Walk {
+/** A position is `created_at` and `seq` as JSON, because the index of lists has this order. */
+export function buildWalk(tenant: SegmentTenant): Walk {
   const { edition_id, organization_id } = tenant
-  const people = peopleOf(tenant)
+  const people = buildPeople(tenant)
   const [table, alias, where] =
     edition_id === null
       ? [sql`users indexed by users_by_joining`, sql`u`, sql`organization_id = ${organization_id}`]
@@ -41,7 +40,7 @@ export function walkOf(tenant: SegmentTenant): Walk {
       and (created_at, seq) > ${buildKey(sql`${after}`)} and (created_at, seq) <= ${buildKey(sql`${until}`)}
       order by created_at, seq limit 1 offset ${size - 1}`,
     part: (after, until) => ({
-      // A query with a limit is read once, and not for each person.
+      // With its limit the query runs once, not for each person.
       from: sql`(select position from (${until}) limit 1) as until cross join ${people.from}`,
       where: sql`${people.where} and (${alias}.created_at, ${alias}.seq) > ${buildKey(sql`${after}`)}
         and (${alias}.created_at, ${alias}.seq) <= ${buildKey(sql`until.position`)}`,

@@ -1,40 +1,23 @@
 import { z } from '@hono/zod-openapi'
 import { roleCodes } from '../../../domain/accounts/access.ts'
+import { valueKinds } from '../../../domain/cel/types.ts'
 import { answerStates } from '../../../domain/consents/consents.ts'
 import { channels } from '../../../domain/messaging/messaging.ts'
 import { communicationTypes, segmentStatuses } from '../../../domain/segments.ts'
 import { Count, Id, IdParams } from '../../../http/fields.ts'
 import { IdFilter } from '../../../http/requests/list-query.ts'
 import { operation } from '../../../http/operations/operation.ts'
-import { keepers } from '../contract.ts'
+import { segmentEditors } from '../contract.ts'
 
 const tag = 'Segments' as const
 
-const valueKinds = [
-  'products',
-  'variants',
-  'locations',
-  'options',
-  'consents',
-  'locales',
-  'editions',
-  'order_statuses',
-  'order_types',
-  'purchase_statuses',
-  'consent_statuses',
-  'currencies',
-  'campaigns',
-] as const
-export type ValueKind = (typeof valueKinds)[number]
-
-/** The most values of a kind that are listed. */
-export const valuesShown = 200
+export const maxValuesListed = 200
 
 const KnownValue = z
   .object({
-    value: z.string().openapi({ description: 'As it is written in an expression.', example: 'dkk' }),
+    value: z.string().openapi({ description: 'The value to write in an expression.', example: 'dkk' }),
     label: z.string(),
-    count: Count.openapi({ description: 'How often it occurs among the newest orders and people.' }),
+    count: Count.openapi({ description: 'How often the value occurs among the newest orders and people.' }),
   })
   .openapi('CelKnownValue')
 
@@ -46,7 +29,10 @@ const Field = z
     type: z.string().openapi({ example: 'string' }),
     nullable: z.boolean(),
     description: z.string(),
-    values_from: z.enum(valueKinds).optional().openapi({ description: 'Where `dynamic_values` lists what it can be.' }),
+    values_from: z
+      .enum(valueKinds)
+      .optional()
+      .openapi({ description: 'The list in `dynamic_values` that has the values of this field.' }),
   })
   .openapi('CelField')
 
@@ -60,14 +46,16 @@ const CelContext = z
     ),
     dynamic_values: z
       .object(
-        Object.fromEntries(valueKinds.map((kind) => [kind, z.array(KnownValue).max(valuesShown)])) as KnownValuesShape,
+        Object.fromEntries(
+          valueKinds.map((kind) => [kind, z.array(KnownValue).max(maxValuesListed)]),
+        ) as KnownValuesShape,
       )
-      .openapi({ description: 'The most frequent first.' }),
+      .openapi({ description: 'Values that occur, the most frequent first.' }),
     examples: z.array(z.object({ title: z.string(), expression: z.string() })),
   })
   .openapi('CelContext')
 
-type KnownValuesShape = Record<ValueKind, z.ZodArray<typeof KnownValue>>
+type KnownValuesShape = Record<(typeof valueKinds)[number], z.ZodArray<typeof KnownValue>>
 
 const TenantQuery = z.object({
   organization_id: IdFilter.optional().openapi({ description: 'Required unless `edition_id` is given.' }),
@@ -81,7 +69,7 @@ export const getCelContext = operation({
   path: '/v1/segments/cel-context',
   summary: 'Get CEL context schema and dynamic values',
   description:
-    'The fields of expressions, and the values that occur in this organisation or edition, counted among its newest 10,000 orders and people. For an organisation, a caller without a role in it gets the values of the editions in which the caller has a role.',
+    'Lists the variables, fields and functions of expressions, and the values that occur among the newest 10,000 orders and people. With `organization_id`, a caller without a role in the organisation gets the values of the editions where the caller has a role.',
   roles: roleCodes,
   query: TenantQuery,
   response: CelContext,
@@ -90,8 +78,8 @@ export const getCelContext = operation({
 const Place = {
   line: z.int().openapi({ description: 'From 1.', example: 1 }),
   column: z.int().openapi({ description: 'From 1.', example: 6 }),
-  start: z.int().openapi({ description: 'First character, from 0.', example: 5 }),
-  end: z.int().openapi({ description: 'The character after the last.', example: 10 }),
+  start: z.int().openapi({ description: 'Index of the first character, from 0.', example: 5 }),
+  end: z.int().openapi({ description: 'Index after the last character.', example: 10 }),
 }
 
 const CelIssue = z
@@ -102,22 +90,25 @@ const CelWarning = CelIssue.extend({
   suggestion: z
     .string()
     .nullable()
-    .openapi({ description: 'The known value that is most like it; null when none is.' }),
+    .openapi({ description: 'The most similar value that exists. Null when no value is similar.' }),
 }).openapi('CelWarning')
 
 export const CelValidation = z
   .object({
     is_valid: z.boolean(),
-    return_type: z.string().nullable().openapi({ description: 'Null for an expression with errors.', example: 'bool' }),
+    return_type: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Null when the expression has errors.', example: 'bool' }),
     errors: z.array(CelIssue),
     warnings: z.array(CelWarning),
     estimated_user_count: Count.nullable().openapi({
       description:
-        'How many people the expression holds for at present. Null for an expression with errors, and where they were not to be counted.',
+        'How many people the expression holds for now. Null when the expression has errors or the people could not be counted.',
     }),
     is_estimate: z.boolean().openapi({
       description:
-        'The count is about right: of more than 10,000 people, or fewer where the expression takes long, about 2,000 were asked, chosen by the random last letters of their ids.',
+        'False: the count is exact. True: only the first 10,000 people were tested, or fewer when testing them takes longer than a second, and the count is extrapolated from them.',
     }),
   })
   .openapi('CelValidation')
@@ -125,10 +116,11 @@ export const CelValidation = z
 const ValidateCel = z.object({
   expression: z.string(),
   organization_id: Id('org').optional(),
-  edition_id: Id('edt').optional().openapi({ description: 'At least one of the two.' }),
+  edition_id: Id('edt').optional().openapi({ description: 'Required unless `organization_id` is given.' }),
   communication_type: z.enum(communicationTypes).optional(),
   communication_channel: z.enum(channels).optional().openapi({
-    description: 'With `communication_type`: only people who would be members are counted.',
+    description:
+      'With `communication_type`: counts only people who would receive messages of this type through this channel.',
   }),
 })
 
@@ -142,23 +134,26 @@ export const validateCel = operation({
   scope: 'read',
   summary: 'Validate CEL expression',
   description:
-    'Answers 200 for any expression. It is tested for one edition, or with `organization_id` alone for the whole organisation: for a caller without a role in it, for the editions in which the caller has a role. An error `cost_exceeded` is about lists inside of lists that are too long for it. A warning `unknown_value` is about an id, a key or the name of a product that does not exist, with the nearest that the caller may see.',
+    'Checks an expression and counts the people it holds for. The answer is 200 for an invalid expression too. With `edition_id` the people of the edition are counted, otherwise those of the organisation, or of the editions where the caller has a role. The count is exact for up to 10,000 people. A warning `unknown_value` means that an id, a key or a product name in the expression does not exist.',
   roles: roleCodes,
   body: ValidateCel,
   example: { expression: 'user.emial == "a"', organization_id: 'org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' },
   response: CelValidation,
 })
 
-const Truth = z.boolean().nullable().openapi({ description: 'Null for an error, which counts as not true.' })
+const Truth = z
+  .boolean()
+  .nullable()
+  .openapi({ description: 'Null when the condition is an error, which counts as false.' })
 
 const Explanation = z
   .object({
     user_id: Id('usr'),
-    is_member: z.boolean().openapi({ description: 'Would be a member if the segment were calculated now.' }),
+    is_member: z.boolean().openapi({ description: 'True when a calculation now would make the person a member.' }),
     excluded_for: z
       .string()
       .nullable()
-      .openapi({ description: 'The first condition that keeps the person out; null for a member.' }),
+      .openapi({ description: 'The first condition that excludes the person. Null for a member.' }),
     parts: z
       .array(
         z.object({
@@ -168,7 +163,7 @@ const Explanation = z
           value: Truth,
         }),
       )
-      .openapi({ description: 'Each condition of the expression; the first is the whole.' }),
+      .openapi({ description: 'The conditions of the expression. The first is the whole expression.' }),
     conditions: z
       .array(
         z.object({
@@ -180,23 +175,29 @@ const Explanation = z
             .openapi({ description: 'Null when the condition holds.', example: 'no_consent' }),
         }),
       )
-      .openapi({ description: 'What the type and the channel of the segment ask besides.' }),
+      .openapi({ description: 'Further conditions, from the communication type and channel of the segment.' }),
     consents: z
       .array(
         z.object({
           key: z.string().openapi({ example: 'newsletter' }),
           consent_id: Id('con'),
-          record_id: Id('cre').nullable().openapi({ description: 'The answer that decided; null before the first.' }),
+          record_id: Id('cre')
+            .nullable()
+            .openapi({ description: 'The latest answer. Null when the person never answered.' }),
           status: z.enum(answerStates),
           is_current: z.boolean(),
           decides: z.enum(['expression', 'audience']),
         }),
       )
       .openapi({
-        description: 'The answers that the expression names, and the one by which marketing may or may not come.',
+        description:
+          'The consents that the expression uses, and the one that decides whether the person receives marketing.',
       }),
     segment_status: z.enum(segmentStatuses),
-    was_member: z.boolean().nullable().openapi({ description: 'At the last calculation; null without one.' }),
+    was_member: z
+      .boolean()
+      .nullable()
+      .openapi({ description: 'Whether the person was a member at the last calculation. Null before the first one.' }),
   })
   .openapi('SegmentExplanation')
 
@@ -206,8 +207,8 @@ export const explainSegment = operation({
   method: 'get',
   path: '/v1/segments/{id}/explain',
   summary: 'Explain a segment for one person',
-  description: 'Why a person is in the segment or not, by the data of this moment.',
-  roles: keepers,
+  description: 'Shows why a person belongs to the segment or not, based on current data.',
+  roles: segmentEditors,
   params: IdParams('seg'),
   query: z.object({ user_id: IdFilter.min(1).openapi({ description: 'The customer.' }) }),
   response: Explanation,

@@ -1,19 +1,19 @@
 import type { z } from '@hono/zod-openapi'
-import { context, type ValuesFrom } from '../../../domain/cel/index.ts'
-import { errorAt, nameOf as typeName } from '../../../domain/cel/types.ts'
+import { context, type ValueKind } from '../../../domain/cel/index.ts'
+import { buildError, formatType } from '../../../domain/cel/types.ts'
 import type { CelContextWire, CelValidation, ExplanationWire } from './cel-contract.ts'
 import type { SegmentExplanation } from './explain.ts'
 import type { KnownValues } from './known-values.ts'
-import type { Validation, Warning } from './validate.ts'
+import type { UnknownValueWarning, Validation } from './validate.ts'
 
 export const presentContext = (values: KnownValues): CelContextWire => ({
   variables: context.variables.map(({ name, type, description, fields }) => ({
     name,
-    type: typeName(type),
+    type: formatType(type),
     description,
     fields: fields.map((field) => ({
       path: field.path,
-      type: typeName(field.type),
+      type: formatType(field.type),
       nullable: field.nullable,
       description: field.description,
       ...(field.values_from ? { values_from: field.values_from } : {}),
@@ -24,7 +24,7 @@ export const presentContext = (values: KnownValues): CelContextWire => ({
   examples: [...context.examples],
 })
 
-const nouns: Record<ValuesFrom, string> = {
+const nouns: Record<ValueKind, string> = {
   products: 'product',
   variants: 'variant',
   locations: 'location',
@@ -40,15 +40,15 @@ const nouns: Record<ValuesFrom, string> = {
   campaigns: 'campaign',
 }
 
-function unknownValue({ literal, meant }: Warning): string {
-  const named = literal.by === 'label' ? ' with the name' : ''
-  const none = `There is no ${nouns[literal.values_from]}${named} "${literal.value}".`
-  if (!meant) return none
-  const isId = literal.by === 'value' && meant.label !== meant.value
-  return `${none} Did you mean "${meant[literal.by]}"${isId ? ` (${meant.label})` : ''}?`
+function describeUnknownValue({ literal, suggestion }: UnknownValueWarning): string {
+  const noun = nouns[literal.values_from] + (literal.by === 'label' ? ' with the name' : '')
+  const missing = `There is no ${noun} "${literal.value}".`
+  if (!suggestion) return missing
+  const label = literal.by === 'value' && suggestion.label !== suggestion.value ? ` (${suggestion.label})` : ''
+  return `${missing} Did you mean "${suggestion[literal.by]}"${label}?`
 }
 
-export const presentValidation = ({
+export const presentCelValidation = ({
   source,
   checked,
   warnings,
@@ -58,11 +58,11 @@ export const presentValidation = ({
   return_type: checked.ok ? 'bool' : null,
   errors: checked.ok ? [] : checked.errors,
   warnings: warnings.map((warning) => ({
-    ...errorAt(source, 'unknown_value', unknownValue(warning), warning.literal),
-    suggestion: warning.meant?.[warning.literal.by] ?? null,
+    ...buildError(source, 'unknown_value', describeUnknownValue(warning), warning.literal),
+    suggestion: warning.suggestion?.[warning.literal.by] ?? null,
   })),
   estimated_user_count: estimate.count,
-  is_estimate: estimate.isSampled,
+  is_estimate: estimate.isExtrapolated,
 })
 
 type ConditionName = ExplanationWire['conditions'][number]['name']

@@ -1,125 +1,154 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { predicateOf } from '../../../db/cel/index.ts'
+import { buildPredicate } from '../../../db/cel/index.ts'
 import { isStatementFailure } from '../../../db/failures.ts'
-import { findListSizes, type KnownSizes, readListSizes } from '../../../db/cel/list-sizes.ts'
 import {
+  type CelError,
   type CheckedExpression,
   checkExpression,
-  costError,
   type Expression,
-  hasLists,
   type KnownLiteral,
-  meanWork,
-  peopleAStatement,
 } from '../../../domain/cel/index.ts'
-import { fieldError } from '../../../domain/errors.ts'
+import { fieldError, invalid } from '../../../domain/errors.ts'
 import { findNearest } from '../../../domain/text/nearest.ts'
-import { audienceReason, type SegmentTenant, peopleOf, scopeOf } from '../calculation/audience.ts'
-import { type KnownValue, type ValidateCelInput, valuesShown } from './cel-contract.ts'
-import { findTenant } from '../tenant.ts'
-import { type KnownValues, knownValues, missingValues } from './known-values.ts'
-import { sampleFor } from './sample.ts'
+import { buildExclusion, buildPeople, buildScope, countPeople, type SegmentTenant } from '../calculation/audience.ts'
+import { chooseStepSize, firstStepSize } from '../calculation/calculation.ts'
+import { findSegmentTenant } from '../tenant.ts'
+import { type KnownValue, maxValuesListed, type ValidateCelInput } from './cel-contract.ts'
+import { findMissingValues, type KnownValues, listKnownValues } from './known-values.ts'
 
-export interface Warning {
-  literal: KnownLiteral
-  /** The known value that is most like it. */
-  meant: KnownValue | null
+const buildInvalid = (errors: readonly CelError[]) =>
+  invalid(
+    ...errors.map(({ code, message, line, column, start, end }) => ({
+      ...fieldError(['expression'], code, message),
+      line,
+      column,
+      start,
+      end,
+    })),
+  )
+
+/** The columns of an expression that is saved. Throws with the place of each error. */
+export function buildExpressionColumns(source: string): { expression: string; is_time_dependent: boolean } {
+  const checked = checkExpression(source)
+  if (!checked.ok) throw buildInvalid(checked.errors)
+  return { expression: source, is_time_dependent: checked.isTimeDependent }
 }
 
-/** How many people an expression holds for; null when the database could not say. */
+export interface UnknownValueWarning {
+  literal: KnownLiteral
+  suggestion: KnownValue | null
+}
+
 interface Estimate {
+  /** Null when the expression is invalid or the database could not evaluate it. */
   count: number | null
-  isSampled: boolean
+  isExtrapolated: boolean
 }
 
 export interface Validation {
   source: string
   checked: CheckedExpression
-  warnings: Warning[]
+  warnings: UnknownValueWarning[]
   estimate: Estimate
 }
 
-/** Of literals that the shown values lack, those that nothing has: a full list is not all that there is. */
-async function missingLiterals(ctx: Ctx, tenant: SegmentTenant, known: KnownValues, strange: readonly KnownLiteral[]) {
+const buildKey = ({ values_from, by }: KnownLiteral) => `${values_from} ${by}`
+
+/** Keeps the literals that really do not exist: `known` lists only the most frequent values of each kind. */
+async function findMissingLiterals(
+  ctx: Ctx,
+  tenant: SegmentTenant,
+  known: KnownValues,
+  literals: readonly KnownLiteral[],
+): Promise<KnownLiteral[]> {
   const missing = new Map<string, string[]>()
-  const keyOf = ({ values_from, by }: KnownLiteral) => `${values_from} ${by}`
-  for (const [key, literals] of Map.groupBy(strange, keyOf)) {
-    const [{ values_from: kind, by }] = literals as [KnownLiteral]
-    if (known[kind].length < valuesShown) continue
-    const values = literals.map(({ value }) => value)
-    missing.set(key, await missingValues(ctx.db, tenant, { kind, by, values }))
+  for (const [key, group] of Map.groupBy(literals, buildKey)) {
+    const [{ values_from: kind, by }] = group as [KnownLiteral]
+    if (known[kind].length < maxValuesListed) continue
+    const values = group.map(({ value }) => value)
+    missing.set(key, await findMissingValues(ctx.db, tenant, { kind, by, values }))
   }
-  return strange.filter((literal) => missing.get(keyOf(literal))?.includes(literal.value) ?? true)
+  return literals.filter((literal) => missing.get(buildKey(literal))?.includes(literal.value) ?? true)
 }
 
-async function warningsOf(ctx: Ctx, tenant: SegmentTenant, literals: readonly KnownLiteral[]): Promise<Warning[]> {
+async function findWarnings(
+  ctx: Ctx,
+  tenant: SegmentTenant,
+  literals: readonly KnownLiteral[],
+): Promise<UnknownValueWarning[]> {
   if (literals.length === 0) return []
-  const known: KnownValues = await knownValues(ctx.db, tenant)
-  const strange = literals.filter(
+  const known = await listKnownValues(ctx.db, tenant)
+  const unlisted = literals.filter(
     ({ values_from, by, value }) => !known[values_from].some((candidate) => candidate[by] === value),
   )
-  const missing = await missingLiterals(ctx, tenant, known, strange)
+  const missing = await findMissingLiterals(ctx, tenant, known, unlisted)
   return missing.map((literal) => {
-    const meant = findNearest(literal.value, known[literal.values_from], ({ value, label }) =>
+    const suggestion = findNearest(literal.value, known[literal.values_from], ({ value, label }) =>
       literal.by === 'label' ? [label] : [value, label],
     )
-    return { literal, meant }
+    return { literal, suggestion }
   })
 }
 
-async function estimate(
-  ctx: Ctx,
-  tenant: SegmentTenant,
-  input: ValidateCelInput,
-  { expression, sizes }: { expression: Expression; sizes: KnownSizes },
-): Promise<Estimate> {
-  const { communication_type, communication_channel } = input
-  const work = meanWork(expression, sizes.most, sizes.mean)
-  const sample = await sampleFor(ctx, tenant, peopleAStatement(work))
-  const now = ctx.now()
-  const predicate = predicateOf(expression, scopeOf(tenant, now))
-  const audience =
-    communication_type && communication_channel
-      ? sql`and ${audienceReason({ ...tenant, communication_type, communication_channel }, now)} is null`
-      : sql``
-  const isSampled = sample !== null
-  const people = sample?.people ?? peopleOf(tenant)
-  try {
-    const found = await ctx.db.first(
-      sql<{ n: number }>`select count(*) as n from ${people.from}
-        where ${people.where} and (${predicate}) ${audience}`,
-    )
-    const count = found?.n ?? 0
-    return { count: sample ? Math.round(count / sample.share) : count, isSampled }
-  } catch (error) {
-    if (isStatementFailure(error)) return { count: null, isSampled }
-    throw error
-  }
+const maxPeopleCounted = 10_000
+const maxCountingMs = 1000
+
+async function findFirstPeople(ctx: Ctx, tenant: SegmentTenant): Promise<{ seqs: number[]; total: number }> {
+  const { from, where } = buildPeople(tenant)
+  const [seqs, [row]] = await ctx.db.batch([
+    sql<{ seq: number }>`select u.seq from ${from} where ${where} limit ${maxPeopleCounted}`,
+    sql<{ total: number }>`select ${countPeople(tenant)} as total`,
+  ])
+  return { seqs: seqs.map(({ seq }) => seq), total: row?.total ?? 0 }
 }
 
-const nothing: Estimate = { count: null, isSampled: false }
+/** Counts the first 10,000 people, or those whom a second is enough for, and extrapolates when there are more. */
+async function estimateMembers(
+  ctx: Ctx,
+  tenant: SegmentTenant,
+  { communication_type, communication_channel }: ValidateCelInput,
+  expression: Expression,
+): Promise<Estimate> {
+  const { seqs, total } = await findFirstPeople(ctx, tenant)
+  const startedAt = ctx.now()
+  const predicate = buildPredicate(expression, buildScope(tenant, startedAt))
+  const isIncluded =
+    communication_type && communication_channel
+      ? sql`and ${buildExclusion({ ...tenant, communication_type, communication_channel }, startedAt)} is null`
+      : sql``
+  let [tested, members, size] = [0, 0, firstStepSize]
+  while (tested < seqs.length && ctx.now() - startedAt < maxCountingMs) {
+    const stepStartedAt = ctx.now()
+    const step = seqs.slice(tested, tested + size)
+    const row = await ctx.db.first(
+      sql<{ n: number }>`select count(*) as n from json_each(${JSON.stringify(step)}) as person
+        cross join users u on u.seq = person.value where ${predicate} ${isIncluded}`,
+    )
+    members += row?.n ?? 0
+    tested += step.length
+    size = chooseStepSize(size, ctx.now() - stepStartedAt)
+  }
+  if (tested >= total) return { count: members, isExtrapolated: false }
+  return { count: Math.round((members * total) / Math.max(1, tested)), isExtrapolated: true }
+}
 
-const sizesFor = async (ctx: Ctx, tenant: SegmentTenant, expression: Expression): Promise<KnownSizes> =>
-  hasLists(expression) ? findListSizes(ctx.db, tenant.organization_id) : readListSizes(null)
-
-/** What is wrong with an expression, what looks wrong, and how many people it is about. */
+/** Answers what is wrong with an expression, what looks wrong, and for how many people it holds. */
 export async function validateExpression(ctx: Ctx, input: ValidateCelInput): Promise<Validation> {
-  const tenant = await findTenant(ctx, input, (name, code, detail) =>
+  const tenant = await findSegmentTenant(ctx, input, (name, code, detail) =>
     fieldError(name === null ? [] : [name], code, detail),
   )
   const source = input.expression
-  const refused = (checked: CheckedExpression): Validation => ({ source, checked, warnings: [], estimate: nothing })
   const checked = checkExpression(source)
-  if (!checked.ok) return refused(checked)
-  const { expression } = checked
-  const sizes = await sizesFor(ctx, tenant, expression)
-  const error = costError(expression, source, sizes.most)
-  if (error) return refused({ ok: false, errors: [error] })
+  const uncounted: Estimate = { count: null, isExtrapolated: false }
+  if (!checked.ok) return { source, checked, warnings: [], estimate: uncounted }
   return {
     source,
     checked,
-    warnings: await warningsOf(ctx, tenant, checked.literals),
-    estimate: await estimate(ctx, tenant, input, { expression, sizes }),
+    warnings: await findWarnings(ctx, tenant, checked.literals),
+    estimate: await estimateMembers(ctx, tenant, input, checked.expression).catch((error: unknown) => {
+      if (isStatementFailure(error)) return uncounted
+      throw error
+    }),
   }
 }

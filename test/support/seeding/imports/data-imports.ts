@@ -54,7 +54,6 @@ export async function seedDataImports(place: Place, count: number): Promise<stri
     updated_orders: 0,
     skipped_orders: 0,
     failed_orders: 0,
-    results: [],
     ...seededTimes(next()),
   }))
   await write(...insertAll(dataImports, rows))
@@ -123,10 +122,8 @@ export async function seedImport(place: Place, status: DataImportStatus = 'mappi
       updated_orders: 0,
       skipped_orders: 0,
       failed_orders: 0,
-      results: [],
       file_id: await seedTable(place),
       format,
-      canonical_key: `imports/${id}/`,
       canonical_size: copy.length,
       created_at: seededAt,
       modified_at: seededAt,

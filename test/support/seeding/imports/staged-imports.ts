@@ -2,15 +2,14 @@ import { sql } from 'drizzle-orm'
 import {
   type StoredError,
   type PlacedRow,
-  productOf,
-  productKey,
-  groupKeyOf,
+  readProduct,
+  buildProductKey,
+  getGroupKey,
 } from '../../../../src/domain/data-imports/mapping/index.ts'
 import { dataImports, importRows, importProducts } from '../../../../src/db/schema/data-imports.ts'
 import { freshId, write, seededAt } from '../rows.ts'
 import type { Shop } from '../sales/orders.ts'
-import { groupRows } from '../../../../src/modules/data-imports/background/staged-orders.ts'
-import { stagedValues } from '../../../../src/modules/data-imports/background/staged-rows.ts'
+import { buildGroupStatements, pickStagedValues } from '../../../../src/modules/data-imports/background/staged.ts'
 import { insert, insertAll } from '../../../../src/db/write.ts'
 import { importNow } from '../../staged-imports.ts'
 
@@ -61,7 +60,9 @@ export interface Staging {
 }
 
 function productRows(id: string, rows: readonly PlacedRow[], { products = {} }: Staging) {
-  const tuples = new Map(rows.flatMap((row) => productOf(row.values) ?? []).map((tuple) => [productKey(tuple), tuple]))
+  const tuples = new Map(
+    rows.flatMap((row) => readProduct(row.values) ?? []).map((tuple) => [buildProductKey(tuple), tuple]),
+  )
   return [...tuples].map(([product_key, tuple], position) => ({
     import_id: id,
     position,
@@ -94,10 +95,10 @@ export async function seedStaged(shop: Shop, rows: readonly FileRow[], staging: 
     return { values: said as PlacedRow['values'], errors, is_ignored, currency_mark: null, line: index + 2 }
   })
   const staged = placed.map((row, index) => {
-    const group_key = row.is_ignored ? null : groupKeyOf(row, group_by)
+    const group_key = row.is_ignored ? null : getGroupKey(row, group_by)
     const outcome = group_key !== null ? null : row.is_ignored ? ('ignored' as const) : ('error' as const)
     const place = { import_id: id, row_number: index + 1, file_line: row.line, byte_offset: 0, byte_length: 0 }
-    return { ...place, group_key, data: stagedValues(row), errors: row.errors, outcome }
+    return { ...place, group_key, data: pickStagedValues(row), errors: row.errors, outcome }
   })
   const invalid_rows = placed.filter(({ errors }) => errors.length > 0).length
   const counts = { created_orders: 0, updated_orders: 0, skipped_orders: 0, failed_orders: 0 }
@@ -113,7 +114,6 @@ export async function seedStaged(shop: Shop, rows: readonly FileRow[], staging: 
       options: { group_by, ...staging.options },
       total_rows: rows.length,
       ...counts,
-      results: [],
       valid_rows: rows.length - invalid_rows,
       invalid_rows,
       row_counts: {
@@ -125,7 +125,7 @@ export async function seedStaged(shop: Shop, rows: readonly FileRow[], staging: 
       ...staging.columns,
     }),
     ...insertAll(importRows, staged),
-    ...stepsOf(staged, staging.borders).flatMap((part) => groupRows(id, part)),
+    ...stepsOf(staged, staging.borders).flatMap((part) => buildGroupStatements(id, part)),
     ...insertAll(importProducts, productRows(id, placed, staging)),
     sql`update data_imports set total_orders = (select count(*) from import_orders where import_id = ${id})
       where id = ${id}`,
@@ -148,14 +148,14 @@ export async function addStaged(id: string, rows: readonly FileRow[]): Promise<v
     const place = { import_id: id, row_number: number, file_line: row.line, byte_offset: 0, byte_length: 0 }
     return {
       ...place,
-      group_key: groupKeyOf(row, 'external_id'),
-      data: stagedValues(row),
+      group_key: getGroupKey(row, 'external_id'),
+      data: pickStagedValues(row),
       errors: row.errors,
     }
   })
   await write(
     ...insertAll(importRows, staged),
-    ...groupRows(id, staged),
+    ...buildGroupStatements(id, staged),
     sql`update data_imports set total_rows = total_rows + ${rows.length}, total_orders = total_orders + ${rows.length}
       where id = ${id}`,
   )

@@ -1,6 +1,6 @@
 import { readBytes, type FileSource } from '../source.ts'
-import { byteOrderMarkOf, decoderOf, type Encoding } from './names.ts'
-import { plausibilityOf } from './plausibility.ts'
+import { readByteOrderMark, createDecoder, type Encoding } from './names.ts'
+import { ratePlausibility } from './plausibility.ts'
 
 export interface DetectedEncoding {
   encoding: Encoding
@@ -10,14 +10,14 @@ export interface DetectedEncoding {
   markLength: number
 }
 
-/** The length of the sample of text around characters beyond ASCII. */
+/** The length of the sample of lines with characters beyond ASCII. */
 const enoughSample = 65_536
 const headLength = 65_536
-/** By precedence, for texts that do not decide. */
+/** In the order of precedence for texts that do not decide. */
 const singleByte: Encoding[] = ['windows-1252', 'windows-1250', 'iso-8859-15', 'iso-8859-2', 'macintosh']
 
-/** UTF-16 without a mark: Latin text has a zero in every second byte. */
-function utf16Of(head: Uint8Array): Encoding | null {
+/** Detects UTF-16 without a byte order mark: Latin text has a zero in every second byte. */
+export function detectUtf16(head: Uint8Array): Encoding | null {
   const pairs = head.length >> 1
   if (pairs < 2) return null
   let evenZeros = 0
@@ -35,7 +35,7 @@ const carriageReturn = 13
 
 const isBreak = (byte: number | undefined): boolean => byte === lineFeed || byte === carriageReturn
 
-/** Collects the lines of a file that have bytes beyond ASCII. Of a line that two chunks share, from the first such chunk on. */
+/** Collects lines with bytes beyond ASCII. A line that two chunks share is collected from the first such chunk on. */
 class ByteSample {
   readonly #bytes = new Uint8Array(enoughSample)
   #length = 0
@@ -72,7 +72,7 @@ class ByteSample {
   }
 }
 
-/** Reads until it has seen enough characters beyond ASCII, so the whole of a file that has none. */
+/** Reads until the sample is full, which is the whole file where it is plain ASCII. */
 async function sampleBeyondAscii(file: FileSource): Promise<ByteSample> {
   const sample = new ByteSample()
   for await (const chunk of file.stream(0, file.size)) {
@@ -82,12 +82,12 @@ async function sampleBeyondAscii(file: FileSource): Promise<ByteSample> {
   return sample
 }
 
-/** A bad byte among many good characters is a mistake, and no sign of another encoding. */
+/** A bad byte among many good characters is a mistake, not a sign of another encoding. */
 const toleratedShare = 0.02
 
 function isUtf8({ bytes, isFull }: ByteSample): boolean {
-  // The end of a full sample may cut a character.
-  const text = decoderOf('utf-8').decode(bytes, { stream: isFull })
+  // A full sample may end inside a character.
+  const text = createDecoder('utf-8').decode(bytes, { stream: isFull })
   let bad = 0
   let all = 0
   for (const { 0: letter } of text.matchAll(/[^\0-\x7f]/g)) {
@@ -97,13 +97,13 @@ function isUtf8({ bytes, isFull }: ByteSample): boolean {
   return bad === 0 || (all >= 100 && bad < all * toleratedShare)
 }
 
-/** @param likely encodings that win where the text says nothing else, such as that of the organisation's country. */
-function singleByteOf(sample: Uint8Array, likely: readonly Encoding[]): { encoding: Encoding; confidence: number } {
+/** @param likely encodings that win where the text does not decide, such as those of the organisation's country */
+function detectSingleByte(sample: Uint8Array, likely: readonly Encoding[]): { encoding: Encoding; confidence: number } {
   const order = [...likely.filter((encoding) => singleByte.includes(encoding)), ...singleByte]
   const readings = new Map<string, { encoding: Encoding; score: number }>()
   for (const encoding of order) {
-    const text = decoderOf(encoding).decode(sample)
-    if (!readings.has(text)) readings.set(text, { encoding, score: plausibilityOf(text) })
+    const text = createDecoder(encoding).decode(sample)
+    if (!readings.has(text)) readings.set(text, { encoding, score: ratePlausibility(text) })
   }
   const [best, second] = Array.from(readings.values()).toSorted((one, other) => other.score - one.score)
   if (!best || best.score <= 0) return { encoding: best?.encoding ?? 'windows-1252', confidence: 0.2 }
@@ -111,14 +111,32 @@ function singleByteOf(sample: Uint8Array, likely: readonly Encoding[]): { encodi
   return { encoding: best.encoding, confidence: Math.round((0.5 + 0.49 * lead) * 100) / 100 }
 }
 
-/** Detects by the mark, by the zeros of UTF-16, by validity as UTF-8, and otherwise by letters of Northern Europe. */
-export async function detectEncoding(file: FileSource, likely: readonly Encoding[] = []): Promise<DetectedEncoding> {
-  const head = await readBytes(file, 0, headLength)
-  const mark = byteOrderMarkOf(head)
+function detectByHead(head: Uint8Array): DetectedEncoding | null {
+  const mark = readByteOrderMark(head)
   if (mark) return { encoding: mark.encoding, confidence: 1, markLength: mark.length }
-  const utf16 = utf16Of(head)
-  if (utf16) return { encoding: utf16, confidence: 0.95, markLength: 0 }
-  const sample = await sampleBeyondAscii(file)
+  const utf16 = detectUtf16(head)
+  return utf16 && { encoding: utf16, confidence: 0.95, markLength: 0 }
+}
+
+function detectBySample(sample: ByteSample, likely: readonly Encoding[]): DetectedEncoding {
   if (isUtf8(sample)) return { encoding: 'utf-8', confidence: 1, markLength: 0 }
-  return { ...singleByteOf(sample.bytes, likely), markLength: 0 }
+  return { ...detectSingleByte(sample.bytes, likely), markLength: 0 }
+}
+
+/** Tries the byte order mark, the zeros of UTF-16, validity as UTF-8, and then letters of Northern Europe. */
+export async function detectEncoding(file: FileSource, likely: readonly Encoding[] = []): Promise<DetectedEncoding> {
+  return detectByHead(await readBytes(file, 0, headLength)) ?? detectBySample(await sampleBeyondAscii(file), likely)
+}
+
+/** No text contains these characters. Control-Z ends files of old programs and is allowed. */
+// oxlint-disable-next-line no-control-regex -- these are what is looked for
+const controls = /[\u0000-\u0008\u000e-\u0019\u001b-\u001f\u007f]/
+
+/** Reads the text at the beginning of a file in any encoding; null for bytes that are not text. */
+export function readTextHead(bytes: Uint8Array): string | null {
+  const sample = new ByteSample()
+  sample.add(bytes)
+  const { encoding, markLength } = detectByHead(bytes) ?? detectBySample(sample, [])
+  const text = createDecoder(encoding).decode(bytes.subarray(markLength))
+  return controls.test(text) ? null : text
 }

@@ -1,11 +1,11 @@
-import { decoderOf, type Encoding } from './names.ts'
+import { createDecoder, type Encoding } from './names.ts'
 
 const tables = new Map<Encoding, Map<string, number>>()
 
-function tableOf(encoding: Encoding): Map<string, number> {
-  const known = tables.get(encoding)
-  if (known) return known
-  const all = decoderOf(encoding).decode(Uint8Array.from({ length: 256 }, (_, byte) => byte))
+function getTable(encoding: Encoding): Map<string, number> {
+  const cached = tables.get(encoding)
+  if (cached) return cached
+  const all = createDecoder(encoding).decode(Uint8Array.from({ length: 256 }, (_, byte) => byte))
   const table = new Map(Array.from(all, (letter, byte) => [letter, byte]))
   tables.set(encoding, table)
   return table
@@ -20,21 +20,20 @@ function encodeUtf16(text: string, littleEndian: boolean): Uint8Array<ArrayBuffe
 
 const questionMark = 0x3f
 
-function bytesOf(letter: string, table: Map<string, number>): number[] {
+function encodeLetter(letter: string, table: Map<string, number>): number[] {
   const byte = table.get(letter)
   if (byte !== undefined) return [byte]
   const plain = letter.normalize('NFKD').replaceAll(/\p{M}/gu, '')
   return Array.from(plain === letter ? '?' : plain, (part) => table.get(part) ?? questionMark)
 }
 
-/** A letter that the encoding lacks loses its accent, and becomes a question mark where that does not help. */
+/** A letter that the encoding lacks loses its accent, or becomes a question mark. */
 export function encodeText(text: string, encoding: Encoding): Uint8Array<ArrayBuffer> {
   if (encoding === 'utf-8') return new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>
   if (encoding === 'utf-16le' || encoding === 'utf-16be') return encodeUtf16(text, encoding === 'utf-16le')
-  const table = tableOf(encoding)
-  return Uint8Array.from(Array.from(text).flatMap((letter) => bytesOf(letter, table)))
+  const table = getTable(encoding)
+  return Uint8Array.from(Array.from(text).flatMap((letter) => encodeLetter(letter, table)))
 }
 
-/** Whether text is the same after encoding and decoding. */
 export const canEncode = (text: string, encoding: Encoding): boolean =>
-  encoding.startsWith('utf') ? text.isWellFormed() : Array.from(text).every((letter) => tableOf(encoding).has(letter))
+  encoding.startsWith('utf') ? text.isWellFormed() : Array.from(text).every((letter) => getTable(encoding).has(letter))

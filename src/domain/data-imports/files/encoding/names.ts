@@ -1,4 +1,4 @@
-/** `iso-8859-1` is read as windows-1252, of which it is a part, as browsers do. */
+/** `iso-8859-1` is read as windows-1252, which contains it, as browsers do. */
 export const encodings = [
   'utf-8',
   'utf-16le',
@@ -13,11 +13,10 @@ export const encodings = [
 
 export type Encoding = (typeof encodings)[number]
 
-/** The bytes of the smallest character. */
-export const unitOf = (encoding: Encoding): 1 | 2 => (encoding.startsWith('utf-16') ? 2 : 1)
+export const getUnitSize = (encoding: Encoding): 1 | 2 => (encoding.startsWith('utf-16') ? 2 : 1)
 
-/** Reads text of which each call gets whole lines; bytes that the encoding lacks become U+FFFD. */
-export const decoderOf = (encoding: Encoding): TextDecoder =>
+/** Each call decodes whole lines. Bytes that the encoding lacks become U+FFFD. */
+export const createDecoder = (encoding: Encoding): TextDecoder =>
   new TextDecoder(encoding, { fatal: false, ignoreBOM: true })
 
 const marks: [Encoding, number[]][] = [
@@ -26,12 +25,11 @@ const marks: [Encoding, number[]][] = [
   ['utf-16be', [0xfe, 0xff]],
 ]
 
-/** The encoding that a byte order mark names, and the length of the mark. */
-export function byteOrderMarkOf(bytes: Uint8Array): { encoding: Encoding; length: number } | null {
+export function readByteOrderMark(bytes: Uint8Array): { encoding: Encoding; length: number } | null {
   const mark = marks.find(([, expected]) => expected.every((byte, index) => bytes[index] === byte))
   return mark ? { encoding: mark[0], length: mark[1].length } : null
 }
 
-export function markOf(encoding: Encoding): Uint8Array<ArrayBuffer> {
+export function getByteOrderMark(encoding: Encoding): Uint8Array<ArrayBuffer> {
   return new Uint8Array(marks.find(([name]) => name === encoding)?.[1] ?? [])
 }

@@ -1,7 +1,6 @@
-/** Letters of Danish, German, Dutch, Polish and Swedish beyond ASCII, and of names that are common there. */
+/** Letters beyond ASCII of Danish, German, Dutch, Polish and Swedish, and of common names. */
 const expectedLetters = new Set('æøåäöüßéąćęłńóśźżÆØÅÄÖÜÉĄĆĘŁŃÓŚŹŻ')
 const rareLetters = new Set('èëêïíáàâçñúôîãõòìûýðþšžčřěůőűđÈËÊÏÍÁÀÂÇÑÚÔÎÃÕÒÌÛÝÐÞŠŽČŘŐŰĐ')
-/** Punctuation that software writes between words. */
 const marks = new Set('\u00a0–—‘’‚“”„…•«»°§·×½¼¾²³€£©®™')
 const currencies = new Set('€£')
 
@@ -22,29 +21,29 @@ const isLetter = (letter: string): boolean => /\p{L}/u.test(letter)
 const isLower = (letter: string): boolean => /\p{Ll}/u.test(letter)
 const isUpper = (letter: string): boolean => /\p{Lu}/u.test(letter)
 
-function scoreOfLetter(letter: string, before: string, after: string): number {
+function scoreLetter(letter: string, before: string, after: string): number {
   if (!isLetter(before) && !isLetter(after)) return weight.alone
   if (!expectedLetters.has(letter) && !rareLetters.has(letter)) return weight.strange
   if (isUpper(letter) && isLower(before)) return weight.upperInWord
   return expectedLetters.has(letter) ? weight.expected : weight.rare
 }
 
-function scoreOfMark(letter: string, before: string, after: string): number {
+function scoreMark(letter: string, before: string, after: string): number {
   if (letter === '’') return weight.mark
   if (isLetter(before) && isLetter(after)) return weight.markInWord
   return currencies.has(letter) ? weight.currency : weight.mark
 }
 
-function scoreOf(letter: string, before: string, after: string): number {
+function scoreCharacter(letter: string, before: string, after: string): number {
   if (isControl(letter)) return weight.control
-  if (marks.has(letter)) return scoreOfMark(letter, before, after)
-  return isLetter(letter) ? scoreOfLetter(letter, before, after) : weight.strange
+  if (marks.has(letter)) return scoreMark(letter, before, after)
+  return isLetter(letter) ? scoreLetter(letter, before, after) : weight.strange
 }
 
-/** The likelihood that a text is from Northern Europe: higher for its letters and marks at usual positions. */
-export function plausibilityOf(text: string): number {
+/** Rates a text higher for letters and marks of Northern Europe at usual positions. */
+export function ratePlausibility(text: string): number {
   let score = 0
   for (const { 0: letter, index } of text.matchAll(/[^\0-\x7f]/g))
-    score += scoreOf(letter, text[index - 1] ?? ' ', text[index + 1] ?? ' ')
+    score += scoreCharacter(letter, text[index - 1] ?? ' ', text[index + 1] ?? ' ')
   return score
 }

@@ -4,13 +4,12 @@ import { findHeader } from '../header.ts'
 import type { LinePosition } from '../lines.ts'
 import type { SourceRecord } from '../records.ts'
 import type { FileSource } from '../source.ts'
-import { sheetRows, type SheetRow } from './sheet.ts'
+import { readSheetRows, type SheetRow } from './sheet.ts'
 import { openWorkbook } from './workbook.ts'
 
-/** The number of rows in which the header is searched. */
 const sampleRows = 100
 
-const recordOf = (line: number, cells: string[]): SourceRecord => ({
+const toRecord = (line: number, cells: string[]): SourceRecord => ({
   cells,
   line,
   lineCount: 1,
@@ -22,13 +21,13 @@ const recordOf = (line: number, cells: string[]): SourceRecord => ({
 export async function inspectXlsx(file: FileSource, options: FormatOptions): Promise<XlsxFormat> {
   const workbook = await openWorkbook(file)
   const sample: SheetRow[] = []
-  for await (const rows of sheetRows(file, workbook)) {
+  for await (const rows of readSheetRows(file, workbook)) {
     sample.push(...rows.filter(({ cells }) => cells.length > 0))
     if (sample.length >= sampleRows) break
   }
   if (sample.length === 0)
-    throw new ReadError('empty_file', `The sheet "${workbook.sheetName}", the first visible one, has no rows.`)
-  // A sheet leaves out the empty cells at the end of a row.
+    throw new ReadError('empty_file', `The sheet "${workbook.sheetName}", the first isVisibleTo one, has no rows.`)
+  // Sheets omit empty cells at the end of a row.
   const width = Math.max(...sample.map(({ cells }) => cells.length))
   const rows = sample.map(({ number, cells }) => ({
     line: number,
@@ -45,19 +44,19 @@ export async function inspectXlsx(file: FileSource, options: FormatOptions): Pro
   }
 }
 
-/** The rows below the header, or from a row on. An empty record replaces rows that the sheet leaves out. */
-export async function* xlsxRecords(
+/** Rows that the sheet omits become one empty record. */
+export async function* readXlsxRecords(
   file: FileSource,
   _format: XlsxFormat,
   from: LinePosition,
 ): AsyncGenerator<SourceRecord[]> {
   let expected = from.line
-  for await (const rows of sheetRows(file, await openWorkbook(file))) {
+  for await (const rows of readSheetRows(file, await openWorkbook(file))) {
     const records: SourceRecord[] = []
     for (const { number, cells } of rows) {
       if (number < from.line) continue
-      if (number > expected) records.push(recordOf(number - 1, []))
-      records.push(recordOf(number, cells))
+      if (number > expected) records.push(toRecord(number - 1, []))
+      records.push(toRecord(number, cells))
       expected = number + 1
     }
     yield records

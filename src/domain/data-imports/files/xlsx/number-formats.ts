@@ -1,4 +1,4 @@
-/** The meaning of a number in a cell. `digits`: shown with leading zeros, such as a postal code. */
+/** `digits` are shown with leading zeros, such as a postal code. */
 export type NumberKind =
   | { kind: 'number' }
   | { kind: 'date' }
@@ -10,25 +10,24 @@ const dateIds = new Set([14, 15, 16, 17, 22, 27, 28, 29, 30, 31, 36, 50, 51, 52,
 const timeIds = new Set([18, 19, 20, 21, 32, 33, 34, 35, 45, 47])
 const durationId = 46
 
-/** A format without texts, escapes, colours, conditions and languages; of several parts, that of positive numbers. */
-const skeletonOf = (code: string): string =>
+/** Removes texts, escapes, colours, conditions and languages, and keeps the part for positive numbers. */
+const stripFormat = (code: string): string =>
   code
     .replaceAll(/"[^"]*"|\\.|_.|\*./g, '')
-    // Bounded: at most 255 characters, which `numberKindOf` checks.
+    // Bounded: at most 255 characters, which `detectNumberKind` checks.
     .replaceAll(/\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '')
     .split(';')[0]!
 
-/** Excel allows no longer ones. */
 const maxCodeLength = 255
 
-export function numberKindOf(id: number, code: string | undefined): NumberKind {
+export function detectNumberKind(id: number, code: string | undefined): NumberKind {
   if (code !== undefined && code.length > maxCodeLength) return { kind: 'number' }
   if (code === undefined) {
     if (dateIds.has(id)) return { kind: 'date' }
     if (timeIds.has(id)) return { kind: 'time' }
     return { kind: id === durationId ? 'duration' : 'number' }
   }
-  const skeleton = skeletonOf(code)
+  const skeleton = stripFormat(code)
   if (/^0{2,}$/.test(skeleton)) return { kind: 'digits', length: skeleton.length }
   if (/general|standard/i.test(skeleton)) return { kind: 'number' }
   if (/\[(h+|m+|s+)\]/i.test(skeleton)) return { kind: 'duration' }
@@ -45,28 +44,28 @@ const daysBetweenCalendars = 1462
 const firstTrueDay = 61
 const lastDay = 2_958_466
 
-const two = (value: number): string => String(value).padStart(2, '0')
+const padTwo = (value: number): string => String(value).padStart(2, '0')
 
-function clockOf(seconds: number): string {
-  return `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
+function formatClock(seconds: number): string {
+  return `${padTwo(Math.floor(seconds / 3600))}:${padTwo(Math.floor(seconds / 60) % 60)}:${padTwo(seconds % 60)}`
 }
 
-/** As people write dates, in the clock of the sheet: `2026-12-31`, `2026-12-31 20:00:00`. */
-function dateOf(serial: number, is1904: boolean): string | null {
+/** Formats a date in the clock of the sheet: `2026-12-31`, `2026-12-31 20:00:00`. */
+function formatDate(serial: number, is1904: boolean): string | null {
   const since1900 = serial + (is1904 ? daysBetweenCalendars : 0)
   const day = since1900 < firstTrueDay ? since1900 + 1 : since1900
   if (since1900 < 1 || since1900 >= lastDay) return null
   const seconds = Math.round((day - epoch1900) * secondsOfDay)
   const text = new Date(seconds * 1000).toISOString()
   const clock = ((seconds % secondsOfDay) + secondsOfDay) % secondsOfDay
-  return clock === 0 ? text.slice(0, 10) : `${text.slice(0, 10)} ${clockOf(clock)}`
+  return clock === 0 ? text.slice(0, 10) : `${text.slice(0, 10)} ${formatClock(clock)}`
 }
 
 const shortInteger = /^-?\d{1,15}$/
-/** Of a number in a spreadsheet; what stands behind them comes from its binary form. */
+/** Further digits come from the binary form of the number. */
 const significantDigits = 15
 
-function plainNumber(text: string): string {
+function formatPlainNumber(text: string): string {
   if (shortInteger.test(text)) return text
   const value = Number(text)
   if (text.trim() === '' || !Number.isFinite(value)) return text
@@ -77,26 +76,26 @@ function plainNumber(text: string): string {
 }
 
 /**
- * What people could take for groups of three digits has a fourth decimal, so that all numbers of a workbook say by
- * themselves that the point is the one of their decimals. Only its texts can be read in two ways.
+ * Adds a fourth decimal to what could be groups of three digits, so that the point is certain in all numbers of a
+ * workbook. Only its texts can be ambiguous.
  */
-const pointed = (text: string): string => (/^-?[1-9]\d{0,2}\.\d{3}$/.test(text) ? `${text}0` : text)
+const addFourthDecimal = (text: string): string => (/^-?[1-9]\d{0,2}\.\d{3}$/.test(text) ? `${text}0` : text)
 
-/** A number as its format shows it, but always with a point and without a currency. */
+/** Formats a number like its cell, but always with a point and without a currency. */
 export function formatNumber(text: string, format: NumberKind, is1904: boolean): string {
   const value = Number(text)
-  if (text.trim() === '' || !Number.isFinite(value) || value < 0) return pointed(plainNumber(text))
+  if (text.trim() === '' || !Number.isFinite(value) || value < 0) return addFourthDecimal(formatPlainNumber(text))
   const seconds = Math.round(value * secondsOfDay)
   switch (format.kind) {
     case 'number':
-      return pointed(plainNumber(text))
+      return addFourthDecimal(formatPlainNumber(text))
     case 'digits':
-      return plainNumber(text).padStart(format.length, '0')
+      return formatPlainNumber(text).padStart(format.length, '0')
     case 'duration':
-      return clockOf(seconds)
+      return formatClock(seconds)
     case 'time':
-      return seconds < secondsOfDay ? clockOf(seconds) : (dateOf(value, is1904) ?? plainNumber(text))
+      return seconds < secondsOfDay ? formatClock(seconds) : (formatDate(value, is1904) ?? formatPlainNumber(text))
     case 'date':
-      return dateOf(value, is1904) ?? (value > 0 && value < 1 ? clockOf(seconds) : plainNumber(text))
+      return formatDate(value, is1904) ?? (value > 0 && value < 1 ? formatClock(seconds) : formatPlainNumber(text))
   }
 }

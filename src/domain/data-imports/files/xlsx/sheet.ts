@@ -1,9 +1,9 @@
-import { maxColumns, maxLineBytes, ReadError } from '../faults.ts'
+import { maxTableColumns, maxLineBytes, ReadError } from '../faults.ts'
 import type { FileSource } from '../source.ts'
 import { formatNumber } from './number-formats.ts'
 import type { Workbook } from './workbook.ts'
 import { readXml, unescapeText } from './xml.ts'
-import { broken, openEntry } from './zip.ts'
+import { buildDamageError, openEntry } from './zip.ts'
 
 export interface SheetRow {
   /** The number in the sheet, from 1. */
@@ -15,7 +15,7 @@ const maxSheetSize = 629_145_600
 const maxRowNumber = 1_048_576
 
 /** `AB12` is column 28. */
-function columnOf(reference: string): number {
+function parseColumn(reference: string): number {
   let column = 0
   for (const letter of reference) {
     const value = letter.toUpperCase().charCodeAt(0) - 64
@@ -64,14 +64,14 @@ class SheetReader {
   #openRow(reference: string | undefined): void {
     const number = reference === undefined ? this.#row.number + 1 : Number(reference)
     if (!Number.isInteger(number) || number <= this.#row.number || number > maxRowNumber)
-      throw broken('the numbers of its rows are out of order')
+      throw buildDamageError('the numbers of its rows are out of order')
     this.#row = { number, cells: [] }
     this.#rowLength = 0
     this.#column = 0
   }
 
   #openCell({ r, t = 'n', s = '0' }: Record<string, string>): void {
-    this.#column = r === undefined ? this.#column + 1 : columnOf(r)
+    this.#column = r === undefined ? this.#column + 1 : parseColumn(r)
     this.#type = t
     this.#style = Number(s)
     this.#text = ''
@@ -81,12 +81,12 @@ class SheetReader {
     const value = this.#value()
     if (value === '') return
     const { cells, number } = this.#row
-    if (this.#column > maxColumns)
-      throw new ReadError('too_many_columns', `The table has more than ${maxColumns} columns.`, {
+    if (this.#column > maxTableColumns)
+      throw new ReadError('too_many_columns', `The table has more than ${maxTableColumns} columns.`, {
         line: number,
         column: this.#column,
       })
-    if (this.#column < 1) throw broken('a cell has no column')
+    if (this.#column < 1) throw buildDamageError('a cell has no column')
     while (cells.length < this.#column - 1) cells.push('')
     cells[this.#column - 1] = value
     this.#rowLength += value.length
@@ -96,12 +96,15 @@ class SheetReader {
   #checkLength(length: number): void {
     const { number } = this.#row
     if (length * 3 > maxLineBytes * 2)
-      throw new ReadError('line_too_long', `Row ${number} holds too much text.`, { line: number, column: this.#column })
+      throw new ReadError('line_too_long', `Row ${number} contains too much text.`, {
+        line: number,
+        column: this.#column,
+      })
   }
 
   #sharedString(index: string): string {
     const text = this.#workbook.sharedStrings[Number(index)]
-    if (text === undefined) throw broken(`row ${this.#row.number} names a text that it does not have`)
+    if (text === undefined) throw buildDamageError(`row ${this.#row.number} names a text that it does not have`)
     return text
   }
 
@@ -125,8 +128,8 @@ class SheetReader {
   }
 }
 
-/** The rows of the first visible sheet, some at a time; rows without cells may be missing. */
-export async function* sheetRows(file: FileSource, workbook: Workbook): AsyncGenerator<SheetRow[]> {
+/** Rows without cells may be missing. */
+export async function* readSheetRows(file: FileSource, workbook: Workbook): AsyncGenerator<SheetRow[]> {
   const { sheet } = workbook
   const reader = new SheetReader(workbook)
   for await (const _ of readXml(sheet.name, openEntry(file, sheet, maxSheetSize), reader)) {

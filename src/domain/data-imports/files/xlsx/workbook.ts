@@ -1,26 +1,25 @@
 import { ReadError } from '../faults.ts'
 import type { FileSource } from '../source.ts'
-import { numberKindOf, type NumberKind } from './number-formats.ts'
+import { detectNumberKind, type NumberKind } from './number-formats.ts'
 import { readWholeXml, unescapeText, type XmlHandler } from './xml.ts'
-import { broken, openEntry, readEntries, type ZipEntry } from './zip.ts'
+import { buildDamageError, openEntry, readEntries, type ZipEntry } from './zip.ts'
 
 export interface Workbook {
   sheet: ZipEntry
   sheetName: string
   sharedStrings: string[]
-  /** The kinds of number by the number of a cell's style. */
   numberKinds: NumberKind[]
   is1904: boolean
 }
 
-/** The most unpacked bytes of parts that are read whole. Shared strings stay in memory while a sheet is read. */
+/** Unpacked bytes of parts that are read whole. Shared strings stay in memory while a sheet is read. */
 const maxPartSize = 8_388_608
 const maxSharedStrings = 50_331_648
 
 type ZipParts = Map<string, ZipEntry>
 
-/** Part names do not distinguish case. */
-const partOf = (parts: ZipParts, name: string): ZipEntry | undefined => parts.get(name.toLowerCase())
+/** Names of parts do not distinguish case. */
+const findPart = (parts: ZipParts, name: string): ZipEntry | undefined => parts.get(name.toLowerCase())
 
 async function readPart(file: FileSource, part: ZipEntry | undefined, handler: XmlHandler, max = maxPartSize) {
   if (part) await readWholeXml(part.name, openEntry(file, part, max), handler)
@@ -31,12 +30,12 @@ interface Relation {
   target: string
 }
 
-/** The relationships of a part, with targets as names from the root. */
-async function relationsOf(file: FileSource, parts: ZipParts, name: string): Promise<Map<string, Relation>> {
+/** Targets are paths from the root. */
+async function readRelations(file: FileSource, parts: ZipParts, name: string): Promise<Map<string, Relation>> {
   const cut = name.lastIndexOf('/') + 1
   const folder = name.slice(0, cut)
   const relations = new Map<string, Relation>()
-  await readPart(file, partOf(parts, `${folder}_rels/${name.slice(cut)}.rels`), {
+  await readPart(file, findPart(parts, `${folder}_rels/${name.slice(cut)}.rels`), {
     open: (tag, { Id = '', Type = '', Target = '' }) => {
       if (tag !== 'Relationship') return
       const { pathname } = new URL(Target, `file:///${folder}`)
@@ -76,7 +75,7 @@ async function readNumberKinds(file: FileSource, part: ZipEntry | undefined): Pr
       if (tag === 'numFmt') codes.set(Number(attributes['numFmtId']), attributes['formatCode'] ?? '')
       if (tag === 'cellXfs') isInCellFormats = true
       const id = Number(attributes['numFmtId'] ?? 0)
-      if (tag === 'xf' && isInCellFormats) kinds.push(numberKindOf(id, codes.get(id)))
+      if (tag === 'xf' && isInCellFormats) kinds.push(detectNumberKind(id, codes.get(id)))
     },
     close: (tag) => {
       if (tag === 'cellXfs') isInCellFormats = false
@@ -109,37 +108,38 @@ async function readSharedStrings(file: FileSource, part: ZipEntry | undefined): 
   return strings
 }
 
-function noWorkbook(parts: ZipParts): ReadError {
+function buildNoWorkbookError(parts: ZipParts): ReadError {
   const isOpenDocument = parts.has('content.xml') && parts.has('mimetype')
   if (isOpenDocument || parts.has('xl/workbook.bin') || parts.has('word/document.xml'))
     return new ReadError('unreadable_file', 'The file is not an .xlsx workbook. Save it as .xlsx or as CSV.')
   return parts.has('[content_types].xml')
-    ? broken('it has no workbook inside')
+    ? buildDamageError('it has no workbook inside')
     : new ReadError('unreadable_file', 'The file is an archive, not a workbook. Unpack it first.')
 }
 
-/** Everything about a workbook but the rows of its first visible sheet. */
 export async function openWorkbook(file: FileSource): Promise<Workbook> {
   const parts: ZipParts = new Map((await readEntries(file)).map((entry) => [entry.name.toLowerCase(), entry]))
-  const root = Array.from((await relationsOf(file, parts, '')).values()).find(({ type }) => type === 'officeDocument')
-  const workbookPart = partOf(parts, root?.target ?? 'xl/workbook.xml')
-  if (!workbookPart || !workbookPart.name.endsWith('.xml')) throw noWorkbook(parts)
+  const root = Array.from((await readRelations(file, parts, '')).values()).find(({ type }) => type === 'officeDocument')
+  const workbookPart = findPart(parts, root?.target ?? 'xl/workbook.xml')
+  if (!workbookPart || !workbookPart.name.endsWith('.xml')) throw buildNoWorkbookError(parts)
   const { sheets, is1904 } = await readSheetNames(file, workbookPart)
-  const relations = await relationsOf(file, parts, workbookPart.name)
-  const targetOf = (type: string): ZipEntry | undefined => {
+  const relations = await readRelations(file, parts, workbookPart.name)
+  const findTarget = (type: string): ZipEntry | undefined => {
     const relation = Array.from(relations.values()).find((one) => one.type === type)
-    const part = relation && partOf(parts, relation.target)
-    if (relation && !part) throw broken(`${relation.target} is missing`)
+    const part = relation && findPart(parts, relation.target)
+    if (relation && !part) throw buildDamageError(`${relation.target} is missing`)
     return part
   }
-  const shown = sheets.find(({ isVisible, relation }) => isVisible && relations.get(relation)?.type === 'worksheet')
-  const sheet = shown && partOf(parts, relations.get(shown.relation)!.target)
-  if (!sheet) throw broken('it has no visible sheet')
+  const visibleSheet = sheets.find(
+    ({ isVisible, relation }) => isVisible && relations.get(relation)?.type === 'worksheet',
+  )
+  const sheet = visibleSheet && findPart(parts, relations.get(visibleSheet.relation)!.target)
+  if (!sheet) throw buildDamageError('it has no visible sheet')
   return {
     sheet,
-    sheetName: shown.name,
+    sheetName: visibleSheet.name,
     is1904,
-    sharedStrings: await readSharedStrings(file, targetOf('sharedStrings')),
-    numberKinds: await readNumberKinds(file, targetOf('styles')),
+    sharedStrings: await readSharedStrings(file, findTarget('sharedStrings')),
+    numberKinds: await readNumberKinds(file, findTarget('styles')),
   }
 }

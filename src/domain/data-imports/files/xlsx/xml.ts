@@ -1,5 +1,5 @@
 import { Parser } from 'htmlparser2'
-import { broken } from './zip.ts'
+import { buildDamageError } from './zip.ts'
 
 export interface XmlHandler {
   /** Names come without their namespace. */
@@ -8,17 +8,17 @@ export interface XmlHandler {
   close?(name: string): void
 }
 
-const localName = (name: string): string => name.slice(name.indexOf(':') + 1)
+const removePrefix = (name: string): string => name.slice(name.indexOf(':') + 1)
 
-/** The most input without an element or a text, so that one endless tag does not fill the memory. */
+/** This much input without an element or a text is refused, so that one endless tag does not fill the memory. */
 const maxSilence = 1_048_576
 
-function decoderFor(first: Uint8Array): TextDecoder {
+function chooseDecoder(first: Uint8Array): TextDecoder {
   if (first[0] === 0xff && first[1] === 0xfe) return new TextDecoder('utf-16le')
   return new TextDecoder(first[0] === 0xfe && first[1] === 0xff ? 'utf-16be' : 'utf-8')
 }
 
-/** Reads XML piece by piece. It returns after each piece, so that a caller can process its events. */
+/** Yields after each piece, so that the caller can process the events. */
 export async function* readXml(
   name: string,
   chunks: AsyncIterable<Uint8Array>,
@@ -32,7 +32,7 @@ export async function* readXml(
       onopentag: (tag, attributes) => {
         silence = 0
         depth++
-        handler.open?.(localName(tag), attributes)
+        handler.open?.(removePrefix(tag), attributes)
       },
       ontext: (text) => {
         silence = 0
@@ -42,20 +42,20 @@ export async function* readXml(
         silence = 0
         depth--
         if (depth === 0 && !isImplied) isClosed = true
-        handler.close?.(localName(tag))
+        handler.close?.(removePrefix(tag))
       },
     },
     { xmlMode: true },
   )
   let decoder: TextDecoder | undefined
   for await (const chunk of chunks) {
-    decoder ??= decoderFor(chunk)
+    decoder ??= chooseDecoder(chunk)
     silence += chunk.length
     parser.write(decoder.decode(chunk, { stream: true }))
-    if (silence > maxSilence) throw broken(`${name} has an endless element`)
+    if (silence > maxSilence) throw buildDamageError(`${name} has an endless element`)
     yield undefined
   }
-  if (!isClosed) throw broken(`${name} is cut off`)
+  if (!isClosed) throw buildDamageError(`${name} is cut off`)
 }
 
 export async function readWholeXml(
@@ -66,7 +66,7 @@ export async function readWholeXml(
   for await (const _ of readXml(name, chunks, handler));
 }
 
-/** Characters that XML cannot hold are written as `_x000D_`. */
+/** XML writes characters that it cannot contain as `_x000D_`. */
 export const unescapeText = (text: string): string =>
   text.includes('_x')
     ? text.replaceAll(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(parseInt(code, 16)))

@@ -2,6 +2,11 @@ import { crc32 } from '../../../text/encoding.ts'
 import { ReadError } from '../faults.ts'
 import { readBytes, type FileSource } from '../source.ts'
 
+/*
+ * Archives are read by range, because a workbook may have 500 MB. Of the libraries, fflate wants the whole archive in
+ * memory or in one pass, and zip.js asks the file store for every 64 KB and reads a directory of any length.
+ */
+
 export interface ZipEntry {
   name: string
   /** 0: stored, 8: deflated. */
@@ -16,20 +21,21 @@ const endMark = 0x06054b50
 const entryMark = 0x02014b50
 const localMark = 0x04034b50
 const endLength = 22
+const localLength = 30
 const longestComment = 65_535
 const maxDirectoryLength = 4_194_304
-const isEncrypted = 1
+const encryptedFlag = 1
 const inZip64 = 0xffffffff
 
-export const broken = (detail: string): ReadError =>
+export const buildDamageError = (detail: string): ReadError =>
   new ReadError(
     'broken_xlsx',
     `The workbook is damaged: ${detail}. Open it in a spreadsheet program and save it again.`,
   )
 
-const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+const openView = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 
-/** Sizes and offsets that do not fit in 32 bits are in a field of their own, in this order. */
+/** Sizes and offsets beyond 32 bits have a field of their own, in this order. */
 function readZip64(extra: DataView, entry: ZipEntry): ZipEntry {
   let at = 0
   while (at + 4 <= extra.byteLength) {
@@ -52,8 +58,32 @@ function readZip64(extra: DataView, entry: ZipEntry): ZipEntry {
   return entry
 }
 
+const decodeName = (bytes: Uint8Array): string =>
+  new TextDecoder().decode(bytes).replaceAll('\\', '/').replace(/^\//, '')
+
+/** Lists the entries whose headers are in the first bytes of an archive. Nothing is unpacked. */
+export function listHeadEntries(head: Uint8Array): { name: string; isEncrypted: boolean }[] {
+  const view = openView(head)
+  const entries: { name: string; isEncrypted: boolean }[] = []
+  let at = 0
+  while (at + localLength <= head.length) {
+    // The size may follow the data and is 0 here, so the next header is searched for.
+    if (view.getUint32(at, true) !== localMark) {
+      at++
+      continue
+    }
+    const start = at + localLength
+    const nameLength = view.getUint16(at + 26, true)
+    if (start + nameLength > head.length) break
+    const name = decodeName(head.subarray(start, start + nameLength))
+    entries.push({ name, isEncrypted: (view.getUint16(at + 6, true) & encryptedFlag) !== 0 })
+    at = start + nameLength + view.getUint16(at + 28, true) + view.getUint32(at + 18, true)
+  }
+  return entries
+}
+
 function readDirectory(bytes: Uint8Array): ZipEntry[] {
-  const view = viewOf(bytes)
+  const view = openView(bytes)
   const entries: ZipEntry[] = []
   let at = 0
   while (at + 46 <= bytes.length && view.getUint32(at, true) === entryMark) {
@@ -62,33 +92,30 @@ function readDirectory(bytes: Uint8Array): ZipEntry[] {
     const commentLength = view.getUint16(at + 32, true)
     const extraStart = at + 46 + nameLength
     if (extraStart + extraLength > bytes.length) break
-    if (view.getUint16(at + 8, true) & isEncrypted)
+    if (view.getUint16(at + 8, true) & encryptedFlag)
       throw new ReadError(
         'password_protected',
         'The archive is protected by a password. Save the workbook without one.',
       )
     const entry = {
-      name: new TextDecoder()
-        .decode(bytes.subarray(at + 46, extraStart))
-        .replaceAll('\\', '/')
-        .replace(/^\//, ''),
+      name: decodeName(bytes.subarray(at + 46, extraStart)),
       method: view.getUint16(at + 10, true),
       checksum: view.getUint32(at + 16, true),
       compressedSize: view.getUint32(at + 20, true),
       size: view.getUint32(at + 24, true),
       headerOffset: view.getUint32(at + 42, true),
     }
-    entries.push(readZip64(viewOf(bytes.subarray(extraStart, extraStart + extraLength)), entry))
+    entries.push(readZip64(openView(bytes.subarray(extraStart, extraStart + extraLength)), entry))
     at = extraStart + extraLength + commentLength
   }
   return entries
 }
 
-/** The directory stands at the end, before a comment of any length. */
+/** The directory is at the end of the archive, before a comment of any length. */
 export async function readEntries(file: FileSource): Promise<ZipEntry[]> {
   const tailLength = Math.min(file.size, endLength + longestComment)
   const tail = await readBytes(file, file.size - tailLength, tailLength)
-  const view = viewOf(tail)
+  const view = openView(tail)
   for (let at = tail.length - endLength; at >= 0; at--) {
     if (view.getUint32(at, true) !== endMark) continue
     const length = view.getUint32(at + 12, true)
@@ -98,37 +125,37 @@ export async function readEntries(file: FileSource): Promise<ZipEntry[]> {
     if (entries.length === view.getUint16(at + 10, true)) return entries
     break
   }
-  throw broken('its directory is missing or cut off')
+  throw buildDamageError('its directory is missing or cut off')
 }
 
-/** The bytes of an entry. Refuses one that says it is too large before it inflates it, and one that lied as soon as it shows. */
+/** Refuses an entry whose declared size is too large before it unpacks it, and one with a wrong size while it does. */
 export async function* openEntry(file: FileSource, entry: ZipEntry, maxSize: number): AsyncGenerator<Uint8Array> {
-  if (entry.size > maxSize) throw tooLarge(entry, maxSize)
-  const local = viewOf(await readBytes(file, entry.headerOffset, 30))
-  if (local.byteLength < 30 || local.getUint32(0, true) !== localMark)
-    throw broken(`${entry.name} is not where it should be`)
-  const start = entry.headerOffset + 30 + local.getUint16(26, true) + local.getUint16(28, true)
-  if (entry.method !== 0 && entry.method !== 8) throw broken(`${entry.name} is packed in an unknown way`)
-  if (start + entry.compressedSize > file.size) throw broken(`${entry.name} is cut off`)
+  if (entry.size > maxSize) throw buildSizeError(entry, maxSize)
+  const local = openView(await readBytes(file, entry.headerOffset, localLength))
+  if (local.byteLength < localLength || local.getUint32(0, true) !== localMark)
+    throw buildDamageError(`${entry.name} is not where it should be`)
+  const start = entry.headerOffset + localLength + local.getUint16(26, true) + local.getUint16(28, true)
+  if (entry.method !== 0 && entry.method !== 8) throw buildDamageError(`${entry.name} is packed in an unknown way`)
+  if (start + entry.compressedSize > file.size) throw buildDamageError(`${entry.name} is cut off`)
   const packed = file.stream(start, entry.compressedSize)
   let size = 0
   let checksum = 0
   for await (const chunk of entry.method === 0 ? packed : inflate(packed, entry.name)) {
     size += chunk.length
-    if (size > maxSize) throw tooLarge(entry, maxSize)
+    if (size > maxSize) throw buildSizeError(entry, maxSize)
     checksum = crc32(chunk, checksum)
     yield chunk
   }
-  if (checksum !== entry.checksum) throw broken(`${entry.name} does not match its checksum`)
+  if (checksum !== entry.checksum) throw buildDamageError(`${entry.name} does not match its checksum`)
 }
 
-const tooLarge = ({ name }: ZipEntry, maxSize: number): ReadError =>
+const buildSizeError = ({ name }: ZipEntry, maxSize: number): ReadError =>
   new ReadError(
     'broken_xlsx',
     `${name} in the workbook is larger than ${maxSize} bytes once it is unpacked. Save it as CSV.`,
   )
 
-function streamOf(chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+function toStream(chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]()
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -143,7 +170,7 @@ function streamOf(chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array>
 }
 
 async function* inflate(packed: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
-  const reader = streamOf(packed).pipeThrough(new DecompressionStream('deflate-raw')).getReader()
+  const reader = toStream(packed).pipeThrough(new DecompressionStream('deflate-raw')).getReader()
   try {
     for (;;) {
       const { value, done } = await readOrBreak(reader, name)
@@ -159,6 +186,6 @@ async function readOrBreak(reader: ReadableStreamDefaultReader<Uint8Array>, name
   try {
     return await reader.read()
   } catch {
-    throw broken(`${name} cannot be unpacked`)
+    throw buildDamageError(`${name} cannot be unpacked`)
   }
 }

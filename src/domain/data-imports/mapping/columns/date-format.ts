@@ -1,19 +1,16 @@
 import { toIso } from '../../../time/instants.ts'
 import { dateOrders, readDate, type DateOrder, type DateShape } from './date-shape.ts'
-import { keepFirst } from './merge.ts'
-import type { FormatDecision, ReadingChoice } from './number-format.ts'
+import { type FormatDecision, keepFirst, type ReadingChoice } from './number-format.ts'
 
-/** The format of the dates of a column. In `each` every cell is unambiguous by itself. */
+/** `each`: every cell is unambiguous by itself. */
 export interface DateFormat {
   order: DateOrder | 'each'
 }
 
-/** The number of dates of a column that allow each order of parts, with the first few of each. */
 export interface DateStatistics {
-  /** Dates that are unambiguous by themselves. */
   fixed: number
   serial: number
-  /** Dates that depend on the order, by the orders that they allow: `dmy`, `dmy mdy`. */
+  /** Dates whose meaning depends on the order, by the orders that they allow: `dmy`, `dmy mdy`. */
   allowed: Record<string, number>
   examples: Record<string, readonly string[]>
   /** Those of them with dots. */
@@ -24,7 +21,7 @@ export interface DateStatistics {
   with_offset: number
 }
 
-export const noDates = (): DateStatistics => ({
+export const createDateStatistics = (): DateStatistics => ({
   fixed: 0,
   serial: 0,
   allowed: {},
@@ -37,7 +34,7 @@ export const noDates = (): DateStatistics => ({
 
 const maxExamples = 3
 
-const later = (one: number | null, other: number | null): number | null =>
+const pickLater = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.max(one, other)
 
 export function countDate(statistics: DateStatistics, text: string, shape: DateShape): void {
@@ -53,13 +50,13 @@ export function countDate(statistics: DateStatistics, text: string, shape: DateS
   statistics.allowed[key] = (statistics.allowed[key] ?? 0) + 1
   statistics.examples[key] = keepFirst(statistics.examples[key] ?? [], [text], maxExamples)
   if (shape.is_dotted) statistics.dotted++
-  for (const order of orders) statistics.latest[order] = later(statistics.latest[order], shape.days[order])
+  for (const order of orders) statistics.latest[order] = pickLater(statistics.latest[order], shape.days[order])
 }
 
 export function mergeDates(one: DateStatistics, other: DateStatistics): DateStatistics {
   const keys = [...new Set([...Object.keys(one.allowed), ...Object.keys(other.allowed)])]
   const byKey = <Value>(value: (key: string) => Value) => Object.fromEntries(keys.map((key) => [key, value(key)]))
-  const latest = (order: DateOrder) => later(one.latest[order], other.latest[order])
+  const latest = (order: DateOrder) => pickLater(one.latest[order], other.latest[order])
   return {
     fixed: one.fixed + other.fixed,
     serial: one.serial + other.serial,
@@ -72,9 +69,9 @@ export function mergeDates(one: DateStatistics, other: DateStatistics): DateStat
   }
 }
 
-const ordersOf = (key: string): DateOrder[] => dateOrders.filter((order) => key.split(' ').includes(order))
+const parseOrders = (key: string): DateOrder[] => dateOrders.filter((order) => key.split(' ').includes(order))
 
-function choicesOf(orders: readonly DateOrder[], { examples }: DateStatistics): ReadingChoice<DateFormat>[] {
+function buildChoices(orders: readonly DateOrder[], { examples }: DateStatistics): ReadingChoice<DateFormat>[] {
   const texts = Object.values(examples).flatMap((ofKey) => ofKey.slice(0, 2))
   return orders.map((order) => ({
     format: { order },
@@ -86,37 +83,39 @@ function choicesOf(orders: readonly DateOrder[], { examples }: DateStatistics): 
 }
 
 /**
- * What the dates of a whole column say of their order; nothing is guessed. Where `latest` is given, no date of the column
- * lies behind it: orders were made before they were exported. With dots the day stands first in all countries that
- * write them.
+ * Decides the order by the dates of the whole column and never guesses. No date is later than `latest`, because orders
+ * are older than their export. All countries that write dots put the day first.
  */
 export function decideDates(statistics: DateStatistics, latest: number | null = null): FormatDecision<DateFormat> {
   const seen = Object.keys(statistics.allowed)
   if (seen.length === 0) return { status: 'decided', format: { order: 'each' } }
-  const possible = dateOrders.filter((order) => seen.some((key) => ordersOf(key).includes(order)))
+  const possible = dateOrders.filter((order) => seen.some((key) => parseOrders(key).includes(order)))
   const ambiguous = (reason: 'conflicting' | 'undetermined', orders: readonly DateOrder[]) =>
-    ({ status: 'ambiguous', reason, choices: choicesOf(orders, statistics) }) as const
-  // A spreadsheet converts the dates that it understands to numbers, maybe wrongly, so the column is ambiguous.
+    ({ status: 'ambiguous', reason, choices: buildChoices(orders, statistics) }) as const
+  // A spreadsheet converts dates that it understands to numbers, maybe wrongly, so the column is ambiguous.
   if (statistics.serial > 0) return ambiguous('conflicting', possible)
-  const viable = dateOrders.filter((order) => seen.every((key) => ordersOf(key).includes(order)))
+  const viable = dateOrders.filter((order) => seen.every((key) => parseOrders(key).includes(order)))
   if (viable.length === 0) return ambiguous('conflicting', possible)
   const past = viable.filter((order) => latest === null || (statistics.latest[order] ?? 0) <= latest)
-  const left = past.length > 0 ? past : viable
+  const candidates = past.length > 0 ? past : viable
   const dependent = Object.values(statistics.allowed).reduce((sum, count) => sum + count, 0)
-  if (statistics.dotted === dependent && left.includes('dmy')) return { status: 'decided', format: { order: 'dmy' } }
-  const [only, ...more] = left
-  return only && more.length === 0 ? { status: 'decided', format: { order: only } } : ambiguous('undetermined', left)
+  if (statistics.dotted === dependent && candidates.includes('dmy'))
+    return { status: 'decided', format: { order: 'dmy' } }
+  const [only, ...more] = candidates
+  return only && more.length === 0
+    ? { status: 'decided', format: { order: only } }
+    : ambiguous('undetermined', candidates)
 }
 
 export interface ParsedDate {
-  /** Local time as if it were UTC; midnight for a date alone. */
+  /** Local time as if it were UTC; midnight for a date without a time. */
   wall: number
   has_time: boolean
   /** Milliseconds ahead of UTC; null for local time. */
   offset: number | null
 }
 
-/** The date of a cell in a column of this format: null for none, `undecided` for one whose order nothing says. */
+/** Null for a text that is not a date, `undecided` for one that the format leaves ambiguous. */
 export function parseDate(text: string, { order }: DateFormat): ParsedDate | 'undecided' | null {
   const shape = readDate(text)
   if (!shape) return null

@@ -1,20 +1,19 @@
 import { dayMs } from '../../../time/instants.ts'
 import { maxParsedLength } from '../../import-cells.ts'
-import { folded } from '../values/folded.ts'
-import { monthNumbers, offsetOf, weekdays } from './date-words.ts'
-import { plainMarks } from './number-shape.ts'
+import { foldFast } from '../values/words.ts'
+import { monthNumbers, readOffset, weekdays } from './date-words.ts'
+import { normalizeMarks } from './number-shape.ts'
 
-/** The orders of day, month and year in a date of numbers. */
 export const dateOrders = ['dmy', 'mdy', 'ymd'] as const
 export type DateOrder = (typeof dateOrders)[number]
 
 export interface DateShape {
-  /** Midnight of the day, as if it were UTC, by each order that the text allows; one that says it by itself has all. */
+  /** Midnight by each order that the text allows, as if it were UTC. An unambiguous text has all three. */
   days: Record<DateOrder, number | null>
   /** Whether the text is unambiguous by itself. */
   is_fixed: boolean
   is_dotted: boolean
-  /** Whether it is the number by which sheets count days. */
+  /** Whether the text is a day number of a spreadsheet. */
   is_serial: boolean
   /** Milliseconds since midnight, or null for a date alone. */
   time: number | null
@@ -24,35 +23,36 @@ export interface DateShape {
 
 const [firstYear, lastYear] = [1900, 2100]
 
-/** Midnight of a day as if it were UTC, or null for a day that does not exist. */
-function dayOf(year: number, month: number, day: number): number | null {
+/** Answers midnight as if it were UTC, or null for a day that does not exist. */
+function toDay(year: number, month: number, day: number): number | null {
   if (year < firstYear || year > lastYear || month < 1 || month > 12 || day < 1) return null
   const at = Date.UTC(year, month - 1, day)
   return new Date(at).getUTCDate() === day ? at : null
 }
 
-const fullYear = (text: string): number =>
+const expandYear = (text: string): number =>
   text.length === 4 ? Number(text) : Number(text) + (Number(text) < 70 ? 2000 : 1900)
 
 type Days = Pick<DateShape, 'days' | 'is_fixed' | 'is_dotted'>
 
-function fixed(day: number | null): Days | null {
+function buildFixedDays(day: number | null): Days | null {
   return day === null ? null : { days: { dmy: day, mdy: day, ymd: day }, is_fixed: true, is_dotted: false }
 }
 
 function readTriple(text: string): Days | null {
-  const found = /^(\d{1,4})([./-]) ?(\d{1,2})\2 ?(\d{1,4})\.?$/.exec(text)
-  if (!found) return null
-  const [, first = '', separator = '', second = '', third = ''] = found
-  if (first.length === 4) return third.length > 2 ? null : fixed(dayOf(Number(first), Number(second), Number(third)))
+  const match = /^(\d{1,4})([./-]) ?(\d{1,2})\2 ?(\d{1,4})\.?$/.exec(text)
+  if (!match) return null
+  const [, first = '', separator = '', second = '', third = ''] = match
+  if (first.length === 4)
+    return third.length > 2 ? null : buildFixedDays(toDay(Number(first), Number(second), Number(third)))
   if (first.length === 3 || (third.length !== 2 && third.length !== 4)) return null
-  const year = fullYear(third)
-  // Years of two digits come first only with hyphens: 26-12-31.
+  const year = expandYear(third)
+  // A year of two digits comes first only with hyphens: 26-12-31.
   const isYearFirst = separator === '-' && first.length === 2 && third.length === 2
   const days = {
-    dmy: dayOf(year, Number(second), Number(first)),
-    mdy: dayOf(year, Number(first), Number(second)),
-    ymd: isYearFirst ? dayOf(fullYear(first), Number(second), Number(third)) : null,
+    dmy: toDay(year, Number(second), Number(first)),
+    mdy: toDay(year, Number(first), Number(second)),
+    ymd: isYearFirst ? toDay(expandYear(first), Number(second), Number(third)) : null,
   }
   return Object.values(days).every((day) => day === null)
     ? null
@@ -72,23 +72,23 @@ function readNamed(text: string): Days | null {
   for (const pattern of withMonthName) {
     const parts = pattern.exec(text)?.groups
     const month = parts && monthNumbers.get(parts['month'] ?? '')
-    if (month) return fixed(dayOf(fullYear(parts['year'] ?? ''), month, Number(parts['day'])))
+    if (month) return buildFixedDays(toDay(expandYear(parts['year'] ?? ''), month, Number(parts['day'])))
   }
   return null
 }
 
-/** `1/5-2026`, as Danes write it. */
+/** Reads `1/5-2026`, as Danes write it. */
 function readDanish(text: string): Days | null {
-  const found = /^(\d{1,2})\/(\d{1,2}) ?- ?(\d{4}|\d{2})$/.exec(text)
-  return found && fixed(dayOf(fullYear(found[3] ?? ''), Number(found[2]), Number(found[1])))
+  const match = /^(\d{1,2})\/(\d{1,2}) ?- ?(\d{4}|\d{2})$/.exec(text)
+  return match && buildFixedDays(toDay(expandYear(match[3] ?? ''), Number(match[2]), Number(match[1])))
 }
 
 function readCompact(text: string): Days | null {
-  const found = /^(\d{4})(\d{2})(\d{2})$/.exec(text)
-  return found && fixed(dayOf(Number(found[1]), Number(found[2]), Number(found[3])))
+  const match = /^(\d{4})(\d{2})(\d{2})$/.exec(text)
+  return match && buildFixedDays(toDay(Number(match[1]), Number(match[2]), Number(match[3])))
 }
 
-function withoutWeekday(text: string): string {
+function removeWeekday(text: string): string {
   const [, word = '', rest = ''] = /^([a-z]+)[.,]? +([^ ].*)$/.exec(text) ?? []
   if (word === 'den' || word === 'd') return rest
   return weekdays.has(word) ? rest.replace(/^den /, '') : text
@@ -101,24 +101,23 @@ interface Clock {
   hour: number
   minute: number
   second: number
-  /** Digits behind the seconds. */
   fraction: string | undefined
 }
 
-/** Milliseconds since midnight, or null for a time that does not exist. */
-function clockOf({ hour, minute, second, fraction = '0' }: Clock): number | null {
+/** Answers null for a time that does not exist. */
+function toClockMs({ hour, minute, second, fraction = '0' }: Clock): number | null {
   if (minute > 59 || second > 59 || hour > 23) return null
   return ((hour * 60 + minute) * 60 + second) * 1000 + Math.floor(Number(`0.${fraction}`) * 1000)
 }
 
-/** Milliseconds since midnight of a folded time such as `20:00`, `8.30`, `8 pm`, or null. */
+/** Reads folded times such as `20:00`, `8.30` and `8 pm`. */
 function readClock(text: string): number | null {
   const parts = timePattern.exec(text)?.groups
   if (!parts || (parts['minute'] === undefined && parts['half'] === undefined)) return null
   const half = parts['half']?.[0]
   const hour = Number(parts['hour'])
   if (half && (hour < 1 || hour > 12)) return null
-  return clockOf({
+  return toClockMs({
     hour: half ? (hour % 12) + (half === 'p' ? 12 : 0) : hour,
     minute: Number(parts['minute'] ?? 0),
     second: Number(parts['second'] ?? 0),
@@ -126,12 +125,11 @@ function readClock(text: string): number | null {
   })
 }
 
-/** A date, a time behind it, and the zone behind that. */
 const withTime =
   /^(?<date>.*?\d)(?:,? (?:kl\.?|klokken|klockan|at|um|om|o|godz\.?)?,? ?|t)(?<time>\d{1,2}(?:[:.h]\d{2}(?:[:.]\d{2}(?:[.,]\d{1,9})?)?)?(?: ?[ap]\.?m\.?)?(?: ?uhr| ?h)?)(?: ?(?<zone>z|[a-z]{3,4}|(?:utc|gmt)?[+-]\d{1,2}:?(?:\d{2})?))?$/
 
 const readDays = (text: string): Days | null => {
-  const date = withoutWeekday(text)
+  const date = removeWeekday(text)
   return readTriple(date) ?? readNamed(date) ?? readCompact(date) ?? readDanish(date)
 }
 
@@ -142,46 +140,46 @@ const maxMs = Date.UTC(lastYear, 0, 1)
 
 const noTime = { time: null, offset: null, is_serial: false }
 
-function instantShape(at: number, rest: Pick<DateShape, 'offset' | 'is_serial'>): DateShape | null {
+function buildInstantShape(at: number, rest: Pick<DateShape, 'offset' | 'is_serial'>): DateShape | null {
   const day = Math.floor(at / dayMs) * dayMs
-  const days = fixed(day)
+  const days = buildFixedDays(day)
   return days && { ...days, ...rest, time: at - day }
 }
 
-/** Days since 1900 as sheets count them, and seconds or milliseconds since 1970. */
+/** Reads days since 1900 as spreadsheets count them, and seconds or milliseconds since 1970. */
 function readCount(text: string): DateShape | null {
   if (/^\d{5}(?:[.,]\d+)?$/.test(text)) {
     const serial = Number(text.replace(',', '.'))
     if (serial < firstSerial || serial > lastSerial) return null
-    const shape = instantShape(serialEpoch + Math.round(serial * dayMs), { offset: null, is_serial: true })
+    const shape = buildInstantShape(serialEpoch + Math.round(serial * dayMs), { offset: null, is_serial: true })
     return shape && (Number.isInteger(serial) ? { ...shape, time: null } : shape)
   }
   const at = /^\d{10}$/.test(text) ? Number(text) * 1000 : /^\d{13}$/.test(text) ? Number(text) : Number.NaN
-  return at >= minMs && at < maxMs ? instantShape(at, { offset: 0, is_serial: false }) : null
+  return at >= minMs && at < maxMs ? buildInstantShape(at, { offset: 0, is_serial: false }) : null
 }
 
-/** Without digits, with signs that no date has, or of letters and digits in one word as codes are. */
+/** Texts without digits, with signs that dates do not have, or with letters and digits in one word like codes. */
 const cannotBeDate = /^\D*$|[@#&%$€£]|^[A-Za-z]+-?\d{3,}$/
 
-/** What most programs export: a date of ISO 8601, or a time of UTC. */
+/** Most programs export dates of ISO 8601 or times of UTC. */
 const isoTime = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?Z)?$/
 
 function readIso(cell: string): DateShape | null {
-  const found = isoTime.exec(cell)
-  const days = found && fixed(dayOf(Number(found[1]), Number(found[2]), Number(found[3])))
-  if (!days || found[4] === undefined) return days && { ...days, ...noTime }
-  const [hour, minute, second] = [Number(found[4]), Number(found[5]), Number(found[6])]
-  const time = clockOf({ hour, minute, second, fraction: found[7] })
+  const match = isoTime.exec(cell)
+  const days = match && buildFixedDays(toDay(Number(match[1]), Number(match[2]), Number(match[3])))
+  if (!days || match[4] === undefined) return days && { ...days, ...noTime }
+  const [hour, minute, second] = [Number(match[4]), Number(match[5]), Number(match[6])]
+  const time = toClockMs({ hour, minute, second, fraction: match[7] })
   return time === null ? null : { ...days, time, offset: 0, is_serial: false }
 }
 
-/** The date of a cell with every order that it allows, or null for what is no date. */
+/** Reads a date with every order that it allows; null for a text that is not a date. */
 export function readDate(cell: string): DateShape | null {
   if (cell.length > maxParsedLength) return null
   const iso = readIso(cell)
   if (iso || cannotBeDate.test(cell)) return iso
-  // Polish years have an `r.` behind them.
-  const text = folded(plainMarks(cell))
+  // Polish years end with `r.`.
+  const text = foldFast(normalizeMarks(cell))
     .replace(/ ?\([a-z ]*\)$/, '')
     .replace(/(?<=\d{4}) ?r\.?(?=$|[ ,])/, '')
   const counted = readCount(text)
@@ -192,17 +190,17 @@ export function readDate(cell: string): DateShape | null {
   const days = parts && readDays((parts['date'] ?? '').replace(/,$/, ''))
   const time = parts && readClock(parts['time'] ?? '')
   if (!days || time === null || time === undefined) return null
-  const offset = parts['zone'] === undefined ? null : offsetOf(parts['zone'])
+  const offset = parts['zone'] === undefined ? null : readOffset(parts['zone'])
   return parts['zone'] !== undefined && offset === null ? null : { ...days, time, offset, is_serial: false }
 }
 
-/** Sheets show a time alone as one of their first days. */
+/** Spreadsheets show a time without a date on one of their first days. */
 const firstDays = /^(?:1899-12-3[01]|1900-01-0[01]|1904-01-01|30[./-]12[./-]1899|12\/30\/1899)[ t]/
 
-/** Milliseconds since midnight of a cell that has a time alone, or null; a fraction of a day is one too. */
+/** Reads a time without a date, also as a fraction of a day. */
 export function readTime(cell: string): number | null {
   if (cell.length > maxParsedLength) return null
-  const text = folded(plainMarks(cell))
+  const text = foldFast(normalizeMarks(cell))
     .replace(firstDays, '')
     .replace(/^(?:kl\.?|klokken|klockan|godz\.?) ?/, '')
   const fraction = /^0?[.,](\d{3,})$/.exec(text)?.[1]

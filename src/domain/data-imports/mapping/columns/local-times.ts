@@ -4,7 +4,7 @@ import { findInstant, readWallClock } from '../../../time/time-zones.ts'
 const weekMs = 7 * dayMs
 const maxKept = 5000
 
-/** Offsets by instant, kept from call to call: asking the platform for every row takes too long. */
+/** Offsets are cached, because asking the platform for every row takes too long. */
 class ZoneOffsets {
   readonly #zone: string
   readonly #offsets = new Map<number, number>()
@@ -14,15 +14,15 @@ class ZoneOffsets {
   }
 
   at(instant: number): number {
-    const known = this.#offsets.get(instant)
-    if (known !== undefined) return known
+    const cached = this.#offsets.get(instant)
+    if (cached !== undefined) return cached
     const { offset } = readWallClock(this.#zone, instant)
     if (this.#offsets.size >= maxKept) this.#offsets.clear()
     this.#offsets.set(instant, offset)
     return offset
   }
 
-  /** The offset around a local time if the clocks are not changed near it: no zone changes them twice in three weeks. */
+  /** Null if the clocks change near the time. No zone changes them twice in three weeks. */
   steady(wall: number): number | null {
     const week = Math.floor(wall / weekMs) * weekMs
     const offset = this.at(week)
@@ -36,21 +36,21 @@ class ZoneOffsets {
 const zones = new Map<string, ZoneOffsets>()
 const maxZones = 20
 
-function offsetsOf(timeZone: string): ZoneOffsets {
-  const known = zones.get(timeZone)
-  if (known) return known
+function getZoneOffsets(timeZone: string): ZoneOffsets {
+  const cached = zones.get(timeZone)
+  if (cached) return cached
   if (zones.size >= maxZones) zones.clear()
-  const made = new ZoneOffsets(timeZone)
-  zones.set(timeZone, made)
-  return made
+  const offsets = new ZoneOffsets(timeZone)
+  zones.set(timeZone, offsets)
+  return offsets
 }
 
 /**
- * The instants of a zone's local times, as `findInstant` answers them: the first of two, null for one that daylight
- * saving skips.
+ * Answers the first of two possible instants, and null for a local time that daylight saving skips, like
+ * `findInstant`.
  */
-export function localTimesOf(timeZone: string): (wall: number) => number | null {
-  const offsets = offsetsOf(timeZone)
+export function createLocalTimeReader(timeZone: string): (wall: number) => number | null {
+  const offsets = getZoneOffsets(timeZone)
   return (wall) => {
     const offset = offsets.steady(wall)
     return offset === null ? findInstant(timeZone, wall) : wall - offset

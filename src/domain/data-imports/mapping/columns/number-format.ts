@@ -1,41 +1,45 @@
 import { maxAmountMinor } from '../../../money.ts'
-import { keepFirst } from './merge.ts'
 import { readNumber, type DecimalSeparator, type Digits, type NumberShape } from './number-shape.ts'
 
-/** The format of the numbers of a column. In `each` every cell is unambiguous by itself. */
+/** `each`: every cell is unambiguous by itself. */
 export interface NumberFormat {
   decimal: DecimalSeparator | 'each'
-  /** Cells that cannot be read so are read the other way: numbers of a workbook have a point beside any texts. */
+  /** Reads other cells the other way: numbers of a workbook have a point beside any texts. */
   or_other?: boolean
 }
+
+export const keepFirst = (one: readonly string[], other: readonly string[], most: number): readonly string[] =>
+  one.length >= most || other.every((text) => one.includes(text))
+    ? one
+    : [...new Set([...one, ...other])].slice(0, most)
 
 const evidences = ['plain', 'dot', 'comma', 'either'] as const
 type Evidence = (typeof evidences)[number]
 
-/** The number of cells of a column that allow each reading, with the first few of each. */
 export interface NumberStatistics {
   counts: Record<Evidence, number>
   examples: Record<Exclude<Evidence, 'plain'>, readonly string[]>
 }
 
-export const noNumbers = (): NumberStatistics => ({
+export const createNumberStatistics = (): NumberStatistics => ({
   counts: { plain: 0, dot: 0, comma: 0, either: 0 },
   examples: { dot: [], comma: [], either: [] },
 })
 
-const sameDigits = (one: Digits, other: Digits): boolean => one.whole === other.whole && one.fraction === other.fraction
+const haveSameDigits = (one: Digits, other: Digits): boolean =>
+  one.whole === other.whole && one.fraction === other.fraction
 
-function evidenceOf({ readings }: NumberShape): Evidence {
+function classifyNumber({ readings }: NumberShape): Evidence {
   const { '.': dot, ',': comma } = readings
   if (!dot) return 'comma'
   if (!comma) return 'dot'
-  return sameDigits(dot, comma) ? 'plain' : 'either'
+  return haveSameDigits(dot, comma) ? 'plain' : 'either'
 }
 
 const maxExamples = 3
 
 export function countNumber(statistics: NumberStatistics, text: string, shape: NumberShape): void {
-  const evidence = evidenceOf(shape)
+  const evidence = classifyNumber(shape)
   statistics.counts[evidence]++
   if (evidence === 'plain') return
   statistics.examples[evidence] = keepFirst(statistics.examples[evidence], [text], maxExamples)
@@ -51,7 +55,6 @@ export function mergeNumbers(one: NumberStatistics, other: NumberStatistics): Nu
   }
 }
 
-/** One way to read the cells of a column, with examples of what they would mean. */
 export interface ReadingChoice<Format> {
   format: Format
   examples: readonly { text: string; value: string | null }[]
@@ -66,16 +69,18 @@ export type FormatDecision<Format> =
       choices: readonly ReadingChoice<Format>[]
     }
 
-function choiceOf(decimal: DecimalSeparator, { examples }: NumberStatistics): ReadingChoice<NumberFormat> {
+function buildChoice(decimal: DecimalSeparator, { examples }: NumberStatistics): ReadingChoice<NumberFormat> {
   const texts = [...examples.either, ...examples.comma.slice(0, 1), ...examples.dot.slice(0, 1)]
   const valueOf = (text: string) => {
-    const read = parseNumber(text, { decimal })
-    return read ? `${read.is_negative ? '-' : ''}${read.whole}${read.fraction ? `.${read.fraction}` : ''}` : null
+    const parsed = parseNumber(text, { decimal })
+    return parsed
+      ? `${parsed.is_negative ? '-' : ''}${parsed.whole}${parsed.fraction ? `.${parsed.fraction}` : ''}`
+      : null
   }
   return { format: { decimal }, examples: texts.map((text) => ({ text, value: valueOf(text) })) }
 }
 
-/** Texts with a comma decide: a point may be that of numbers, which say nothing of texts. */
+/** Texts with a comma decide. A point may come from numbers of the workbook, which say nothing about its texts. */
 function decideTyped(statistics: NumberStatistics): FormatDecision<NumberFormat> {
   const { comma, either } = statistics.counts
   if (either === 0) return { status: 'decided', format: { decimal: 'each' } }
@@ -83,11 +88,11 @@ function decideTyped(statistics: NumberStatistics): FormatDecision<NumberFormat>
   return {
     status: 'ambiguous',
     reason: 'undetermined',
-    choices: [choiceOf(',', statistics), choiceOf('.', statistics)],
+    choices: [buildChoice(',', statistics), buildChoice('.', statistics)],
   }
 }
 
-/** The decimal separator by the numbers of the whole column; nothing is guessed. */
+/** Decides by the numbers of the whole column and never guesses. */
 export function decideNumbers(statistics: NumberStatistics, isTyped = false): FormatDecision<NumberFormat> {
   if (isTyped) return decideTyped(statistics)
   const { dot, comma, either } = statistics.counts
@@ -99,7 +104,7 @@ export function decideNumbers(statistics: NumberStatistics, isTyped = false): Fo
   return {
     status: 'ambiguous',
     reason: dot > 0 ? 'conflicting' : 'undetermined',
-    choices: [choiceOf(',', statistics), choiceOf('.', statistics)],
+    choices: [buildChoice(',', statistics), buildChoice('.', statistics)],
   }
 }
 
@@ -108,21 +113,20 @@ export interface ParsedNumber extends Digits {
   currency: string | null
 }
 
-/** The number of a cell in a column of this format; null for a cell that is no number or has two readings. */
+/** Null for a cell that is not a number or has two readings. */
 export function parseNumber(text: string, { decimal, or_other }: NumberFormat): ParsedNumber | null {
   const shape = readNumber(text)
-  if (!shape || (decimal === 'each' && evidenceOf(shape) === 'either')) return null
+  if (!shape || (decimal === 'each' && classifyNumber(shape) === 'either')) return null
   const { is_negative, currency, readings } = shape
   const other = readings['.'] ?? readings[',']
   const digits = decimal === 'each' ? other : (readings[decimal] ?? (or_other ? other : null))
   return digits && { ...digits, is_negative, currency }
 }
 
-/** Sheets write 149.9 as 149.90000000000001: with that many digits, the last ones say nothing. */
+/** Spreadsheets write 149.9 as 149.90000000000001. Digits from this place on are noise. */
 const digitsOfFloat = 9
 
-/** Minor units, or the fault. */
-export function minorOf({ whole, fraction, is_negative }: ParsedNumber): number | 'too_exact' | 'too_large' {
+export function toMinorUnits({ whole, fraction, is_negative }: ParsedNumber): number | 'too_exact' | 'too_large' {
   const isFloat = fraction.length >= digitsOfFloat && /^\d{2}(?:0{6}|9{6})/.test(fraction)
   if (!isFloat && /[1-9]/.test(fraction.slice(2))) return 'too_exact'
   const cents = Number(`${whole}${fraction.slice(0, 2).padEnd(2, '0')}`) + (isFloat && fraction[2] === '9' ? 1 : 0)
@@ -130,6 +134,6 @@ export function minorOf({ whole, fraction, is_negative }: ParsedNumber): number 
   return is_negative && cents > 0 ? -cents : cents
 }
 
-/** A whole number, or null for one with a fraction. */
-export const wholeOf = ({ whole, fraction, is_negative }: ParsedNumber): number | null =>
+/** Null for a number with a fraction. */
+export const toWholeNumber = ({ whole, fraction, is_negative }: ParsedNumber): number | null =>
   /[1-9]/.test(fraction) ? null : (is_negative ? -1 : 1) * Number(whole) + 0

@@ -1,5 +1,5 @@
 import { maxParsedLength } from '../../import-cells.ts'
-import { currencyOfMark } from '../values/currencies.ts'
+import { readCurrencyMark } from '../values/currencies.ts'
 
 const decimalSeparators = ['.', ','] as const
 export type DecimalSeparator = (typeof decimalSeparators)[number]
@@ -9,32 +9,31 @@ export interface Digits {
   fraction: string
 }
 
-/** A number in a cell, before it is known which of its separators is the decimal one. */
+/** A number whose decimal separator is not known yet. */
 export interface NumberShape {
   is_negative: boolean
-  /** The digits by each reading that the text allows. */
   readings: Record<DecimalSeparator, Digits | null>
-  /** A currency by its code, `kr` where the text does not say which crown, or null. */
+  /** A currency code; `kr` for a crown of an unknown country. */
   currency: string | null
 }
 
-/** The most digits of an amount, because longer ones are not exact. */
+/** Longer amounts are not exact. */
 const maxWholeDigits = 13
-/** No text without digits is a number, and none with more than a few letters. */
+/** A number has digits and no long words. */
 const cannotBeNumber = /^\D*$|[@?#_]|\p{L}{9}/u
 
-/** `150,-` and `150:-` are prices without cents. Only the comma says which separator the decimals have. */
-const withoutDashes = (text: string): string =>
+/** `150,-` and `150:-` are prices without cents. Only the comma shows the decimal separator. */
+const removeDashes = (text: string): string =>
   text
     // Bounded: at most 100 characters, which `readNumber` checks.
     .replace(/,\s?[-–—]{1,2}(?=\D*$)/, ',00')
     .replace(/(?<=\d)[.:]\s?[-–—]{1,2}(?=\D*$)/, '')
 
-/** A quick test, because most cells need no change. */
+/** Most cells need no change. */
 const isPlain = /^[!-_a-~]+(?: [!-_a-~]+)*$/
 
-/** All spaces as one kind, all apostrophes and minus signs too. */
-export const plainMarks = (text: string): string =>
+/** Unifies spaces, apostrophes and minus signs. */
+export const normalizeMarks = (text: string): string =>
   isPlain.test(text)
     ? text
     : text
@@ -43,30 +42,29 @@ export const plainMarks = (text: string): string =>
         .replaceAll(/[\u2212\u2010\u2011\uFE63\uFF0D]/g, '-')
         .trim()
 
-/** A group of three digits has one separator throughout, which is not the one of the decimals, and begins with no zero. */
+/** Groups of three digits have the same separator, which is not the decimal one, and do not begin with a zero. */
 const groups: Record<DecimalSeparator, RegExp> = {
   '.': /^[1-9]\d{0,2}(?:([, '])\d{3})(?:\1\d{3})*$/,
   ',': /^[1-9]\d{0,2}(?:([. '])\d{3})(?:\1\d{3})*$/,
 }
 
-function readAs(body: string, decimal: DecimalSeparator): Digits | null {
+function readDigits(body: string, decimal: DecimalSeparator): Digits | null {
   const end = body.indexOf(decimal)
   const fraction = end === -1 ? '' : body.slice(end + 1)
   if (end !== -1 && !/^\d+$/.test(fraction)) return null
-  const whole = end === -1 ? body : body.slice(0, end)
-  const isGrouped = !/^\d*$/.test(whole)
-  if (isGrouped && !groups[decimal].test(whole)) return null
-  const digits = (isGrouped ? whole.replaceAll(/\D/g, '') : whole).replace(/^0+(?=\d)/, '')
+  const wholePart = end === -1 ? body : body.slice(0, end)
+  const isGrouped = !/^\d*$/.test(wholePart)
+  if (isGrouped && !groups[decimal].test(wholePart)) return null
+  const digits = (isGrouped ? wholePart.replaceAll(/\D/g, '') : wholePart).replace(/^0+(?=\d)/, '')
   return digits.length > maxWholeDigits ? null : { whole: digits || '0', fraction }
 }
 
-/** The signs and the currency around the digits, or null for other text. */
 function readMarks(lead: string, tail: string): { minuses: number; currency: string | null } | null {
   const minuses = [...(lead + tail)].filter((sign) => sign === '-').length
   const marks = [lead, tail].map((text) => text.replaceAll(/[-+\s]/g, '')).filter((mark) => mark !== '')
   // `695 kr.-` may be a price without cents or a negative amount.
   if (/[\p{L}\p{Sc}]\.?\s?-$/u.test(tail)) return null
-  const currencies = marks.map(currencyOfMark)
+  const currencies = marks.map(readCurrencyMark)
   if (minuses > 1 || currencies.includes(null)) return null
   const [one = null, other = null] = currencies
   if (one !== null && other !== null && one !== other && one !== 'kr' && other !== 'kr') return null
@@ -76,24 +74,24 @@ function readMarks(lead: string, tail: string): { minuses: number; currency: str
 /** Digits with at most one separator have nothing around them to be read. */
 const isBare = /^\d+(?:[.,]\d+)?$/
 
-function shapeOf(body: string, marks: Pick<NumberShape, 'is_negative' | 'currency'>): NumberShape | null {
-  const readings = { '.': readAs(body, '.'), ',': readAs(body, ',') }
+function buildShape(body: string, marks: Pick<NumberShape, 'is_negative' | 'currency'>): NumberShape | null {
+  const readings = { '.': readDigits(body, '.'), ',': readDigits(body, ',') }
   return readings['.'] || readings[','] ? { ...marks, readings } : null
 }
 
-/** The number of a cell with every reading that it allows, or null for what is no number; per cent are none. */
+/** Reads a number with every reading that it allows; null for other texts and percentages. */
 export function readNumber(text: string): NumberShape | null {
   if (text.length > maxParsedLength) return null
-  if (isBare.test(text)) return shapeOf(text, { is_negative: false, currency: null })
+  if (isBare.test(text)) return buildShape(text, { is_negative: false, currency: null })
   if (cannotBeNumber.test(text)) return null
-  const plain = plainMarks(text)
+  const plain = normalizeMarks(text)
   const inBrackets = /^\((.*)\)$/.exec(plain)?.[1]
-  const found = /^(\D*)(\d(?:[\d.,' ]*\d)?)(\D*)$/.exec(withoutDashes(inBrackets ?? plain))
-  if (!found) return null
-  const [, before = '', digits = '', after = ''] = found
+  const match = /^(\D*)(\d(?:[\d.,' ]*\d)?)(\D*)$/.exec(removeDashes(inBrackets ?? plain))
+  if (!match) return null
+  const [, before = '', digits = '', after = ''] = match
   const opening = /(?<![\p{L}\p{Sc}.,])[.,]$/u.exec(before)?.[0] ?? ''
   const marks = readMarks(before.slice(0, before.length - opening.length), after)
   if (!marks || (inBrackets !== undefined && marks.minuses > 0)) return null
   const is_negative = inBrackets !== undefined || marks.minuses === 1
-  return shapeOf(opening + digits, { is_negative, currency: marks.currency })
+  return buildShape(opening + digits, { is_negative, currency: marks.currency })
 }

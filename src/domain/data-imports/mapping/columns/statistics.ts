@@ -1,12 +1,10 @@
 import { cleanCell } from '../../import-cells.ts'
 import { maxEmailLength, normalizeEmail } from '../../../accounts/users.ts'
-import { currencyOfMark } from '../values/currencies.ts'
-import { readLanguage } from '../values/locales.ts'
-import { readBoolean, readStatus } from '../values/words.ts'
-import { countDate, mergeDates, noDates, type DateStatistics } from './date-format.ts'
+import { readCurrencyMark } from '../values/currencies.ts'
+import { readBoolean, readLanguage, readStatus } from '../values/words.ts'
+import { countDate, mergeDates, createDateStatistics, type DateStatistics } from './date-format.ts'
 import { readDate, readTime, type DateShape } from './date-shape.ts'
-import { keepFirst } from './merge.ts'
-import { countNumber, mergeNumbers, noNumbers, type NumberStatistics } from './number-format.ts'
+import { countNumber, keepFirst, mergeNumbers, createNumberStatistics, type NumberStatistics } from './number-format.ts'
 import { readNumber, type NumberShape } from './number-shape.ts'
 
 const cellKinds = [
@@ -25,21 +23,21 @@ const cellKinds = [
 ] as const
 export type CellKind = (typeof cellKinds)[number]
 
-/** The statistics of a column's cells. Parts of a column are counted separately and merged in the order of the file. */
+/** Parts of a column are counted separately and merged in the order of the file. */
 export interface ColumnStatistics {
   filled: number
   blank: number
-  /** The number of cells that can be of each kind; one cell can be of several. */
+  /** One cell can be of several kinds. */
   kinds: Record<CellKind, number>
   numbers: NumberStatistics
   dates: DateStatistics
-  /** Different cells with their counts, the first ones of the file. */
+  /** The first different cells of the file with their counts. */
   values: Record<string, number>
   /** Whether there are more of them than `values` has. */
   has_more_values: boolean
   samples: readonly string[]
   longest: number
-  /** Whether numbers may be those of a workbook, which have a point independently of the texts beside them. */
+  /** Whether numbers may come from a workbook, which writes a point whatever the texts beside them do. */
   is_typed?: boolean
 }
 
@@ -59,12 +57,12 @@ const isName = (text: string): boolean =>
   text.length <= 80 && /^[\p{L}\p{M}'’.,\- ]+$/u.test(text) && /\p{L}/u.test(text)
 const isCode = (text: string): boolean => /^#?[\p{L}\d][\p{L}\d._/-]{2,63}$/u.test(text)
 const fewestPhoneDigits = 7
-/** With a code of a country, or digits that nothing but spaces and the like separates. */
+/** A number has a country code, or digits with nothing but spaces and the like between them. */
 const isPhone = (text: string): boolean =>
   /^(?:\+|00)[\d\s()./-]{7,22}$/.test(text) ||
   (/^[\d\s()/-]{7,16}$/.test(text) && text.replaceAll(/\D/g, '').length >= fewestPhoneDigits)
 
-/** A text with other digits is no word for yes or no. Words for a status or a language have no digits at all. */
+/** A word for yes or no has no other digits. Words for a status or a language have none at all. */
 const mayBeWord = /^\D*(?:[01]\D*)?$/
 const longestWord = 40
 
@@ -74,14 +72,14 @@ const isOfKind: Record<Exclude<CellKind, 'number' | 'date'>, (text: string, hasD
   phone: (text, hasDigit) => hasDigit && isPhone(text),
   boolean: (text) => text.length <= longestWord && mayBeWord.test(text) && readBoolean(text) !== null,
   status: (text, hasDigit) => text.length <= longestWord && !hasDigit && readStatus(text) !== null,
-  currency: (text) => text.length <= longestWord && currencyOfMark(text) !== null,
+  currency: (text) => text.length <= longestWord && readCurrencyMark(text) !== null,
   language: (text, hasDigit) => text.length <= longestWord && !hasDigit && readLanguage(text) !== null,
   code: (text, hasDigit) => hasDigit && isCode(text),
   name: (text, hasDigit) => !hasDigit && isName(text),
   link: (text) => /^https?:\/\//i.test(text),
 }
 
-function factsOf(text: string): CellFacts {
+function readFacts(text: string): CellFacts {
   const hasDigit = /\d/.test(text)
   const number = hasDigit ? readNumber(text) : null
   const date = hasDigit ? readDate(text) : null
@@ -91,13 +89,13 @@ function factsOf(text: string): CellFacts {
   return { text, number, date, kinds }
 }
 
-const noCells = (isTyped: boolean): ColumnStatistics => ({
+const createStatistics = (isTyped: boolean): ColumnStatistics => ({
   ...(isTyped ? { is_typed: true } : {}),
   filled: 0,
   blank: 0,
   kinds: Object.fromEntries(cellKinds.map((kind) => [kind, 0])) as Record<CellKind, number>,
-  numbers: noNumbers(),
-  dates: noDates(),
+  numbers: createNumberStatistics(),
+  dates: createDateStatistics(),
   values: {},
   has_more_values: false,
   samples: [],
@@ -134,7 +132,7 @@ function countCell(statistics: ColumnStatistics, facts: CellFacts): void {
 const maxRemembered = 300
 const maxRememberedLength = 100
 
-/** Counts the cells of one column. Cells that repeat are read once: the first ones of a part, and those of one order. */
+/** Reads repeated cells once: the first ones of a part, and those of one order. */
 export class ColumnCounter {
   readonly #statistics: ColumnStatistics
   readonly #values = new ValueCounter()
@@ -142,7 +140,7 @@ export class ColumnCounter {
   #last: CellFacts | undefined
 
   constructor(isTyped = false) {
-    this.#statistics = noCells(isTyped)
+    this.#statistics = createStatistics(isTyped)
   }
 
   add(cell: string): void {
@@ -165,13 +163,13 @@ export class ColumnCounter {
   }
 
   #newFactsOf(text: string): CellFacts {
-    const facts = factsOf(text)
+    const facts = readFacts(text)
     if (this.#remembered.size < maxRemembered && text.length <= maxRememberedLength) this.#remembered.set(text, facts)
     return facts
   }
 }
 
-export function statisticsOf(cells: Iterable<string>, isTyped = false): ColumnStatistics {
+export function countCells(cells: Iterable<string>, isTyped = false): ColumnStatistics {
   const counter = new ColumnCounter(isTyped)
   for (const cell of cells) counter.add(cell)
   return counter.statistics
@@ -190,7 +188,6 @@ function mergeValues(
   return { values, has_more_values }
 }
 
-/** The statistics of two parts of a column, in the order of the file. */
 export function mergeStatistics(one: ColumnStatistics, other: ColumnStatistics): ColumnStatistics {
   return {
     ...(one.is_typed ? { is_typed: true } : {}),
@@ -208,6 +205,5 @@ export function mergeStatistics(one: ColumnStatistics, other: ColumnStatistics):
   }
 }
 
-/** The fraction of the filled cells that can be of a kind. */
-export const shareOf = ({ filled, kinds }: ColumnStatistics, kind: CellKind): number =>
+export const getShare = ({ filled, kinds }: ColumnStatistics, kind: CellKind): number =>
   filled === 0 ? 0 : kinds[kind] / filled

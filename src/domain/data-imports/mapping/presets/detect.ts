@@ -1,15 +1,35 @@
-import type { Grouping, SuggestedMapping } from '../mapping.ts'
+import type { Grouping, SuggestedMapping, Transform, ValueMap } from '../mapping.ts'
 import type { ImportColumn } from '../suggest/candidates.ts'
 import { suggestMappings, type SuggestionInput } from '../suggest/suggest.ts'
-import { targetFieldOf } from '../targets/fields.ts'
-import { headerKey } from '../targets/headers.ts'
+import { findTargetField } from '../targets/fields.ts'
+import { buildHeaderKey } from '../targets/aliases.ts'
 import { suggestValueMap } from '../values/value-maps.ts'
-import type { Preset, PresetTarget } from './preset.ts'
-import { pretix } from './pretix.ts'
-import { shopPresets } from './shops.ts'
-import { ticketPresets } from './tickets.ts'
+import data from './presets.json' with { type: 'json' }
 
-const presets: readonly Preset[] = [pretix, ...shopPresets, ...ticketPresets]
+/** The headers of a column in several languages or versions. The first that a file has counts. */
+type ColumnNames = readonly string[]
+
+interface PresetTarget {
+  columns: readonly ColumnNames[]
+  constant?: string
+  default_value?: string
+  value_map?: ValueMap
+  transform?: Transform
+}
+
+interface Preset {
+  source: string
+  label: string
+  about: string
+  /** All of these columns are in files of the system. */
+  signature: readonly ColumnNames[]
+  targets: Readonly<Record<string, PresetTarget>>
+  /** Columns that a general rule would map wrongly. */
+  left_out?: readonly string[]
+  group_by: Grouping
+}
+
+const presets: readonly Preset[] = data as unknown as readonly Preset[]
 
 interface DetectedSource {
   source: string
@@ -23,30 +43,27 @@ export interface ImportSuggestion {
   group_by: Grouping | null
 }
 
-/** Columns by header; of two with the same header, the first. */
-const columnsByKey = (columns: readonly ImportColumn[]): ReadonlyMap<string, number> =>
-  new Map(columns.map(({ header }, index) => [headerKey(header), index] as const).toReversed())
+/** Of two columns with the same header, the first counts. */
+const indexColumns = (columns: readonly ImportColumn[]): ReadonlyMap<string, number> =>
+  new Map(columns.map(({ header }, index) => [buildHeaderKey(header), index] as const).toReversed())
 
-const findColumn = (names: string, byKey: ReadonlyMap<string, number>): number | null =>
-  names
-    .split('|')
-    .map((name) => byKey.get(headerKey(name)))
-    .find((column) => column !== undefined) ?? null
+const findColumn = (names: ColumnNames, byKey: ReadonlyMap<string, number>): number | null =>
+  names.map((name) => byKey.get(buildHeaderKey(name))).find((column) => column !== undefined) ?? null
 
-/** The preset all of whose signature the file has; of several, the one with the longest. */
-function presetOf(columns: readonly ImportColumn[]): Preset | null {
-  const byKey = columnsByKey(columns)
+/** Of several presets whose whole signature matches, the one with the longest signature wins. */
+function findPreset(columns: readonly ImportColumn[]): Preset | null {
+  const byKey = indexColumns(columns)
   const matching = presets.filter(({ signature }) => signature.every((names) => findColumn(names, byKey) !== null))
   return matching.toSorted((one, other) => other.signature.length - one.signature.length)[0] ?? null
 }
 
 const presetConfidence = 0.97
 
-function mappingOf(target: string, preset: PresetTarget, input: SuggestionInput): SuggestedMapping | null {
-  const byKey = columnsByKey(input.columns)
+function buildMapping(target: string, preset: PresetTarget, input: SuggestionInput): SuggestedMapping | null {
+  const byKey = indexColumns(input.columns)
   const columns = preset.columns.flatMap((names) => findColumn(names, byKey) ?? [])
-  const field = targetFieldOf(target, input.consents)
-  const isFirstThere = preset.columns.length === 0 || findColumn(preset.columns[0] ?? '', byKey) !== null
+  const field = findTargetField(target, input.consents)
+  const isFirstThere = preset.columns.length === 0 || findColumn(preset.columns[0] ?? [], byKey) !== null
   if (!field || !isFirstThere || (columns.length === 0 && preset.constant === undefined)) return null
   const statistics = input.columns[columns[0] ?? -1]?.statistics
   const ownMap = statistics ? suggestValueMap(field.type, statistics) : null
@@ -64,7 +81,7 @@ function mappingOf(target: string, preset: PresetTarget, input: SuggestionInput)
 }
 
 /** A full name beside its parts is redundant. */
-const withoutDoubledNames = (mappings: readonly SuggestedMapping[]): SuggestedMapping[] => {
+const removeDoubledNames = (mappings: readonly SuggestedMapping[]): SuggestedMapping[] => {
   const targets = new Set(mappings.map(({ target }) => target))
   const hasParts = (person: string) => targets.has(`${person}.first_name`) && targets.has(`${person}.last_name`)
   return mappings.filter(
@@ -72,46 +89,50 @@ const withoutDoubledNames = (mappings: readonly SuggestedMapping[]): SuggestedMa
   )
 }
 
-/** The organisation's earlier decision for a header comes before the preset. */
-function withHistory(mappings: readonly SuggestedMapping[], input: SuggestionInput): SuggestedMapping[] {
-  const decided = (column: number) => input.history?.get(headerKey(input.columns[column]?.header ?? ''))
-  const kept = mappings.filter(({ target, columns: [column] }) => {
-    const before = column === undefined ? undefined : decided(column)
+/** The organisation's earlier mapping of a header wins over the preset. */
+function applyHistory(mappings: readonly SuggestedMapping[], input: SuggestionInput): SuggestedMapping[] {
+  const getEarlierTarget = (column: number) => input.history?.get(buildHeaderKey(input.columns[column]?.header ?? ''))
+  const unchangedMappings = mappings.filter(({ target, columns: [column] }) => {
+    const before = column === undefined ? undefined : getEarlierTarget(column)
     return before === undefined || before === target
   })
-  const taken = new Set(kept.map(({ target }) => target))
-  const remembered = suggestMappings(input).filter(({ reason, target }) => reason === 'history' && !taken.has(target))
-  return [...kept, ...remembered]
+  const usedTargets = new Set(unchangedMappings.map(({ target }) => target))
+  const remembered = suggestMappings(input).filter(
+    ({ reason, target }) => reason === 'history' && !usedTargets.has(target),
+  )
+  return [...unchangedMappings, ...remembered]
 }
 
-/** Consents and what people name by the keys of targets, in columns that the preset does not know. */
-function furtherMappings(
+/** Suggests consents, and columns whose header is the key of a target, that the preset does not know. */
+function suggestFurtherMappings(
   preset: Preset,
   mappings: readonly SuggestedMapping[],
   input: SuggestionInput,
 ): SuggestedMapping[] {
   const used = new Set(mappings.flatMap(({ columns }) => columns))
   const targets = new Set(mappings.map(({ target }) => target))
-  const leftOut = new Set((preset.left_out ?? []).map(headerKey))
+  const leftOut = new Set((preset.left_out ?? []).map(buildHeaderKey))
   return suggestMappings(input).filter(
     ({ target, reason, columns: [column] }) =>
       !targets.has(target) &&
       (target.startsWith('consent.') || reason === 'exact') &&
       column !== undefined &&
       !used.has(column) &&
-      !leftOut.has(headerKey(input.columns[column]?.header ?? '')),
+      !leftOut.has(buildHeaderKey(input.columns[column]?.header ?? '')),
   )
 }
 
-/** The system of a file and suggestions for its columns: by the preset of the system, otherwise by general rules. */
+/** Uses the preset of the detected system, or general rules. */
 export function suggestImport(input: SuggestionInput): ImportSuggestion {
-  const preset = presetOf(input.columns)
+  const preset = findPreset(input.columns)
   if (!preset) return { detected_source: null, mappings: suggestMappings(input), group_by: null }
-  const known = Object.entries(preset.targets).flatMap(([target, one]) => mappingOf(target, one, input) ?? [])
-  const mappings = withHistory(withoutDoubledNames(known), input)
+  const presetMappings = Object.entries(preset.targets).flatMap(
+    ([target, one]) => buildMapping(target, one, input) ?? [],
+  )
+  const mappings = applyHistory(removeDoubledNames(presetMappings), input)
   return {
     detected_source: { source: preset.source, label: preset.label, confidence: presetConfidence },
-    mappings: [...mappings, ...furtherMappings(preset, mappings, input)],
+    mappings: [...mappings, ...suggestFurtherMappings(preset, mappings, input)],
     group_by: preset.group_by,
   }
 }

@@ -7,15 +7,14 @@ import { isStorable } from '../../../text/text.ts'
 import { normalizeEmail, normalizePhone } from '../../../accounts/users.ts'
 import { parseDate, type DateFormat } from '../columns/date-format.ts'
 import { readTime } from '../columns/date-shape.ts'
-import { minorOf, parseNumber, wholeOf, type NumberFormat } from '../columns/number-format.ts'
+import { toMinorUnits, parseNumber, toWholeNumber, type NumberFormat } from '../columns/number-format.ts'
 import type { Transform } from '../mapping.ts'
 import type { TargetField } from '../targets/fields.ts'
-import { currencyOfMark, isCurrency } from '../values/currencies.ts'
-import { readLanguage } from '../values/locales.ts'
+import { readCurrencyMark, isCurrency } from '../values/currencies.ts'
 import { splitFullName } from '../../../accounts/users.ts'
 import { itemStatuses } from '../../../orders/external-orders.ts'
-import { itemStatusOf, orderStatusOf } from '../values/value-maps.ts'
-import { isFree, readBoolean, readStatus, withoutUnit } from '../values/words.ts'
+import { toItemStatus, toOrderStatus } from '../values/value-maps.ts'
+import { isFree, readBoolean, readLanguage, readStatus, removeUnit } from '../values/words.ts'
 
 const cellFaults = [
   'missing_required',
@@ -42,117 +41,119 @@ export type CellValue = string | number | boolean | readonly string[] | Amount |
 
 export type CellResult = { value: CellValue } | { code: CellFault; message: string }
 
-/** The format of the cells of a target. */
 export interface CellFormat {
   field: TargetField
   transform: Transform
   number: NumberFormat
   date: DateFormat
-  /** Instants of local times; null for a time that daylight saving skips. */
+  /** Null for a local time that daylight saving skips. */
   localTime: (wall: number) => number | null
   country_code: string | null
 }
 
-const fault = (code: CellFault, message: string): CellResult => ({ code, message })
-const quoted = (text: string): string => `"${text.length > 60 ? `${text.slice(0, 60)}…` : text}"`
+const fail = (code: CellFault, message: string): CellResult => ({ code, message })
+const quote = (text: string): string => `"${text.length > 60 ? `${text.slice(0, 60)}…` : text}"`
 
-/** The possible years of orders and tickets; others are typing errors. */
+/** Other years are typing errors. */
 const [earliest, latest] = [Date.UTC(1970, 0, 1), Date.UTC(2100, 0, 1)]
 
 function readInstant(texts: readonly string[], { date, localTime }: CellFormat): CellResult {
   const [text = '', clock] = texts
   const parsed = parseDate(text, date)
-  if (parsed === null) return fault('invalid_date', `${quoted(text)} is not a date.`)
+  if (parsed === null) return fail('invalid_date', `${quote(text)} is not a date.`)
   if (parsed === 'undecided')
-    return fault('naive_date_ambiguous', `Nothing says which number of ${quoted(text)} is the day and which the month.`)
+    return fail(
+      'naive_date_ambiguous',
+      `It is not clear which number of ${quote(text)} is the day and which is the month.`,
+    )
   const time = clock === undefined ? 0 : readTime(clock)
-  if (time === null) return fault('invalid_date', `${quoted(clock ?? '')} is not a time of the day.`)
+  if (time === null) return fail('invalid_date', `${quote(clock ?? '')} is not a time of the day.`)
   const isMidnight = parsed.wall % 86_400_000 === 0
   if (clock !== undefined && !isMidnight)
-    return fault('invalid_date', `${quoted(text)} has a time already, and ${quoted(clock)} is another.`)
+    return fail('invalid_date', `${quote(text)} already contains a time, and ${quote(clock)} is another one.`)
   const wall = parsed.wall + time
   const at = parsed.offset === null ? localTime(wall) : wall - parsed.offset
-  if (at === null) return fault('invalid_date', `Daylight saving skips the time ${quoted(texts.join(' '))}.`)
-  return at < earliest || at >= latest ? fault('invalid_date', `${quoted(text)} is too far away.`) : { value: at }
+  if (at === null)
+    return fail('invalid_date', `The time ${quote(texts.join(' '))} does not exist because of daylight saving.`)
+  return at < earliest || at >= latest
+    ? fail('invalid_date', `${quote(text)} is not between 1970 and 2100.`)
+    : { value: at }
 }
 
 function readAmount(text: string, { number }: CellFormat): CellResult {
   const parsed = parseNumber(text, number)
   if (!parsed && isFree(text)) return { value: { minor: 0, currency: null } }
-  if (!parsed) return fault('invalid_number', `${quoted(text)} is not an amount.`)
-  const minor = minorOf(parsed)
-  if (minor === 'too_exact') return fault('invalid_number', `${quoted(text)} has more than two decimals.`)
-  if (minor === 'too_large') return fault('invalid_number', `${quoted(text)} is more than an order can cost.`)
+  if (!parsed) return fail('invalid_number', `${quote(text)} is not an amount.`)
+  const minor = toMinorUnits(parsed)
+  if (minor === 'too_exact') return fail('invalid_number', `${quote(text)} has more than two decimals.`)
+  if (minor === 'too_large') return fail('invalid_number', `${quote(text)} is too large.`)
   return { value: { minor, currency: parsed.currency } }
 }
 
 function readQuantity(text: string, { number }: CellFormat): CellResult {
-  const parsed = parseNumber(text, number) ?? parseNumber(withoutUnit(text), number)
-  const whole = parsed && parsed.currency === null ? wholeOf(parsed) : null
-  return whole === null || whole === 0 || Math.abs(whole) > maxUnitsPerItem
-    ? fault('invalid_number', `${quoted(text)} is not a number of tickets from 1 to ${maxUnitsPerItem}.`)
-    : { value: whole }
+  const parsed = parseNumber(text, number) ?? parseNumber(removeUnit(text), number)
+  const quantity = parsed && parsed.currency === null ? toWholeNumber(parsed) : null
+  return quantity === null || quantity === 0 || Math.abs(quantity) > maxUnitsPerItem
+    ? fail('invalid_number', `${quote(text)} is not a quantity from 1 to ${maxUnitsPerItem}.`)
+    : { value: quantity }
 }
 
-/** Whether a long number has the form in which spreadsheets show and save it: its last digits are lost. */
+/** Spreadsheets shorten long numbers like this, and their last digits are lost. */
 const isShortened = (text: string): boolean => /^\d(?:[.,]\d+)?E\+\d{2,3}$/i.test(text)
 
-const shortened = (code: CellFault, text: string): CellResult =>
-  fault(
-    code,
-    `${quoted(text)} was shortened by a spreadsheet. Show the column as text or as a number without decimals, and save it again.`,
-  )
+const failShortened = (code: CellFault, text: string): CellResult =>
+  fail(code, `${quote(text)} was shortened by a spreadsheet. Format the column as text and save the file again.`)
 
 function readPhone(text: string, country_code: string | null): CellResult {
-  if (isShortened(text)) return shortened('invalid_phone', text)
-  const phone = phoneOf(text, country_code)
+  if (isShortened(text)) return failShortened('invalid_phone', text)
+  const phone = parsePhone(text, country_code)
   if (phone !== null) return { value: phone }
   return country_code === null || /^(?:\+|00)/.test(text)
-    ? fault('invalid_phone', `${quoted(text)} is not a telephone number.`)
-    : fault(
+    ? fail('invalid_phone', `${quote(text)} is not a phone number.`)
+    : fail(
         'invalid_phone',
-        `${quoted(text)} is not a telephone number of ${country_code}. Write the code of its country before it, or say which country the column is of.`,
+        `${quote(text)} is not a phone number in ${country_code}. Add the country code, or set country_code for the column.`,
       )
 }
 
-/** In countries with numbers of any length, those without their code are hardly longer. */
+/** Longer numbers contain their country code. */
 const longestNational = 10
 
 /**
- * The number in E.164. Sheets take the plus from numbers: one that begins with the country's code is read with it, a long
- * one in the first place, because the code before the code would make a number in some countries.
+ * Parses a number to E.164. Spreadsheets remove the plus, so a number that begins with the country's code is read with
+ * it. A long number is read so first, because a doubled code makes a valid number in some countries.
  */
-function phoneOf(text: string, country_code: string | null): string | null {
+function parsePhone(text: string, country_code: string | null): string | null {
   if (text.length > maxParsedLength) return null
   const digits = text.replaceAll(/\D/g, '')
   const hasCode = country_code !== null && digits.startsWith(country_code.replace('+', ''))
-  const whole = () => (hasCode ? normalizePhone(`+${digits}`, null) : null)
+  const readWithCode = () => (hasCode ? normalizePhone(`+${digits}`, null) : null)
   const isLong = digits.length > longestNational && !/[+(]/.test(text)
-  return (isLong ? whole() : null) ?? normalizePhone(text, country_code) ?? whole()
+  return (isLong ? readWithCode() : null) ?? normalizePhone(text, country_code) ?? readWithCode()
 }
 
 function readStatusCell(text: string, type: 'order_status' | 'item_status'): CellResult {
-  const own: readonly string[] = type === 'order_status' ? orderStatuses : itemStatuses
-  if (own.includes(text)) return { value: text }
+  const apiStatuses: readonly string[] = type === 'order_status' ? orderStatuses : itemStatuses
+  if (apiStatuses.includes(text)) return { value: text }
   const meaning = readStatus(text)
-  if (meaning === null) return fault('invalid_value', `${quoted(text)} is not a known status. Map it to one.`)
-  return { value: type === 'order_status' ? orderStatusOf(meaning) : itemStatusOf(meaning) }
+  if (meaning === null) return fail('invalid_value', `${quote(text)} is not a known status. Map it in the value_map.`)
+  return { value: type === 'order_status' ? toOrderStatus(meaning) : toItemStatus(meaning) }
 }
 
 function readText(text: string, format: CellFormat): CellResult {
   const { field, transform } = format
   if (transform.type === 'number') {
     const parsed = parseNumber(text, format.number)
-    if (!parsed) return fault('invalid_number', `${quoted(text)} is not a number.`)
+    if (!parsed) return fail('invalid_number', `${quote(text)} is not a number.`)
     return { value: `${parsed.is_negative ? '-' : ''}${parsed.whole}${parsed.fraction && `.${parsed.fraction}`}` }
   }
   if (transform.type === 'date') {
-    const read = readInstant([text], format)
-    return 'value' in read && typeof read.value === 'number' ? { value: toIso(read.value) } : read
+    const instant = readInstant([text], format)
+    return 'value' in instant && typeof instant.value === 'number' ? { value: toIso(instant.value) } : instant
   }
   if (transform.type === 'phone') {
-    const phone = phoneOf(text, format.country_code)
-    return phone === null ? fault('invalid_phone', `${quoted(text)} is not a telephone number.`) : { value: phone }
+    const phone = parsePhone(text, format.country_code)
+    return phone === null ? fail('invalid_phone', `${quote(text)} is not a phone number.`) : { value: phone }
   }
   if (transform.type === 'split_name') {
     const part = transform.part ?? (field.key.endsWith('.last_name') ? 'last' : 'first')
@@ -164,18 +165,17 @@ function readText(text: string, format: CellFormat): CellResult {
 function checkText(result: CellResult, { field }: CellFormat): CellResult {
   if (!('value' in result) || typeof result.value !== 'string') return result
   const text = result.value
-  if (text.length > field.max_length)
-    return fault('too_long', `A text has at most ${field.max_length} characters here.`)
-  return isStorable(text) ? result : fault('invalid_value', 'The text has characters that cannot be stored.')
+  if (text.length > field.max_length) return fail('too_long', `The text has more than ${field.max_length} characters.`)
+  return isStorable(text) ? result : fail('invalid_value', 'The text contains characters that cannot be stored.')
 }
 
-const tidy = (text: string): string => text.replaceAll(/\s+/g, ' ')
+const collapseSpaces = (text: string): string => text.replaceAll(/\s+/g, ' ')
 
 function readCurrency(text: string): CellResult {
-  const currency = currencyOfMark(text)
+  const currency = readCurrencyMark(text)
   return currency !== null && (isCurrency(currency) || currency === 'kr')
     ? { value: currency }
-    : fault('invalid_currency', `${quoted(text)} is not a currency that orders can have.`)
+    : fail('invalid_currency', `${quote(text)} is not a supported currency.`)
 }
 
 const maxMailboxLength = 400
@@ -183,22 +183,23 @@ const maxMailboxLength = 400
 function readEmail(text: string): CellResult {
   const isShort = text.length <= maxMailboxLength
   const email = isShort ? (normalizeEmail(text) ?? normalizeEmail(parseMailbox(text)?.address ?? '')) : null
-  return email === null ? fault('invalid_email', `${quoted(text)} is not an e-mail address.`) : { value: email }
+  return email === null ? fail('invalid_email', `${quote(text)} is not an e-mail address.`) : { value: email }
 }
 
 function readLanguageCell(text: string): CellResult {
   const language = readLanguage(text)
-  if (language === null) return fault('invalid_value', `${quoted(text)} is not a language.`)
-  // A language that this API lacks is no fault of the row: the edition's own language is used.
+  if (language === null) return fail('invalid_value', `${quote(text)} is not a language.`)
+  // The edition's language replaces a language that the API does not support.
   return { value: language === 'other' ? null : language }
 }
 
 function readBooleanCell(text: string): CellResult {
   const value = readBoolean(text)
-  return value === null ? fault('invalid_value', `${quoted(text)} is neither yes nor no. Map it to one.`) : { value }
+  return value === null
+    ? fail('invalid_value', `${quote(text)} is neither yes nor no. Map it in the value_map.`)
+    : { value }
 }
 
-/** The value of filled, trimmed cells for a target; two of them are a date and a time, or parts of a text. */
 export function readCell(texts: readonly string[], format: CellFormat): CellResult {
   const { type } = format.field
   if (type === 'instant') return readInstant(texts, format)
@@ -222,15 +223,15 @@ export function readCell(texts: readonly string[], format: CellFormat): CellResu
     case 'item_status':
       return readStatusCell(text, type)
     case 'texts': {
-      const options = text.split(/[,;|\n]/).map((option) => tidy(option.trim()))
+      const options = text.split(/[,;|\n]/).map((option) => collapseSpaces(option.trim()))
       return { value: options.filter(Boolean) }
     }
     case 'text':
-      if (format.field.group !== 'metadata' && isShortened(text)) return shortened('invalid_value', text)
+      if (format.field.group !== 'metadata' && isShortened(text)) return failShortened('invalid_value', text)
       return checkText(readText(text, format), format)
     case 'name':
     case 'full_name':
     case 'product':
-      return checkText(readText(tidy(text), format), format)
+      return checkText(readText(collapseSpaces(text), format), format)
   }
 }

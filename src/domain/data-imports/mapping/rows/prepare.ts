@@ -1,15 +1,14 @@
 import { dayMs } from '../../../time/instants.ts'
 import { decideDates, type DateFormat } from '../columns/date-format.ts'
-import { localTimesOf } from '../columns/local-times.ts'
+import { createLocalTimeReader } from '../columns/local-times.ts'
 import { decideNumbers, type FormatDecision, type NumberFormat } from '../columns/number-format.ts'
 import type { ColumnStatistics } from '../columns/statistics.ts'
 import type { Grouping, MappedValue, TargetMapping } from '../mapping.ts'
-import { fixedTargetFields, targetFieldOf, type KnownConsent, type TargetField } from '../targets/fields.ts'
-import { unmappedValues } from '../values/value-maps.ts'
-import { plainWord } from '../values/words.ts'
+import { fixedTargetFields, findTargetField, type KnownConsent, type TargetField } from '../targets/fields.ts'
+import { listUnmappedValues } from '../values/value-maps.ts'
+import { toPlainWord } from '../values/words.ts'
 import type { CellFormat } from './cell.ts'
 
-/** A mapping with all that reading its cells needs. */
 export interface TargetReader {
   mapping: TargetMapping
   field: TargetField
@@ -27,19 +26,18 @@ interface AmbiguousColumn {
 export interface PreparedMappings {
   readers: readonly TargetReader[]
   unknown_targets: readonly string[]
-  /** Targets that more than one mapping has. */
   duplicate_targets: readonly string[]
-  /** Required targets without a source, a group of targets by its first one. */
+  /** Required targets without a source; the first target stands for a group. */
   missing_required: readonly string[]
-  /** Columns whose numbers or dates can be read in more than one way: the user has to say how. */
+  /** Columns with two possible readings, between which the user has to choose. */
   ambiguous: readonly AmbiguousColumn[]
-  /** Cells that their target does not understand, by target. */
+  /** Cells by target that the target does not understand. */
   unmapped_values: Readonly<Record<string, readonly string[]>>
 }
 
 export interface PrepareInput {
   mappings: readonly TargetMapping[]
-  /** The statistics by index of the column; null when none were counted. */
+  /** By index of the column; null for columns that were not counted. */
   statistics: readonly (ColumnStatistics | null)[]
   consents: readonly KnownConsent[]
   group_by: Grouping
@@ -51,27 +49,28 @@ export interface PrepareInput {
 
 type DecidedFormats = { number: NumberFormat; date: DateFormat; ambiguous: AmbiguousColumn['decision'] | null }
 
-const isNumber = ({ field, mapping }: Pick<TargetReader, 'field' | 'mapping'>): boolean =>
+const readsNumbers = ({ field, mapping }: Pick<TargetReader, 'field' | 'mapping'>): boolean =>
   field.type === 'money' || field.type === 'quantity' || mapping.transform?.type === 'number'
-const isDate = ({ field, mapping }: Pick<TargetReader, 'field' | 'mapping'>): boolean =>
+const readsDates = ({ field, mapping }: Pick<TargetReader, 'field' | 'mapping'>): boolean =>
   field.type === 'instant' || mapping.transform?.type === 'date'
 
 function decideFormats(mapping: TargetMapping, field: TargetField, input: PrepareInput): DecidedFormats {
   const formats: DecidedFormats = { number: { decimal: 'each' }, date: { order: 'each' }, ambiguous: null }
   const statistics = input.statistics[mapping.columns[0] ?? -1]
   const { transform } = mapping
-  if (isNumber({ field, mapping })) {
-    const given = transform?.type === 'number' ? transform.decimal : undefined
+  if (readsNumbers({ field, mapping })) {
+    const decimalSetting = transform?.type === 'number' ? transform.decimal : undefined
     const isTyped = statistics?.is_typed ?? false
-    if (given) return { ...formats, number: { decimal: given, ...(isTyped ? { or_other: true } : {}) } }
+    if (decimalSetting)
+      return { ...formats, number: { decimal: decimalSetting, ...(isTyped ? { or_other: true } : {}) } }
     const decision = statistics ? decideNumbers(statistics.numbers, isTyped) : null
     if (decision?.status === 'decided') return { ...formats, number: decision.format }
     return { ...formats, ambiguous: decision }
   }
-  if (isDate({ field, mapping })) {
-    const given = transform?.type === 'date' ? transform.order : undefined
-    if (given) return { ...formats, date: { order: given } }
-    // Orders were made before their file was.
+  if (readsDates({ field, mapping })) {
+    const decimalSetting = transform?.type === 'date' ? transform.order : undefined
+    if (decimalSetting) return { ...formats, date: { order: decimalSetting } }
+    // Orders are older than their file.
     const last = field.key === 'order.created' ? input.now + dayMs : null
     const decision = statistics ? decideDates(statistics.dates, last) : null
     if (decision?.status === 'decided') return { ...formats, date: decision.format }
@@ -80,7 +79,7 @@ function decideFormats(mapping: TargetMapping, field: TargetField, input: Prepar
   return formats
 }
 
-function missingRequired(mapped: ReadonlySet<string>, group_by: Grouping): string[] {
+function findMissingTargets(mapped: ReadonlySet<string>, group_by: Grouping): string[] {
   const alone = fixedTargetFields.filter(
     ({ key, is_required }) =>
       is_required && !mapped.has(key) && !(key === 'order.external_id' && group_by !== 'external_id'),
@@ -93,25 +92,24 @@ function missingRequired(mapped: ReadonlySet<string>, group_by: Grouping): strin
   return [...new Set([...alone.map(({ key }) => key), ...groups.map(({ key }) => key), ...email])]
 }
 
-const foldedMap = ({ value_map }: TargetMapping): TargetReader['values'] =>
-  value_map ? new Map(Object.entries(value_map).map(([text, value]) => [plainWord(text), value])) : null
+const foldValueMap = ({ value_map }: TargetMapping): TargetReader['values'] =>
+  value_map ? new Map(Object.entries(value_map).map(([text, value]) => [toPlainWord(text), value])) : null
 
-const repeated = (texts: readonly string[]): string[] => [
+const findRepeated = (texts: readonly string[]): string[] => [
   ...new Set(texts.filter((text, index) => texts.indexOf(text) !== index)),
 ]
 
-/** Decides how every mapped column is read, and says what keeps an import from starting. */
 export function prepareMappings(input: PrepareInput): PreparedMappings {
   const zones = new Map<string, CellFormat['localTime']>()
   const localTime = (zone: string) => {
-    const known = zones.get(zone) ?? localTimesOf(zone)
-    zones.set(zone, known)
-    return known
+    const reader = zones.get(zone) ?? createLocalTimeReader(zone)
+    zones.set(zone, reader)
+    return reader
   }
   const ambiguous: AmbiguousColumn[] = []
   const unmapped: Record<string, readonly string[]> = {}
   const readers = input.mappings.flatMap((mapping): TargetReader[] => {
-    const field = targetFieldOf(mapping.target, input.consents)
+    const field = findTargetField(mapping.target, input.consents)
     if (!field) return []
     const transform = mapping.transform ?? { type: 'none' as const }
     const decided = decideFormats(mapping, field, input)
@@ -119,20 +117,20 @@ export function prepareMappings(input: PrepareInput): PreparedMappings {
     const statistics = column === undefined ? null : input.statistics[column]
     if (decided.ambiguous && column !== undefined)
       ambiguous.push({ target: field.key, column, decision: decided.ambiguous })
-    const unknown = statistics ? unmappedValues(field.type, statistics, mapping.value_map ?? null) : []
+    const unknown = statistics ? listUnmappedValues(field.type, statistics, mapping.value_map ?? null) : []
     if (unknown.length > 0) unmapped[field.key] = unknown
     const zone = (transform.type === 'date' ? transform.time_zone : undefined) ?? input.time_zone
     const country = (transform.type === 'phone' ? transform.country_code : undefined) ?? input.country_code
     const { number, date } = decided
     const format = { field, transform, number, date, localTime: localTime(zone), country_code: country }
-    return [{ mapping, field, format, values: foldedMap(mapping) }]
+    return [{ mapping, field, format, values: foldValueMap(mapping) }]
   })
   const targets = input.mappings.map(({ target }) => target)
   return {
     readers,
-    unknown_targets: targets.filter((target) => !targetFieldOf(target, input.consents)),
-    duplicate_targets: repeated(targets),
-    missing_required: missingRequired(new Set(readers.map(({ field }) => field.key)), input.group_by),
+    unknown_targets: targets.filter((target) => !findTargetField(target, input.consents)),
+    duplicate_targets: findRepeated(targets),
+    missing_required: findMissingTargets(new Set(readers.map(({ field }) => field.key)), input.group_by),
     ambiguous,
     unmapped_values: unmapped,
   }

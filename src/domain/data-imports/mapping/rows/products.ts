@@ -1,6 +1,5 @@
 import { fold } from '../../../text/fold.ts'
 
-/** The product of a row, by the names in the file. */
 export interface ProductTuple {
   product: string
   variant: string | null
@@ -13,15 +12,15 @@ const foldName = (text: string): string =>
     .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-/** The most names, and their longest length, whose folded form is cached: a file repeats the same few products. */
+/** Folded names are cached, because a file repeats the same few products. */
 const mostNames = 1000
 const longestName = 200
 const folded = new Map<string, string>()
 
-function plain(text: string | null): string {
+function foldNameOnce(text: string | null): string {
   if (text === null || text === '') return ''
-  const known = folded.get(text)
-  if (known !== undefined) return known
+  const cachedName = folded.get(text)
+  if (cachedName !== undefined) return cachedName
   const name = foldName(text)
   if (text.length > longestName) return name
   if (folded.size >= mostNames) folded.clear()
@@ -29,8 +28,7 @@ function plain(text: string | null): string {
   return name
 }
 
-/** The product that the values of a row name; null for a row without one. */
-export function productOf(values: Readonly<Record<string, unknown>>): ProductTuple | null {
+export function readProduct(values: Readonly<Record<string, unknown>>): ProductTuple | null {
   const text = (target: string): string | null => {
     const value = values[target]
     return typeof value === 'string' ? value : null
@@ -47,21 +45,26 @@ export function productOf(values: Readonly<Record<string, unknown>>): ProductTup
       }
 }
 
-/** Tuples with the same key are the same product: case, accents, punctuation and the order of options do not count. */
-export const productKey = ({ product, variant, location, options }: ProductTuple): string =>
-  JSON.stringify([plain(product), plain(variant), plain(location), options.map(plain).toSorted()])
+/** Case, accents, punctuation and the order of options do not matter. */
+export const buildProductKey = ({ product, variant, location, options }: ProductTuple): string =>
+  JSON.stringify([
+    foldNameOnce(product),
+    foldNameOnce(variant),
+    foldNameOnce(location),
+    options.map(foldNameOnce).toSorted(),
+  ])
 
 export interface CountedTuple extends ProductTuple {
   rows: number
 }
 
-/** The different tuples of some rows with how many rows have each, as the first of them writes it, and all of that one. */
+/** Counts rows by product. The first row of a product decides how it is written. */
 export function countTuples<Tuple extends ProductTuple>(tuples: Iterable<Tuple>): Map<string, Tuple & CountedTuple> {
   const counted = new Map<string, Tuple & CountedTuple>()
   for (const tuple of tuples) {
-    const key = productKey(tuple)
-    const known = counted.get(key)
-    if (known) known.rows++
+    const key = buildProductKey(tuple)
+    const existing = counted.get(key)
+    if (existing) existing.rows++
     else counted.set(key, { ...tuple, rows: 1 })
   }
   return counted
@@ -73,8 +76,8 @@ export function mergeTuples(
 ): Map<string, CountedTuple> {
   const merged = new Map(one)
   for (const [key, tuple] of other) {
-    const known = merged.get(key)
-    merged.set(key, known ? { ...known, rows: known.rows + tuple.rows } : { ...tuple })
+    const existing = merged.get(key)
+    merged.set(key, existing ? { ...existing, rows: existing.rows + tuple.rows } : { ...tuple })
   }
   return merged
 }
@@ -95,29 +98,29 @@ export interface ProductSuggestion {
   confidence: number
 }
 
-const onlyNamed = <Part extends KnownPart>(parts: readonly Part[], name: string): Part | null => {
-  const named = parts.filter((part) => plain(part.name) === plain(name))
-  return named.length === 1 ? (named[0] ?? null) : null
+const findOnlyNamed = <Part extends KnownPart>(parts: readonly Part[], name: string): Part | null => {
+  const matches = parts.filter((part) => foldNameOnce(part.name) === foldNameOnce(name))
+  return matches.length === 1 ? (matches[0] ?? null) : null
 }
 
-/** A product and its variant in one name: `Day ticket - Adult`. */
+/** Splits a product and its variant in one name: `Day ticket - Adult`. */
 function splitSuggestion(name: string, products: readonly KnownProduct[]): ProductSuggestion | null {
-  const found = products.flatMap((product) =>
+  const matches = products.flatMap((product) =>
     product.variants
-      .filter((variant) => plain(`${product.name} ${variant.name}`) === plain(name))
+      .filter((variant) => foldNameOnce(`${product.name} ${variant.name}`) === foldNameOnce(name))
       .map((variant) => ({ product_id: product.id, variant_id: variant.id })),
   )
-  const [only, ...more] = found
+  const [only, ...more] = matches
   return only && more.length === 0 ? { action: 'map', ...only, confidence: 0.85 } : null
 }
 
-/** The edition's product that a tuple means by its name; one that the edition does not have yet is to be made. */
+/** Suggests a product of the edition by its name, or to create one. */
 export function suggestProduct(tuple: ProductTuple, products: readonly KnownProduct[]): ProductSuggestion {
   const create: ProductSuggestion = { action: 'create', product_id: null, variant_id: null, confidence: 0.75 }
-  const product = onlyNamed(products, tuple.product)
+  const product = findOnlyNamed(products, tuple.product)
   if (!product) return (tuple.variant === null ? splitSuggestion(tuple.product, products) : null) ?? create
   if (tuple.variant === null) return { action: 'map', product_id: product.id, variant_id: null, confidence: 0.95 }
-  const variant = onlyNamed(product.variants, tuple.variant)
+  const variant = findOnlyNamed(product.variants, tuple.variant)
   return variant
     ? { action: 'map', product_id: product.id, variant_id: variant.id, confidence: 0.95 }
     : { ...create, product_id: product.id }

@@ -1,23 +1,22 @@
 import { cleanCell } from '../../import-cells.ts'
-import { marksCurrency } from '../values/currencies.ts'
-import { plainWord } from '../values/words.ts'
+import { allowsCurrency } from '../values/currencies.ts'
+import { toPlainWord } from '../values/words.ts'
 import { readCell, type Amount, type CellFault, type CellValue } from './cell.ts'
 import type { TargetReader } from './prepare.ts'
 
 interface RowError {
-  /** Index of the column; null for a fault without a column. */
+  /** Index of the column; null for an error without a column. */
   column: number | null
-  /** Null for the fault of a whole row. */
+  /** Null for an error of the whole row. */
   target_field: string | null
   code: CellFault | 'currency_mismatch' | 'inconsistent_order'
   message: string
   value: string | null
 }
 
-/** An error as a staged row keeps it: of its cells, of its line in the file, or of its order. */
 export interface StoredError extends Omit<RowError, 'code'> {
   code: string
-  /** Line of the file. The errors of the staging have none. */
+  /** Line of the file; missing in errors from staging. */
   row?: number
 }
 
@@ -33,41 +32,40 @@ export interface OrderWarning {
   message: string
 }
 
-/** The values of a row by target, without blank ones. Amounts are in minor units. */
+/** Blank cells have no value. Amounts are in minor units. */
 export interface DecidedRow {
   values: Readonly<Record<string, Exclude<CellValue, Amount | null>>>
-  /** The currency that stands beside its amounts, or null. */
+  /** The currency beside the amounts, or null. */
   currency_mark: string | null
   errors: readonly RowError[]
   /** Whether a value map leaves the row out. */
   is_ignored: boolean
 }
 
-/** The values of a row as they are staged. A row that no order is made of has no values and no mark. */
+/** A row that belongs to no order has neither values nor a currency. */
 export type StagedValues = Pick<DecidedRow, 'values'> & Partial<Pick<DecidedRow, 'currency_mark'>>
 
-/** A row with its line in the file, as a text editor counts lines. */
+/** Lines count as in a text editor. */
 export interface PlacedRow extends Omit<DecidedRow, 'errors'> {
   errors: readonly StoredError[]
   line: number
 }
 
-/** An error of the whole row: which cell is which cannot be known, so missing values are not reported beside it. */
-export const isOfWholeRow = ({ target_field }: StoredError): boolean => target_field === null
+/** Cells cannot be told apart in such a row, so missing values are not reported. */
+export const concernsWholeRow = ({ target_field }: StoredError): boolean => target_field === null
 
 type ReadTarget = { value: CellValue } | { ignored: true } | { error: RowError } | null
 
 const maxShownValue = 200
 
-/** The filled cells of a mapping after its value map, or its constant or default. */
-function textsOf({ mapping, values }: TargetReader, cells: readonly string[]): string[] | 'ignored' {
+function readTexts({ mapping, values }: TargetReader, cells: readonly string[]): string[] | 'ignored' {
   const clean = mapping.columns.map((column) => cleanCell(cells[column] ?? ''))
   const filled = clean.filter((text) => text !== '')
   const isWhole = filled.length > 0 && clean[0] !== ''
-  const given = isWhole ? filled : [(mapping.constant ?? mapping.default_value ?? filled.join(' ')).trim()]
+  const sources = isWhole ? filled : [(mapping.constant ?? mapping.default_value ?? filled.join(' ')).trim()]
   const texts: string[] = []
-  for (const text of given) {
-    const mapped = text === '' ? undefined : values?.get(plainWord(text))
+  for (const text of sources) {
+    const mapped = text === '' ? undefined : values?.get(toPlainWord(text))
     if (mapped && 'ignore_row' in mapped) return 'ignored'
     texts.push(mapped ? mapped.to.trim() : text)
   }
@@ -76,7 +74,7 @@ function textsOf({ mapping, values }: TargetReader, cells: readonly string[]): s
 
 function readTarget(reader: TargetReader, cells: readonly string[]): ReadTarget {
   const { field, mapping } = reader
-  const texts = textsOf(reader, cells)
+  const texts = readTexts(reader, cells)
   if (texts === 'ignored') return { ignored: true }
   if (texts.length === 0) return null
   const result = readCell(texts, reader.format)
@@ -85,7 +83,7 @@ function readTarget(reader: TargetReader, cells: readonly string[]): ReadTarget 
   return { error: { ...result, column: mapping.columns[0] ?? null, target_field: field.key, value } }
 }
 
-/** Cells of a column that are kept with what they were read as, and the longest of them. */
+/** Read cells are cached, because the rows of an order and of a product repeat them. */
 const mostKnownCells = 64
 const longestKnownCell = 200
 const knownCells = new WeakMap<TargetReader, Map<string, ReadTarget>>()
@@ -97,21 +95,21 @@ function readOnce(reader: TargetReader, cells: readonly string[]): ReadTarget {
   if (column === undefined || columns.length > 1) return readTarget(reader, cells)
   const cell = cells[column] ?? ''
   if (cell.length > longestKnownCell) return readTarget(reader, cells)
-  const known = knownCells.get(reader) ?? new Map<string, ReadTarget>()
-  const before = known.get(cell)
+  const cachedCells = knownCells.get(reader) ?? new Map<string, ReadTarget>()
+  const before = cachedCells.get(cell)
   if (before !== undefined) return before
-  const read = readTarget(reader, cells)
-  if (known.size >= mostKnownCells) known.clear()
-  knownCells.set(reader, known.set(cell, read))
-  return read
+  const target = readTarget(reader, cells)
+  if (cachedCells.size >= mostKnownCells) cachedCells.clear()
+  knownCells.set(reader, cachedCells.set(cell, target))
+  return target
 }
 
 const isAmount = (value: CellValue): value is Amount => typeof value === 'object' && value !== null && 'minor' in value
 
-/** Systems write what they gave back and what they took off as negative numbers too. */
+/** Some systems write refunds and discounts as negative numbers. */
 const signless = new Set(['order.refunded_amount', 'order.discount'])
 
-function amountError(reader: TargetReader, { minor }: Amount, cells: readonly string[]): RowError | null {
+function checkAmount(reader: TargetReader, { minor }: Amount, cells: readonly string[]): RowError | null {
   const { key } = reader.field
   if (minor >= 0 || signless.has(key) || key === 'item.line_total' || key === 'item.tax') return null
   const column = reader.mapping.columns[0] ?? null
@@ -119,43 +117,43 @@ function amountError(reader: TargetReader, { minor }: Amount, cells: readonly st
   return { column, target_field: key, code: 'negative_amount', message: 'An amount cannot be negative here.', value }
 }
 
-function markError(marks: ReadonlySet<string>, currency: unknown): RowError | null {
+function checkMarks(marks: ReadonlySet<string>, currency: unknown): RowError | null {
   const [mark, ...more] = [...marks]
-  const isOther = typeof currency === 'string' && mark !== undefined && !marksCurrency(mark, currency)
+  const isOther = typeof currency === 'string' && mark !== undefined && !allowsCurrency(mark, currency)
   if (more.length === 0 && !isOther) return null
   const message =
     more.length > 0
       ? `The amounts of the row are in different currencies: ${[...marks].join(', ')}.`
-      : `An amount of the row is in ${mark}, and its order in ${String(currency)}.`
+      : `An amount of the row is in ${mark}, but the order is in ${String(currency)}.`
   return { column: null, target_field: 'order.currency', code: 'currency_mismatch', message, value: mark ?? null }
 }
 
-/** Reads one row by its mappings. Every cell that cannot be read is an error of its own; nothing is left out silently. */
+/** Every cell that cannot be read is an error. */
 export function decideRow(readers: readonly TargetReader[], cells: readonly string[]): DecidedRow {
   const values: Record<string, Exclude<CellValue, Amount | null>> = {}
   const errors: RowError[] = []
   const marks = new Set<string>()
   for (const reader of readers) {
-    const read = readOnce(reader, cells)
-    if (!read) continue
-    if ('ignored' in read) return { values: {}, currency_mark: null, errors: [], is_ignored: true }
-    if ('error' in read) {
-      errors.push(read.error)
+    const target = readOnce(reader, cells)
+    if (!target) continue
+    if ('ignored' in target) return { values: {}, currency_mark: null, errors: [], is_ignored: true }
+    if ('error' in target) {
+      errors.push(target.error)
       continue
     }
-    const { value } = read
+    const { value } = target
     const { key } = reader.field
     if (isAmount(value)) {
-      const wrong = amountError(reader, value, cells)
+      const wrong = checkAmount(reader, value, cells)
       if (wrong) errors.push(wrong)
       if (value.currency !== null) marks.add(value.currency)
       values[key] = signless.has(key) ? Math.abs(value.minor) : value.minor
     } else if (value !== null) values[key] = value
   }
   const currency = values['order.currency']
-  // `kr` beside a crown says nothing more than the crown.
-  if (marks.size > 1 && [...marks].some((mark) => mark !== 'kr' && marksCurrency('kr', mark))) marks.delete('kr')
-  const wrong = markError(marks, currency === 'kr' ? undefined : currency)
+  // `kr` adds nothing to the code of a crown.
+  if (marks.size > 1 && [...marks].some((mark) => mark !== 'kr' && allowsCurrency('kr', mark))) marks.delete('kr')
+  const wrong = checkMarks(marks, currency === 'kr' ? undefined : currency)
   if (wrong) errors.push(wrong)
   return { values, currency_mark: [...marks][0] ?? null, errors, is_ignored: false }
 }

@@ -3,14 +3,14 @@ import { toMajor } from '../../../money.ts'
 import type { DecidedItem } from './items.ts'
 import type { DecidedOrder } from './order.ts'
 
-/** Removes null values, which an update would otherwise apply. */
-const said = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+/** Removes null values, which an update would apply. */
+const removeNulls = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
 
 const majorOrNull = (minor: number | null): number | null => (minor === null ? null : toMajor(minor))
 
 const itemOf = (item: DecidedItem): Record<string, unknown> =>
-  said({
+  removeNulls({
     product: item.product,
     variant: item.variant,
     location: item.location,
@@ -23,25 +23,25 @@ const itemOf = (item: DecidedItem): Record<string, unknown> =>
     vendor_code: item.vendor_code,
     valid_until: toIsoOrNull(item.valid_until),
     status: item.status,
-    user: item.user && said(item.user),
+    user: item.user && removeNulls(item.user),
   })
 
-/** The order as a client sends it to `importExternalOrders`, so that files and calls are checked by one contract. */
+/** Builds the order that a client would send to `importExternalOrders`, so that one contract checks files and calls. */
 export const toWireOrder = (order: DecidedOrder): Record<string, unknown> =>
-  said({
+  removeNulls({
     external_id: order.external_id,
     order_number: order.order_number,
     status: order.status,
     created: order.created_at === null ? null : toIso(order.created_at),
     currency: order.currency,
-    customer: said(order.customer),
+    customer: removeNulls(order.customer),
     items: order.items.map(itemOf),
     amount: majorOrNull(order.amount_minor),
     refunded_amount: majorOrNull(order.refunded_minor),
     service_fee: order.service_fee_minor > 0 ? toMajor(order.service_fee_minor) : null,
     discount: order.discount_minor > 0 ? toMajor(order.discount_minor) : null,
     coupon_code: order.coupon_code,
-    payment: order.payment && said(order.payment),
+    payment: order.payment && removeNulls(order.payment),
     consents: order.consents,
     metadata: order.metadata,
   })

@@ -1,12 +1,18 @@
 import { countEdits } from '../../../text/nearest.ts'
 import type { ColumnStatistics } from '../columns/statistics.ts'
 import type { SuggestionReason, ValueMap } from '../mapping.ts'
-import type { Alias, AliasRank } from '../targets/alias.ts'
-import { aliasesByKey, otherKeys } from '../targets/catalogue.ts'
-import { consentTarget, targetFieldOf, type KnownConsent } from '../targets/fields.ts'
-import { headerKey, headerWords, withoutBrackets } from '../targets/headers.ts'
-import { marketingAliases } from '../targets/item-aliases.ts'
-import { arePeople, contradicts, fitOf, paidMap } from './fits.ts'
+import {
+  type Alias,
+  aliasesByKey,
+  type AliasRank,
+  buildHeaderKey,
+  marketingKeys,
+  otherKeys,
+  removeBrackets,
+  splitHeader,
+} from '../targets/aliases.ts'
+import { buildConsentTarget, findTargetField, type KnownConsent } from '../targets/fields.ts'
+import { arePeople, contradicts, checkFit, buildPaidMap } from './fits.ts'
 
 export interface ImportColumn {
   header: string
@@ -20,13 +26,13 @@ export interface Candidate {
   confidence: number
   reason: SuggestionReason
   part: 'time' | null
-  /** A value map, when the header says more about the values than their target. */
+  /** Set if the header says more about the values than the target does. */
   value_map?: ValueMap
 }
 
 export interface CandidateContext {
   consents: readonly KnownConsent[]
-  /** The organisation's earlier targets by `headerKey`; null for a header that was left out. */
+  /** The organisation's earlier targets by header key; null for a header that was left out. */
   history: ReadonlyMap<string, string | null>
 }
 
@@ -40,7 +46,7 @@ const shortestNear = 8
 const longestNear = 40
 const longWord = 5
 
-/** Words that are alike: short ones and numbers are equal, long ones differ by a letter and begin alike. */
+/** Short words and numbers have to be equal. Long words may differ by a letter and begin with the same one. */
 function areNear(one: readonly string[], other: readonly string[]): boolean {
   if (one.length !== other.length) return false
   let wrong = 0
@@ -54,11 +60,11 @@ function areNear(one: readonly string[], other: readonly string[]): boolean {
   return wrong === 1
 }
 
-const aliasWords = [...aliasesByKey.values()].map((alias) => ({ alias, words: headerWords(alias.text) }))
+const aliasWords = [...aliasesByKey.values()].map((alias) => ({ alias, words: splitHeader(alias.text) }))
 
-/** The alias that a misspelt header means, where all that are near mean the same target. */
-function nearAlias(header: string): Alias | null {
-  const words = headerWords(header)
+/** Null if similar aliases mean different targets. */
+function findNearAlias(header: string): Alias | null {
+  const words = splitHeader(header)
   const { length } = words.join('')
   if (length < shortestNear || length > longestNear) return null
   const near = aliasWords.filter((one) => areNear(words, one.words)).map(({ alias }) => alias)
@@ -66,61 +72,58 @@ function nearAlias(header: string): Alias | null {
 }
 
 function findAlias(header: string): FoundAlias | null {
-  const key = headerKey(header)
+  const key = buildHeaderKey(header)
   if (key === '' || otherKeys.has(key)) return null
   const alias = aliasesByKey.get(key)
   if (alias) {
     const isSame = header.trim().toLowerCase() === alias.text
     return { alias, confidence: isSame ? 0.95 : 0.92, reason: isSame ? 'alias' : 'normalised' }
   }
-  const outer = headerKey(withoutBrackets(header))
+  const outer = buildHeaderKey(removeBrackets(header))
   const bracketless = outer === key || otherKeys.has(outer) ? undefined : aliasesByKey.get(outer)
   if (bracketless) return { alias: bracketless, confidence: 0.86, reason: 'normalised' }
-  const near = nearAlias(header)
+  const near = findNearAlias(header)
   return near && { alias: near, confidence: 0.8, reason: 'near' }
 }
 
-const marketingKeys: ReadonlySet<string> = new Set(marketingAliases.map(headerKey))
-
-function consentCandidate(
-  key: string,
-  consents: readonly KnownConsent[],
-): { target: string; confidence: number } | null {
-  const named = consents.filter((consent) => headerKey(consent.key) === key || headerKey(consent.name) === key)
-  if (named.length === 1 && named[0]) return { target: consentTarget(named[0].key), confidence: 0.92 }
+function findConsent(key: string, consents: readonly KnownConsent[]): { target: string; confidence: number } | null {
+  const matches = consents.filter(
+    (consent) => buildHeaderKey(consent.key) === key || buildHeaderKey(consent.name) === key,
+  )
+  if (matches.length === 1 && matches[0]) return { target: buildConsentTarget(matches[0].key), confidence: 0.92 }
   const marketing = consents.filter(({ type }) => type === 'marketing')
   const only = marketing.length === 1 && marketingKeys.has(key) ? marketing[0] : undefined
-  return only ? { target: consentTarget(only.key), confidence: 0.82 } : null
+  return only ? { target: buildConsentTarget(only.key), confidence: 0.82 } : null
 }
 
 const rankConfidence: Record<AliasRank, number> = { specific: 0, plain: -0.01, indirect: -0.06, vague: -0.14 }
 
 /** The possible targets of a column by its header, unless its values contradict them. */
-export function candidateOf(column: ImportColumn, index: number, context: CandidateContext): Candidate | null {
-  const key = headerKey(column.header)
+export function findCandidate(column: ImportColumn, index: number, context: CandidateContext): Candidate | null {
+  const key = buildHeaderKey(column.header)
   const certain = (target: string, confidence: number, reason: SuggestionReason): Candidate | null =>
-    targetFieldOf(target, context.consents)
+    findTargetField(target, context.consents)
       ? { column: index, target, rank: 'certain', confidence, reason, part: null }
       : null
   const exact = certain(column.header.trim().toLowerCase(), 1, 'exact')
   if (exact) return exact
   const before = key === '' ? undefined : context.history.get(key)
   if (before === null) return null
-  const remembered = before === undefined ? null : targetFieldOf(before, context.consents)
+  const remembered = before === undefined ? null : findTargetField(before, context.consents)
   if (remembered && !contradicts(remembered.type, column.statistics)) return certain(remembered.key, 0.98, 'history')
-  const consent = consentCandidate(key, context.consents)
+  const consent = findConsent(key, context.consents)
   if (consent)
-    return fitOf('boolean', column.statistics) === 'no' ? null : certain(consent.target, consent.confidence, 'alias')
-  const found = findAlias(column.header)
-  const field = found && targetFieldOf(found.alias.target)
-  if (!found || !field) return null
-  const { rank, target, part, values } = found.alias
-  const value_map = values === 'paid' ? paidMap(column.statistics) : null
-  const fit = part === 'time' || value_map ? 'yes' : fitOf(field.type, column.statistics)
+    return checkFit('boolean', column.statistics) === 'no' ? null : certain(consent.target, consent.confidence, 'alias')
+  const match = findAlias(column.header)
+  const field = match && findTargetField(match.alias.target)
+  if (!match || !field) return null
+  const { rank, target, part, values } = match.alias
+  const value_map = values === 'paid' ? buildPaidMap(column.statistics) : null
+  const fit = part === 'time' || value_map ? 'yes' : checkFit(field.type, column.statistics)
   if (values !== undefined && (fit !== 'yes' || !column.statistics)) return null
   if (values === 'people' && column.statistics && !arePeople(column.statistics)) return null
-  if (fit === 'no' || (rank === 'vague' && (fit !== 'yes' || found.reason === 'near'))) return null
-  const confidence = Math.round((found.confidence + rankConfidence[rank]) * 100) / 100
-  const candidate = { column: index, target, rank, confidence, reason: found.reason, part: part ?? null }
+  if (fit === 'no' || (rank === 'vague' && (fit !== 'yes' || match.reason === 'near'))) return null
+  const confidence = Math.round((match.confidence + rankConfidence[rank]) * 100) / 100
+  const candidate = { column: index, target, rank, confidence, reason: match.reason, part: part ?? null }
   return value_map ? { ...candidate, value_map } : candidate
 }

@@ -1,19 +1,19 @@
 import { dayMs } from '../../../time/instants.ts'
 import { readDate } from '../columns/date-shape.ts'
-import { type ColumnStatistics, shareOf } from '../columns/statistics.ts'
-import { firstNamesBesideName } from '../targets/person-aliases.ts'
-import { headerKey } from '../targets/headers.ts'
+import { type ColumnStatistics, getShare } from '../columns/statistics.ts'
+import { buildHeaderKey } from '../targets/aliases.ts'
 import type { Candidate, ImportColumn } from './candidates.ts'
 import { areDifferent, arePeople } from './fits.ts'
 
 const rankOrder = ['certain', 'specific', 'plain', 'indirect', 'vague'] as const
 
-const byRank = (one: Candidate, other: Candidate): number => rankOrder.indexOf(one.rank) - rankOrder.indexOf(other.rank)
+const compareRanks = (one: Candidate, other: Candidate): number =>
+  rankOrder.indexOf(one.rank) - rankOrder.indexOf(other.rank)
 
-/** The candidates of one target, best first, and which of them is chosen: two equal ones are none. */
-function bestOf(candidates: readonly Candidate[]): Candidate | null {
-  const [first, second] = candidates.toSorted(byRank)
-  return first && (!second || byRank(first, second) !== 0) ? first : null
+/** Two candidates of the same rank are none. */
+function pickBest(candidates: readonly Candidate[]): Candidate | null {
+  const [first, second] = candidates.toSorted(compareRanks)
+  return first && (!second || compareRanks(first, second) !== 0) ? first : null
 }
 
 type ChosenCandidates = Map<string, Candidate>
@@ -21,15 +21,14 @@ type ChosenCandidates = Map<string, Candidate>
 const personFields = ['email', 'first_name', 'last_name', 'full_name'] as const
 
 /**
- * `Email` beside `Buyer email` is the ticket holder's, if the same is so of another field and no column names holders
- * by itself.
+ * `Email` beside `Buyer email` is the ticket holder's if another field has the same pair and no column names holders.
  */
-function holdersBesideBuyers(candidates: readonly Candidate[], chosen: ChosenCandidates): void {
+function addHoldersBesideBuyers(candidates: readonly Candidate[], chosen: ChosenCandidates): void {
   if (personFields.some((name) => chosen.has(`item.user.${name}`))) return
   const plain = personFields.flatMap((name) => {
     const target = `customer.${name}`
-    const others = candidates.filter((one) => one.target === target && ['plain', 'vague'].includes(one.rank))
-    const [only, ...more] = others
+    const plainCandidates = candidates.filter((one) => one.target === target && ['plain', 'vague'].includes(one.rank))
+    const [only, ...more] = plainCandidates
     return chosen.get(target)?.rank === 'specific' && only && more.length === 0 ? [{ name, only }] : []
   })
   if (plain.length < 2) return
@@ -39,8 +38,8 @@ function holdersBesideBuyers(candidates: readonly Candidate[], chosen: ChosenCan
   }
 }
 
-/** An order's number is its id where the file has no other. */
-function numberBesideId(
+/** The order number is the id if the file has no other. */
+function addNumberBesideId(
   candidates: readonly Candidate[],
   chosen: ChosenCandidates,
   columns: readonly ImportColumn[],
@@ -53,26 +52,29 @@ function numberBesideId(
   chosen.set('order.order_number', { ...number, target: 'order.order_number', confidence: 0.85 })
 }
 
+/** Headers for a first name in languages where the bare word for a name beside it is the last name. */
+const firstNamesBesideName: ReadonlySet<string> = new Set(['vorname', 'voornaam'])
+
 /** `Name` beside `Vorname` is the last name; beside other first names it is ambiguous. */
 function settleNames(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
   for (const person of ['customer', 'item.user']) {
     const [first, last, full] = ['first_name', 'last_name', 'full_name'].map((name) => chosen.get(`${person}.${name}`))
     if (!full || full.rank === 'certain' || (!first && !last)) continue
     chosen.delete(`${person}.full_name`)
-    const isLastName = first && !last && firstNamesBesideName.has(headerKey(columns[first.column]?.header ?? ''))
+    const isLastName = first && !last && firstNamesBesideName.has(buildHeaderKey(columns[first.column]?.header ?? ''))
     if (isLastName) chosen.set(`${person}.last_name`, { ...full, target: `${person}.last_name`, confidence: 0.8 })
   }
 }
 
-/** Whether a date of a column is in the future in every reading. */
-function isToCome({ samples }: ColumnStatistics, now: number): boolean {
+/** Whether a date is in the future by every reading. */
+function isInFuture({ samples }: ColumnStatistics, now: number): boolean {
   return samples.some((sample) => {
     const days = Object.values(readDate(sample)?.days ?? {}).filter((day) => day !== null)
     return days.length > 0 && days.every((day) => day > now + dayMs)
   })
 }
 
-/** A bare name beside a price and no product may be the product's. */
+/** A bare name beside a price may be the name of a missing product. */
 function dropDoubtfulName(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
   const name = chosen.get('customer.full_name')
   const statistics = name && columns[name.column]?.statistics
@@ -81,14 +83,13 @@ function dropDoubtfulName(chosen: ChosenCandidates, columns: readonly ImportColu
   if (isPriced && !(arePeople(statistics) && areDifferent(statistics))) chosen.delete('customer.full_name')
 }
 
-/** Whether several rows have the same order. */
 function haveOrdersSeveralRows(chosen: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
   const id = chosen.get('order.external_id')
   const values = (id && columns[id.column]?.statistics?.values) ?? {}
   return Object.values(values).some((count) => count > 1)
 }
 
-/** A bare status beside tickets or their holders is theirs: one ticket of an order may be cancelled. */
+/** A bare status beside tickets or their holders is the status of the ticket. */
 function settleStatus(chosen: ChosenCandidates): void {
   const status = chosen.get('order.status')
   const areTickets = chosen.has('item.vendor_code') || personFields.some((name) => chosen.has(`item.user.${name}`))
@@ -103,8 +104,7 @@ interface ChoiceInput {
 }
 
 /**
- * A bare total says something where prices stand beside it, and where it cannot be that of a row; an event's date is not
- * an order's.
+ * A bare total counts beside prices, unless it can be the total of a row. The date of an event is not that of an order.
  */
 function dropUnsupported(chosen: ChosenCandidates, { columns, now }: ChoiceInput): void {
   const total = chosen.get('order.amount')
@@ -113,35 +113,34 @@ function dropUnsupported(chosen: ChosenCandidates, { columns, now }: ChoiceInput
   const date = chosen.get('order.created')
   const statistics = date && columns[date.column]?.statistics
   const isSame = statistics && statistics.filled >= 3 && Object.keys(statistics.values).length === 1
-  const isLater = statistics && now !== undefined && isToCome(statistics, now)
+  const isLater = statistics && now !== undefined && isInFuture(statistics, now)
   if (date?.rank === 'vague' && (isSame || isLater)) chosen.delete('order.created')
   dropDoubtfulName(chosen, columns)
 }
 
-/** The time of the day, where the date of the order has none and a column of times stands beside it. */
-export function timeColumnOf(
+export function findTimeColumn(
   candidates: readonly Candidate[],
   date: Candidate | undefined,
   columns: readonly ImportColumn[],
 ): number | null {
   const dates = date && columns[date.column]?.statistics
-  const time = bestOf(candidates.filter((one) => one.target === 'order.created' && one.part === 'time'))
+  const time = pickBest(candidates.filter((one) => one.target === 'order.created' && one.part === 'time'))
   const times = time && columns[time.column]?.statistics
-  if (!time || !dates || !times || shareOf(times, 'time') < 0.8) return null
+  if (!time || !dates || !times || getShare(times, 'time') < 0.8) return null
   return dates.dates.with_time * 2 > dates.filled ? null : time.column
 }
 
-/** One column for each target, and none where two are as good. */
+/** No column is chosen if two are equally good. */
 export function choose(candidates: readonly Candidate[], input: ChoiceInput): ChosenCandidates {
   const { columns } = input
-  const whole = candidates.filter(({ part }) => part === null)
+  const dateCandidates = candidates.filter(({ part }) => part === null)
   const chosen: ChosenCandidates = new Map()
-  for (const [target, ofTarget] of Map.groupBy(whole, (one) => one.target)) {
-    const best = bestOf(ofTarget)
+  for (const [target, ofTarget] of Map.groupBy(dateCandidates, (one) => one.target)) {
+    const best = pickBest(ofTarget)
     if (best) chosen.set(target, best)
   }
-  holdersBesideBuyers(whole, chosen)
-  numberBesideId(whole, chosen, columns)
+  addHoldersBesideBuyers(dateCandidates, chosen)
+  addNumberBesideId(dateCandidates, chosen, columns)
   settleNames(chosen, columns)
   settleStatus(chosen)
   dropUnsupported(chosen, input)

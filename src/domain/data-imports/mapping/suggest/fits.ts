@@ -1,12 +1,11 @@
-import { isFree, readBoolean, withoutUnit } from '../values/words.ts'
+import { isFree, readBoolean, removeUnit } from '../values/words.ts'
 import type { ValueMap } from '../mapping.ts'
-import { shareOf, type CellKind, type ColumnStatistics } from '../columns/statistics.ts'
+import { getShare, type CellKind, type ColumnStatistics } from '../columns/statistics.ts'
 import type { TargetType } from '../targets/fields.ts'
 
-/** Whether the values of a column support a target, contradict it, or decide nothing. */
 export type Fit = 'yes' | 'no' | 'unknown'
 
-/** The kind of a target's cells, and the smallest fraction of cells that has to be of it. */
+/** The kind of the cells, and the smallest share of cells that has to be of it. */
 const expected: Partial<Record<TargetType, readonly [CellKind, number]>> = {
   email: ['email', 0.6],
   money: ['number', 0.8],
@@ -21,76 +20,76 @@ const expected: Partial<Record<TargetType, readonly [CellKind, number]>> = {
   full_name: ['name', 0.6],
 }
 
-const differentValues = ({ values }: ColumnStatistics): number => Object.keys(values).length
+const countDifferentValues = ({ values }: ColumnStatistics): number => Object.keys(values).length
 
-/** Whether the same few values come again and again, as names of products do and names of people do not. */
+/** Names of products repeat in a few values, names of people do not. */
 function repeatsFew(statistics: ColumnStatistics): boolean {
-  return !statistics.has_more_values && statistics.filled >= 8 && differentValues(statistics) * 4 <= statistics.filled
+  return (
+    !statistics.has_more_values && statistics.filled >= 8 && countDifferentValues(statistics) * 4 <= statistics.filled
+  )
 }
 
-function fitsProduct(statistics: ColumnStatistics): Fit {
+function checkProductFit(statistics: ColumnStatistics): Fit {
   const isOther = (['email', 'date', 'number', 'link', 'phone'] as const).some(
-    (kind) => shareOf(statistics, kind) > 0.5,
+    (kind) => getShare(statistics, kind) > 0.5,
   )
   if (isOther) return 'no'
-  return shareOf(statistics, 'code') > 0.7 && !repeatsFew(statistics) ? 'no' : 'yes'
+  return getShare(statistics, 'code') > 0.7 && !repeatsFew(statistics) ? 'no' : 'yes'
 }
 
-function fitsPhone(statistics: ColumnStatistics): Fit {
-  const share = Math.max(shareOf(statistics, 'phone'), shareOf(statistics, 'number'), shareOf(statistics, 'code'))
-  return share >= 0.6 && shareOf(statistics, 'email') === 0 ? 'yes' : 'no'
+function checkPhoneFit(statistics: ColumnStatistics): Fit {
+  const share = Math.max(getShare(statistics, 'phone'), getShare(statistics, 'number'), getShare(statistics, 'code'))
+  return share >= 0.6 && getShare(statistics, 'email') === 0 ? 'yes' : 'no'
 }
 
-function fitsText(statistics: ColumnStatistics): Fit {
-  return shareOf(statistics, 'email') > 0.5 || shareOf(statistics, 'link') > 0.5 ? 'no' : 'yes'
+function checkTextFit(statistics: ColumnStatistics): Fit {
+  return getShare(statistics, 'email') > 0.5 || getShare(statistics, 'link') > 0.5 ? 'no' : 'yes'
 }
 
-/** Which part of the cells have a value for which this holds, of those that were kept. */
-function shareOfValues({ values, filled }: ColumnStatistics, holds: (value: string) => boolean): number {
-  const held = Object.entries(values).reduce((sum, [value, count]) => sum + (holds(value) ? count : 0), 0)
-  return filled === 0 ? 0 : held / filled
+function getShareOfValues({ values, filled }: ColumnStatistics, holds: (value: string) => boolean): number {
+  const matchingCells = Object.entries(values).reduce((sum, [value, count]) => sum + (holds(value) ? count : 0), 0)
+  return filled === 0 ? 0 : matchingCells / filled
 }
 
-const isPieces = (value: string): boolean => /^\d{1,4}$/.test(withoutUnit(value))
+const isPieces = (value: string): boolean => /^\d{1,4}$/.test(removeUnit(value))
 
-/** Amounts may be free in a word, and quantities may have a unit. */
-function shareOfNumbers(statistics: ColumnStatistics, type: 'money' | 'quantity'): number {
+/** An amount may be a word for "free", and a quantity may have a unit. */
+function getShareOfNumbers(statistics: ColumnStatistics, type: 'money' | 'quantity'): number {
   const isWord = type === 'money' ? isFree : (value: string) => isPieces(value) && !/^\d+$/.test(value)
-  return shareOf(statistics, 'number') + shareOfValues(statistics, isWord)
+  return getShare(statistics, 'number') + getShareOfValues(statistics, isWord)
 }
 
 const severalNames = /(?<![\p{L}.'’-])[.'’-]*\p{L}[\p{L}.'’-]*,? +\p{L}/u
 
-/** Whether the values are people rather than kinds of them: nearly all have a first and a last name. */
+/** People have a first and a last name, kinds of people do not. */
 export const arePeople = ({ values }: ColumnStatistics): boolean => {
   const different = Object.keys(values)
   return different.filter((value) => severalNames.test(value)).length >= different.length * 0.8
 }
 
-/** Whether hardly any value comes twice. */
 export const areDifferent = (statistics: ColumnStatistics): boolean =>
-  statistics.has_more_values || differentValues(statistics) >= statistics.filled * 0.8
+  statistics.has_more_values || countDifferentValues(statistics) >= statistics.filled * 0.8
 
-/** What yes and no in a column that says whether orders were paid mean; null where it has other values. */
-export function paidMap(statistics: ColumnStatistics | null): ValueMap | null {
-  if (!statistics || statistics.has_more_values || shareOf(statistics, 'boolean') < 1) return null
+/** Null if the column has other values than yes and no. */
+export function buildPaidMap(statistics: ColumnStatistics | null): ValueMap | null {
+  if (!statistics || statistics.has_more_values || getShare(statistics, 'boolean') < 1) return null
   return Object.fromEntries(
     Object.keys(statistics.values).map((text) => [text, { to: readBoolean(text) ? 'completed' : 'pending' }]),
   )
 }
 
-export function fitOf(type: TargetType, statistics: ColumnStatistics | null): Fit {
+export function checkFit(type: TargetType, statistics: ColumnStatistics | null): Fit {
   if (!statistics || statistics.filled === 0) return 'unknown'
-  if (type === 'product') return fitsProduct(statistics)
-  if (type === 'phone') return fitsPhone(statistics)
+  if (type === 'product') return checkProductFit(statistics)
+  if (type === 'phone') return checkPhoneFit(statistics)
   if (type === 'full_name' && repeatsFew(statistics)) return 'no'
   const [kind, least] = expected[type] ?? []
-  if (kind === undefined || least === undefined) return fitsText(statistics)
-  if (type === 'money' || type === 'quantity') return shareOfNumbers(statistics, type) >= least ? 'yes' : 'no'
-  return shareOf(statistics, kind) >= least ? 'yes' : 'no'
+  if (kind === undefined || least === undefined) return checkTextFit(statistics)
+  if (type === 'money' || type === 'quantity') return getShareOfNumbers(statistics, type) >= least ? 'yes' : 'no'
+  return getShare(statistics, kind) >= least ? 'yes' : 'no'
 }
 
-/** Whether no cell of a column can be what a target takes: what the same header meant in another file is of no use. */
+/** A mapping from an earlier file is useless if no cell fits its target. */
 export function contradicts(type: TargetType, statistics: ColumnStatistics | null): boolean {
   if (!statistics || statistics.filled === 0) return false
   const hasNo = (...kinds: CellKind[]) => kinds.every((kind) => statistics.kinds[kind] === 0)

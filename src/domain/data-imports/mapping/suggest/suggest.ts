@@ -1,21 +1,21 @@
-import { shareOf, type CellKind } from '../columns/statistics.ts'
+import { getShare, type CellKind } from '../columns/statistics.ts'
 import { leastConfidence, type SuggestedMapping } from '../mapping.ts'
-import { targetFieldOf, type KnownConsent } from '../targets/fields.ts'
-import { headerKey } from '../targets/headers.ts'
+import { findTargetField, type KnownConsent } from '../targets/fields.ts'
+import { buildHeaderKey } from '../targets/aliases.ts'
 import { suggestValueMap } from '../values/value-maps.ts'
-import { candidateOf, type Candidate, type ImportColumn } from './candidates.ts'
-import { choose, timeColumnOf } from './choose.ts'
+import { findCandidate, type Candidate, type ImportColumn } from './candidates.ts'
+import { choose, findTimeColumn } from './choose.ts'
 
 export interface SuggestionInput {
   columns: readonly ImportColumn[]
   consents?: readonly KnownConsent[]
-  /** The organisation's earlier targets by `headerKey`; null for a header that was left out. */
+  /** The organisation's earlier targets by header key; null for a header that was left out. */
   history?: ReadonlyMap<string, string | null>
-  /** The time of the file, which is after its orders; null when it is unknown. */
+  /** The time of the file, which is later than its orders. */
   now?: number
 }
 
-/** Headers that do not describe their column, or only that it is a contact. */
+/** Headers that say nothing, or only that the column is a contact. */
 const emptyHeader =
   /^(?:|(?:column|col|spalte|kolonne|kolumn|kolom|kolumna|feld|felt|field|unnamed)?[a-z]?\d{0,3}|kontakt|contact|kontaktoplysninger|kontaktdaten|kontaktuppgifter|contactgegevens|dane kontaktowe|adresse|address)$/
 
@@ -26,15 +26,15 @@ const byValues: readonly { kind: CellKind; target: string; least: number }[] = [
 
 const leastFilled = 3
 
-/** Columns whose values leave no doubt although their headers say nothing. */
-function candidatesByValues(columns: readonly ImportColumn[], taken: ReadonlySet<number>): Candidate[] {
+/** Finds columns whose values leave no doubt although their headers say nothing. */
+function findCandidatesByValues(columns: readonly ImportColumn[], taken: ReadonlySet<number>): Candidate[] {
   return byValues.flatMap(({ kind, target, least }) => {
     const fitting = columns.flatMap(({ statistics }, column) =>
-      statistics && statistics.filled >= leastFilled && shareOf(statistics, kind) >= least ? [column] : [],
+      statistics && statistics.filled >= leastFilled && getShare(statistics, kind) >= least ? [column] : [],
     )
     const [column, ...more] = fitting
     if (column === undefined || more.length > 0 || taken.has(column)) return []
-    if (!emptyHeader.test(headerKey(columns[column]?.header ?? ''))) return []
+    if (!emptyHeader.test(buildHeaderKey(columns[column]?.header ?? ''))) return []
     return [{ column, target, rank: 'vague' as const, confidence: 0.8, reason: 'values' as const, part: null }]
   })
 }
@@ -42,24 +42,24 @@ function candidatesByValues(columns: readonly ImportColumn[], taken: ReadonlySet
 function toSuggestion(candidate: Candidate, input: SuggestionInput): SuggestedMapping {
   const { target, column, confidence, reason } = candidate
   const statistics = input.columns[column]?.statistics
-  // A blank cell in a column of marks means that the order was not paid.
+  // A blank cell in a column of marks means that the order is not paid.
   if (candidate.value_map)
     return { target, columns: [column], confidence, reason, value_map: candidate.value_map, default_value: 'pending' }
-  const type = targetFieldOf(target, input.consents)?.type
+  const type = findTargetField(target, input.consents)?.type
   const value_map = type && statistics ? suggestValueMap(type, statistics) : null
   return { target, columns: [column], confidence, reason, value_map }
 }
 
-/** What the columns of a file may be mapped to, at most one suggestion for a target and for a column. */
+/** Suggests at most one column for a target and one target for a column. */
 export function suggestMappings(input: SuggestionInput): SuggestedMapping[] {
   const context = { consents: input.consents ?? [], history: input.history ?? new Map<string, string | null>() }
-  const candidates = input.columns.flatMap((column, index) => candidateOf(column, index, context) ?? [])
+  const candidates = input.columns.flatMap((column, index) => findCandidate(column, index, context) ?? [])
   const chosen = choose(candidates, input)
-  const taken = new Set(candidates.map(({ column }) => column))
-  for (const candidate of candidatesByValues(input.columns, taken))
+  const usedColumns = new Set(candidates.map(({ column }) => column))
+  for (const candidate of findCandidatesByValues(input.columns, usedColumns))
     if (!chosen.has(candidate.target)) chosen.set(candidate.target, candidate)
   const date = chosen.get('order.created')
-  const time = timeColumnOf(candidates, date, input.columns)
+  const time = findTimeColumn(candidates, date, input.columns)
   const suggestions = [...chosen.values()]
     .filter(({ confidence }) => confidence >= leastConfidence)
     .map((candidate) => toSuggestion(candidate, input))

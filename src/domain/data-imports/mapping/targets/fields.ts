@@ -20,18 +20,16 @@ export type TargetType = (typeof targetTypes)[number]
 export const targetGroups = ['order', 'customer', 'item', 'holder', 'consent', 'metadata'] as const
 type TargetGroup = (typeof targetGroups)[number]
 
-/** A field of an order to which a column can be mapped. */
 export interface TargetField {
   key: string
   label: string
   type: TargetType
   group: TargetGroup
   is_required: boolean
-  /** One of the targets with the same group name is required. */
+  /** One target of each group is required. */
   one_of: 'contact' | 'price' | null
-  /** The longest text that it takes. */
   max_length: number
-  /** Whether the rows of one order have to agree in it. */
+  /** Whether the rows of an order have to agree. */
   is_order_level: boolean
 }
 
@@ -42,7 +40,7 @@ interface Details {
   max?: number
 }
 
-function field(key: string, label: string, details: Details = {}): TargetField {
+function buildField(key: string, label: string, details: Details = {}): TargetField {
   const [first] = key.split('.')
   return {
     key,
@@ -60,75 +58,74 @@ const personal = { type: 'name', max: 80 } as const
 const amount = { type: 'money' } as const
 
 export const fixedTargetFields: readonly TargetField[] = [
-  field('order.external_id', 'Order ID', { required: true, max: 128 }),
-  field('order.order_number', 'Order number', { max: 16 }),
-  field('order.created', 'Order date', { type: 'instant' }),
-  field('order.status', 'Order status', { type: 'order_status' }),
-  field('order.currency', 'Currency', { type: 'currency' }),
-  field('order.amount', 'Order total', amount),
-  field('order.refunded_amount', 'Refunded amount', amount),
-  field('order.service_fee', 'Service fee', amount),
-  field('order.discount', 'Discount', amount),
-  field('order.coupon_code', 'Discount code', { max: 64 }),
-  field('order.payment_service', 'Payment service', { max: 64 }),
-  field('order.payment_reference', 'Payment reference', { max: 255 }),
-  field('customer.email', 'Customer: e-mail', { type: 'email', one_of: 'contact' }),
-  field('customer.phone_number', 'Customer: phone number', { type: 'phone', one_of: 'contact' }),
-  field('customer.first_name', 'Customer: first name', personal),
-  field('customer.last_name', 'Customer: last name', personal),
-  field('customer.full_name', 'Customer: full name', { type: 'full_name', max: 161 }),
-  field('customer.locale', 'Customer: language', { type: 'language' }),
-  field('item.product', 'Product', { type: 'product', required: true }),
-  field('item.variant', 'Variant', { type: 'product' }),
-  field('item.location', 'Location', { type: 'product' }),
-  field('item.options', 'Options', { type: 'texts' }),
-  field('item.quantity', 'Quantity', { type: 'quantity' }),
-  field('item.unit_price', 'Price of one', { type: 'money', one_of: 'price' }),
-  field('item.line_total', 'Price of all of the item', { type: 'money', one_of: 'price' }),
-  field('item.tax', 'Tax of all of the item that its price lacks', amount),
-  field('item.deposit', 'Deposit', amount),
-  field('item.handling_fee', 'Handling fee', amount),
-  field('item.vendor_code', 'Ticket code', { max: 64 }),
-  field('item.status', 'Ticket status', { type: 'item_status' }),
-  field('item.valid_until', 'Valid until', { type: 'instant' }),
-  field('item.user.email', 'Ticket holder: e-mail', { type: 'email' }),
-  field('item.user.first_name', 'Ticket holder: first name', personal),
-  field('item.user.last_name', 'Ticket holder: last name', personal),
-  field('item.user.full_name', 'Ticket holder: full name', { type: 'full_name', max: 161 }),
+  buildField('order.external_id', 'Order ID', { required: true, max: 128 }),
+  buildField('order.order_number', 'Order number', { max: 16 }),
+  buildField('order.created', 'Order date', { type: 'instant' }),
+  buildField('order.status', 'Order status', { type: 'order_status' }),
+  buildField('order.currency', 'Currency', { type: 'currency' }),
+  buildField('order.amount', 'Order total', amount),
+  buildField('order.refunded_amount', 'Refunded amount', amount),
+  buildField('order.service_fee', 'Service fee', amount),
+  buildField('order.discount', 'Discount', amount),
+  buildField('order.coupon_code', 'Discount code', { max: 64 }),
+  buildField('order.payment_service', 'Payment service', { max: 64 }),
+  buildField('order.payment_reference', 'Payment reference', { max: 255 }),
+  buildField('customer.email', 'Customer: e-mail', { type: 'email', one_of: 'contact' }),
+  buildField('customer.phone_number', 'Customer: phone number', { type: 'phone', one_of: 'contact' }),
+  buildField('customer.first_name', 'Customer: first name', personal),
+  buildField('customer.last_name', 'Customer: last name', personal),
+  buildField('customer.full_name', 'Customer: full name', { type: 'full_name', max: 161 }),
+  buildField('customer.locale', 'Customer: language', { type: 'language' }),
+  buildField('item.product', 'Product', { type: 'product', required: true }),
+  buildField('item.variant', 'Variant', { type: 'product' }),
+  buildField('item.location', 'Location', { type: 'product' }),
+  buildField('item.options', 'Options', { type: 'texts' }),
+  buildField('item.quantity', 'Quantity', { type: 'quantity' }),
+  buildField('item.unit_price', 'Price of one', { type: 'money', one_of: 'price' }),
+  buildField('item.line_total', 'Price of all of the item', { type: 'money', one_of: 'price' }),
+  buildField('item.tax', 'Tax of all of the item that its price lacks', amount),
+  buildField('item.deposit', 'Deposit', amount),
+  buildField('item.handling_fee', 'Handling fee', amount),
+  buildField('item.vendor_code', 'Ticket code', { max: 64 }),
+  buildField('item.status', 'Ticket status', { type: 'item_status' }),
+  buildField('item.valid_until', 'Valid until', { type: 'instant' }),
+  buildField('item.user.email', 'Ticket holder: e-mail', { type: 'email' }),
+  buildField('item.user.first_name', 'Ticket holder: first name', personal),
+  buildField('item.user.last_name', 'Ticket holder: last name', personal),
+  buildField('item.user.full_name', 'Ticket holder: full name', { type: 'full_name', max: 161 }),
 ]
 
-/** A consent of the edition that a column can answer. */
 export interface KnownConsent {
   key: string
   name: string
   type: string
 }
 
-export const consentTarget = (key: string): string => `consent.${key}`
+export const buildConsentTarget = (key: string): string => `consent.${key}`
 
 const metadataPrefix = 'order.metadata.'
 const metadataKey = /^[a-z0-9][a-z0-9_-]{0,63}$/i
 
-function metadataField(key: string): TargetField | null {
+function buildMetadataField(key: string): TargetField | null {
   const name = key.slice(metadataPrefix.length)
   if (!key.startsWith(metadataPrefix) || !metadataKey.test(name)) return null
-  return { ...field(key, name, { max: 1000 }), group: 'metadata' }
+  return { ...buildField(key, name, { max: 1000 }), group: 'metadata' }
 }
 
 const fixedByKey: ReadonlyMap<string, TargetField> = new Map(fixedTargetFields.map((one) => [one.key, one]))
 
-/** All targets of an edition; beside them, `order.metadata.<key>` takes any key. */
-export const targetFieldsOf = (consents: readonly KnownConsent[]): TargetField[] => [
+/** `order.metadata.<key>` takes any key besides. */
+export const buildTargetFields = (consents: readonly KnownConsent[]): TargetField[] => [
   ...fixedTargetFields,
   ...consents.map(({ key, name }): TargetField => ({
-    ...field(consentTarget(key), name, { type: 'boolean' }),
+    ...buildField(buildConsentTarget(key), name, { type: 'boolean' }),
     group: 'consent',
   })),
 ]
 
-/** The target of a key, or null for an unknown one. A consent is known to its edition alone. */
-export const targetFieldOf = (key: string, consents: readonly KnownConsent[] = []): TargetField | null =>
+/** Null for an unknown key. Consents belong to their edition. */
+export const findTargetField = (key: string, consents: readonly KnownConsent[] = []): TargetField | null =>
   fixedByKey.get(key) ??
-  metadataField(key) ??
-  targetFieldsOf(consents).find((one) => one.key === key && one.group === 'consent') ??
+  buildMetadataField(key) ??
+  buildTargetFields(consents).find((one) => one.key === key && one.group === 'consent') ??
   null

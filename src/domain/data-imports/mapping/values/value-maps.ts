@@ -1,11 +1,11 @@
 import type { ColumnStatistics } from '../columns/statistics.ts'
 import type { ValueMap } from '../mapping.ts'
 import type { TargetType } from '../targets/fields.ts'
-import { plainWord, readBoolean, readStatus, type StatusMeaning } from './words.ts'
+import { toPlainWord, readBoolean, readStatus, type StatusMeaning } from './words.ts'
 import type { ItemStatus } from '../../../orders/external-orders.ts'
 
-/** An order that was paid back as a whole has no valid ticket. */
-export const orderStatusOf = (meaning: StatusMeaning): Exclude<StatusMeaning, 'refunded'> =>
+/** A refunded order has no valid ticket. */
+export const toOrderStatus = (meaning: StatusMeaning): Exclude<StatusMeaning, 'refunded'> =>
   meaning === 'refunded' ? 'cancelled' : meaning
 
 const itemStatusOfMeaning: Record<StatusMeaning, ItemStatus> = {
@@ -16,36 +16,35 @@ const itemStatusOfMeaning: Record<StatusMeaning, ItemStatus> = {
   refunded: 'cancelled',
 }
 
-export const itemStatusOf = (meaning: StatusMeaning): ItemStatus => itemStatusOfMeaning[meaning]
+export const toItemStatus = (meaning: StatusMeaning): ItemStatus => itemStatusOfMeaning[meaning]
 
-function meaningOf(type: TargetType, text: string): string | null {
+function readMeaning(type: TargetType, text: string): string | null {
   if (type === 'boolean') return readBoolean(text)?.toString() ?? null
   const status = readStatus(text)
   if (status === null) return null
-  return type === 'order_status' ? orderStatusOf(status) : itemStatusOf(status)
+  return type === 'order_status' ? toOrderStatus(status) : toItemStatus(status)
 }
 
-/** The meanings of a column's different cells for a target of fixed values; unknown cells are left out. */
 export function suggestValueMap(type: TargetType, statistics: ColumnStatistics): ValueMap | null {
   if (type !== 'boolean' && type !== 'order_status' && type !== 'item_status') return null
   const entries = Object.keys(statistics.values).flatMap((text) => {
-    const to = meaningOf(type, text)
+    const to = readMeaning(type, text)
     return to === null ? [] : [[text, { to }] as const]
   })
   return entries.length > 0 ? Object.fromEntries(entries) : null
 }
 
 /** The cells of a column that its target takes only once the user maps them. */
-export const unmappedValues = (type: TargetType, statistics: ColumnStatistics, map: ValueMap | null): string[] =>
+export const listUnmappedValues = (type: TargetType, statistics: ColumnStatistics, map: ValueMap | null): string[] =>
   type === 'boolean' || type === 'order_status' || type === 'item_status'
-    ? Object.keys(statistics.values).filter((text) => !mappedValue(map, text) && meaningOf(type, text) === null)
+    ? Object.keys(statistics.values).filter((text) => !findMappedValue(map, text) && readMeaning(type, text) === null)
     : []
 
-/** The result of a value map for a cell; case, accents and spaces at its ends do not count. */
-function mappedValue(map: ValueMap | null | undefined, text: string): ValueMap[string] | null {
+/** Case, accents and spaces at the ends do not matter. */
+function findMappedValue(map: ValueMap | null | undefined, text: string): ValueMap[string] | null {
   if (!map) return null
   if (Object.hasOwn(map, text)) return map[text] ?? null
-  const word = plainWord(text)
-  const same = Object.keys(map).find((key) => plainWord(key) === word)
+  const word = toPlainWord(text)
+  const same = Object.keys(map).find((key) => toPlainWord(key) === word)
   return same === undefined ? null : (map[same] ?? null)
 }

@@ -1,0 +1,45 @@
+import type { Ctx } from '../../context.ts'
+import { checkAction, commitImport } from './begin.ts'
+import type { LoadedImport } from './queries.ts'
+import { stopPhase, beginPhase } from './background/steps.ts'
+import { AppError } from '../../domain/errors.ts'
+import { emptyStaging } from './mapping/state.ts'
+import type { ColumnView } from './columns/columns.ts'
+import { toFieldError } from './mapping/issues.ts'
+
+/**
+ * Cancels an import. While orders are created, the work continues under a new epoch and marks the rest as cancelled.
+ * Other work ends at once, because none of its steps can commit any more.
+ */
+export async function cancelImport(ctx: Ctx, row: LoadedImport): Promise<LoadedImport> {
+  checkAction(ctx, row, 'cancel', 'cancelled')
+  if (row.status === 'importing') {
+    const next = { epoch: row.epoch + 1, heartbeat_at: ctx.now() }
+    return commitImport(ctx, row, { status: 'cancelling', ...next })
+  }
+  return commitImport(ctx, row, { ...stopPhase(row), status: 'cancelled', completed_at: ctx.now() })
+}
+
+/** Only imports of files store the data that an undo needs. */
+export async function undoImport(ctx: Ctx, row: LoadedImport): Promise<LoadedImport> {
+  checkAction(ctx, row, 'undo', 'undone')
+  return commitImport(ctx, row, {
+    status: 'undoing',
+    undone_orders: 0,
+    kept_orders: 0,
+    ...beginPhase(row, 'undo', ctx.now()),
+  })
+}
+
+export async function processColumns(ctx: Ctx, { row, issues }: ColumnView): Promise<LoadedImport> {
+  checkAction(ctx, row, 'process', 'processed')
+  if (issues.errors.length)
+    throw new AppError('column_mapping_incomplete', 'The column mappings are not complete.', {
+      errors: issues.errors.map(toFieldError),
+    })
+  return commitImport(ctx, row, {
+    ...emptyStaging,
+    ...beginPhase(row, 'stage', ctx.now()),
+    status: 'processing_columns',
+  })
+}

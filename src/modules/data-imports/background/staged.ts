@@ -1,0 +1,49 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Statement } from '../../../db/database.ts'
+import { splitIntoParameters } from '../../../db/write.ts'
+import { importRows } from '../../../db/schema/data-imports.ts'
+import { decodeValue } from '../../../db/select.ts'
+import type { PlacedRow, StagedValues } from '../../../domain/data-imports/mapping/index.ts'
+
+export const selectRowNumbers = (importId: string, keys: SQL): SQL =>
+  sql`(select row_number from import_rows indexed by import_rows_of_order
+    where import_id = ${importId} and group_key in ${keys})`
+
+/** A row without a key belongs to no order. */
+interface GroupedRow {
+  row_number: number
+  group_key: string | null
+}
+
+/** Adds rows, which follow all earlier rows, to the orders of their keys. An order has the number of its first row. */
+export function buildGroupStatements(importId: string, rows: readonly GroupedRow[]): Statement[] {
+  const groups = Map.groupBy(
+    rows.filter(({ group_key }) => group_key !== null),
+    ({ group_key }) => group_key,
+  )
+  const orders = [...groups].map(([key, members]) => JSON.stringify([members[0]?.row_number, key, members.length]))
+  return splitIntoParameters(orders).map(
+    (part): Statement => sql`insert into import_orders (import_id, number, group_key, rows_count)
+      select ${importId}, value ->> 0, value ->> 1, value ->> 2 from json_each(${`[${part.join(',')}]`}) where true
+      on conflict (import_id, group_key) do update set rows_count = rows_count + excluded.rows_count`,
+  )
+}
+
+export type StagedRow = typeof importRows.$inferSelect
+
+export interface ReadRow extends Pick<StagedRow, 'row_number' | 'file_line' | 'group_key'> {
+  data: string
+  errors: string
+}
+
+export const pickStagedValues = ({ values, currency_mark }: StagedValues): StagedValues => ({ values, currency_mark })
+
+export function parseStagedRow({ data, errors, file_line }: ReadRow): PlacedRow {
+  const { values, currency_mark = null } = decodeValue(importRows.data, data)
+  return { values, currency_mark, errors: decodeValue(importRows.errors, errors), is_ignored: false, line: file_line }
+}
+
+/** The outcome of a row is its own, or that of its order. */
+export const selectRowOutcome = (row: SQL): SQL =>
+  sql`coalesce(${row}.outcome, (select its_order.outcome from import_orders as its_order
+    where its_order.import_id = ${row}.import_id and its_order.group_key = ${row}.group_key))`

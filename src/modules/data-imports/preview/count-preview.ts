@@ -1,0 +1,108 @@
+import { and, eq, getTableColumns, isNull, sql } from 'drizzle-orm'
+import type { ImportPreviewMessage, JobCtx } from '../../../context.ts'
+import type { Database } from '../../../db/database.ts'
+import { dataImports, importPreviews } from '../../../db/schema/data-imports.ts'
+import { decodeAs, select } from '../../../db/select.ts'
+import { inList } from '../../../db/visibility.ts'
+import { insert, update } from '../../../db/write.ts'
+import type { PreviewTotals } from '../../../domain/data-imports/data-imports.ts'
+import { importFields, type ImportRow } from '../background/steps.ts'
+import { decideOrders, getAction, loadPreviewSetting, type PreviewedOrder } from './preview.ts'
+
+/** Orders are counted while the import waits for its start. */
+export const countedStatuses = ['mapping_products', 'ready'] as const
+
+const ordersAStep = 1000
+/** Counting without progress for this time begins again. */
+const stalledMs = 60_000
+/** Totals of this age are counted again. */
+const staleMs = 600_000
+
+type CountRow = typeof importPreviews.$inferSelect
+const countFields = getTableColumns(importPreviews)
+
+export const noTotals: PreviewTotals = { create: 0, update: 0, skip: 0, error: 0, ignore: 0 }
+
+export function addToTotals(totals: PreviewTotals, orders: readonly PreviewedOrder[]): PreviewTotals {
+  const sums = { ...totals }
+  for (const order of orders) sums[getAction(order)]++
+  return sums
+}
+
+type CountedImport = Pick<ImportRow, 'id' | 'version' | 'total_orders'>
+
+const isComplete = ({ totals }: CountRow, { total_orders }: CountedImport): boolean =>
+  Object.values(totals).reduce((sum, count) => sum + count, 0) === total_orders
+
+const findCount = (db: Database, { id, version }: CountedImport): Promise<CountRow | undefined> =>
+  db.first(
+    select(countFields)
+      .from(importPreviews)
+      .where(and(eq(importPreviews.import_id, id), eq(importPreviews.version, version))),
+  )
+
+export interface PreviewCount {
+  /** Null until all orders of this version of the import are counted. */
+  totals: PreviewTotals | null
+  /** Whether counting has to begin or to continue. */
+  isDue: boolean
+}
+
+export async function loadPreviewCount(db: Database, row: CountedImport, now: number): Promise<PreviewCount> {
+  const count = await findCount(db, row)
+  if (!count) return { totals: null, isDue: true }
+  const age = now - count.counted_at
+  if (!isComplete(count, row)) return { totals: null, isDue: age >= stalledMs }
+  return age < staleMs ? { totals: count.totals, isDue: false } : { totals: null, isDue: true }
+}
+
+const findWaitingImport = (db: Database, id: string): Promise<ImportRow | undefined> =>
+  db.first(
+    select(importFields)
+      .from(dataImports)
+      .where(
+        and(eq(dataImports.id, id), isNull(dataImports.phase), inList(sql`${dataImports.status}`, countedStatuses)),
+      ),
+  )
+
+/** Answers the count to continue. A new version and old totals are counted from the beginning. */
+async function openCount({ db, now }: JobCtx, row: ImportRow): Promise<CountRow | null> {
+  const count = await findCount(db, row)
+  if (count && !isComplete(count, row)) return count
+  if (count && now() - count.counted_at < staleMs) return null
+  const opened = { import_id: row.id, version: row.version, last_number: 0, totals: noTotals, counted_at: now() }
+  await db.batch([
+    sql`${insert(importPreviews, opened)} on conflict (import_id) do update set version = excluded.version,
+      last_number = excluded.last_number, totals = excluded.totals, counted_at = excluded.counted_at`,
+  ])
+  return opened
+}
+
+/** Null if another consumer has counted on or started again. */
+async function commitCount(job: JobCtx, count: CountRow, orders: readonly PreviewedOrder[]): Promise<CountRow | null> {
+  const changes = {
+    last_number: orders.at(-1)?.planned.read.row.number ?? count.last_number,
+    totals: addToTotals(count.totals, orders),
+    counted_at: job.now(),
+  }
+  const isAsRead = sql`import_id = ${count.import_id} and version = ${count.version}
+    and last_number = ${count.last_number}`
+  const [changed] = await job.db.all(
+    decodeAs(countFields, sql<CountRow>`${update(importPreviews, changes, isAsRead)} returning *`),
+  )
+  return changed ?? null
+}
+
+/** Counts orders by what the import would do with them. The next consumer continues after one that dies. */
+export async function countPreview(job: JobCtx, { import_id }: ImportPreviewMessage, endsAt: number): Promise<void> {
+  const row = await findWaitingImport(job.db, import_id)
+  let count = row ? await openCount(job, row) : null
+  if (!row || !count) return
+  const setting = await loadPreviewSetting(job, row, null)
+  while (count) {
+    const orders = await decideOrders(job, setting, { after: count.last_number, limit: ordersAStep })
+    if (orders.length === 0) return
+    count = await commitCount(job, count, orders)
+    if (count && job.now() >= endsAt) return job.jobQueue.enqueue('imports', [{ type: 'import.preview', import_id }])
+  }
+}

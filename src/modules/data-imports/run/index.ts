@@ -1,5 +1,0 @@
-export { fitting, type Planned, type PlannedOrder, planOrders } from './plan-orders.ts'
-export { loadOrders, ordersAfter, ordersAmong, readOrders } from './read-orders.ts'
-export { type Headers, headersOf } from '../reports/rows.ts'
-export { maxPreviewed, type previewActions, type PreviewQuery } from './run-contract.ts'
-export { loadSetting, type RunSetting, sourceOf } from './setting.ts'
