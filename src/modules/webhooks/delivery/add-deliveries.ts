@@ -68,7 +68,8 @@ function addAndClaim(now: number, deliveries: NewDeliveries): Query<AddedDeliver
     claimFields,
     sql<AddedDelivery>`${insertDeliveries(now, deliveries.id, rows)}
       returning id, endpoint_id, event_id, attempts, status, step, manual, claimed_until, next_retry_at,
-        (select ${isQuick} from webhook_endpoints where webhook_endpoints.id = endpoint_id) as is_quick,
+        iif(claimed_until is null, (select ${isQuick} from webhook_endpoints where webhook_endpoints.id = endpoint_id),
+          null) as is_quick,
         ${ifClaimed(claimedPayload)} as payload, ${ifClaimed(sql`${claimFields.endpoint}`)} as endpoint`,
   )
 }
