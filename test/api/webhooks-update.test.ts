@@ -59,7 +59,11 @@ describe('updateWebhook', () => {
       next_retry_at: 5,
       manual: 'extra',
     })
-    const claimed = await seedDelivery(inEdition(), endpoint.id, { status: 'pending', next_retry_at: 5, claimed_until: 9 })
+    const claimed = await seedDelivery(inEdition(), endpoint.id, {
+      status: 'pending',
+      next_retry_at: 5,
+      claimed_until: 9,
+    })
     const done = await seedDelivery(inEdition(), endpoint.id, { status: 'success' })
     const path = `/v1/webhooks/${endpoint.id}`
     const off = await patch(path, { is_active: false })

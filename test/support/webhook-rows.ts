@@ -3,7 +3,7 @@ import type { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../s
 import { callWith, type Reply, type Request } from './api.ts'
 import { db } from './seeding/rows.ts'
 
-export interface Enqueued {
+interface Enqueued {
   endpoint_id: string
   delaySeconds: number
 }

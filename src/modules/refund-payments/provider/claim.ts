@@ -57,8 +57,8 @@ export function postponeRefund(job: JobCtx, claim: RefundRow): Promise<unknown> 
   const state = { began_at: claim.modified_at, checks: claim.checks, is_taken: false }
   const { due_at, needs_attention } = nextCheck(state, now)
   const changes = { due_at, needs_attention, checks: claim.checks + 1, claimed_until: null }
-  const isClaimed = sql`id = ${claim.id} and version = ${claim.version} and claimed_until = ${claim.claimed_until}`
-  return job.db.all(update(refundRequests, changes, isClaimed))
+  const isSameClaim = sql`id = ${claim.id} and version = ${claim.version} and claimed_until = ${claim.claimed_until}`
+  return job.db.all(update(refundRequests, changes, isSameClaim))
 }
 
 export const releaseRefunds = (job: JobCtx, claims: readonly RefundRow[]): Promise<unknown> =>

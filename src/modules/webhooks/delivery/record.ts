@@ -272,7 +272,7 @@ export const failOpenDeliveries = (endpointIds: readonly string[], now: number):
     sql`id in (${selectOpenDeliveries(inList(sql`endpoint_id`, endpointIds))})`,
   )
 
-export function switchOff(endpointId: string, reason: Exclude<DisabledReason, 'manual'>, now: number): Statement[] {
+function switchOff(endpointId: string, reason: Exclude<DisabledReason, 'manual'>, now: number): Statement[] {
   return [
     update(
       webhookEndpoints,
