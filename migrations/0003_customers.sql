@@ -82,15 +82,15 @@ create table erasures (
   user_id text not null unique references users (id),
   user_seq integer not null,
   reason text not null default '',
-  -- The account that asked for it, or `root`.
+  -- The account that erased the customer, or `root`.
   caller_id text not null,
   -- [[channel, address]] that the passes look for; empty once the erasure is complete.
   addresses text not null check (json_valid(addresses)),
   -- There are two passes: the second finds what was written while the first ran.
   pass integer not null default 1,
+  -- The last campaign, webhook event and import row that the pass has searched.
   campaign_cursor integer not null default 0,
   event_cursor text not null,
-  -- How far the rows of imports were searched: an import and a row.
   import_cursor text not null default '',
   -- When the next step is due; null after the last one.
   due_at integer,

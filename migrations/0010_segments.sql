@@ -14,10 +14,10 @@ create table segments (
   expression text not null,
   is_time_dependent integer not null check (is_time_dependent in (0, 1)),
   status text not null,
-  -- Calculations are numbered. Members that are shown carry `members_epoch`; a running calculation writes `epoch`.
+  -- Each calculation has a number. The current members have `members_epoch`, and a running calculation writes `epoch`.
   epoch integer not null default 0,
   members_epoch integer not null default 0,
-  -- A calculation walks through the people in a fixed order, up to the last one that existed when it began.
+  -- A calculation walks through the people in a fixed order, up to the last one who existed at its start.
   cursor_id text not null default '',
   last_id text not null default '',
   walked_count integer not null default 0,
@@ -29,7 +29,7 @@ create table segments (
   calculation_started_at integer,
   heartbeat_at integer,
   error_message text not null default '',
-  -- Sent campaigns still show their segment, so a deleted one stays.
+  -- A deleted segment stays, because sent campaigns still show it.
   deleted_at integer,
   version integer not null default 1,
   created_at integer not null,
@@ -43,7 +43,7 @@ create index segments_by_created on segments (organization_id, created_at) where
 create index segments_of_edition on segments (edition_id, created_at)
   where deleted_at is null and edition_id is not null;
 
--- Everyone the expression holds for. `excluded_for` says why a member receives nothing.
+-- People for whom the expression holds. `excluded_for` is null for members, and otherwise why the person is excluded.
 create table segment_members (
   segment_seq integer not null,
   epoch integer not null,
@@ -52,7 +52,7 @@ create table segment_members (
   primary key (segment_seq, epoch, user_seq)
 ) strict, without rowid;
 
--- Who took personal data out, when, and which columns.
+-- Who exported personal data, when, and which columns.
 create table segment_exports (
   id text primary key,
   segment_id text not null references segments (id),
@@ -67,8 +67,7 @@ create table segment_exports (
 -- Serves the exports of a segment.
 create index segment_exports_of_segment on segment_exports (segment_id, created_at);
 
--- Sets of members that no reader is given any more. A reader still under way has an hour before they are deleted in
--- slices.
+-- Sets of members that another set replaced. They stay readable for an hour, then a sweep deletes them in slices.
 create table segment_leftovers (
   segment_seq integer not null,
   epoch integer not null,

@@ -1,4 +1,4 @@
--- Campaigns by e-mail and SMS. Their recipients are stored in a Durable Object each.
+-- Campaigns by e-mail and SMS. A Durable Object for each campaign stores its recipients.
 
 -- A campaign, with the counters its Durable Object reports.
 create table campaigns (
@@ -33,9 +33,9 @@ create table campaigns (
   error_message text not null default '',
   started_at integer,
   completed_at integer,
-  -- Starts are numbered. What the Durable Object reports of an earlier run no longer counts.
+  -- The number of the last start. Reports of the Durable Object about an earlier run are ignored.
   run integer not null default 0,
-  -- The number of the Durable Object's state that this row shows.
+  -- The revision of the Durable Object's state that this row shows.
   revision integer not null default 0,
   heartbeat_at integer,
   version integer not null default 1,
@@ -55,24 +55,24 @@ create index campaigns_by_created on campaigns (organization_id, created_at);
 -- Serves lists of an edition ordered by creation.
 create index campaigns_of_edition on campaigns (edition_id, created_at);
 
--- What a campaign says, as it was when it started, so that a repeated call to the provider says the same.
+-- The texts of a campaign as of its start, so that a repeated call to the provider sends the same messages.
 create table campaign_contents (
   campaign_id text not null references campaigns (id) on delete cascade,
-  -- The run that it was rendered for.
-  content integer not null,
+  -- The run that stored the texts. A retry sends the texts of an earlier run.
+  run integer not null,
   language text not null,
   subject text not null,
   html text not null,
   text text not null,
   -- Positions in `campaign_links`, in the order in which the template names them.
   links text not null check (json_valid(links)),
-  -- Names and senders that every message of the campaign shows.
-  surroundings text not null check (json_valid(surroundings)),
+  -- Names and senders that all messages of the campaign share.
+  context text not null check (json_valid(context)),
   created_at integer not null,
-  primary key (campaign_id, content, language)
+  primary key (campaign_id, run, language)
 ) strict, without rowid;
 
--- Where the counted links of a campaign lead. Sent messages name them by position, so rows never change.
+-- The tracked links of a campaign. Sent messages name them by position, so rows never change.
 create table campaign_links (
   campaign_id text not null references campaigns (id) on delete cascade,
   position integer not null,
@@ -80,8 +80,8 @@ create table campaign_links (
   primary key (campaign_id, position)
 ) strict, without rowid;
 
--- What a person did with a campaign they were sent, as segments ask for it. `campaign_id` is no foreign key: a campaign
--- that sent messages cannot be deleted, and checking would need an index that each message writes to.
+-- Whether a person received, opened and clicked a campaign, for the conditions of segments. `campaign_id` is not a foreign
+-- key: a campaign that sent messages cannot be deleted, and the check would need an index that every message writes to.
 create table campaign_receipts (
   organization_id text not null references organizations (id),
   user_id text not null references users (id),

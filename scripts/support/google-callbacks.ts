@@ -1,4 +1,4 @@
-import { callbackProtocol, signedBytes } from '../../src/domain/wallet/google-callback.ts'
+import { callbackProtocol, buildSignedBytes } from '../../src/domain/wallet/google-callback.ts'
 
 /** Keys that replace Google's: the root signs the intermediate one, and that one signs callbacks. */
 export interface GoogleKeys {
@@ -30,7 +30,7 @@ function derInteger(bytes: Uint8Array): number[] {
 /** A signature as Google writes it: DER in base64. */
 async function signature({ privateKey }: CryptoKeyPair, ...texts: string[]): Promise<string> {
   const algorithm = { name: 'ECDSA', hash: 'SHA-256' }
-  const raw = new Uint8Array(await crypto.subtle.sign(algorithm, privateKey, signedBytes(...texts)))
+  const raw = new Uint8Array(await crypto.subtle.sign(algorithm, privateKey, buildSignedBytes(...texts)))
   const body = [...derInteger(raw.slice(0, 32)), ...derInteger(raw.slice(32))]
   return toBase64(Uint8Array.from([0x30, body.length, ...body]))
 }

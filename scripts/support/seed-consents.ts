@@ -4,7 +4,7 @@ import type { JobCtx } from '../../src/context.ts'
 import type { Statement } from '../../src/db/database.ts'
 import { consentRecords, consents, consentVersions } from '../../src/db/schema/consents.ts'
 import { insertAll } from '../../src/db/write.ts'
-import { contentHash, hashVersion, recordHash } from '../../src/domain/consents/consent-records.ts'
+import { hashWording, hashVersion, hashRecord } from '../../src/domain/consents/consent-records.ts'
 import { buildSearchText } from '../../src/domain/text/fold.ts'
 import { dayMs, type RowsRequest } from './seed-rows.ts'
 
@@ -65,7 +65,7 @@ async function definitions(job: JobCtx, { organization_id, seeded_at }: RowsRequ
       text,
       collect_at: ['checkout'],
       position,
-      content_hash: await contentHash({ title, text, link_url: {}, legal_basis: 'consent' }),
+      content_hash: await hashWording({ title, text, link_url: {}, legal_basis: 'consent' }),
       search: buildSearchText(wording.key, wording.name),
       created_at,
       modified_at: created_at,
@@ -102,7 +102,7 @@ async function answers(job: JobCtx, consent: ConsentRow, customer: Customer, tim
       previous_record_id: before?.id ?? null,
       is_latest: index === times.length - 1 ? 1 : 0,
     }
-    records.push({ ...record, record_hash: await recordHash(record, before?.record_hash ?? null) })
+    records.push({ ...record, record_hash: await hashRecord(record, before?.record_hash ?? null) })
   }
   return records
 }

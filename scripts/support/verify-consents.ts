@@ -1,5 +1,5 @@
 import type { LegalBasis } from '../../src/domain/consents/consents.ts'
-import { chainFault, contentHash, type StoredRecord } from '../../src/domain/consents/consent-records.ts'
+import { findChainFault, hashWording, type StoredRecord } from '../../src/domain/consents/consent-records.ts'
 import type { TranslatedDict } from '../../src/domain/languages.ts'
 
 type Query = <Row>(sql: string) => Promise<Row[]>
@@ -32,7 +32,7 @@ async function wordingsOf(query: Query): Promise<{ hashes: Map<string, string>; 
   for (const row of await query<Version>('select * from consent_versions order by consent_id, version')) {
     const { consent_id, version, title, text, link_url, legal_basis, content_hash } = row
     const wording = { title: texts(title), text: texts(text), link_url: texts(link_url), legal_basis }
-    if ((await contentHash(wording)) !== content_hash)
+    if ((await hashWording(wording)) !== content_hash)
       return { hashes, fault: `Wording ${version} of ${consent_id} does not have its hash.` }
     hashes.set(`${consent_id} ${version}`, content_hash)
   }
@@ -40,10 +40,10 @@ async function wordingsOf(query: Query): Promise<{ hashes: Map<string, string>; 
 }
 
 async function faultOf(chain: readonly StoredRecord[], hashes: ReadonlyMap<string, string>): Promise<string | null> {
-  const found = await chainFault(chain)
+  const found = await findChainFault(chain)
   const about = ({ id, user_id, consent_id, number }: StoredRecord, what: string) =>
     `Record ${id} (${number} of ${user_id} to ${consent_id}) does not fit: ${what}.`
-  if (found) return about(found.record, found.what)
+  if (found) return about(found.record, found.fault)
   for (const record of chain)
     if (hashes.get(`${record.consent_id} ${record.consent_version}`) !== record.content_hash)
       return about(record, 'it names another wording than its version has')

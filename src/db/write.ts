@@ -5,7 +5,7 @@ import type { Statement } from './database.ts'
 
 type InsertModel<T extends Table> = InferInsertModel<T>
 
-export const quoteColumn = (name: string): SQL => sql.raw(`"${name}"`)
+const quoteColumn = (name: string): SQL => sql.raw(`"${name}"`)
 
 interface NamedColumn {
   name: string
@@ -31,7 +31,10 @@ const listValues = (columns: readonly NamedColumn[], row: object): SQL[] =>
     return is(value, SQL) ? value : sql`${sql.param(value, column)}`
   })
 
-export function insert<T extends Table>(table: T, row: InsertModel<T>): SQL {
+/** A row to insert, whose values can be SQL expressions. */
+type NewRow<T extends Table> = { [Name in keyof InsertModel<T>]: InsertModel<T>[Name] | SQL }
+
+export function insert<T extends Table>(table: T, row: NewRow<T>): SQL {
   const columns = listColumns(table, row)
   return sql`insert into ${table} (${listNames(columns)}) values (${sql.join(listValues(columns, row), sql`, `)})`
 }

@@ -1,6 +1,5 @@
 import guide from './error-guide.json' with { type: 'json' }
-import type { ErrorCode } from './errors.ts'
-import type { FieldError } from './field-error.ts'
+import type { FieldCode, FieldError } from './field-error.ts'
 
 /** The text of the page of a code. `fix` is absent when the cause says it all. */
 interface Explanation {
@@ -23,10 +22,8 @@ export interface FieldGuide extends Explanation {
   detail: string
 }
 
-export type FieldCode = keyof typeof guide.fields | keyof typeof guide.expressions
-
-/** Every `code` of a problem document. A code without an entry is a type error. */
-export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = guide.errors
+/** Every `code` of a problem document. */
+export const errorGuide: Readonly<Record<keyof typeof guide.errors, ErrorGuide>> = guide.errors
 
 /** Codes in `errors[]` about the expression of a segment. */
 export const expressionFields: Readonly<Record<string, FieldGuide>> = guide.expressions

@@ -1,5 +1,4 @@
-import type { FieldCode } from './error-guide.ts'
-import type { FieldError } from './field-error.ts'
+import type { FieldCode, FieldError } from './field-error.ts'
 import { describeRoles, type RoleCode } from './accounts/access.ts'
 
 export type { FieldError }

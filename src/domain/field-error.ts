@@ -1,3 +1,8 @@
+import type guide from './error-guide.json'
+
+/** The codes of errors about one field or parameter. */
+export type FieldCode = keyof typeof guide.fields | keyof typeof guide.expressions
+
 /** An error about one field or parameter of a request. */
 export interface FieldError {
   code: string

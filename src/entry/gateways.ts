@@ -1,23 +1,23 @@
 import type { Config, JobCtx } from '../context.ts'
-import { captureEmail, captureSms } from '../gateways/capture/capture.ts'
-import { capturedDns, type DnsGateway } from '../gateways/dns/dns.ts'
-import { dnsOverHttps } from '../gateways/dns/https.ts'
-import { cloudflareGateway } from '../gateways/email/cloudflare.ts'
+import { createEmailCapture, createSmsCapture } from '../gateways/capture/capture.ts'
+import { createDnsCapture, type DnsGateway } from '../gateways/dns/dns.ts'
+import { createDnsOverHttps } from '../gateways/dns/https.ts'
+import { createCloudflareGateway } from '../gateways/email/cloudflare.ts'
 import type { EmailGateway } from '../gateways/email/email.ts'
-import { resendGateway } from '../gateways/email/resend.ts'
+import { createResendGateway } from '../gateways/email/resend.ts'
 import { httpScanner } from '../gateways/file-scan/file-scan.ts'
 import { r2Files } from '../gateways/files/r2.ts'
 import { imagesBinding } from '../gateways/images/images.ts'
-import { capturePasses } from '../gateways/passes/capture.ts'
-import { livePasses } from '../gateways/passes/live.ts'
+import { createPassCapture } from '../gateways/passes/capture.ts'
+import { createLivePasses } from '../gateways/passes/live.ts'
 import type { PassesGateway } from '../gateways/passes/passes.ts'
 import { buildPaymentGateways } from '../gateways/payments/gateways.ts'
-import { gatewayApi } from '../gateways/sms/gatewayapi.ts'
+import { createGatewayApi } from '../gateways/sms/gatewayapi.ts'
 import type { SmsGateway } from '../gateways/sms/sms.ts'
 import type { Bindings } from '../http/env.ts'
-import { captureStore } from '../modules/dev-mailbox/index.ts'
-import { capturedRecords } from '../modules/sender-domains/index.ts'
-import { capturedKeys } from '../modules/wallet/index.ts'
+import { createCaptureStore } from '../modules/dev-mailbox/index.ts'
+import { createCapturedRecords } from '../modules/sender-domains/index.ts'
+import { createCapturedKeys } from '../modules/wallet/index.ts'
 import { type ProviderName, readConfig } from './config.ts'
 import { logError } from '../http/log.ts'
 
@@ -26,19 +26,19 @@ type GatewayBindings = Pick<Bindings, 'EMAIL' | 'APPLE_PUSH' | 'FILES' | 'IMAGES
 type GatewayFactory<Gateway> = (parts: GatewayCtx, env: GatewayBindings) => Gateway
 
 const emailGateways: Record<ProviderName<'EMAIL_PROVIDER'>, GatewayFactory<EmailGateway>> = {
-  capture: (parts) => captureEmail(captureStore(parts)),
-  resend: ({ config, now }) => resendGateway({ ...config.email, now }),
-  cloudflare: (_, env) => cloudflareGateway(env.EMAIL),
+  capture: (parts) => createEmailCapture(createCaptureStore(parts)),
+  resend: ({ config, now }) => createResendGateway({ ...config.email, now }),
+  cloudflare: (_, env) => createCloudflareGateway(env.EMAIL),
 }
 
 const smsGateways: Record<ProviderName<'SMS_PROVIDER'>, GatewayFactory<SmsGateway>> = {
-  capture: (parts) => captureSms(captureStore(parts)),
-  gatewayapi: ({ config, now }) => gatewayApi({ ...config.sms, now }),
+  capture: (parts) => createSmsCapture(createCaptureStore(parts)),
+  gatewayapi: ({ config, now }) => createGatewayApi({ ...config.sms, now }),
 }
 
 const dnsGateways: Record<ProviderName<'DNS_PROVIDER'>, GatewayFactory<DnsGateway>> = {
-  capture: (parts) => capturedDns(capturedRecords(parts)),
-  https: ({ config }) => dnsOverHttps(config.dns),
+  capture: (parts) => createDnsCapture(createCapturedRecords(parts)),
+  https: ({ config }) => createDnsOverHttps(config.dns),
 }
 
 const buildWalletOptions = ({ config }: GatewayCtx) => ({
@@ -48,8 +48,12 @@ const buildWalletOptions = ({ config }: GatewayCtx) => ({
 
 const passesGateways: Record<ProviderName<'WALLET_PROVIDER'>, GatewayFactory<PassesGateway>> = {
   capture: (parts) =>
-    capturePasses({ store: captureStore(parts), keys: capturedKeys(parts), ...buildWalletOptions(parts) }),
-  live: (parts, { APPLE_PUSH: push }) => livePasses({ ...buildWalletOptions(parts), push, now: parts.now }),
+    createPassCapture({
+      store: createCaptureStore(parts),
+      keys: createCapturedKeys(parts),
+      ...buildWalletOptions(parts),
+    }),
+  live: (parts, { APPLE_PUSH: push }) => createLivePasses({ ...buildWalletOptions(parts), push, now: parts.now }),
 }
 
 function choose<Gateway>(variable: string, gateways: Record<string, Gateway>, name: string): Gateway {

@@ -6,7 +6,7 @@ import { oidcProvider } from '../gateways/identity/oidc.ts'
 import { FetchPost } from '../gateways/webhook-post/fetch-post.ts'
 import type { AppContext } from '../http/env.ts'
 import { logError } from '../http/log.ts'
-import { auditStatement, recordRefusedToken } from '../modules/audit-log/index.ts'
+import { recordAudit, recordRefusedToken } from '../modules/audit-log/index.ts'
 import { authenticate, type RefusedUse } from '../modules/auth/index.ts'
 import { readConfig } from './config.ts'
 import { openJob, createJobQueue, createCampaignSenders, createWebhookSenders } from './job.ts'
@@ -43,7 +43,7 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
     randomBytes,
     idempotency: new IdempotencyStore(primary),
     settle: async () => [],
-    recordAudit: (entry) => auditStatement({ caller, requestId, now, id: newId('audit_entry') }, entry),
+    recordAudit: (entry) => recordAudit({ caller, requestId, now, id: newId('audit_entry') }, entry),
     jobQueue: createJobQueue(c.env),
     senders: createCampaignSenders(c.env),
     webhookSenders: createWebhookSenders(c.env),

@@ -24,13 +24,13 @@ const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString()
 /** A campaign that was stopped after the first of three people had got it. */
 async function stopped(): Promise<{ id: string; reached: number }> {
   const id = await seedCampaignInStatus(crowd, 'failed')
-  const [first] = await seedRecipients(id, 3, { status: 'failed', error_message: 'wrong key', projected: 99 })
+  const [first] = await seedRecipients(id, 3, { status: 'failed', error_message: 'wrong key', projected_revision: 99 })
   return { id, reached: first?.n ?? 0 }
 }
 
 const openedLate = async (id: string, n: number) => {
-  await inRecipientStore(id, (store) => store.change({ revision: 100 }, false))
-  await objectOf(id).apply([{ n, type: 'opened', at: Date.now() }])
+  await inRecipientStore(id, (store) => store.changeRecord({ revision: 100 }, { isVisible: false }))
+  await objectOf(id).applyEvents([{ n, type: 'opened', at: Date.now() }])
   await alarm(id)
 }
 
@@ -64,14 +64,14 @@ describe('a campaign whose segment was deleted after it failed', () => {
     expect(await rowOf(campaign.id)).toEqual(before)
   })
 
-  it('fails at its start and calculates nothing', async () => {
+  it('fails when a run starts, and its segment is not calculated', async () => {
     const { campaign, segment } = await seedReady(crowd, { status: 'calculating', run: 1, heartbeat_at: Date.now() })
     await write(sql`update segments set deleted_at = 1 where id = ${segment.id}`)
     await objectOf(campaign.id).wake(campaign.id)
     for (let turn = 0; turn < 5; turn++) await alarm(campaign.id)
     expect(await rowOf(campaign.id)).toMatchObject({
       status: 'failed',
-      error_message: 'The segment is not there any more.',
+      error_message: 'The segment was deleted.',
     })
     expect(await db.first(sql`select status, epoch from segments where id = ${segment.id}`)).toEqual({
       status: 'draft',
@@ -83,11 +83,11 @@ describe('a campaign whose segment was deleted after it failed', () => {
 describe('deleting a campaign', () => {
   it('is refused while the outcome of a recipient is unknown', async () => {
     const id = await seedCampaignInStatus(crowd, 'failed')
-    const [first] = await seedRecipients(id, 1, { status: 'failed', projected: 99 })
+    const [first] = await seedRecipients(id, 1, { status: 'failed', projected_revision: 99 })
     await inRecipientStore(id, (store) =>
       store.storage.sql.exec("update recipients set state = 'failed', reason = 'unknown', sent_at = null"),
     )
-    await inRecipientStore(id, (store) => store.change({ sent: 0, failed: 1 }))
+    await inRecipientStore(id, (store) => store.changeRecord({ sent: 0, failed: 1 }))
     const reply = await remove(`/v1/campaigns/${id}`)
     expect([reply.status, reply.body?.code]).toEqual([409, 'invalid_transition'])
     const { body } = await get(`/v1/campaigns/${id}/recipients?reason=unknown`)

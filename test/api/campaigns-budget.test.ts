@@ -50,7 +50,7 @@ async function send(id: string): Promise<void> {
 }
 
 describe('a message that exceeds its budget', () => {
-  it('fails for good for the one recipient whose values make it too large: SMS', async () => {
+  it('fails only for the recipient whose values make the SMS too large', async () => {
     const { crowd, long } = await withLongName(1500)
     const { campaign } = await seedReady(crowd, sms({ en: repeated(100, '{{ customer.first_name }}') }))
     await send(campaign.id)
@@ -60,14 +60,14 @@ describe('a message that exceeds its budget', () => {
         address: long.phone_number,
         reason: 'rejected',
         error_code: 'not_renderable',
-        error_detail: 'It makes more than 100000 characters of text.',
+        error_detail: 'The text becomes too long: at most 100000 characters, captures and what filters use included.',
         attempts: 1,
       },
     ])
     expect((await capturedOf(campaign.id)).length).toBe(3)
   })
 
-  it('fails for good for the one recipient whose values make it too large: e-mail', async () => {
+  it('fails only for the recipient whose values make the e-mail too large', async () => {
     const { crowd, long } = await withLongName(5000)
     const place = { organization: crowd.organization, edition: crowd.edition }
     const message = await seedMessage(place, {
@@ -83,7 +83,7 @@ describe('a message that exceeds its budget', () => {
         address: long.email,
         reason: 'rejected',
         error_code: 'not_renderable',
-        error_detail: 'It makes more than 2000000 characters of text.',
+        error_detail: 'The text becomes too long: at most 2000000 characters, captures and what filters use included.',
       },
     ])
   })
@@ -110,7 +110,7 @@ describe('the text of an SMS', () => {
     expect(await rowOf(campaign.id)).toEqual(before)
   })
 
-  it('is refused with line and column where it is no valid template', async () => {
+  it('is refused with line and column when it is not a valid template', async () => {
     const crowd = await seedCrowd(0)
     const { campaign } = await seedReady(crowd, sms({ en: 'x' }))
     const reply = await patch(`/v1/campaigns/${campaign.id}`, { sms_body: { en: 'one\ntwo {{ "x" | shout }}' } })
@@ -133,7 +133,7 @@ describe('the text of an SMS', () => {
     expect((await patch(path, { name: 'Renamed' })).body.sms_sizes).toEqual(kept)
   })
 
-  it('has no sizes when it was saved by an older version, and gets them with its next change', async () => {
+  it('is measured by the next update when it has no sizes yet', async () => {
     const crowd = await seedCrowd(0)
     const { campaign } = await seedReady(crowd, sms({ en: 'Hello' }))
     await write(sql`update campaigns set sms_sizes = null where id = ${campaign.id}`)

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Database } from '../../src/db/database.ts'
 import { newMeter } from '../../src/domain/meter.ts'
-import { exclusionStatement } from '../../src/modules/campaigns/delivery/audience.ts'
+import { selectExcluded } from '../../src/modules/campaigns/delivery/audience.ts'
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { get, post } from '../support/api.ts'
 import { alarm, capturedOf, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
@@ -21,7 +21,7 @@ async function calculated(crowd: Crowd, isMarketing = true): Promise<string> {
   if (isMarketing) await marketing(campaign.segment_id)
   await post(`/v1/campaigns/${campaign.id}/send-now`, {})
   const object = env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(campaign.id))
-  for (let turn = 0; turn < 50 && (await object.snapshot())?.status !== 'sending'; turn++) await alarm(campaign.id)
+  for (let turn = 0; turn < 50 && (await object.readSnapshot())?.status !== 'sending'; turn++) await alarm(campaign.id)
   expect(await statsOf(campaign.id)).toMatchObject({ total_recipients: crowd.people.length, sent: 0 })
   return campaign.id
 }
@@ -53,7 +53,7 @@ describe('a person who opts out between the calculation and the sending', () => 
     expect((await capturedOf(id)).map(({ recipient }) => recipient).join(' ')).not.toContain(address)
   })
 
-  it('gets no message after withdrawing the consent by another way', async () => {
+  it('gets no message after withdrawing the consent', async () => {
     const id = await calculated(crowd)
     const [first] = crowd.people
     await write(sql`update consent_records set status = 'withdrawn' where user_id = ${first?.id ?? ''}`)
@@ -115,13 +115,13 @@ describe('a person who opts out between the calculation and the sending', () => 
       communication_channel: 'email',
     } as const
     const people = crowd.people.map(({ seq, email }) => ({ n: seq, address: email ?? '' }))
-    expect(await new Database(env.DB, meter).all(exclusionStatement(audience, people, Date.now()))).toEqual([])
+    expect(await new Database(env.DB, meter).all(selectExcluded(audience, people, Date.now()))).toEqual([])
     expect(meter.rows_read).toBeLessThan(60)
   })
 })
 
 describe('a link to unsubscribe', () => {
-  it('of another campaign or organisation, or with a forged token, is answered as unknown and changes nothing', async () => {
+  it('shows the page for unknown links and changes nothing when it is forged or of another campaign', async () => {
     const crowd = await seedCrowd(1)
     const { campaign } = await seedReady(crowd)
     await marketingTo(crowd, campaign.segment_id)
@@ -148,7 +148,7 @@ describe('a link to unsubscribe', () => {
 })
 
 describe('a hard bounce and a complaint of one address', () => {
-  it('keep the reason that weighs more, also when both are reported twice', async () => {
+  it('leave the hard bounce as the reason, in any order and when both are reported twice', async () => {
     const crowd = await seedCrowd(1)
     const { campaign } = await seedReady(crowd)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})

@@ -3,7 +3,7 @@ import { createExecutionContext } from 'cloudflare:test'
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { app } from '../../src/app.ts'
-import { inZone } from '../../src/domain/campaigns/schedule.ts'
+import { formatInZone } from '../../src/domain/campaigns/schedule.ts'
 import { sweepCampaigns } from '../../src/modules/campaigns/jobs.ts'
 import { get, patch, post, requestOf } from '../support/api.ts'
 import {
@@ -50,7 +50,11 @@ describe('the time of a schedule', () => {
     ['the clocks skip', () => '2027-03-28T02:30:00', 'nonexistent_local_time'],
     ['is over', () => new Date(Date.now() - 1000).toISOString(), 'scheduled_at_in_past'],
     // Two hours: of the hour that the clocks show twice, the later one may be meant.
-    ['is over there', () => inZone(Date.now() - 7_200_000, 'Europe/Copenhagen').slice(0, 19), 'scheduled_at_in_past'],
+    [
+      'is over there',
+      () => formatInZone(Date.now() - 7_200_000, 'Europe/Copenhagen').slice(0, 19),
+      'scheduled_at_in_past',
+    ],
     ['is more than a year away', () => new Date(Date.now() + 367 * 86_400_000).toISOString(), 'scheduled_at_too_far'],
     ['is a day alone', () => '2030-01-01', 'invalid_date'],
     ['is no day', () => '2030-02-30T10:00:00Z', 'invalid_date'],
@@ -74,21 +78,25 @@ describe('the time of a schedule', () => {
   })
 })
 
-describe('a campaign that is due', () => {
+describe('a scheduled campaign', () => {
   it.each([
     ['the edition was archived', sql`update editions set is_archived = 1`, 'The edition is archived.'],
-    ['the message lost its blocks', sql`update email_messages set blocks = '[]'`, 'The message has no block.'],
     [
-      'the segment is for SMS by now',
+      'all blocks of the message were deleted',
+      sql`update email_messages set blocks = '[]'`,
+      'The message has no blocks.',
+    ],
+    [
+      'the segment was changed to SMS',
       sql`update segments set communication_channel = 'sms'`,
-      'The segment is not for email.',
+      'The segment is not for email campaigns.',
     ],
     [
       'the segment cannot be calculated',
       sql`update segments set expression = 'user.'`,
       'The segment could not be calculated',
     ],
-  ])('fails with the reason when %s', async (_, change, message) => {
+  ])('fails at its time, and says why, when %s', async (_, change, message) => {
     const place = await seedCrowd(1)
     const { campaign } = await seedReady(place, { status: 'scheduled', scheduled_at: Date.now() - 1000 })
     await write(sql`${change} where organization_id = ${place.organization}`)
@@ -99,7 +107,7 @@ describe('a campaign that is due', () => {
 })
 
 describe('ids of a campaign', () => {
-  it('that belong to others or do not exist get the same answer and change nothing', async () => {
+  it('are answered alike when they belong to others and when they do not exist', async () => {
     const other = { organization: crowd.organization, edition: (await seedCrowd(0)).edition }
     const foreign = {
       segment_id: [(await seedSegment(stranger)).id, (await seedSegment(other)).id, 'seg_none'],

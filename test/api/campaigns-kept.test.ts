@@ -3,11 +3,11 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { segments } from '../../src/db/schema/messaging/segments.ts'
 import { update } from '../../src/db/write.ts'
 import { LostRace } from '../../src/domain/errors.ts'
-import { failure } from '../../src/domain/messaging/messaging.ts'
+import { createFailure } from '../../src/domain/messaging/messaging.ts'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
-import { startDue } from '../../src/modules/campaigns/delivery/due.ts'
-import { findJudged } from '../../src/modules/campaigns/judge.ts'
-import { scheduleCampaign } from '../../src/modules/campaigns/schedule/schedule.ts'
+import { startDueCampaign } from '../../src/modules/campaigns/delivery/due.ts'
+import { findAuthorizedCampaign } from '../../src/modules/campaigns/checks.ts'
+import { scheduleCampaign } from '../../src/modules/campaigns/transitions.ts'
 import { deleteMessage } from '../../src/modules/email-messages/delete.ts'
 import { findMessage } from '../../src/modules/email-messages/queries.ts'
 import { get, patch, post, remove } from '../support/api.ts'
@@ -52,7 +52,7 @@ async function givenFailed(): Promise<Ready> {
   await sendNow(ready.campaign.id)
   const job = realJob()
   const send = async (messages: readonly OutboundEmail[]) =>
-    messages.map(() => failure('configuration', 'invalid_api_key', ''))
+    messages.map(() => createFailure('configuration', 'invalid_api_key', ''))
   await until(ready.campaign.id, ['failed'], { ...job, email: { ...job.email, send } })
   return ready
 }
@@ -97,8 +97,8 @@ describe('the segment of a campaign', () => {
     const due = await seedReady(crowd, { status: 'scheduled', scheduled_at: now - 1000 })
     const missed = await seedReady(crowd, { status: 'scheduled', scheduled_at: now - 30 * 3_600_000 })
     const cancelled = await seedReady(crowd, { status: 'scheduled', scheduled_at: now + 3_600_000 })
-    expect((await startDue(realJob(), due.campaign.id))?.status).toBe('calculating')
-    expect((await startDue(realJob(), missed.campaign.id))?.status).toBe('failed')
+    expect((await startDueCampaign(realJob(), due.campaign.id))?.status).toBe('calculating')
+    expect((await startDueCampaign(realJob(), missed.campaign.id))?.status).toBe('failed')
     expect((await post(pathOf(cancelled.campaign.id, '/cancel'), {})).body.status).toBe('cancelled')
     for (const { campaign, segment } of [due, missed, cancelled]) {
       const kept = (await rowOf(campaign.id)).segment_snapshot
@@ -139,7 +139,7 @@ describe('a campaign to the whole organisation whose segment moves to an edition
     expect((await post(pathOf(campaign.id, '/schedule'), { scheduled_at: soon() })).status).toBe(200)
     expect((await get(pathOf(campaign.id, '/recipients'), manager)).status).toBe(403)
     await write(sql`update campaigns set scheduled_at = ${Date.now() - 1} where id = ${campaign.id}`)
-    await startDue(realJob(), campaign.id)
+    await startDueCampaign(realJob(), campaign.id)
     expect((await rowOf(campaign.id)).segment_snapshot).toMatchObject({ edition_id: null })
     expect((await get(pathOf(campaign.id, '/recipients'), manager)).status).toBe(403)
   })
@@ -213,7 +213,9 @@ describe('the message of a campaign', () => {
     const failed = await seedCampaignInStatus(crowd, 'failed')
     const message = (await rowOf(failed)).email_message_id ?? ''
     const late = interrupted(async () => void (await remove(`/v1/email-messages/${message}`)))
-    await expect(scheduleCampaign(late, await findJudged(late, failed), soon())).rejects.toBeInstanceOf(LostRace)
+    await expect(scheduleCampaign(late, await findAuthorizedCampaign(late, failed), soon())).rejects.toBeInstanceOf(
+      LostRace,
+    )
     const again = await seedCampaignInStatus(crowd, 'failed')
     const other = (await rowOf(again)).email_message_id ?? ''
     const ctx = interrupted(() => write(sql`update campaigns set status = 'scheduled' where id = ${again}`))

@@ -14,7 +14,7 @@ import {
 import { realJob, rowOf, until } from '../support/campaigns.ts'
 import { seedSegment } from '../support/seeding/messaging/segments.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { project } from '../../src/modules/campaigns/delivery/projection.ts'
+import { projectSnapshot } from '../../src/modules/campaigns/delivery/projection.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
 describe('deleteCampaign', () => {
   it('is refused when recipients exist', async () => {
     const id = await seedCampaignInStatus(crowd, 'cancelled')
-    await seedRecipients(id, 3, { status: 'cancelled', projected: 99 })
+    await seedRecipients(id, 3, { status: 'cancelled', projected_revision: 99 })
     expect((await remove(`/v1/campaigns/${id}`)).status).toBe(409)
   })
 
@@ -76,7 +76,7 @@ describe('listCampaignRecipients', () => {
 
   it('shows the pending recipients of a cancelled campaign as cancelled', async () => {
     const id = await seedCampaignInStatus(crowd, 'cancelled')
-    await seedRecipients(id, 3, { status: 'cancelled', projected: 99 })
+    await seedRecipients(id, 3, { status: 'cancelled', projected_revision: 99 })
     const { body } = await get(`/v1/campaigns/${id}/recipients?state=cancelled`)
     expect(body.results).toMatchObject([{ state: 'cancelled' }])
     expect((await get(`/v1/campaigns/${id}/recipients?state=pending`)).body.count).toBe(0)
@@ -107,17 +107,17 @@ describe('listCampaignRecipients', () => {
 })
 
 describe('a projection', () => {
-  it('of an earlier run or an earlier revision changes nothing', async () => {
+  it('changes nothing when it is of an earlier run or revision', async () => {
     const { campaign } = await seedReady(crowd, { status: 'sending', run: 2, revision: 10 })
     await ignoreStarts(campaign.id)
     const before = await rowOf(campaign.id)
-    const snapshot = await inRecipientStore(campaign.id, (store) => store.record())
+    const snapshot = await inRecipientStore(campaign.id, (store) => store.readRecord())
     if (!snapshot) throw new Error('no record')
     const base = { ...snapshot, campaign_id: campaign.id, status: 'sent' as const }
-    await project(realJob(), { ...base, run: 1, revision: 99 })
-    await project(realJob(), { ...base, run: 2, revision: 10 })
+    await projectSnapshot(realJob(), { ...base, run: 1, revision: 99 })
+    await projectSnapshot(realJob(), { ...base, run: 2, revision: 10 })
     expect(await rowOf(campaign.id)).toEqual(before)
-    await project(realJob(), { ...base, run: 2, revision: 11 })
+    await projectSnapshot(realJob(), { ...base, run: 2, revision: 11 })
     expect((await rowOf(campaign.id)).status).toBe('sent')
   })
 })

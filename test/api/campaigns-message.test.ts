@@ -2,9 +2,8 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Ctx } from '../../src/context.ts'
 import { LostRace } from '../../src/domain/errors.ts'
-import { findJudged } from '../../src/modules/campaigns/judge.ts'
-import { scheduleCampaign } from '../../src/modules/campaigns/schedule/schedule.ts'
-import { sendCampaignNow } from '../../src/modules/campaigns/schedule/start.ts'
+import { findAuthorizedCampaign } from '../../src/modules/campaigns/checks.ts'
+import { scheduleCampaign, sendCampaignNow } from '../../src/modules/campaigns/transitions.ts'
 import { updateCampaign } from '../../src/modules/campaigns/update.ts'
 import { get, patch, post } from '../support/api.ts'
 import { seedCampaignInStatus, type Crowd, seedCrowd } from '../support/seeding/messaging/campaigns.ts'
@@ -24,8 +23,8 @@ beforeAll(async () => {
 const pathOf = (id: string, more = '') => `/v1/campaigns/${id}${more}`
 const soon = () => new Date(Date.now() + 3_600_000).toISOString()
 const verbs = {
-  schedule: async (ctx: Ctx, id: string) => scheduleCampaign(ctx, await findJudged(ctx, id), soon()),
-  send: async (ctx: Ctx, id: string) => sendCampaignNow(ctx, await findJudged(ctx, id)),
+  schedule: async (ctx: Ctx, id: string) => scheduleCampaign(ctx, await findAuthorizedCampaign(ctx, id), soon()),
+  send: async (ctx: Ctx, id: string) => sendCampaignNow(ctx, await findAuthorizedCampaign(ctx, id)),
 }
 
 describe('changing a message that a campaign is about to send', () => {
@@ -96,7 +95,7 @@ describe('changing a message that a campaign is about to send', () => {
     const id = await seedCampaignInStatus(crowd, 'scheduled')
     const next = await seedMessage(crowd, { type: 'campaign' })
     const ctx = interrupted(async () => void (await patch(`/v1/email-messages/${next}`, { type: 'other' })))
-    const take = async () => updateCampaign(ctx, await findJudged(ctx, id), { email_message_id: next })
+    const take = async () => updateCampaign(ctx, await findAuthorizedCampaign(ctx, id), { email_message_id: next })
     await expect(take()).rejects.toBeInstanceOf(LostRace)
     await expect(take()).rejects.toMatchObject({ code: 'campaign_not_ready' })
   })

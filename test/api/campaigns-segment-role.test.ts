@@ -4,13 +4,13 @@ import { segments } from '../../src/db/schema/messaging/segments.ts'
 import { update } from '../../src/db/write.ts'
 import { LostRace } from '../../src/domain/errors.ts'
 import { createCampaign } from '../../src/modules/campaigns/create.ts'
-import { findJudged } from '../../src/modules/campaigns/judge.ts'
+import { findAuthorizedCampaign } from '../../src/modules/campaigns/checks.ts'
 import type { LoadedCampaign } from '../../src/modules/campaigns/queries.ts'
-import { cancelCampaign } from '../../src/modules/campaigns/schedule/cancel.ts'
+import { cancelCampaign } from '../../src/modules/campaigns/transitions.ts'
 import { deleteCampaign } from '../../src/modules/campaigns/delete.ts'
 import type { Ctx } from '../../src/context.ts'
-import { scheduleCampaign } from '../../src/modules/campaigns/schedule/schedule.ts'
-import { sendCampaignNow } from '../../src/modules/campaigns/schedule/start.ts'
+import { scheduleCampaign } from '../../src/modules/campaigns/transitions.ts'
+import { sendCampaignNow } from '../../src/modules/campaigns/transitions.ts'
 import { updateCampaign } from '../../src/modules/campaigns/update.ts'
 import { findMessage } from '../../src/modules/email-messages/queries.ts'
 import { updateMessage } from '../../src/modules/email-messages/update.ts'
@@ -205,12 +205,12 @@ describe('a segment that moves while an edition role writes', () => {
     const id = await campaignTo(crowd.edition, status)
     const before = await rowOf(id)
     const ctx = interrupted(() => moved(id, null))
-    await expect(verb(ctx, await findJudged(ctx, id))).rejects.toBeInstanceOf(LostRace)
+    await expect(verb(ctx, await findAuthorizedCampaign(ctx, id))).rejects.toBeInstanceOf(LostRace)
     expect(await rowOf(id)).toEqual(before)
-    await expect(findJudged(ctx, id)).rejects.toMatchObject({ code: 'permission_denied' })
+    await expect(findAuthorizedCampaign(ctx, id)).rejects.toMatchObject({ code: 'permission_denied' })
     await moved(id, crowd.edition)
     const quiet = editionRole()
-    await verb(quiet, await findJudged(quiet, id))
+    await verb(quiet, await findAuthorizedCampaign(quiet, id))
   })
 
   it('aborts the creation of a campaign to it, which then decides again', async () => {

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { failure } from '../../src/domain/messaging/messaging.ts'
+import { createFailure } from '../../src/domain/messaging/messaging.ts'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { get, post } from '../support/api.ts'
 import { capturedOf, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
@@ -84,7 +84,7 @@ describe('a campaign', () => {
         ...job.email,
         send: async (messages: readonly OutboundEmail[]) => {
           senders.push(...messages.map(({ from }) => from.address))
-          return messages.map(() => failure('configuration', 'invalid_api_key', ''))
+          return messages.map(() => createFailure('configuration', 'invalid_api_key', ''))
         },
       },
     }

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import type { RecipientEvent } from '../../src/domain/campaigns/recipient-events.ts'
 import { engagements } from '../../src/domain/campaigns/sending-policy.ts'
-import { failure, type SendResult } from '../../src/domain/messaging/messaging.ts'
+import { createFailure, type SendResult } from '../../src/domain/messaging/messaging.ts'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { get, post, publicUrl } from '../support/api.ts'
@@ -60,7 +60,7 @@ describe('getCampaignStats', () => {
     },
   )
 
-  it('of a run that its campaign object has not started are zeros', async () => {
+  it('are zero until the campaign object starts the run', async () => {
     const { campaign } = await seedReady(await seedCrowd(1), { status: 'calculating', run: 1 })
     expect(await statsOf(campaign.id)).toEqual(nothing)
   })
@@ -76,7 +76,7 @@ describe('getCampaignStats', () => {
     expect([body.count, body.results.map(({ state }: { state: string }) => state)]).toEqual([2, ['sent', 'sent']])
   })
 
-  it('count each person once in each number, for any reports in any number', async () => {
+  it('count each person once, however often events are reported', async () => {
     const { id, crowd } = await started(5)
     const [a, b, c, d, e] = crowd.people.map(({ seq }) => seq)
     const dead = crowd.people[4]?.email
@@ -84,7 +84,7 @@ describe('getCampaignStats', () => {
       id,
       ['sent', 'failed'],
       answering((message) =>
-        message.to.address === dead ? failure('permanent', 'invalid', 'no such box') : taken(message),
+        message.to.address === dead ? createFailure('permanent', 'invalid', 'no such box') : taken(message),
       ),
     )
     expect(await statsOf(id)).toEqual({
@@ -180,7 +180,7 @@ describe('getCampaignStats', () => {
 describe('retryFailedCampaignRecipients', () => {
   it('continues after the provider account was repaired, and sends to each person once', async () => {
     const { id } = await started(4)
-    const wrong = answering(() => failure('configuration', 'invalid_api_key', 'no such key'))
+    const wrong = answering(() => createFailure('configuration', 'invalid_api_key', 'no such key'))
     expect(await until(id, ['sent', 'failed'], wrong)).toMatchObject({
       status: 'failed',
       error_message: 'invalid_api_key: no such key',
@@ -213,7 +213,7 @@ describe('retryFailedCampaignRecipients', () => {
     const calls: string[] = []
     const refusing = answering((message) => {
       calls.push(message.to.address)
-      return failure('permanent', 'blocked', '')
+      return createFailure('permanent', 'blocked', '')
     })
     expect(await until(id, ['sent', 'failed'], refusing)).toMatchObject({
       status: 'failed',
@@ -231,7 +231,7 @@ describe('retryFailedCampaignRecipients', () => {
     await until(
       id,
       ['failed'],
-      answering(() => failure('configuration', 'invalid_api_key', 'no such key')),
+      answering(() => createFailure('configuration', 'invalid_api_key', 'no such key')),
     )
     await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
       values (${crowd.organization}, 'email', ${crowd.people[0]?.email ?? ''}, 'hard_bounce', 1)`)

@@ -96,7 +96,7 @@ describe('createCampaign', () => {
     })
   })
 
-  it('refuses texts that are no valid templates', async () => {
+  it('refuses texts that are not valid templates', async () => {
     const reply = await post(
       '/v1/campaigns',
       await body({ sms_body: { en: 'Hello {{ customer.first_name', da: 'fine' } }),
@@ -133,7 +133,7 @@ describe('updateCampaign', () => {
 })
 
 describe('sendCampaignNow', () => {
-  it('names everything that is missing in one answer', async () => {
+  it('lists everything that keeps the campaign from being sent', async () => {
     const email = await seedReady(crowd, {
       email_message_id: await seedMessage(crowd, { type: 'other', blocks: [], subject: { da: 'Hej' } }),
     })
@@ -223,7 +223,7 @@ describe('cancelCampaign', () => {
 
   it('is refused once the campaign object has sent all, although the row still says sending', async () => {
     const id = await seedCampaignInStatus(crowd, 'sending')
-    await inRecipientStore(id, (store) => store.change({ status: 'sent' }))
+    await inRecipientStore(id, (store) => store.changeRecord({ status: 'sent' }))
     const reply = await post(`/v1/campaigns/${id}/cancel`, {})
     expect([reply.status, reply.body.code, reply.body.current_status]).toEqual([409, 'invalid_transition', 'sent'])
   })

@@ -106,13 +106,13 @@ describe('a form that differs from the page', () => {
       return { shown: [`${id} 1 0`], given: [id] }
     }))
 
-  it('saves nothing when it names a consent that does not rest on consent', () =>
+  it('saves nothing when it names an answer whose legal basis is not consent', () =>
     expectStale(async (scene) => {
       const { id } = await givenConsent(scene.organization, { type: 'terms', channels: [], legal_basis: 'contract' })
       return { shown: [`${id} 1 0`], given: [id] }
     }))
 
-  it('saves nothing when a box has no shown version, comes twice, or has another wording', async () => {
+  it('saves nothing when a checkbox has no version, comes twice, or was shown with another wording', async () => {
     await expectStale(async (scene) => ({ shown: [], given: [(await givenConsent(scene.organization)).id] }))
     await expectStale(async (_, own) => ({ shown: [`${own} 1 0`], given: [] }))
     await expectStale(async (scene) => {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { sha256, toBase64 } from '../../src/domain/text/encoding.ts'
-import { personOfLink, preferencesOf } from '../../src/modules/consent-pages/preferences.ts'
+import { findLinkedPerson, loadPreferences } from '../../src/modules/consent-pages/preferences.ts'
 import { patch } from '../support/api.ts'
 import { choose, eventsOf, formIn, give, pageOf, recordsOf, send, stateOf } from '../support/consent-pages.ts'
 import { seedScene, seedPeople } from '../support/seeding/customers.ts'
@@ -164,9 +164,9 @@ describe('the page of a person’s consents', () => {
     const { text } = await visit(await pageOf(scene, scene.person))
     for (const words of [
       'to an earlier wording',
-      'It ended on',
+      'It expired on',
       'and did not agree',
-      'You withdrew it on',
+      'You withdrew your consent on',
       'Another wording',
     ])
       expect(text).toContain(words)
@@ -198,12 +198,12 @@ describe('what a person can do on the page', () => {
     expect(await recordsOf(scene.person)).toMatchObject([{ status: 'given' }, { status: 'withdrawn', is_latest: 1 }])
   })
 
-  it('does not include changing an answer that rests on a contract', async () => {
+  it('does not include changing an answer whose legal basis is a contract', async () => {
     const scene = await seedScene()
     const terms = await givenConsent(scene.organization, { type: 'terms', channels: [], legal_basis: 'contract' })
     await give(scene.person, terms.id)
     const { text } = await visit(await pageOf(scene, scene.person))
-    expect(text).toContain('does not rest on your consent')
+    expect(text).toContain('is not based on your consent')
     expect(formIn(text).shown).toEqual([])
   })
 
@@ -244,9 +244,9 @@ describe('what a person can do on the page', () => {
     const path = await pageOf(scene, scene.person)
     const look = async () => {
       const job = contextAt(Date.now())
-      const person = await personOfLink(job, path.slice('/consents/'.length))
+      const person = await findLinkedPerson(job, path.slice('/consents/'.length))
       if (!person) throw new Error('the link opens nothing')
-      await preferencesOf(job, person, 'en')
+      await loadPreferences(job, person, 'en')
       return job.db.meter
     }
     const more = async (people: number) => {

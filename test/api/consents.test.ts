@@ -75,7 +75,7 @@ describe('createConsent', () => {
     const danish = { text: { da: 'Ja' }, title: {} }
     const refused = await post('/v1/consents', aConsent(shop.organization, { ...danish, edition_id: shop.edition }))
     expect(refusalOf(refused)).toEqual([400, 'validation_error', 'text_missing_default_language #/text'])
-    expect(refused.body.errors[0].detail).toContain('in en,')
+    expect(refused.body.errors[0].detail).toContain('in `en`,')
     const everywhere = await givenConsent(shop.organization, danish)
     const emptied = await patch(`/v1/consents/${everywhere.id}`, { text: { da: '' } })
     expect(refusalOf(emptied)).toEqual([400, 'validation_error', 'text_missing_default_language #/text'])

@@ -46,7 +46,7 @@ describe('updateColumnMappings', () => {
     expect(await targetsOf(id)).toEqual(before)
   })
 
-  it('addresses columns of the same name by their place', async () => {
+  it('finds columns of the same name by their position', async () => {
     const tenant = await seedShop()
     const { id } = await givenImport(tenant, csv('Order ID;Name;Name\r\nA-1;Ana;Day ticket\r\n'))
     const refused = await mapColumns(id, [{ source_column: 'Name', target_field: 'item.product' }])
@@ -55,7 +55,7 @@ describe('updateColumnMappings', () => {
     expect(taken.body.results[2]).toMatchObject({ target_field: 'item.product', is_suggested: false, confidence: 1 })
   })
 
-  it('accepts constants, value maps that leave rows out, and two columns for one time', async () => {
+  it('accepts constants, value maps that exclude rows, and two columns for one time', async () => {
     const tenant = await seedShop()
     const table = csv(
       'Order ID;E-mail;Product;Price;Day;Clock;State\r\nA-1;a@b.dk;Ticket;10;31.12.2025;20:30;ok\r\nA-2;b@b.dk;Ticket;10;01.01.2026;10:00;test\r\n',
@@ -127,7 +127,7 @@ describe('validateColumnMappings', () => {
 })
 
 describe('listColumnMappings', () => {
-  it('shows each column with samples, its target, the fields there are, and the first rows', async () => {
+  it('shows each column with samples and its target, all target fields, and the first rows', async () => {
     const { id } = await givenImport(await seedShop(), twoOrders)
     const { results, target_fields, sample_rows } = await columnsOf(id)
     expect(results).toHaveLength(5)

@@ -66,9 +66,9 @@ describe('the variables of templates', () => {
     const { unknown_variables } = await preview(id, source)
     expect(unknown_variables).toEqual([
       { variable: 'item.name', suggestion: '{% for item in order.items %}{{ item.name }}{% endfor %}' },
+      { variable: 'item.nam', suggestion: 'item.name' },
       { variable: 'item.colour', suggestion: null },
       { variable: 'order.items.first.name', suggestion: 'item.name' },
-      { variable: 'item.nam', suggestion: 'item.name' },
     ])
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { errorGuide, type FieldCode, fieldGuide } from '../../src/domain/error-guide.ts'
+import { errorGuide, fieldGuide } from '../../src/domain/error-guide.ts'
+import type { FieldCode } from '../../src/domain/field-error.ts'
 import { AppError, type ErrorCode, errorStatus } from '../../src/domain/errors.ts'
 import { codePage } from '../../src/http/pages/error-pages.ts'
 import { buildProblem } from '../../src/http/problem.ts'

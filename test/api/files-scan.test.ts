@@ -7,7 +7,7 @@ import { type ScanAnswer, signScanToken, verdicts } from '../../src/domain/files
 import { readConfig } from '../../src/entry/config.ts'
 import { type ScanRequest, httpScanner } from '../../src/gateways/file-scan/file-scan.ts'
 import { sweepScans } from '../../src/modules/files/jobs.ts'
-import { firstStatus, requestScan, scanStatements } from '../../src/modules/files/scanning/scan.ts'
+import { getFirstStatus, requestScan, scheduleScan } from '../../src/modules/files/scanning/scan.ts'
 import { call } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'
 import { fetchFile, pathOf } from '../support/served-files.ts'
@@ -45,8 +45,8 @@ function scanning(answer: ScanAnswer | null): Scanning {
 
 /** A file as an upload leaves it where there is a scanner. */
 async function uploaded({ job }: Scanning): Promise<SeededFile> {
-  const file = await seedStoredFile({ status: firstStatus(job.config) })
-  await write(...scanStatements(job, file.id))
+  const file = await seedStoredFile({ status: getFirstStatus(job.config) })
+  await write(...scheduleScan(job, file.id))
   return file
 }
 
@@ -64,8 +64,8 @@ describe('without a scanner', () => {
   it('files are ready at once, and no scan is requested', async () => {
     const job = realJob()
     expect(job.scanner).toBeNull()
-    expect(firstStatus(job.config)).toBe('ready')
-    expect(scanStatements(job, 'fil_1')).toEqual([])
+    expect(getFirstStatus(job.config)).toBe('ready')
+    expect(scheduleScan(job, 'fil_1')).toEqual([])
     await requestScan(job, 'fil_1')
     await sweepScans(job)
     expect(job.db.meter.queries).toBe(0)

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { referenceOf } from '../../src/domain/campaigns/recipient-events.ts'
+import { formatReference } from '../../src/domain/campaigns/recipient-events.ts'
 import { fromBase64, toBase64, utf8 } from '../../src/domain/text/encoding.ts'
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { get, post } from '../support/api.ts'
@@ -36,7 +36,7 @@ describe('events of providers', () => {
   const about = (id: string, n: number, type: string, more: object = {}) => ({
     type: `email.${type}`,
     created_at: new Date().toISOString(),
-    data: { email_id: 'm-1', tags: { reference: referenceOf(id, n) }, ...more },
+    data: { email_id: 'm-1', tags: { reference: formatReference(id, n) }, ...more },
   })
 
   it('count once, in any order, and exclude dead addresses from the next campaign', async () => {

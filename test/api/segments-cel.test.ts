@@ -81,7 +81,7 @@ describe('getCelContext', () => {
       expect((await validate({ expression })).is_valid || expression).toBe(true)
   })
 
-  it('answers an edition the values of its own people', async () => {
+  it('gives a role of an edition only the values of that edition', async () => {
     const { token } = await givenMember(organisation, 'viewer', edition.id)
     const { body } = await contextOf(`edition_id=${edition.id}`, token)
     expect(body.dynamic_values.products.map(({ label }: { label: string }) => label)).toEqual(['Day ticket', 'Camping'])
@@ -103,7 +103,7 @@ describe('getCelContext', () => {
 })
 
 describe('validateCel', () => {
-  it('answers the number of people for whom the expression holds', async () => {
+  it('counts the people for whom the expression holds', async () => {
     expect(await validate({ expression: 'stats.order_count >= 1' })).toEqual({
       is_valid: true,
       return_type: 'bool',
@@ -126,7 +126,7 @@ describe('validateCel', () => {
     ['stats.order_count', 'not_boolean', 'stats.order_count'],
     ['user.email.matches("a")', 'function_not_allowed', 'matches'],
     ['user.is_active &&', 'unexpected_token', ''],
-  ])('answers 200 about %s, with the place of the error', async (expression, code, text) => {
+  ])('answers 200 with the place of the error in %s', async (expression, code, text) => {
     const body = await validate({ expression })
     expect(body).toMatchObject({ is_valid: false, return_type: null, estimated_user_count: null, warnings: [] })
     expect(body.errors[0]).toMatchObject({ code, line: 1 })
@@ -138,7 +138,7 @@ describe('validateCel', () => {
     expect((await validate({ expression: `user.id == "${'a'.repeat(5000)}"` })).errors[0].code).toBe('limit_exceeded')
   })
 
-  it('warns of values that do not occur, and suggests similar ones', async () => {
+  it('warns about values that do not exist and suggests similar ones', async () => {
     const [day] = products
     const wrong = `${day?.value.slice(0, -2)}--`
     const about = async (expression: string) => {
@@ -157,7 +157,7 @@ describe('validateCel', () => {
     expect((await about('has(consents.newsleter)')).map(([, meant]: [string, string]) => meant)).toEqual(['newsletter'])
   })
 
-  it('names values that do not occur, each with the nearest known one', async () => {
+  it('names each value that does not exist, with the most similar one', async () => {
     const [day] = products
     const { variants, editions } = (await contextOf(`organization_id=${organisation.id}`)).body.dynamic_values
     const rows: [expression: string, pointed: string, message: string, suggestion: string | null][] = [
@@ -205,7 +205,7 @@ describe('validateCel', () => {
     expect((await validate({ expression: 'purchases.exists(p, p.product_name == "Day ticket")' })).warnings).toEqual([])
   })
 
-  it('suggests no values that the caller may not see', async () => {
+  it('never suggests a value that the caller cannot see', async () => {
     const { token } = await givenMember(organisation, 'manager', edition.id)
     const foreign = await givenMember(await givenOrganization(), 'admin')
     const expression = 'purchases.exists(p, p.product_name == "Winter tickt")'
@@ -215,7 +215,7 @@ describe('validateCel', () => {
     expect(await validate({ expression }, foreign.token)).toMatchObject({ status: 400 })
   })
 
-  it('ignores other editions in an edition, for known values and for the result', async () => {
+  it('ignores other editions in a segment of an edition, in warnings and counts', async () => {
     const winter = products.find(({ label }) => label === 'Winter ticket')?.value
     const expression = `purchases.exists(p, p.product_id == "${winter}")`
     const { token } = await givenMember(organisation, 'manager', edition.id)
@@ -235,7 +235,7 @@ describe('validateCel', () => {
 describe('explainSegment', () => {
   const explain = (id: string, user: string, token?: string) => get(`/v1/segments/${id}/explain?user_id=${user}`, token)
 
-  it('answers the result of each condition of the expression, and of the whole', async () => {
+  it('shows the result of each condition and of the whole expression', async () => {
     const [user] = await seedPeople({ organization: organisation.id }, [{ locale: 'da' }])
     const expression = 'user.locale == "da" && (stats.order_count > 0 || user.metadata.age > 18)'
     const { id } = await givenSegment({ organization_id: organisation.id, expression })
@@ -258,7 +258,7 @@ describe('explainSegment', () => {
     for (const { start, end, text } of body.parts) expect(expression.slice(start, end)).toBe(text)
   })
 
-  it('answers the reason for which a person is excluded for whom the expression holds', async () => {
+  it('shows why a person is excluded although the expression holds', async () => {
     const own = await givenOrganization()
     const consent = await seedConsent({ organization: own.id, edition: null })
     const [agreed, silent, dead] = await seedPeople({ organization: own.id }, [{}, {}, {}])
@@ -283,7 +283,7 @@ describe('explainSegment', () => {
     expect((await explain(id, dead.id)).body.excluded_for).toBe('bounced')
   })
 
-  it('answers 404 for a customer outside of the caller’s reach', async () => {
+  it('answers 404 for a customer whom the caller cannot see', async () => {
     const { id } = await givenSegment({ organization_id: organisation.id, edition_id: edition.id })
     const [inside] = await seedPeople({ organization: organisation.id, edition: edition.id }, [{}])
     const [outside] = await seedPeople({ organization: organisation.id }, [{}])

@@ -97,7 +97,7 @@ describe('exportSegmentUsers', () => {
     for (const [, phone] of rows) expect(phone).toMatch(/^\+45\d{8}$/)
   })
 
-  it('answers the state of each person for the channel', async () => {
+  it('shows the consent status of each person for the channel', async () => {
     const { organisation, rows, id, path } = await given([{}, {}, {}, {}])
     const consent = await seedConsent({ organization: organisation.id, edition: null })
     const [given1, withdrawn, expired] = rows
@@ -123,7 +123,7 @@ describe('exportSegmentUsers', () => {
     expect(statements.filter((text) => text.includes('from segment_members'))).toHaveLength(3)
   })
 
-  it('continues with the set of members with which it began while a calculation replaces it', async () => {
+  it('finishes with the members of its start when a calculation replaces them meanwhile', async () => {
     const { id, path, rows } = await given(Array.from({ length: 700 }, () => ({})))
     await calculated(id)
     const response = await exports.default.fetch(requestOf(`${path}?columns=id`))

@@ -40,7 +40,7 @@ describe('recalculateSegment', () => {
     })
   })
 
-  it('excludes people who may not get a marketing message, each for the first reason', async () => {
+  it('excludes people who must not get marketing, each for the first reason that applies', async () => {
     const own = await givenOrganization()
     const consent = await seedConsent({ organization: own.id, edition: null })
     const sms = await seedConsent({ organization: own.id, edition: null }, { channels: ['sms'] })
@@ -93,7 +93,7 @@ describe('recalculateSegment', () => {
     })
   })
 
-  it('excludes from transactional messages only dead addresses and inactive people', async () => {
+  it('excludes only dead addresses and inactive people from transactional messages', async () => {
     const own = await givenOrganization()
     const people = await seedNamedPeople(
       { organization: own.id },

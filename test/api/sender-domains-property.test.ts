@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { TxtAnswer } from '../../src/gateways/dns/dns.ts'
 import {
-  ownershipRecord,
+  buildOwnershipRecord,
   senderDomainLifecycle,
   type SenderDomainStatus,
 } from '../../src/domain/messaging/sender-domains.ts'
@@ -56,7 +56,7 @@ class Domain {
     dns: {
       lookUpTxt: async (): Promise<TxtAnswer> => {
         if (!this.answers) return { ok: false, code: 'timeout' }
-        return { ok: true, texts: [...this.records].map((token) => ownershipRecord({ domain: '', token }).value) }
+        return { ok: true, texts: [...this.records].map((token) => buildOwnershipRecord({ domain: '', token }).value) }
       },
     },
   }

@@ -1,7 +1,8 @@
 import { insertEditionCustomers } from '../../src/db/customers.ts'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { unsubscribeAndCount } from '../../src/modules/message-events/unsubscribe.ts'
+
+import { unsubscribeAndCount } from '../../src/modules/message-events/subscription.ts'
 import { get, patch } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'
 import { seedEdition } from '../support/seeding/editions.ts'

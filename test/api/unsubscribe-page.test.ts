@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { sql } from 'drizzle-orm'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { mintLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { post } from '../support/api.ts'
@@ -245,30 +245,5 @@ describe('transactional messages', () => {
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
     await until(campaign.id, ['sent'])
     expect((await capturedOf(campaign.id)).map(({ body }) => body)).toEqual(['Gates open'])
-  })
-})
-
-describe('contents of transactional messages that an older version stored', () => {
-  let mails: Captured[]
-  let marketing: Captured[]
-  beforeAll(async () => {
-    const crowd = await seedCrowd(1)
-    const ready = await seedReady(crowd)
-    await post(`/v1/campaigns/${ready.campaign.id}/send-now`, {})
-    await until(ready.campaign.id, ['sending'], realJob(), false)
-    await write(
-      sql`update campaign_contents set surroundings = json_remove(surroundings, '$.has_unsubscribe', '$.language')
-        where campaign_id = ${ready.campaign.id}`,
-    )
-    await until(ready.campaign.id, ['sent'])
-    mails = await capturedOf(ready.campaign.id)
-    marketing = (await sent(1)).captured
-  })
-
-  it('keep their unsubscribe link, so that a repeated call has equal messages', () => {
-    for (const mail of [mails[0], marketing[0]]) {
-      expect(JSON.parse(mail?.headers ?? '{}')).toMatchObject({ 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' })
-      expect(pathsIn(mail, 'u')).toHaveLength(1)
-    }
   })
 })

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
-import { passChanged } from '../../src/modules/wallet/index.ts'
-import { takeRegistration } from '../../src/modules/wallet/apple/phone-requests.ts'
+import { markPassesChanged } from '../../src/modules/wallet/index.ts'
+import { handleRegistration } from '../../src/modules/wallet/apple/phone-requests.ts'
 import { call, callWith, get, remove } from '../support/api.ts'
 import { countingLimiter, interruptedDatabase } from '../support/bindings.ts'
 import { realJob } from '../support/campaigns.ts'
@@ -31,7 +31,7 @@ const deliveriesOf = (organization: string) =>
 async function registrationCost({ serial, token }: Pass, device: string) {
   const job = realJob()
   const request = { passType: 'pass.capture', serial, authorization: `ApplePass ${token}`, device }
-  expect(await takeRegistration(job, request, async () => ({ pushToken: 'push' }))).toBe(true)
+  expect(await handleRegistration(job, request, async () => ({ pushToken: 'push' }))).toBe(true)
   return { ...job.db.meter }
 }
 
@@ -260,9 +260,9 @@ describe('the latest pass', () => {
   it('is sent again after two changes within a second', async () => {
     const pass = await givenPass()
     const now = Date.now()
-    await write(passChanged([pass.purchase], now))
+    await write(markPassesChanged([pass.purchase], now))
     const first = (await latest(pass)).headers.get('last-modified') ?? ''
-    await write(passChanged([pass.purchase], now))
+    await write(markPassesChanged([pass.purchase], now))
     expect((await latest(pass, { headers: { 'if-modified-since': first } })).status).toBe(200)
   })
 })

@@ -14,7 +14,7 @@ beforeEach(async () => {
   client = quietClient()
 })
 
-const open = { breaker_until: null }
+const open = { breaker_until: null, is_slow: true }
 const place = (edition: string | null = shop.edition_id) => ({ organization: shop.organization_id, edition })
 
 const take = async (orders: unknown[], options: Record<string, unknown> = {}) => {

@@ -82,7 +82,7 @@ describe('recoverWebhookDeliveries', () => {
 describe('testWebhook', () => {
   it('delivers the example of any kind to this endpoint only', async () => {
     const { post: ask, enqueued } = quietClient()
-    const [endpoint, other] = [await seedOwn(), await seedOwn({ events: ['consent.given'] })]
+    const [endpoint, other] = [await seedOwn({ is_slow: true }), await seedOwn({ events: ['consent.given'] })]
     const reply = await ask(`/v1/webhooks/${endpoint.id}/test`, { event: 'consent.given' }, world.people.EA.token)
     expect(reply.status).toBe(201)
     const path = `/v1/webhooks/${endpoint.id}/deliveries/${reply.body.id}`

@@ -1,7 +1,7 @@
 import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { answerSeal, openText } from '../../src/domain/consents/answer-seal.ts'
+import { answerSeal, openText } from '../../src/domain/accounts/answer-seal.ts'
 import { fromBase64, sha256, toHex } from '../../src/domain/text/encoding.ts'
 import worker from '../../src/index.ts'
 import { call, callWith, type Reply, type Request } from '../support/api.ts'
@@ -178,12 +178,12 @@ describe('an Idempotency-Key', () => {
     const key = newKey()
     const name = `Taken over ${next()}`
     await createEvent(key, name)
-    const died = async (leaseUntil: number) =>
+    const died = async (claimedUntil: number) =>
       env.DB.prepare(
         `update idempotency_keys set status = null, headers = null, body = null, claim_id = 'req_dead', claimed_until = ?
           where key_hash = ?`,
       )
-        .bind(leaseUntil, toHex(await sha256(key)))
+        .bind(claimedUntil, toHex(await sha256(key)))
         .run()
     await env.DB.prepare('delete from events where name = ?').bind(name).run()
     await died(Date.now() + 3_600_000)

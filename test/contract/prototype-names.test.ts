@@ -89,7 +89,7 @@ function* requestsOf(sample: Sample, queryNames: readonly string[]): Generator<A
       for (const extra of [keys, nestedKeys])
         yield { what, sample: changedBy((old) => ({ ...(old as object), ...extra })) }
     else
-      for (const text of [...textsAt(index), ...(path.at(-1) === 'expression' ? expressions : [])])
+      for (const text of [...findTexts(index), ...(path.at(-1) === 'expression' ? expressions : [])])
         yield {
           what: `${what}: ${text.slice(0, 60)}`,
           sample: changedBy(() => text),
@@ -102,7 +102,7 @@ function* requestsOf(sample: Sample, queryNames: readonly string[]): Generator<A
 const nameAt = (index: number): string => names[index % names.length] ?? ''
 
 /** Two of the names and all that is made of them: over all places, each name is used many times. */
-const textsAt = (index: number): string[] => [nameAt(index), nameAt(index + 1), ...texts]
+const findTexts = (index: number): string[] => [nameAt(index), nameAt(index + 1), ...texts]
 
 const isFault = (status: number) => status >= 500
 

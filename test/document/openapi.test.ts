@@ -23,7 +23,7 @@ interface Document {
 }
 
 const text = JSON.stringify(openApiDocument(routers))
-const document = resolveShared<Document>(JSON.parse(text) as object)
+const document = resolveShared(JSON.parse(text) as object) as Document
 const all = operations as readonly Operation[]
 const cases = all.map((operation) => [operation.id, operation] as const)
 

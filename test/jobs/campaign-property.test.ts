@@ -2,12 +2,11 @@ import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { RecipientEvent } from '../../src/domain/campaigns/recipient-events.ts'
-import { type Counters, counterNames, pendingOf } from '../../src/domain/campaigns/counters.ts'
+import { type Counters, counterNames, countPending } from '../../src/domain/campaigns/counters.ts'
 import { campaignLifecycle, isRunning } from '../../src/domain/campaigns/lifecycle.ts'
 import type { RecipientRow, RecipientsQuery } from '../../src/domain/campaigns/sender.ts'
-import { cancelCampaign } from '../../src/modules/campaigns/schedule/cancel.ts'
+import { cancelCampaign, retryFailedRecipients, sendCampaignNow } from '../../src/modules/campaigns/transitions.ts'
 import { findCampaign } from '../../src/modules/campaigns/queries.ts'
-import { retryFailed, sendCampaignNow } from '../../src/modules/campaigns/schedule/start.ts'
 import { type Conduct, conducts, type Engine, withEngine } from '../support/campaign-engine.ts'
 import { rowOf } from '../support/campaigns.ts'
 import { pageByHand, readPage, recipientsQuery } from '../support/recipient-lists.ts'
@@ -77,7 +76,7 @@ const suppress = (address: string) =>
   write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
     values (${crowd.organization}, 'email', ${address}, 'hard_bounce', 1) on conflict do nothing`)
 
-const verbs = { cancel: cancelCampaign, retry: retryFailed, 'send-now': sendCampaignNow }
+const verbs = { cancel: cancelCampaign, retry: retryFailedRecipients, 'send-now': sendCampaignNow }
 
 async function ask(engine: Engine, verb: keyof typeof verbs): Promise<void> {
   const { ctx } = engine
@@ -92,7 +91,7 @@ async function take(engine: Engine, one: Step): Promise<void> {
       engine.faultEvery = one.faults
       await engine.alarm()
       // After a crash the object is woken again.
-      if (isRunning(engine.store.record()?.status ?? '')) expect(engine.alarmAt).not.toBeNull()
+      if (isRunning(engine.store.readRecord()?.status ?? '')) expect(engine.alarmAt).not.toBeNull()
       break
     case 'consume':
       engine.faultEvery = one.faults
@@ -109,7 +108,7 @@ async function take(engine: Engine, one: Step): Promise<void> {
       const n = arrived[one.whom % Math.max(1, arrived.length)]
       const event = { n: n ?? 0, type: one.type, at: engine.now - one.ago }
       // Each is reported twice, and of opens an earlier one after the later.
-      if (n !== undefined) await engine.object.apply([event, { ...event, at: event.at - second }, event])
+      if (n !== undefined) await engine.object.applyEvents([event, { ...event, at: event.at - second }, event])
       break
     }
     case 'suppress':
@@ -148,12 +147,12 @@ function recount(rows: readonly RecipientRow[]): Counters {
 
 /** Holds at every moment: the numbers add up, no recipient got it twice, and the object's counters are correct. */
 function check(engine: Engine): void {
-  const record = engine.store.record()
+  const record = engine.store.readRecord()
   if (!record) return
   const rows = recipientsOf(engine)
   const counters = Object.fromEntries(counterNames.map((name) => [name, record[name]]))
   expect(counters).toEqual(recount(rows))
-  expect(pendingOf(record)).toBe(rows.filter(({ state }) => state === 'pending').length)
+  expect(countPending(record)).toBe(rows.filter(({ state }) => state === 'pending').length)
   for (const [n, times] of engine.provider.reached) expect([n, times]).toEqual([n, 1])
   for (const { n, state, reason } of rows) {
     const reached = engine.provider.reached.has(n)
@@ -163,7 +162,7 @@ function check(engine: Engine): void {
   }
   expect(campaignLifecycle.states).toContain(record.status)
   if (record.status === 'sent') expect(record.sent).toBeGreaterThan(0)
-  if (record.status === 'sent') expect(pendingOf(record)).toBe(0)
+  if (record.status === 'sent') expect(countPending(record)).toBe(0)
 }
 
 /** Any page has the recipients that match, in their order, and so has the next one. */
@@ -183,7 +182,7 @@ async function settle(engine: Engine): Promise<void> {
     engine.now += turn % 3 === 2 ? 130 * second : 11 * second
     check(engine)
     const row = await rowOf(engine.campaignId)
-    if (!isRunning(row.status) && !isRunning(engine.store.record()?.status ?? '')) {
+    if (!isRunning(row.status) && !isRunning(engine.store.readRecord()?.status ?? '')) {
       if (row.status !== 'failed' || turn > 40) break
       await ask(engine, 'send-now')
     }
@@ -211,7 +210,7 @@ function ends(deduplicates: boolean) {
         for (const [one, query] of steps) {
           await take(engine, one)
           check(engine)
-          if (query && engine.store.record()) checkList(engine, query)
+          if (query && engine.store.readRecord()) checkList(engine, query)
           const row = await rowOf(campaignId)
           // A new run begins to count anew; within one the row never goes back.
           if (row.revision < revision) expect(row.revision).toBeGreaterThanOrEqual(revision)
@@ -219,7 +218,7 @@ function ends(deduplicates: boolean) {
         }
         await settle(engine)
         check(engine)
-        const record = engine.store.record()
+        const record = engine.store.readRecord()
         const row = await rowOf(campaignId)
         expect(isRunning(row.status), `${row.status} at the end`).toBe(false)
         expect(row).toMatchObject({

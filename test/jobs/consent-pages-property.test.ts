@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { recordHash } from '../../src/domain/consents/consent-records.ts'
+import { hashRecord } from '../../src/domain/consents/consent-records.ts'
 import { sweepLapsed } from '../../src/modules/consents/jobs.ts'
 import { choose, eventsOf, give, pageOf, recordsOf } from '../support/consent-pages.ts'
 import { seedScene } from '../support/seeding/customers.ts'
@@ -175,7 +175,7 @@ describe('consents that pages and messages change in random order', () => {
           expect([record.number, record.previous_record_id]).toEqual([index + 1, before?.id ?? null])
           // The test moved the end of requests: their own hash is of what was written.
           if (record.status !== 'pending')
-            expect(record.record_hash).toBe(await recordHash(record, before?.record_hash ?? null))
+            expect(record.record_hash).toBe(await hashRecord(record, before?.record_hash ?? null))
         }
         expect((await eventsOf(scene.organization)).map(({ kind }) => kind)).toEqual(model.events)
         const mails = await mailsOf(scene)

@@ -6,7 +6,7 @@ import type { JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { answerConsent } from '../../src/modules/consents/answers/answer.ts'
-import { findSubject } from '../../src/modules/consents/answers/answer-queries.ts'
+import { findAnswerSubject } from '../../src/modules/consents/answers/answer-queries.ts'
 import { sweepConsents } from '../../src/modules/consents/jobs.ts'
 import { findConsent } from '../../src/modules/consents/queries.ts'
 import { updateConsent } from '../../src/modules/consents/update.ts'
@@ -130,7 +130,7 @@ async function play(moves: readonly Move[]): Promise<void> {
   async function attempt(database: Database, asked: Action, at: number): Promise<void> {
     for (let tries = 1; ; tries++)
       try {
-        const subject = await findSubject(ctxWith(database), shop.user, consent)
+        const subject = await findAnswerSubject(ctxWith(database), shop.user, consent)
         const input = { language: 'da' as const, method: 'api' as const, source: 'test', occurred_at: at }
         await answerConsent(ctxWith(database), subject, asked, input)
         return

@@ -131,7 +131,7 @@ describe('an import that is interrupted', () => {
       expect(await importNow(id)).toMatchObject({ created_orders: decided, position: { after: decided } })
     })
 
-    it('says what it has created', async () => {
+    it('reports the orders that it has created', async () => {
       const { id, decided } = await interrupted()
       const counters = { created_orders: decided, processed_rows: decided, progress: decided / orders }
       expect((await get(`/v1/data-imports/${id}`)).body).toMatchObject(counters)
@@ -176,14 +176,14 @@ describe('an import that is interrupted', () => {
       expect(await contentsOf(shop)).toMatchObject({ orders, users: orders })
     })
 
-    it('goes on where it was', async () => {
+    it('continues where it stopped', async () => {
       const { id } = await interrupted()
       await runToEnd(id)
       expect((await expectExact(shop, id)).row).toMatchObject({ status: 'completed', created_orders: orders })
       expect(await contentsOf(shop)).toMatchObject({ orders, users: orders })
     })
 
-    it('is cancelled with all that it created', async () => {
+    it('is cancelled with the orders that it created', async () => {
       const { id, decided } = await interrupted()
       await write(sql`update data_imports set status = 'cancelling', epoch = epoch + 1 where id = ${id}`)
       await runToEnd(id, 8)
@@ -192,7 +192,7 @@ describe('an import that is interrupted', () => {
       expect(row.row_counts).toMatchObject({ created: decided, cancelled: orders - decided })
     })
 
-    it('fails with all that it created, and goes on with another start', async () => {
+    it('fails with the orders that it created, and continues with another start', async () => {
       const { id, decided } = await interrupted()
       await later(id, sql`stalls = ${maxStalls}`)
       await sweepImports(importer().job)

@@ -76,7 +76,7 @@ describe('a file that cannot be read', () => {
 const compound = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]
 const wide = (text: string) => Array.from(text).flatMap((letter) => [letter.charCodeAt(0), 0])
 
-describe('a file that is no table', () => {
+describe('a file that is not a table', () => {
   it.each<[name: string, bytes: Uint8Array, status: number, code: string, detail: RegExp, upload?: RawUpload]>([
     ['no bytes', new Uint8Array(), 400, 'empty_file', /no bytes/],
     ['blank lines', csv('\r\n  \r\n'), 400, 'empty_file', /no text/],
@@ -88,7 +88,7 @@ describe('a file that is no table', () => {
       /password/i,
       xlsx,
     ],
-    ['bytes', Uint8Array.from({ length: 700 }, (_, at) => (at * 7) % 32), 415, 'unsupported_file_type', /Taken are/],
+    ['bytes', Uint8Array.from({ length: 700 }, (_, at) => (at * 7) % 32), 415, 'unsupported_file_type', /Upload PNG/],
     ['a web page', csv('<html><table><tr><td>Order;Name</td></tr></table>'), 415, 'unsupported_file_type', /HTML/i],
   ])('is refused when it is uploaded: %s', async (_, bytes, status, ...[code, detail, upload = {}]) => {
     const { organization_id } = await seedShop()
@@ -141,7 +141,7 @@ describe('a row that cannot be read', () => {
     expect(created.map(({ row }: { row: number }) => row)).toEqual([2, 5, 8])
   })
 
-  it('has a clear message when its order only takes items back', async () => {
+  it('has a clear message when its order only returns items', async () => {
     const tenant = await seedShop()
     const id = (
       await givenImport(tenant, lines(['Order ID;E-mail;Product;Quantity;Price', 'C-1;ane@example.dk;Ticket;-1;10,00']))

@@ -178,7 +178,7 @@ describe('eraseUser', () => {
     expect(found).toBeUndefined()
   })
 
-  it('makes no order of the person from rows that a consumer had already read', async () => {
+  it('creates no order of the erased person from rows that a consumer has already read', async () => {
     const mark = freshMark()
     await imported(mark)
     const email = `ane-${mark}@example.dk`

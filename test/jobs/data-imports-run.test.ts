@@ -23,7 +23,7 @@ beforeEach(async () => {
 })
 
 describe('the import of staged rows', () => {
-  it('makes one order of the rows with one key, adjacent or not, and stores the outcome of every row', async () => {
+  it('creates one order from the rows with one key, adjacent or not, and stores the outcome of every row', async () => {
     const [one, other] = [freshOrderId(), freshOrderId()]
     const of = (id: string, change: Record<string, unknown> = {}) =>
       aRow({ 'order.external_id': id, 'customer.email': `${id}@example.dk`.toLowerCase(), ...change })
@@ -53,7 +53,7 @@ describe('the import of staged rows', () => {
     expect(await contentsOf(shop)).toMatchObject({ orders: 2, purchases: 3, users: 2, products: 2 })
   })
 
-  it('imports an order whole or not at all: a row with an error keeps its order out, with a reason in the other rows', async () => {
+  it('imports an order completely or not at all: a row with an error refuses its order, and the other rows show why', async () => {
     const id = freshOrderId()
     const rows = [aRow({ 'order.external_id': id }), aBadRow({ 'order.external_id': id }), aRow()]
     // Both rows are the same customer's.
@@ -97,7 +97,7 @@ describe('the import of staged rows', () => {
     }
   })
 
-  it('uses the product mapping, and leaves out rows of ignored products', async () => {
+  it('uses the product mapping, and skips rows of ignored products', async () => {
     await runToEnd(await seedStarted(shop, [aRow({ 'item.product': 'Weekend' })]))
     const [weekend] = await db.all(sql<{ id: string }>`select id from products where edition_id = ${shop.edition_id}`)
     const [one, gone] = [freshOrderId(), freshOrderId()]

@@ -200,7 +200,7 @@ describe('one step of an undo', () => {
     expect(await afterOneStep(1)).toMatchObject({ undone_orders: 2 })
   })
 
-  it('has one order where several have more purchases than one import makes at once', async () => {
+  it('has one order if several have more purchases than a transaction of an import', async () => {
     expect(await afterOneStep(3)).toMatchObject({ undone_orders: 1 })
   })
 })

@@ -8,7 +8,7 @@ import { seedShop } from '../support/seeding/sales/orders.ts'
 const chunk = 25
 
 describe('the window of an import', () => {
-  it('has each order once, and forgets those that were decided however long it reads ahead', async () => {
+  it('has each order once, and forgets decided orders however far it reads ahead', async () => {
     const count = 400
     const window = new OrderWindow(db, await seedStarted(await seedShop(), many(count)))
     const numbers = (await window.next(0, chunk)).map(({ number }) => number)

@@ -23,7 +23,7 @@ function slowReader() {
   return { ...job, now: () => now, files: { ...job.files, open } }
 }
 
-it('a long workbook is copied until the time of a step is over, also when finding the position takes long', async () => {
+it('a long workbook is copied for the time of a step, even if reaching its position takes long', async () => {
   const tenant = await seedShop()
   const bytes = workbook({ sheets: [{ name: 'x', rows: textRow(1, ['Order ID', 'E-mail', 'Note']) + rows(2200) }] })
   const type = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'

@@ -18,7 +18,7 @@ async function sending(count: number) {
   const crowd = await seedCrowd(count)
   const { campaign } = await seedReady(crowd)
   await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-  for (let turn = 0; turn < 50 && (await stubOf(campaign.id).snapshot())?.status !== 'sending'; turn++)
+  for (let turn = 0; turn < 50 && (await stubOf(campaign.id).readSnapshot())?.status !== 'sending'; turn++)
     await alarm(campaign.id)
   const [person] = await env.DB.prepare('select id, seq, email from users where id = ?')
     .bind(crowd.people[0]?.id)
@@ -41,7 +41,7 @@ describe('a running campaign with an erased recipient', () => {
     const { id, person } = await sending(5)
     await post(`/v1/user/${person.id}/erase`, {})
     await sweepErasures(realJob())
-    expect(await stubOf(id).recipient(person.seq)).toMatchObject({ state: 'skipped', reason: 'inactive' })
+    expect(await stubOf(id).findRecipient(person.seq)).toMatchObject({ state: 'skipped', reason: 'inactive' })
     expect(await until(id, ['sent', 'failed'])).toMatchObject({ sent_count: 4, skipped_count: 1, total_recipients: 4 })
     expect(await statsOf(id)).toMatchObject({ total_recipients: 4, sent: 4, skipped: 1 })
     expect((await get(`/v1/campaigns/${id}/recipients?state=skipped`)).body.results).toMatchObject([
@@ -56,7 +56,7 @@ describe('a running campaign with an erased recipient', () => {
     const { id, person } = await sending(3)
     await inRecipientStore(id, (store) =>
       store.storage.sql.exec(
-        `insert into chunks (run, content, members, state, is_repeat, not_before, claim_id, claimed_until)
+        `insert into chunks (run, content_run, members, state, is_repeat, not_before, claim_id, claimed_until)
           values (1, 1, ?, ?, ?, 4102444800000, 'clm_test', 4102444800000)`,
         JSON.stringify([person.seq]),
         state,
@@ -66,12 +66,12 @@ describe('a running campaign with an erased recipient', () => {
     await post(`/v1/user/${person.id}/erase`, {})
     const now = Date.now()
     await sweepErasures(realJob())
-    expect(await stubOf(id).recipient(person.seq)).toMatchObject({ address: person.email, state: 'pending' })
+    expect(await stubOf(id).findRecipient(person.seq)).toMatchObject({ address: person.email, state: 'pending' })
     await inRecipientStore(id, (store) => store.storage.sql.exec("delete from chunks where claim_id = 'clm_test'"))
     await sweepErasures(realJob({ now: () => now + 30_000 }))
-    expect(await stubOf(id).recipient(person.seq)).toMatchObject({ address: person.email })
+    expect(await stubOf(id).findRecipient(person.seq)).toMatchObject({ address: person.email })
     await sweepErasures(realJob({ now: () => now + 90_000 }))
-    expect(await stubOf(id).recipient(person.seq)).toMatchObject({ address: `erased-${person.seq}` })
+    expect(await stubOf(id).findRecipient(person.seq)).toMatchObject({ address: `erased-${person.seq}` })
   })
 
   it('does not retry the message to that person', async () => {
@@ -85,7 +85,7 @@ describe('a running campaign with an erased recipient', () => {
     await until(id, ['sent', 'failed'])
     await post(`/v1/user/${person.id}/erase`, {})
     await sweepErasures(realJob())
-    expect(await stubOf(id).recipient(person.seq)).toMatchObject({ state: 'failed', detail: '' })
+    expect(await stubOf(id).findRecipient(person.seq)).toMatchObject({ state: 'failed', detail: '' })
     expect((await post(`/v1/campaigns/${id}/retry-failed`, {})).status).toBe(200)
     for (let turn = 0; turn < 5; turn++) {
       await alarm(id)

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type Client, Database } from '../../src/db/database.ts'
 import { newMeter } from '../../src/domain/meter.ts'
-import { addressHash } from '../../src/domain/messaging/suppressions.ts'
+import { hashAddress } from '../../src/domain/messaging/suppressions.ts'
 import { workOnImports } from '../../src/modules/data-imports/jobs.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 /** What the erasure of a customer leaves whose address took no mail. */
 async function leaveHash(address: string): Promise<void> {
-  const hash = await addressHash(shop.organization_id, { channel: 'email', address })
+  const hash = await hashAddress(shop.organization_id, { channel: 'email', address })
   await write(sql`insert into suppression_hashes (organization_id, channel, address_hash, reason, created_at)
     values (${shop.organization_id}, 'email', ${hash}, 'unsubscribed', 1)`)
 }

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { failure } from '../../src/domain/messaging/messaging.ts'
+import { createFailure } from '../../src/domain/messaging/messaging.ts'
 import { transactionalEmailLifecycle } from '../../src/domain/messaging/transactional-emails.ts'
 import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { aReceiptOrder, seedShopWithReceipts, type Shop } from '../support/seeding/sales/orders.ts'
@@ -15,10 +15,10 @@ const conducts: readonly Conduct[] = [
   'accept and lose the answer',
   'accept and die',
   'die',
-  failure('transient', 'http_500', ''),
-  failure('rate_limited', 'rate_limit', '', 90_000),
-  failure('configuration', 'invalid_api_key', ''),
-  failure('sender', 'validation_error', ''),
+  createFailure('transient', 'http_500', ''),
+  createFailure('rate_limited', 'rate_limit', '', 90_000),
+  createFailure('configuration', 'invalid_api_key', ''),
+  createFailure('sender', 'validation_error', ''),
 ]
 
 type Step =

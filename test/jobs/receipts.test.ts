@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { suppressions } from '../../src/db/schema/consents.ts'
 import { emailMessages } from '../../src/db/schema/messaging/email-messages.ts'
 import { insert, update } from '../../src/db/write.ts'
-import { failure, type SendFailure } from '../../src/domain/messaging/messaging.ts'
+import { createFailure, type SendFailure } from '../../src/domain/messaging/messaging.ts'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { aReceiptOrder, seedShopWithReceipts, type Shop } from '../support/seeding/sales/orders.ts'
@@ -29,7 +29,7 @@ const only = async (shop: Shop) => {
   return row
 }
 const refuses = (kind: SendFailure, retryAfterMs: number | null = null) =>
-  failure(kind, `said_${kind}`, 'why', retryAfterMs)
+  createFailure(kind, `said_${kind}`, 'why', retryAfterMs)
 
 describe('the consumer of receipts', () => {
   it('sends fifty receipts, each once and under its own key', async () => {

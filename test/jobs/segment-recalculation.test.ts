@@ -139,7 +139,7 @@ describe('a consumer that crashes', () => {
     expect(await membersNow(id)).toEqual(people.map((person) => person.id))
   })
 
-  it('or whose message is lost, is continued by the sweep', async () => {
+  it('is replaced by the sweep, also when the message is lost', async () => {
     const { machine, message, id } = await given()
     await machine.takeDying([message], size, { roundTrip: 2, when: 'after' })
     await sweepCalculations(machine.job)
@@ -151,7 +151,7 @@ describe('a consumer that crashes', () => {
     expect((await segmentNow(id)).status).toBe('ready')
   })
 
-  it('for a quarter of an hour makes the calculation fail', async () => {
+  it('makes the calculation fail after a quarter of an hour', async () => {
     const { machine, message, id } = await given()
     await machine.takeDying([message], size, { roundTrip: 2, when: 'after' })
     machine.advance(lostAfterMs + 1000)
@@ -169,7 +169,7 @@ describe('a consumer that crashes', () => {
 })
 
 describe('messages of calculations', () => {
-  it('make one calculation when they are repeated, at once or late', async () => {
+  it('run one calculation when they arrive several times', async () => {
     const { machine, message, id } = await given()
     await Promise.all([machine.take([message], size), machine.take([message, message], size)])
     const ready = await segmentNow(id)
@@ -179,7 +179,7 @@ describe('messages of calculations', () => {
     expect(await setsOf(ready.seq)).toEqual([{ epoch: 1, n: 5 }])
   })
 
-  it('are taken from the queue, and unknown ones are acknowledged', async () => {
+  it('are read from the queue, and unknown messages are acknowledged', async () => {
     const { message, id } = await given()
     const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const bodies = [message, { type: 'segment.calculate', segment_id: 7 }]
@@ -278,7 +278,7 @@ describe('an expression', () => {
     expect((await segmentNow(id)).error_message).toContain('gone')
   })
 
-  it('excludes people for whom it is an error, and no others', async () => {
+  it('excludes only the people for whom it is an error', async () => {
     const { machine, message, id, people } = await given({ expression: 'user.metadata.age > 18.0' })
     await db.batch([
       sql`update users set metadata = '{"age": 20}' where id = ${people[1]?.id ?? ''}`,

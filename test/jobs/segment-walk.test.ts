@@ -37,7 +37,7 @@ describe('the walk of a calculation through an organisation', () => {
     expect((await membersNow(id)).toSorted()).toEqual(ids)
   })
 
-  it('knows of each calculation how many people there are', async () => {
+  it('counts the people at the start of each calculation', async () => {
     await calculator().take([await begin()], size)
     await seedPeople({ organization }, [{}, {}])
     const message = await begin()
@@ -46,7 +46,7 @@ describe('the walk of a calculation through an organisation', () => {
     expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 7, walked_count: 8, population_count: 7 })
   })
 
-  it('visits those with and without a number or a visit', async () => {
+  it('visits people with and without a phone number or a visit', async () => {
     for (const [index, change] of [
       sql`phone_number = null`,
       sql`last_seen_at = 1`,
@@ -77,7 +77,7 @@ async function takeSteps(segment: string, peopleAStep: number) {
 }
 
 describe('the steps of a calculation through an organisation', () => {
-  it('have no more people than they may, and each person once, whenever people joined', async () => {
+  it('test at most the given number of people, and each person once', async () => {
     const person = fc.record({
       created_at: fc.oneof(fc.constantFrom(-5, 0, 7), fc.integer({ min: -50, max: 50 }), fc.integer({ max: 1e12 })),
       phone_number: fc.boolean(),
@@ -125,7 +125,7 @@ describe('a condition on a column of people that has an index', () => {
     return machine.meter.rows_read
   }
 
-  it.each(['organisation', 'edition'])('leads no step through all people of an %s', async (of) => {
+  it.each(['organisation', 'edition'])('never makes a step read all people of an %s', async (of) => {
     const organisation = await givenOrganization()
     const { id: edition } = await seedEdition(organisation)
     const seen = Array.from({ length: steps * peopleAStep }, (_, at) => ({ last_seen_at: at + 1, created_at: at + 1 }))

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { JobCtx } from '../../src/context.ts'
-import { endRegistration, takeRegistration } from '../../src/modules/wallet/apple/phone-requests.ts'
-import { receiveGoogleCallback } from '../../src/modules/wallet/google/google-callback.ts'
+import { handleUnregistration, handleRegistration } from '../../src/modules/wallet/apple/phone-requests.ts'
+import { receiveGoogleCallback } from '../../src/modules/wallet/google-callback.ts'
 import { realJob } from '../support/campaigns.ts'
 import { callbackBody, givenGoogleKeys, kindsOf, passRow, registrationsOf } from '../support/wallet.ts'
 import { givenPass, type Pass } from '../support/seeding/sales/wallet-passes.ts'
@@ -40,8 +40,8 @@ function act(pass: Pass, one: { device: string; registers: boolean; crash: 'none
   const job = jobFor(one.crash)
   const request = requestOf(pass, one.device)
   return one.registers
-    ? takeRegistration(job, request, async () => ({ pushToken: 'push' }))
-    : endRegistration(job, request)
+    ? handleRegistration(job, request, async () => ({ pushToken: 'push' }))
+    : handleUnregistration(job, request)
 }
 
 it('each first and each last phone is announced exactly once, in any order, with repeats and crashes', async () => {

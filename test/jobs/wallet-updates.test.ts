@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { JobCtx } from '../../src/context.ts'
 import type { PassesGateway, Push } from '../../src/gateways/passes/passes.ts'
 import { sweepPurchases } from '../../src/modules/purchases/jobs.ts'
-import { passChanged } from '../../src/modules/wallet/index.ts'
+import { markPassesChanged } from '../../src/modules/wallet/index.ts'
 import { sweepCallbacks, sweepPassUpdates } from '../../src/modules/wallet/jobs.ts'
 import { get, post, remove } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'
@@ -32,7 +32,7 @@ function jobWith(passes: Partial<PassesGateway> = {}, minutes = 0): JobCtx {
 }
 
 const change = (purchase: string, status: string) =>
-  write(sql`update purchases set status = ${status} where id = ${purchase}`, passChanged([purchase], Date.now()))
+  write(sql`update purchases set status = ${status} where id = ${purchase}`, markPassesChanged([purchase], Date.now()))
 
 const updatesOf = async (pass: string) =>
   (await capturedOf(pass)).filter(({ subject }) => subject !== 'issued' && !subject.startsWith('Pass for'))

@@ -16,27 +16,27 @@ const startRow = (campaignId: string, now: number) =>
     .bind(campaignId, now)
     .run()
 
-const stubOf = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))
+const getStub = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))
 
-/** A clock by which every shift is over as soon as it has begun. */
-function shortShift(): () => number {
+/** A clock that ends the time of a consumer after its first chunk. */
+function createShortClock(): () => number {
   let asked = 0
   return () => Date.now() + (asked++ === 0 ? 0 : 25_000)
 }
 
 describe('the object of a campaign', () => {
-  it('continues where it was when it is evicted in the middle', async () => {
+  it('continues without loss or repetition after it was evicted', async () => {
     const crowd = await seedCrowd(1000)
     const { campaign } = await seedReady(crowd)
     const { id } = campaign
     await post(`/v1/campaigns/${id}/send-now`, {})
-    for (let turn = 0; turn < 50 && (await stubOf(id).snapshot())?.status !== 'sending'; turn++) await alarm(id)
-    await consume(id, realJob({ now: shortShift() }))
-    const before = await stubOf(id).snapshot()
+    for (let turn = 0; turn < 50 && (await getStub(id).readSnapshot())?.status !== 'sending'; turn++) await alarm(id)
+    await consume(id, realJob({ now: createShortClock() }))
+    const before = await getStub(id).readSnapshot()
     expect(before?.sent).toBeGreaterThan(0)
     expect(before?.sent).toBeLessThan(1000)
-    await evictDurableObject(stubOf(id))
-    expect(await stubOf(id).snapshot()).toMatchObject({ sent: before?.sent, total: 1000, status: 'sending' })
+    await evictDurableObject(getStub(id))
+    expect(await getStub(id).readSnapshot()).toMatchObject({ sent: before?.sent, total: 1000, status: 'sending' })
     const row = await until(id, ['sent', 'failed'])
     expect(row).toMatchObject({ status: 'sent', sent_count: 1000, failed_count: 0 })
     const references = (await capturedOf(id)).map(({ reference }) => reference)
@@ -74,14 +74,14 @@ describe('the object of a campaign', () => {
 })
 
 describe('the start of a campaign', () => {
-  it('begins again when the members that it was reading were deleted, and loses no recipient', async () => {
+  it('loses no recipient when the segment is recalculated meanwhile', async () => {
     const crowd = await seedCrowd(3)
     const { campaign, segment } = await seedReady(crowd)
     await startRow(campaign.id, Date.now())
     await withEngine(campaign.id, { deduplicates: true }, async (engine) => {
       let swept = 0
       engine.meanwhile = async () => {
-        if (engine.store.record()?.step !== 'members' || swept++ > 0) return
+        if (engine.store.readRecord()?.step !== 'members' || swept++ > 0) return
         await write(
           sql`delete from segment_members where segment_seq = ${segment.seq}`,
           sql`update segments set epoch = epoch + 1, members_epoch = epoch + 1 where id = ${segment.id}`,
@@ -90,13 +90,13 @@ describe('the start of a campaign', () => {
       await engine.wake()
       for (let turn = 0; turn < 5; turn++) await engine.alarm()
       expect(swept).toBeGreaterThan(0)
-      expect(await engine.object.snapshot()).toMatchObject({ status: 'sending', total: 3, user_count: 3 })
+      expect(await engine.object.readSnapshot()).toMatchObject({ status: 'sending', total: 3, user_count: 3 })
     })
   })
 })
 
 /** A campaign with this many recipients, before any message is sent. */
-async function calculated(
+async function withCalculatedCampaign(
   people: number,
   deduplicates: boolean,
   work: (engine: Engine, crowd: Crowd, id: string) => Promise<void>,
@@ -112,88 +112,90 @@ async function calculated(
 }
 
 describe('events of messages', () => {
-  it('do not keep the object from its other work when they never stop', async () => {
-    await calculated(5, true, async (engine, crowd) => {
+  it('do not delay the projection when they never stop', async () => {
+    await withCalculatedCampaign(5, true, async (engine, crowd) => {
       await engine.consume(1)
       await engine.alarm()
       engine.now += 60_000
       const reportedAt = engine.now
       for (const { seq } of crowd.people) {
         engine.now += 1000
-        await engine.object.apply([{ n: seq, type: 'opened', at: engine.now }])
+        await engine.object.applyEvents([{ n: seq, type: 'opened', at: engine.now }])
         expect(engine.alarmAt).toBeLessThanOrEqual(reportedAt + 3000)
       }
     })
   })
 
-  it('are counted, whenever they arrive', async () => {
-    await calculated(5, true, async (engine, crowd, id) => {
+  it('are counted even when they arrive while the alarm works', async () => {
+    await withCalculatedCampaign(5, true, async (engine, crowd, id) => {
       await engine.consume(1)
       await engine.alarm()
       expect((await rowOf(id)).status).toBe('sent')
       for (const [moment, { seq }] of crowd.people.entries()) {
         let asked = 0
         engine.meanwhile = async () => {
-          if (asked++ === moment) await engine.object.apply([{ n: seq, type: 'opened', at: engine.now }])
+          if (asked++ === moment) await engine.object.applyEvents([{ n: seq, type: 'opened', at: engine.now }])
         }
         engine.now += 60_000
         await engine.alarm()
         engine.meanwhile = async () => undefined
-        const { opened } = (await engine.object.snapshot()) ?? { opened: 0 }
+        const { opened } = (await engine.object.readSnapshot()) ?? { opened: 0 }
         if ((await rowOf(id)).opened_count < opened) expect([moment, engine.alarmAt]).not.toContain(null)
       }
-      expect((await engine.object.snapshot())?.opened).toBeGreaterThan(1)
+      expect((await engine.object.readSnapshot())?.opened).toBeGreaterThan(1)
     })
   })
 
-  it('of a message whose sending was not reported use the first event as the time of sending', async () => {
-    await calculated(1, true, async (engine, crowd) => {
+  it('set the time of sending when no consumer reported it', async () => {
+    await withCalculatedCampaign(1, true, async (engine, crowd) => {
       engine.provider.script = ['dies after']
       await engine.consume(1)
       const n = crowd.people[0]?.seq ?? 0
       const at = engine.now + 1000
-      await engine.object.apply([
+      await engine.object.applyEvents([
         { n, type: 'delivered', at },
         { n, type: 'clicked', at: at + 5000, is_visit: true },
       ])
-      expect((await engine.object.recipient(n))?.sent_at).toBe(at)
-      expect(await engine.object.snapshot()).toMatchObject({ sent: 1, clicked: 1, opened: 1, machine_opened: 0 })
+      expect((await engine.object.findRecipient(n))?.sent_at).toBe(at)
+      expect(await engine.object.readSnapshot()).toMatchObject({ sent: 1, clicked: 1, opened: 1, machine_opened: 0 })
     })
   })
 
   it('never count more unsubscribed people than recipients', async () => {
-    await calculated(4, true, async (engine, crowd) => {
+    await withCalculatedCampaign(4, true, async (engine, crowd) => {
       await engine.consume(1)
       const [first, second, third] = crowd.people.map(({ seq }) => seq)
       const at = engine.now + 60_000
-      await engine.object.apply([{ n: first ?? 0, type: 'delivered', at }])
-      await engine.object.apply([first, second, third].map((n) => ({ n: n ?? 0, type: 'unsubscribed' as const, at })))
-      expect(await engine.object.snapshot()).toMatchObject({ sent: 4, delivered: 3, unsubscribed: 3, opened: 0 })
+      await engine.object.applyEvents([{ n: first ?? 0, type: 'delivered', at }])
+      await engine.object.applyEvents(
+        [first, second, third].map((n) => ({ n: n ?? 0, type: 'unsubscribed' as const, at })),
+      )
+      expect(await engine.object.readSnapshot()).toMatchObject({ sent: 4, delivered: 3, unsubscribed: 3, opened: 0 })
     })
   })
 })
 
 /** A campaign to 40 people whose calls end like this, one after another. */
 const play = (script: Conduct[], deduplicates: boolean, work: (engine: Engine, id: string) => Promise<void>) =>
-  calculated(40, deduplicates, async (engine, _, id) => {
+  withCalculatedCampaign(40, deduplicates, async (engine, _, id) => {
     engine.provider.script = [...script]
     await engine.consume(1)
     await work(engine, id)
   })
 
 describe('faults of the provider', () => {
-  it('in its configuration stop the campaign, and the rest can be retried', async () => {
+  it('in the configuration stop the campaign, which can be retried', async () => {
     await play(['ok', 'wrong key'], false, async (engine, id) => {
       await engine.alarm()
       const row = await rowOf(id)
       expect(row.status).toBe('failed')
       expect(row.error_message).toBe('test_configuration: as the test wants it')
       expect(row.sent_count).toBe(engine.provider.reached.size)
-      expect(await engine.object.retryable()).toBe(40 - row.sent_count)
+      expect(await engine.object.countRetryable()).toBe(40 - row.sent_count)
     })
   })
 
-  it('in its rate delay the whole campaign as long as the provider asks', async () => {
+  it('of the rate limit pause the campaign as long as the provider asks', async () => {
     await play(['rate limited', 'rate limited', 'rate limited', 'rate limited'], true, async (engine) => {
       const calls = engine.provider.calls
       engine.now += 29_000
@@ -205,7 +207,7 @@ describe('faults of the provider', () => {
     })
   })
 
-  it('in its rate stop the calls of the chunk, and those who were not called for are called for once', async () => {
+  it('of the rate limit stop the calls of the chunk, whose other recipients get one message later', async () => {
     await play(['ok', 'rate limited'], false, async (engine, id) => {
       expect(engine.provider.calls).toBe(2)
       engine.now += 31_000
@@ -216,24 +218,24 @@ describe('faults of the provider', () => {
     })
   })
 
-  it('without an answer end as unknown, and are not sent again, when the provider does not deduplicate', async () => {
+  it('without an answer leave recipients as unknown, to whom nothing is sent again without deduplication', async () => {
     await play(['taken, and no answer'], false, async (engine, id) => {
       await engine.alarm()
-      const { sent, failed } = (await engine.object.snapshot()) ?? { sent: 0, failed: 0 }
+      const { sent, failed } = (await engine.object.readSnapshot()) ?? { sent: 0, failed: 0 }
       expect([sent, failed]).toEqual([30, 10])
-      expect(await engine.object.retryable()).toBe(0)
+      expect(await engine.object.countRetryable()).toBe(0)
       const page = { page: 1, size: 100, after: null }
-      const { rows } = await engine.object.recipients({ state: 'failed', ordering: [], page })
+      const { rows } = await engine.object.listRecipients({ state: 'failed', ordering: [], page })
       expect(new Set(rows.map(({ reason }) => reason))).toEqual(new Set(['unknown']))
       // An event proves that one of them has it after all.
-      await engine.object.apply([{ n: rows[0]?.n ?? 0, type: 'delivered', at: engine.now }])
-      expect(await engine.object.snapshot()).toMatchObject({ sent: 31, failed: 9, delivered: 1 })
+      await engine.object.applyEvents([{ n: rows[0]?.n ?? 0, type: 'delivered', at: engine.now }])
+      expect(await engine.object.readSnapshot()).toMatchObject({ sent: 31, failed: 9, delivered: 1 })
       expect([...engine.provider.reached.values()].every((times) => times === 1)).toBe(true)
       expect((await rowOf(id)).status).toBe('sent')
     })
   })
 
-  it('that are temporary are retried until all recipients are done', async () => {
+  it('that are temporary are retried until every recipient has one message', async () => {
     await play(
       ['refused until later', 'no answer', 'taken, and refused until later', 'dies after'],
       true,
@@ -253,7 +255,7 @@ describe('faults of the provider', () => {
 })
 
 describe('large messages', () => {
-  it('are sent in smaller calls, which are split in the same way when they are repeated', async () => {
+  it('are sent in smaller calls, which a retry repeats unchanged', async () => {
     const crowd = await seedCrowd(40)
     const { campaign, message } = await seedReady(crowd)
     const heavy = `{% for i in (1..50) %}{% for j in (1..50) %}${'x'.repeat(80)}{% endfor %}{% endfor %}`
@@ -281,13 +283,13 @@ describe('large messages', () => {
 })
 
 describe('cancelling in the middle', () => {
-  it('stops within the current chunk, and the numbers stay correct', async () => {
+  it('stops after the current chunk, with correct counts', async () => {
     const crowd = await seedCrowd(600)
     const { campaign } = await seedReady(crowd)
     const { id } = campaign
     await post(`/v1/campaigns/${id}/send-now`, {})
-    for (let turn = 0; turn < 50 && (await stubOf(id).snapshot())?.status !== 'sending'; turn++) await alarm(id)
-    await consume(id, realJob({ now: shortShift() }))
+    for (let turn = 0; turn < 50 && (await getStub(id).readSnapshot())?.status !== 'sending'; turn++) await alarm(id)
+    await consume(id, realJob({ now: createShortClock() }))
     const reply = await post(`/v1/campaigns/${id}/cancel`, {})
     expect([reply.status, reply.body.status]).toEqual([200, 'cancelled'])
     await consume(id)

@@ -1,9 +1,8 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { pendingOf } from '../../src/domain/campaigns/counters.ts'
+import { countPending } from '../../src/domain/campaigns/counters.ts'
 import type { RecipientRow, RecipientsQuery } from '../../src/domain/campaigns/sender.ts'
 import { recipientStates } from '../../src/domain/campaigns/sending-policy.ts'
-import { eraseRecipient } from '../../src/objects/campaign/erasure.ts'
 import { selectRecipients } from '../../src/objects/campaign/recipient-list.ts'
 import type { RecipientStore } from '../../src/objects/campaign/recipient-store.ts'
 import type { RecipientOutcome } from '../../src/objects/campaign/schema.ts'
@@ -56,10 +55,10 @@ function take(store: RecipientStore, one: typeof act extends fc.Arbitrary<infer 
       const events = one.numbers.map((n) => ({ n, type: one.type, at: 10_000 }))
       // The object records first that the messages were sent.
       store.recordOutcomes(new Map(one.numbers.map((n) => [n, sent])), false)
-      return void store.stamp(events)
+      return void store.stampEvents(events)
     }
     case 'erase':
-      return one.numbers.forEach((n) => void eraseRecipient(store, n))
+      return one.numbers.forEach((n) => void store.erase(n))
     case 'remove':
       return store.removeUnsent(['unreachable'])
     case 'reopen':
@@ -88,7 +87,7 @@ it('lists who matches any filter in any order, whatever becomes of them and of t
       fc.asyncProperty(steps, async (all) => {
         await store.storage.deleteAll()
         store.createTables()
-        store.open('campaign')
+        store.ensureRecord('campaign')
         addPeople(store, 30, 60)
         let cursor: RecipientsQuery | null = null
         for (const [one, query] of all) {
@@ -97,9 +96,9 @@ it('lists who matches any filter in any order, whatever becomes of them and of t
           const after = expectPage(query)?.after
           if (after) cursor = { ...query, page: { ...query.page, after } }
         }
-        const record = store.record()
+        const record = store.readRecord()
         const counters = {
-          pending: record && pendingOf(record),
+          pending: record && countPending(record),
           sent: record?.sent,
           failed: record?.failed,
           skipped: record?.skipped,

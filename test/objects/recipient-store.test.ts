@@ -5,7 +5,7 @@ import type { NewRecipient } from '../../src/domain/campaigns/sender.ts'
 import { RecipientStore } from '../../src/objects/campaign/recipient-store.ts'
 import { freshId } from '../support/seeding/rows.ts'
 
-const aRecipient = (n: number, address: string): NewRecipient => ({
+const buildRecipient = (n: number, address: string): NewRecipient => ({
   n,
   user_id: `usr_${n}`,
   address,
@@ -18,23 +18,23 @@ function withStore(work: (store: RecipientStore, storage: DurableObjectStorage) 
   const id = freshId('campaign')
   return runInDurableObject(env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id)), (_, state) => {
     const store = new RecipientStore(state.storage)
-    store.open(id)
+    store.ensureRecord(id)
     work(store, state.storage)
   })
 }
 
 const sent = { to: 'sent', provider_id: 'sms-1', at: 5 } as const
 
-const statesOf = (store: RecipientStore, numbers: readonly number[]) =>
-  store.recipients(numbers).map(({ n, state, reason }) => [n, state, reason])
+const listStates = (store: RecipientStore, numbers: readonly number[]) =>
+  store.listRecipients(numbers).map(({ n, state, reason }) => [n, state, reason])
 
 describe('unique addresses', () => {
   it('are required of recipients who are added in a later run, too', () =>
     withStore((store) => {
-      store.addRecipients([aRecipient(1, '+4520123456'), aRecipient(2, '+4520123456')], 'sms')
+      store.addRecipients([buildRecipient(1, '+4520123456'), buildRecipient(2, '+4520123456')], 'sms')
       store.recordOutcomes(new Map([[1, sent]]), false)
-      store.addRecipients([aRecipient(3, '+4520123456'), aRecipient(4, '+4520123457')], 'sms')
-      expect(statesOf(store, [1, 2, 3, 4])).toEqual([
+      store.addRecipients([buildRecipient(3, '+4520123456'), buildRecipient(4, '+4520123457')], 'sms')
+      expect(listStates(store, [1, 2, 3, 4])).toEqual([
         [1, 'sent', null],
         [2, 'skipped', 'duplicate_address'],
         [3, 'skipped', 'duplicate_address'],
@@ -44,37 +44,37 @@ describe('unique addresses', () => {
 
   it('are required across pages, and after the object has started anew', () =>
     withStore((store, storage) => {
-      store.addRecipients([aRecipient(1, '+4520123456')], 'sms')
-      store.addRecipients([aRecipient(2, '+4520123456')], 'sms')
-      const anew = new RecipientStore(storage)
-      anew.addRecipients([aRecipient(2, '+4520123456'), aRecipient(3, '+4520123456')], 'sms')
-      expect(statesOf(anew, [1, 2, 3])).toEqual([
+      store.addRecipients([buildRecipient(1, '+4520123456')], 'sms')
+      store.addRecipients([buildRecipient(2, '+4520123456')], 'sms')
+      const restarted = new RecipientStore(storage)
+      restarted.addRecipients([buildRecipient(2, '+4520123456'), buildRecipient(3, '+4520123456')], 'sms')
+      expect(listStates(restarted, [1, 2, 3])).toEqual([
         [1, 'pending', null],
         [2, 'skipped', 'duplicate_address'],
         [3, 'skipped', 'duplicate_address'],
       ])
-      expect(anew.record()).toMatchObject({ total: 1, skipped: 2 })
+      expect(restarted.readRecord()).toMatchObject({ total: 1, skipped: 2 })
     }))
 
   it('are free again when their recipient was skipped, removed or not added', () =>
     withStore((store) => {
-      store.addRecipients([aRecipient(1, '+4520123451'), aRecipient(2, '+4520123452')], 'sms')
+      store.addRecipients([buildRecipient(1, '+4520123451'), buildRecipient(2, '+4520123452')], 'sms')
       const outcome = { to: 'skipped', reason: 'inactive', code: '', detail: '' } as const
       store.recordOutcomes(new Map([[1, outcome]]), false)
-      store.addRecipients([aRecipient(3, '+4520123451')], 'sms')
-      expect(statesOf(store, [1, 3])).toEqual([
+      store.addRecipients([buildRecipient(3, '+4520123451')], 'sms')
+      expect(listStates(store, [1, 3])).toEqual([
         [1, 'skipped', 'inactive'],
         [3, 'pending', null],
       ])
       store.removeUnsent([])
       expect(() =>
         store.transaction(() => {
-          store.addRecipients([aRecipient(4, '+4520123454')], 'sms')
+          store.addRecipients([buildRecipient(4, '+4520123454')], 'sms')
           throw new Error('a fault')
         }),
       ).toThrow('a fault')
-      store.addRecipients([aRecipient(5, '+4520123452'), aRecipient(6, '+4520123454')], 'sms')
-      expect(statesOf(store, [1, 2, 3, 4, 5, 6])).toEqual([
+      store.addRecipients([buildRecipient(5, '+4520123452'), buildRecipient(6, '+4520123454')], 'sms')
+      expect(listStates(store, [1, 2, 3, 4, 5, 6])).toEqual([
         [5, 'pending', null],
         [6, 'pending', null],
       ])
@@ -82,13 +82,13 @@ describe('unique addresses', () => {
 
   it('are not those that a known recipient has got since', () =>
     withStore((store) => {
-      store.addRecipients([aRecipient(1, '+4520123451')], 'sms')
+      store.addRecipients([buildRecipient(1, '+4520123451')], 'sms')
       store.recordOutcomes(new Map([[1, sent]]), false)
       store.addRecipients(
-        [aRecipient(1, '+4520123452'), aRecipient(2, '+4520123452'), aRecipient(3, '+4520123451')],
+        [buildRecipient(1, '+4520123452'), buildRecipient(2, '+4520123452'), buildRecipient(3, '+4520123451')],
         'sms',
       )
-      expect(statesOf(store, [1, 2, 3])).toEqual([
+      expect(listStates(store, [1, 2, 3])).toEqual([
         [1, 'sent', null],
         [2, 'pending', null],
         [3, 'skipped', 'duplicate_address'],
@@ -98,28 +98,28 @@ describe('unique addresses', () => {
 
 describe('recipients who wait', () => {
   const many = (first: number, count: number) =>
-    Array.from({ length: count }, (_, index) => aRecipient(first + index, `a${first + index}@example.dk`))
+    Array.from({ length: count }, (_, index) => buildRecipient(first + index, `a${first + index}@example.dk`))
 
   it('are found also when they came in another order, and are added once', () =>
     withStore((store) => {
-      store.addRecipients([aRecipient(7, 'g'), aRecipient(3, 'c')], 'email')
-      store.addRecipients([aRecipient(5, 'e'), aRecipient(7, 'other'), aRecipient(9, 'i')], 'email')
-      expect(store.recipients([3, 5, 7, 9]).map(({ n, address }) => [n, address])).toEqual([
+      store.addRecipients([buildRecipient(7, 'g'), buildRecipient(3, 'c')], 'email')
+      store.addRecipients([buildRecipient(5, 'e'), buildRecipient(7, 'other'), buildRecipient(9, 'i')], 'email')
+      expect(store.listRecipients([3, 5, 7, 9]).map(({ n, address }) => [n, address])).toEqual([
         [3, 'c'],
         [5, 'e'],
         [7, 'g'],
         [9, 'i'],
       ])
-      expect(store.record()).toMatchObject({ total: 4 })
+      expect(store.readRecord()).toMatchObject({ total: 4 })
     }))
 
   it('are handed out in the order of numbers', () =>
     withStore((store) => {
       store.addRecipients(many(1, 130), 'email')
-      const record = store.record()
+      const record = store.readRecord()
       if (!record) throw new Error('no record')
-      const after = (cut_after: number, limit: number) => {
-        const numbers = store.pendingAfter({ ...record, cut_after }, limit)
+      const after = (chunked_up_to: number, limit: number) => {
+        const numbers = store.listPending({ ...record, chunked_up_to }, limit)
         return [numbers[0], numbers.at(-1), numbers.length]
       }
       expect([after(0, 100), after(100, 100), after(70, 9), after(130, 1)]).toEqual([
@@ -133,13 +133,15 @@ describe('recipients who wait', () => {
         [1, 101, 100],
         [51, 130, 79],
       ])
-      expect(store.recipients([60])).toMatchObject([{ state: 'sent', provider_id: 'sms-1', sent_at: 5, attempts: 1 }])
-      expect(store.record()).toMatchObject({ total: 130, sent: 1 })
+      expect(store.listRecipients([60])).toMatchObject([
+        { state: 'sent', provider_id: 'sms-1', sent_at: 5, attempts: 1 },
+      ])
+      expect(store.readRecord()).toMatchObject({ total: 130, sent: 1 })
     }))
 
   it('are as before after a fault, and new after they were replaced', () =>
     withStore((store) => {
-      const addressOf = (n: number) => store.recipients([n]).map(({ address }) => address)
+      const addressOf = (n: number) => store.listRecipients([n]).map(({ address }) => address)
       const fail = (work: () => void) =>
         expect(() =>
           store.transaction(() => {
@@ -148,16 +150,16 @@ describe('recipients who wait', () => {
           }),
         ).toThrow('a fault')
       fail(() => {
-        store.addRecipients([aRecipient(1, 'first')], 'email')
+        store.addRecipients([buildRecipient(1, 'first')], 'email')
         expect(addressOf(1)).toEqual(['first'])
       })
-      store.addRecipients([aRecipient(1, 'second')], 'email')
+      store.addRecipients([buildRecipient(1, 'second')], 'email')
       expect(addressOf(1)).toEqual(['second'])
       fail(() => store.recordOutcomes(new Map([[1, sent]]), false))
-      expect(statesOf(store, [1])).toEqual([[1, 'pending', null]])
+      expect(listStates(store, [1])).toEqual([[1, 'pending', null]])
       store.removeUnsent([])
       expect(addressOf(1)).toEqual([])
-      store.addRecipients([aRecipient(1, 'third')], 'email')
+      store.addRecipients([buildRecipient(1, 'third')], 'email')
       expect(addressOf(1)).toEqual(['third'])
     }))
 
@@ -168,9 +170,9 @@ describe('recipients who wait', () => {
       store.removeUnsent([])
       store.addRecipients(many(1, 10), 'email')
       store.reopen(['unreachable'])
-      const record = store.record()
-      expect(record && store.pendingAfter(record, 100)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
-      expect(record && store.pendingAfter({ ...record, cut_after: 3 }, 3)).toEqual([4, 5, 6])
+      const record = store.readRecord()
+      expect(record && store.listPending(record, 100)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+      expect(record && store.listPending({ ...record, chunked_up_to: 3 }, 3)).toEqual([4, 5, 6])
     }))
 })
 
@@ -181,7 +183,7 @@ describe('outcomes', () => {
   it('of a sent recipient are final, and prevail over every other', () =>
     withStore((store) => {
       store.addRecipients(
-        [1, 2, 3, 4].map((n) => aRecipient(n, `a${n}`)),
+        [1, 2, 3, 4].map((n) => buildRecipient(n, `a${n}`)),
         'email',
       )
       const outcomes = [
@@ -192,12 +194,12 @@ describe('outcomes', () => {
       ] as const
       for (const [index, each] of outcomes.entries())
         for (const outcome of each) store.recordOutcomes(new Map([[index + 1, outcome]]), false)
-      expect(store.recipients([1, 2, 3, 4])).toMatchObject([
+      expect(store.listRecipients([1, 2, 3, 4])).toMatchObject([
         { state: 'sent', reason: null, sent_at: 5, provider_id: 'sms-1', attempts: 1 },
         { state: 'sent', reason: null, sent_at: 5, code: '', detail: '', attempts: 2 },
         { state: 'sent', reason: null, sent_at: 5, attempts: 1 },
         { state: 'skipped', reason: 'inactive', attempts: 0 },
       ])
-      expect(store.record()).toMatchObject({ total: 3, sent: 3, failed: 0, skipped: 1 })
+      expect(store.readRecord()).toMatchObject({ total: 3, sent: 3, failed: 0, skipped: 1 })
     }))
 })

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formPage } from '../../src/http/pages/html-page.ts'
 import {
-  confirmationPage,
+  renderConfirmationPage,
   type LinkPage,
   type Preferences,
-  preferencesPage,
-  type ShownConsent,
-  unknownPage,
+  renderPreferencesPage,
+  type PageConsent,
+  renderInvalidLinkPage,
 } from '../../src/modules/consent-pages/page.ts'
 import { languages } from '../../src/domain/languages.ts'
 import { type Browser, openBrowser } from '../support/browser.ts'
@@ -21,7 +21,7 @@ afterAll(() => browser?.stop())
 const at = Date.parse('2026-06-01T12:00:00Z')
 const long =
   'A wording with Averylongwordthatdoesnotendaverylongwordthatdoesnotend in it.\n\nAnd a second paragraph of it.'
-const consent = (id: string, more: Partial<ShownConsent> = {}): ShownConsent => ({
+const consent = (id: string, more: Partial<PageConsent> = {}): PageConsent => ({
   id: `con_${id}`,
   edition_name: null,
   wording_version: 1,
@@ -32,7 +32,7 @@ const consent = (id: string, more: Partial<ShownConsent> = {}): ShownConsent => 
   status: 'none',
   since: at,
   until: null,
-  is_open: true,
+  is_changeable: true,
   ...more,
 })
 const consents = [
@@ -40,7 +40,7 @@ const consents = [
   consent('outdated', { status: 'outdated', link_url: '', text: long.repeat(8) }),
   consent('withdrawn', { status: 'withdrawn', text: '' }),
   consent('none', { edition_name: 'Nordlys Festival 2026' }),
-  consent('terms', { status: 'given', is_open: false }),
+  consent('terms', { status: 'given', is_changeable: false }),
 ]
 const base: Omit<Preferences, 'language'> = {
   organization_name: 'Nordlys & Friends of the Open Air ApS',
@@ -70,7 +70,7 @@ const controls = `[...document.querySelectorAll('input[type=checkbox], button')]
 describe.each([320, 360, 800])('the page of a person’s consents on a screen of %i pixels', (width) => {
   it.each(languages)('fits and is readable, in %s, in light and in dark mode', async (language) => {
     for (const scheme of ['light', 'dark']) {
-      const page = preferencesPage({ ...base, language }, scheme === 'light' ? undefined : 'saved')
+      const page = renderPreferencesPage({ ...base, language }, scheme === 'light' ? undefined : 'saved')
       const seen = await expectReadable(page, width, scheme, `consents-${width}-${language}-${scheme}`)
       for (const text of [base.organization_name, base.address, ...consents.map(({ title }) => title)])
         expect(seen.page).toContain(text)
@@ -86,7 +86,7 @@ describe.each([320, 360, 800])('the page of a person’s consents on a screen of
       ['light', false],
       ['dark', true],
     ] as const) {
-      const page = confirmationPage({
+      const page = renderConfirmationPage({
         language,
         organization_name: base.organization_name,
         consent: consent('newsletter'),
@@ -99,6 +99,6 @@ describe.each([320, 360, 800])('the page of a person’s consents on a screen of
 
   it('for an invalid link fits', async () => {
     for (const scheme of ['light', 'dark'])
-      await expectReadable(unknownPage(), width, scheme, `unknown-${width}-${scheme}`)
+      await expectReadable(renderInvalidLinkPage(), width, scheme, `unknown-${width}-${scheme}`)
   })
 })

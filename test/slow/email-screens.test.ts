@@ -3,7 +3,7 @@ import { compile } from '../../src/domain/email/compile.ts'
 import { personalise } from '../../src/domain/email/personalise.ts'
 import { sampleContext } from '../../src/domain/email/liquid/variables.ts'
 import { languages } from '../../src/domain/languages.ts'
-import { subscriptionPage } from '../../src/modules/message-events/unsubscribe-page.ts'
+import { renderSubscriptionPage } from '../../src/modules/message-events/unsubscribe-page.ts'
 import { type Browser, openBrowser } from '../support/browser.ts'
 import { aMessageOf, framing, oneOfEach } from '../support/messages.ts'
 import { look } from '../support/screens.ts'
@@ -78,7 +78,7 @@ describe.each([360, 800])('the page of a link to unsubscribe on a screen of %i p
       ['light', null],
       ['dark', 'unsubscribed'],
     ] as const) {
-      const document = subscriptionPage({ ...subscriber, language }, { ...subscription, suppression }, false)
+      const document = renderSubscriptionPage({ ...subscriber, language }, { ...subscription, suppression }, false)
       const seen = await look(browser, document, {
         width,
         scheme,

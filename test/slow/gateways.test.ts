@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readProviderEvents } from '../../src/gateways/provider-events/provider-events.ts'
-import { resendGateway } from '../../src/gateways/email/resend.ts'
-import { gatewayApi } from '../../src/gateways/sms/gatewayapi.ts'
+import { createResendGateway } from '../../src/gateways/email/resend.ts'
+import { createGatewayApi } from '../../src/gateways/sms/gatewayapi.ts'
 import { type FakeProvider, resendEvent, resendEventOf, smsEvent, startFakeProvider } from '../support/fake-provider.ts'
 import { anEmail, anSms } from '../support/outbound.ts'
 import { addReadAtLeast } from '../support/read-at-least.ts'
@@ -26,7 +26,7 @@ describe('the Resend gateway at a provider with faults', () => {
 
   it('sends a hundred messages at once and returns the id of each', async () => {
     const mails = emails(100)
-    const results = await resendGateway(options()).send(mails, 'k1')
+    const results = await createResendGateway(options()).send(mails, 'k1')
     expect(results.map((result) => result.ok && result.providerId)).toEqual(provider.accepted().map(({ id }) => id))
     expect(provider.accepted().map(({ reference }) => reference)).toEqual(mails.map(({ reference }) => reference))
     expect(provider.calls()).toHaveLength(1)
@@ -35,7 +35,7 @@ describe('the Resend gateway at a provider with faults', () => {
   it.for(['accept and hang', 'accept and cut'] as const)('sends once when it repeats a call after: %s', async (how) => {
     const mails = emails(3)
     provider.respondWith((_, nth) => (nth === 1 ? how : 'accept'))
-    const gateway = resendGateway(options())
+    const gateway = createResendGateway(options())
     for (const result of await gateway.send(mails, 'k2')) expect(result).toMatchObject({ ok: false, kind: 'unknown' })
     const again = await gateway.send(mails, 'k2')
     expect(again.map((result) => result.ok && result.providerId)).toEqual(provider.accepted().map(({ id }) => id))
@@ -43,7 +43,7 @@ describe('the Resend gateway at a provider with faults', () => {
   })
 
   it('reports an unknown result for a key that was used for other messages', async () => {
-    const gateway = resendGateway(options())
+    const gateway = createResendGateway(options())
     await gateway.send(emails(1), 'k3')
     expect(await gateway.send(emails(1), 'k3')).toMatchObject([{ kind: 'unknown', code: 'invalid_idempotent_request' }])
   })
@@ -51,7 +51,7 @@ describe('the Resend gateway at a provider with faults', () => {
   it('may repeat a call that is still processed', async () => {
     provider.delay(150)
     const mails = emails(1)
-    const gateway = resendGateway(options())
+    const gateway = createResendGateway(options())
     const [first, second] = await Promise.all([gateway.send(mails, 'k4'), gateway.send(mails, 'k4')])
     expect([first[0], second[0]].filter((result) => result?.ok)).toHaveLength(1)
     expect([first[0], second[0]]).toContainEqual(expect.objectContaining({ kind: 'transient' }))
@@ -60,12 +60,12 @@ describe('the Resend gateway at a provider with faults', () => {
 
   it('delivers the others when one address is invalid', async () => {
     const mails = [anEmail(), anEmail({ to: { name: null, address: 'x@invalid.example' } }), anEmail()]
-    expect((await resendGateway(options()).send(mails, 'k5')).map(({ ok }) => ok)).toEqual([true, false, true])
+    expect((await createResendGateway(options()).send(mails, 'k5')).map(({ ok }) => ok)).toEqual([true, false, true])
   })
 
   it('waits as the provider asks, and distinguishes faults of the account from faults of a message', async () => {
     provider.respondWith({ status: 429, name: 'rate_limit_exceeded', headers: { 'retry-after': '2' } })
-    const gateway = resendGateway(options())
+    const gateway = createResendGateway(options())
     expect(await gateway.send(emails(1), 'k6')).toMatchObject([{ kind: 'rate_limited', retryAfterMs: 2000 }])
     provider.respondWith({ status: 403, name: 'invalid_api_key' })
     expect(await gateway.send(emails(1), 'k6')).toMatchObject([{ kind: 'configuration' }])
@@ -82,7 +82,7 @@ describe('the GatewayAPI gateway at a provider with faults', () => {
     const messages = Array.from({ length: 20 }, () => anSms())
     const odd = messages[3]?.reference ?? ''
     provider.respondWith(({ references }) => (references.includes(odd) ? 'accept and hang' : 'accept'))
-    const results = await gatewayApi(options()).send(messages, 'k')
+    const results = await createGatewayApi(options()).send(messages, 'k')
     expect(results.map(({ ok }) => ok)).toEqual(messages.map((_, index) => index !== 3))
     expect(results[3]).toMatchObject({ kind: 'unknown', code: 'timeout' })
     expect([...provider.counts().values()]).toEqual(messages.map(() => 1))
@@ -92,8 +92,8 @@ describe('the GatewayAPI gateway at a provider with faults', () => {
 describe('the events that the provider signs', () => {
   it('are accepted', async () => {
     const secrets = { email: { webhookSecret: `whsec_${btoa('a secret of the tests')}` }, sms: { webhookSecret: 'k' } }
-    await resendGateway(options()).send([anEmail()], 'k')
-    await gatewayApi(options()).send([anSms()], 'k')
+    await createResendGateway(options()).send([anEmail()], 'k')
+    await createGatewayApi(options()).send([anSms()], 'k')
     const [mail, sms] = provider.accepted()
     if (!mail || !sms) throw new Error('nothing was accepted')
     const signed = resendEvent(secrets.email.webhookSecret, resendEventOf('email.delivered', mail))

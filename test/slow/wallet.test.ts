@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { unzipSync } from 'fflate'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeWalletCertificates, type WalletCertificates } from '../../scripts/support/wallet-certificates.ts'
-import { livePasses } from '../../src/gateways/passes/live.ts'
+import { createLivePasses } from '../../src/gateways/passes/live.ts'
 
 const run = promisify(execFile)
 
@@ -46,7 +46,7 @@ const content = {
 }
 
 async function packageFiles(): Promise<void> {
-  const passes = livePasses({
+  const passes = createLivePasses({
     apple: { ...certificates, passTypeId: 'pass.example.test', teamId: 'TEST', webServiceUrl: 'https://example.test' },
     google: { issuerId: '1', callbackUrl: '', serviceAccount: '{}', apiBase: '' },
     push: undefined,

@@ -3,7 +3,7 @@ import { runInDurableObject } from 'cloudflare:test'
 import type { Ctx, JobCtx } from '../../src/context.ts'
 import { type Client, Database } from '../../src/db/database.ts'
 import type { CampaignSenderRpc } from '../../src/domain/campaigns/sender.ts'
-import { readReference } from '../../src/domain/campaigns/recipient-events.ts'
+import { parseReference } from '../../src/domain/campaigns/recipient-events.ts'
 import { type IdKind, newId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import type { SendResult } from '../../src/domain/messaging/messaging.ts'
@@ -42,14 +42,14 @@ const failure = (kind: Exclude<SendResult, { ok: true }>['kind'], retryAfterMs: 
 
 /** A provider that counts the messages that each recipient really got. */
 export class Provider {
-  /** The most messages of a call. */
+  /** How many messages one call may have. */
   batch = 10
   /** How often each recipient, by number, was reached. */
   readonly reached = new Map<number, number>()
   readonly #keys = new Map<string, { digest: string; results: SendResult[] }>()
   script: Conduct[] = []
   calls = 0
-  /** How many messages each call was of, and the characters of all of them. */
+  /** How many messages and characters each call had. */
   readonly sizes: { messages: number; characters: number }[] = []
   /** Runs in the middle of a call that takes too long. */
   overtake: () => Promise<void> = async () => undefined
@@ -79,7 +79,7 @@ export class Provider {
         : messages.map(() => ({ ...failure('unknown'), code: 'invalid_idempotent_request' }) as SendResult)
     const results = messages.map(({ reference }, index): SendResult => {
       if (refuses && index % 3 === 0) return failure('permanent')
-      const n = readReference(reference)?.n ?? -1
+      const n = parseReference(reference)?.n ?? -1
       this.reached.set(n, (this.reached.get(n) ?? 0) + 1)
       return { ok: true, providerId: `${key}-${index}` }
     })
@@ -128,13 +128,13 @@ export class Provider {
   }
 }
 
-/** A campaign's object and its consumers on a clock of the test's own, with faults where the test wants them. */
-/** From when the clock of an engine runs, and what it throws dice with. */
-interface Chance {
+/** Where the clock of an engine starts, and its source of randomness. */
+interface EngineOptions {
   now: number
   random: () => number
 }
 
+/** A campaign's object and its consumers, with a clock and faults that the test controls. */
 export class Engine {
   now: number
   readonly campaignId: string
@@ -142,19 +142,19 @@ export class Engine {
   readonly storage: ObjectStorage
   object: CampaignSenderObject<typeof env>
   readonly #state: DurableObjectState
-  /** One of so many calls to the database or to the object fails; 0 is never. */
+  /** One of this many calls to the database or to the object fails. 0 means never. */
   faultEvery = 0
   /** Runs after each read of the database, before its rows are looked at. */
   meanwhile: () => Promise<void> = async () => undefined
   #random: () => number
   alarmAt: number | null = null
-  /** What the object's database and D1 were asked, and what crossed the wire. */
+  /** Usage of the object's database and of D1, for tests of costs. */
   cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = []
   readonly meter = newMeter()
   requests = 0
   enqueued = 0
 
-  constructor(campaignId: string, provider: Provider, state: DurableObjectState, { now, random }: Chance) {
+  constructor(campaignId: string, provider: Provider, state: DurableObjectState, { now, random }: EngineOptions) {
     const { storage } = state
     this.#state = state
     this.campaignId = campaignId
@@ -228,7 +228,7 @@ export class Engine {
     }
   }
 
-  /** The object as consumers reach it: a call or its answer may be lost. */
+  /** The object as consumers reach it. A call or its answer may be lost. */
   #overWire(): CampaignSenderRpc {
     return new Proxy({} as CampaignSenderRpc, {
       get:
@@ -256,7 +256,7 @@ export class Engine {
     }
   }
 
-  /** What was to be done after the last commit. */
+  /** Work to do after the last commit. */
   pending: (() => Promise<unknown>)[] = []
 
   async afterCommits(): Promise<void> {
@@ -267,7 +267,7 @@ export class Engine {
     return new RecipientStore(this.storage)
   }
 
-  /** The object forgets all that is not in its storage. */
+  /** Restarts the object, which keeps only what is in its storage. */
   evict(): void {
     this.object = this.#newObject()
   }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { expect } from 'vitest'
-import { chainFault, type StoredRecord } from '../../src/domain/consents/consent-records.ts'
+import { findChainFault, type StoredRecord } from '../../src/domain/consents/consent-records.ts'
 import { call, type Reply, rootToken } from './api.ts'
 import { db } from './seeding/rows.ts'
 
@@ -35,7 +35,7 @@ export async function expectWhole(organization: string): Promise<void> {
   const rows = await db.all(sql<StoredRecord>`select * from consent_records where organization_id = ${organization}
     order by user_id, consent_id, number`)
   for (const chain of Map.groupBy(rows, (row) => `${row.user_id} ${row.consent_id}`).values())
-    expect(await chainFault(chain)).toBeNull()
+    expect(await findChainFault(chain)).toBeNull()
 }
 
 export const eventsOf = (

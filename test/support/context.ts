@@ -8,15 +8,15 @@ import { type IdKind, newId as mintId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { retentionDays, dayMs } from '../../src/domain/time/instants.ts'
 import { standardSchedule } from '../../src/domain/webhooks/webhooks.ts'
-import { captureEmail, captureSms } from '../../src/gateways/capture/capture.ts'
-import { capturedDns } from '../../src/gateways/dns/dns.ts'
+import { createEmailCapture, createSmsCapture } from '../../src/gateways/capture/capture.ts'
+import { createDnsCapture } from '../../src/gateways/dns/dns.ts'
 import { r2Files } from '../../src/gateways/files/r2.ts'
-import { capturePasses } from '../../src/gateways/passes/capture.ts'
+import { createPassCapture } from '../../src/gateways/passes/capture.ts'
 import { buildPaymentGateways } from '../../src/gateways/payments/gateways.ts'
 import { createCampaignSenders, createWebhookSenders } from '../../src/entry/job.ts'
-import { captureStore } from '../../src/modules/dev-mailbox/index.ts'
-import { capturedRecords } from '../../src/modules/sender-domains/index.ts'
-import { capturedKeys } from '../../src/modules/wallet/index.ts'
+import { createCaptureStore } from '../../src/modules/dev-mailbox/index.ts'
+import { createCapturedRecords } from '../../src/modules/sender-domains/index.ts'
+import { createCapturedKeys } from '../../src/modules/wallet/index.ts'
 
 const captured = { name: 'capture', apiBase: '', apiKey: '', webhookSecret: '' }
 
@@ -49,19 +49,19 @@ export const testConfig: Config = {
 export function capturing(
   parts: Pick<JobCtx, 'db' | 'now' | 'newId'>,
 ): Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes' | 'payments' | 'files' | 'images' | 'scanner'> {
-  const store = captureStore(parts)
+  const store = createCaptureStore(parts)
   const { publicUrl, wallet } = testConfig
   return {
     payments: buildPaymentGateways({ environment: 'test', apiBase: testConfig.payments.apiBase }),
-    email: captureEmail(store),
+    email: createEmailCapture(store),
     files: r2Files(env.FILES),
-    sms: captureSms(store),
+    sms: createSmsCapture(store),
     images: null,
     scanner: null,
-    dns: capturedDns(capturedRecords(parts)),
-    passes: capturePasses({
+    dns: createDnsCapture(createCapturedRecords(parts)),
+    passes: createPassCapture({
       store,
-      keys: capturedKeys(parts),
+      keys: createCapturedKeys(parts),
       apple: { ...wallet.apple, webServiceUrl: `${publicUrl}/wallet/apple` },
       google: { ...wallet.google, callbackUrl: `${publicUrl}/wallet/google/callback` },
     }),

@@ -46,7 +46,7 @@ async function seedRecipient(campaign: string, user: { id: string; seq: number }
       )
       const detail = `${hidden.detail} ${email}`
       store.recordOutcomes(new Map([[user.seq, { to: 'failed', reason: 'rejected', code: 'http_550', detail }]]), false)
-      store.change({ run: 1, status: 'sent' })
+      store.changeRecord({ run: 1, status: 'sent' })
     }),
   )
   await write(update(campaigns, { run: 1, status: 'sent' }, sql`id = ${campaign}`))

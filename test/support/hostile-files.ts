@@ -75,8 +75,8 @@ const wrongType: HostileFile[] = [
   }),
   file('a sound', latin('ID3\u0003\0'), ['unsupported_file_type', /sound/]),
   file('RIFF that is a sound', latin('RIFF\u0024\0\0\0WAVEfmt '), ['unsupported_file_type', /sound/]),
-  file('random bytes', bytesOf([1, 2, 3, 200, 0, 7, 9]), ['unsupported_file_type', /not known/]),
-  file('random bytes, declared as CSV', bytesOf([1, 2, 3, 200, 0, 7, 9]), ['unsupported_file_type', /not known/], {
+  file('random bytes', bytesOf([1, 2, 3, 200, 0, 7, 9]), ['unsupported_file_type', /unknown/]),
+  file('random bytes, declared as CSV', bytesOf([1, 2, 3, 200, 0, 7, 9]), ['unsupported_file_type', /unknown/], {
     declared: 'text/csv',
   }),
   file('PNG declared as JPEG', image('png'), ['type_mismatch', /image\/png.*image\/jpeg/], { declared: 'image/jpeg' }),
@@ -85,9 +85,9 @@ const wrongType: HostileFile[] = [
 ]
 
 const archives: HostileFile[] = [
-  file('a ZIP archive', zipOf('a.txt'), ['unsupported_file_type', /no XLSX/]),
-  file('a ZIP archive declared as XLSX', zipOf('a.txt'), ['unsupported_file_type', /no XLSX/], { declared: xlsx }),
-  file('a DOCX document', zipOf('[Content_Types].xml', 'word/document.xml'), ['unsupported_file_type', /no XLSX/]),
+  file('a ZIP archive', zipOf('a.txt'), ['unsupported_file_type', /not an XLSX/]),
+  file('a ZIP archive declared as XLSX', zipOf('a.txt'), ['unsupported_file_type', /not an XLSX/], { declared: xlsx }),
+  file('a DOCX document', zipOf('[Content_Types].xml', 'word/document.xml'), ['unsupported_file_type', /not an XLSX/]),
   file('a workbook with macros', zipOf('xl/workbook.xml', 'xl/vbaProject.bin'), ['unsupported_file_type', /macros/]),
   file('a workbook whose macros stand elsewhere', zipOf('xl/workbook.xml', 'xl/deep/VBAProject.bin'), [
     'unsupported_file_type',
@@ -95,12 +95,12 @@ const archives: HostileFile[] = [
   ]),
   file('a Java program that names a workbook', zipOf('META-INF/MANIFEST.MF', 'xl/workbook.xml'), [
     'unsupported_file_type',
-    /no XLSX/,
+    /not an XLSX/,
   ]),
   file(
     'a page in an archive that is declared as XLSX',
     zipOf('index.html', 'app.js'),
-    ['unsupported_file_type', /no XLSX/],
+    ['unsupported_file_type', /not an XLSX/],
     {
       declared: xlsx,
     },
@@ -109,9 +109,9 @@ const archives: HostileFile[] = [
   file('an encrypted workbook', workbook.with(6, 1), ['unsupported_file_type', /encrypted/]),
   file('an archive whose entry names a size of 4 GB', workbook.with(20, 255).with(21, 255), [
     'unsupported_file_type',
-    /no XLSX/,
+    /not an XLSX/,
   ]),
-  file('an archive that ends in its first name', workbook.slice(0, 33), ['unsupported_file_type', /no XLSX/]),
+  file('an archive that ends in its first name', workbook.slice(0, 33), ['unsupported_file_type', /not an XLSX/]),
   file(
     'an empty archive',
     bytesOf(

@@ -1,8 +1,8 @@
 import { exports } from 'cloudflare:workers'
 import { unzipSync } from 'fflate'
 
-export async function download(addUrl: string): Promise<Uint8Array> {
-  const { pathname } = new URL(addUrl)
+export async function download(createAddUrl: string): Promise<Uint8Array> {
+  const { pathname } = new URL(createAddUrl)
   const response = await exports.default.fetch(new Request(`https://api.example${pathname}`))
   if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`)
   return new Uint8Array(await response.arrayBuffer())

@@ -21,7 +21,7 @@ const base = new URL('https://openapi.example/openapi.json')
 
 // One look-up for all: the validator's own would walk every component again for each answer's schema.
 const known: Record<string, object> = dereference(
-  { components: document.components },
+  { components: { schemas: document.components.schemas } },
   Object.create(null) as Record<string, object>,
   base,
 ) as Record<string, object>

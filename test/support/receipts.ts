@@ -6,7 +6,7 @@ import { transactionalEmails } from '../../src/db/schema/messaging/transactional
 import { select } from '../../src/db/select.ts'
 import { type IdKind, newId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
-import { failure, type SendResult } from '../../src/domain/messaging/messaging.ts'
+import { createFailure, type SendResult } from '../../src/domain/messaging/messaging.ts'
 import type { EmailGateway, OutboundEmail } from '../../src/gateways/email/email.ts'
 import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import type { Reply } from './api.ts'
@@ -57,8 +57,8 @@ export function providerOf(options: { deduplicates: boolean; name?: string }) {
       if (conduct === 'die') throw new Error('the consumer dies')
       const id = accept(email, key)
       if (conduct === 'accept and die') throw new Error('the consumer dies')
-      if (conduct === 'accept and lose the answer') return [failure('unknown', 'timeout', '')]
-      return [id === null ? failure('unknown', 'invalid_idempotent_request', '') : { ok: true, providerId: id }]
+      if (conduct === 'accept and lose the answer') return [createFailure('unknown', 'timeout', '')]
+      return [id === null ? createFailure('unknown', 'invalid_idempotent_request', '') : { ok: true, providerId: id }]
     },
   }
   return {

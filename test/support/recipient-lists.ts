@@ -94,7 +94,7 @@ export function withStore(work: (store: RecipientStore) => Promise<void> | void)
   const id = freshId('campaign')
   return runInDurableObject(env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id)), async (_, state) => {
     const store = new RecipientStore(state.storage)
-    store.open(id)
+    store.ensureRecord(id)
     await work(store)
   })
 }

@@ -2,26 +2,26 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   isMachine,
-  readReference,
-  recipientEvent,
-  referenceOf,
-  stamped,
+  parseReference,
+  toRecipientEvent,
+  formatReference,
+  computeStampChanges,
   type Stamps,
   recipientEventTypes,
 } from '../../src/domain/campaigns/recipient-events.ts'
-import { callSizeOf, chunkSizeOf, verdictOf } from '../../src/domain/campaigns/sending-policy.ts'
-import { noCounters, ratesOf } from '../../src/domain/campaigns/counters.ts'
-import { inZone, scheduleOf } from '../../src/domain/campaigns/schedule.ts'
+import { computeCallSize, computeChunkSize, judgeResult } from '../../src/domain/campaigns/sending-policy.ts'
+import { zeroCounters, computeRates } from '../../src/domain/campaigns/counters.ts'
+import { formatInZone, parseSchedule } from '../../src/domain/campaigns/schedule.ts'
 import { newId } from '../../src/domain/ids.ts'
 import type { SendFailure, SendResult } from '../../src/domain/messaging/messaging.ts'
-import { trackableSms } from '../../src/domain/messaging/sms.ts'
+import { buildTrackableSms } from '../../src/domain/messaging/sms.ts'
 
 const copenhagen = 'Europe/Copenhagen'
 
 describe('the scheduled time of a campaign', () => {
   const now = Date.parse('2026-02-01T00:00:00Z')
   const iso = (text: string, zone = copenhagen) => {
-    const at = scheduleOf(text, zone, now)
+    const at = parseSchedule(text, zone, now)
     return typeof at === 'number' ? new Date(at).toISOString() : at
   }
 
@@ -63,9 +63,9 @@ describe('the scheduled time of a campaign', () => {
   ])('is refused: %s', (text, fault) => expect(iso(text)).toBe(fault))
 
   it('is answered with the offset of its day', () => {
-    expect(inZone(Date.parse('2026-06-01T08:00:00Z'), copenhagen)).toBe('2026-06-01T10:00:00+02:00')
-    expect(inZone(Date.parse('2026-12-01T09:00:00Z'), copenhagen)).toBe('2026-12-01T10:00:00+01:00')
-    expect(inZone(Date.parse('2026-06-01T10:00:00Z'), 'UTC')).toBe('2026-06-01T10:00:00+00:00')
+    expect(formatInZone(Date.parse('2026-06-01T08:00:00Z'), copenhagen)).toBe('2026-06-01T10:00:00+02:00')
+    expect(formatInZone(Date.parse('2026-12-01T09:00:00Z'), copenhagen)).toBe('2026-12-01T10:00:00+01:00')
+    expect(formatInZone(Date.parse('2026-06-01T10:00:00Z'), 'UTC')).toBe('2026-06-01T10:00:00+00:00')
   })
 
   it('is answered as it was given, on every hour of two years', () => {
@@ -75,9 +75,9 @@ describe('the scheduled time of a campaign', () => {
         fc.constantFrom(copenhagen, 'America/New_York'),
         (quarter, zone) => {
           const at = now + quarter * 900_000
-          expect(scheduleOf(inZone(at, zone), zone, now)).toBe(at)
+          expect(parseSchedule(formatInZone(at, zone), zone, now)).toBe(at)
           // Without the offset it is the same instant, or the first of two.
-          const local = scheduleOf(inZone(at, zone).slice(0, 19), zone, now)
+          const local = parseSchedule(formatInZone(at, zone).slice(0, 19), zone, now)
           expect([at, at - 3_600_000]).toContain(local)
         },
       ),
@@ -108,7 +108,7 @@ describe('recipient events', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 8 }), fc.nat(), (events, seed) => {
         const play = (list: typeof events) =>
-          list.reduce((row, one) => ({ ...row, ...stamped(row, one) }), { ...clean })
+          list.reduce((row, one) => ({ ...row, ...computeStampChanges(row, one) }), { ...clean })
         const shuffled = events
           .map((one, index) => ({ one, key: ((index + 1) * (seed + 7919)) % 1009 }))
           .toSorted((a, b) => a.key - b.key)
@@ -120,11 +120,13 @@ describe('recipient events', () => {
 
   it('count a click that follows too fast as one of a machine', () => {
     const row = { ...clean, sent_at: 5000 }
-    expect(stamped(row, { n: 1, type: 'clicked', at: 6000, is_visit: true })).toEqual({
+    expect(computeStampChanges(row, { n: 1, type: 'clicked', at: 6000, is_visit: true })).toEqual({
       machine_opened_at: 6000,
       delivered_at: 6000,
     })
-    expect(stamped(row, { n: 1, type: 'clicked', at: 7000, is_visit: true })).toMatchObject({ clicked_at: 7000 })
+    expect(computeStampChanges(row, { n: 1, type: 'clicked', at: 7000, is_visit: true })).toMatchObject({
+      clicked_at: 7000,
+    })
   })
 
   it.each([
@@ -141,9 +143,9 @@ describe('recipient events', () => {
 
   it('are matched by references that providers accept', () => {
     const id = newId('campaign', 1, Math.random)
-    expect(referenceOf(id, 12)).toMatch(/^[\w-]+$/)
-    expect(readReference(referenceOf(id, 12))).toEqual({ campaign_id: id, n: 12 })
-    for (const text of [null, '', 'tem_1', 'cmp_', `${id}-`, `${id}-x`]) expect(readReference(text)).toBeNull()
+    expect(formatReference(id, 12)).toMatch(/^[\w-]+$/)
+    expect(parseReference(formatReference(id, 12))).toEqual({ campaign_id: id, n: 12 })
+    for (const text of [null, '', 'tem_1', 'cmp_', `${id}-`, `${id}-x`]) expect(parseReference(text)).toBeNull()
   })
 
   it('count a later failure as a bounce, and ignore late events', () => {
@@ -157,8 +159,8 @@ describe('recipient events', () => {
       url: null,
       detail: '',
     }
-    expect(recipientEvent(3, { ...outcome, type: 'failed' })).toMatchObject({ n: 3, type: 'bounced' })
-    expect(recipientEvent(3, { ...outcome, type: 'deferred' })).toBeNull()
+    expect(toRecipientEvent(3, { ...outcome, type: 'failed' })).toMatchObject({ n: 3, type: 'bounced' })
+    expect(toRecipientEvent(3, { ...outcome, type: 'deferred' })).toBeNull()
   })
 })
 
@@ -177,41 +179,41 @@ describe('the result of a message', () => {
   it.each([
     ['permanent', attempt, { to: 'failed', reason: 'rejected' }],
     ['permanent', { ...attempt, is_repeat: true }, { to: 'failed', reason: 'unknown' }],
-    ['transient', attempt, { to: 'again', exact: true }],
-    ['transient', { ...attempt, deduplicates: false }, { to: 'again', exact: false }],
+    ['transient', attempt, { to: 'retry', is_exact: true }],
+    ['transient', { ...attempt, deduplicates: false }, { to: 'retry', is_exact: false }],
     ['transient', { ...attempt, deduplicates: false, tries: 7 }, { to: 'failed', reason: 'unreachable' }],
     ['transient', { ...later, is_repeat: true }, { to: 'failed', reason: 'unknown' }],
-    ['rate_limited', attempt, { to: 'again', exact: false }],
-    ['rate_limited', { ...attempt, is_repeat: true }, { to: 'again', exact: true }],
+    ['rate_limited', attempt, { to: 'retry', is_exact: false }],
+    ['rate_limited', { ...attempt, is_repeat: true }, { to: 'retry', is_exact: true }],
     ['rate_limited', later, { to: 'failed', reason: 'rate_limited' }],
-    ['unknown', attempt, { to: 'again', exact: true }],
+    ['unknown', attempt, { to: 'retry', is_exact: true }],
     ['unknown', { ...attempt, deduplicates: false }, { to: 'failed', reason: 'unknown' }],
     ['unknown', later, { to: 'failed', reason: 'unknown' }],
     ['configuration', attempt, { to: 'halted' }],
     ['sender', attempt, { to: 'halted' }],
-  ] as const)('after %s', (kind, at, verdict) => expect(verdictOf(result(kind), at)).toMatchObject(verdict))
+  ] as const)('after %s', (kind, at, verdict) => expect(judgeResult(result(kind), at)).toMatchObject(verdict))
 
   it('delays the next call as long as the provider asks', () => {
-    expect(verdictOf(result('rate_limited', 42_000), attempt)).toMatchObject({ at: attempt.now + 42_000 })
-    expect(verdictOf(result('transient', 900_000), attempt)).toMatchObject({ at: attempt.now + 900_000 })
+    expect(judgeResult(result('rate_limited', 42_000), attempt)).toMatchObject({ at: attempt.now + 42_000 })
+    expect(judgeResult(result('transient', 900_000), attempt)).toMatchObject({ at: attempt.now + 900_000 })
   })
 
   it('depends on calls of limited size', () => {
-    expect([0, 20_000, 40_000, 100_000, 400_000, 5_000_000].map((weight) => callSizeOf(100, weight))).toEqual([
+    expect([0, 20_000, 40_000, 100_000, 400_000, 5_000_000].map((weight) => computeCallSize(100, weight))).toEqual([
       100, 100, 100, 40, 10, 1,
     ])
-    expect(callSizeOf(10, 100_000)).toBe(10)
+    expect(computeCallSize(10, 100_000)).toBe(10)
   })
 
   it('depends on chunks that whole calls fill', () => {
-    expect([100, 500, 50, 30, 10, 1].map(chunkSizeOf)).toEqual([100, 100, 50, 60, 50, 50])
+    expect([100, 500, 50, 30, 10, 1].map(computeChunkSize)).toEqual([100, 100, 50, 60, 50, 50])
   })
 })
 
 describe('rates', () => {
   it('have four decimals, and are 0 without recipients', () => {
-    expect(ratesOf(noCounters)).toEqual({ delivery_rate: 0, open_rate: 0, click_rate: 0, unsubscribe_rate: 0 })
-    expect(ratesOf({ ...noCounters, sent: 7, delivered: 3, opened: 1, clicked: 2, unsubscribed: 3 })).toEqual({
+    expect(computeRates(zeroCounters)).toEqual({ delivery_rate: 0, open_rate: 0, click_rate: 0, unsubscribe_rate: 0 })
+    expect(computeRates({ ...zeroCounters, sent: 7, delivered: 3, opened: 1, clicked: 2, unsubscribed: 3 })).toEqual({
       delivery_rate: 0.4286,
       open_rate: 0.3333,
       click_rate: 0.6667,
@@ -222,7 +224,7 @@ describe('rates', () => {
 
 describe('SMS', () => {
   it('have counted links and an unsubscribe text', () => {
-    const { text, links } = trackableSms(
+    const { text, links } = buildTrackableSms(
       'See https://a.example/x, https://b.example. {{ customer.first_name }} https://a.example/x',
       'da',
     )
@@ -230,7 +232,7 @@ describe('SMS', () => {
     expect(text).toBe(
       'See {{ tracking.links[0] }}, {{ tracking.links[1] }}. {{ customer.first_name }} {{ tracking.links[0] }}\nAfmeld: {{ links.unsubscribe }}',
     )
-    expect(trackableSms('https://a.example/{{ customer.first_name }}', 'en').links).toEqual([])
-    expect(trackableSms('Out: {{ links.unsubscribe }}', 'en').text).toBe('Out: {{ links.unsubscribe }}')
+    expect(buildTrackableSms('https://a.example/{{ customer.first_name }}', 'en').links).toEqual([])
+    expect(buildTrackableSms('Out: {{ links.unsubscribe }}', 'en').text).toBe('Out: {{ links.unsubscribe }}')
   })
 })

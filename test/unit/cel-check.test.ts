@@ -10,14 +10,17 @@ const pointed = (source: string) =>
   errorsOf(source).map(({ code, start, end }) => `${code}: ${source.slice(start, end)}`)
 
 describe('an expression', () => {
-  it.each(context.examples.map(({ expression }) => expression))('of the examples is taken: %s', (source) => {
+  it.each(context.examples.map(({ expression }) => expression))('from the examples is accepted: %s', (source) => {
     expect(errorsOf(source)).toEqual([])
   })
 
-  it.each(context.functions.map(({ name, example }) => [name, example]))('shows %s: %s', (name, example) => {
-    expect(errorsOf(example)).toEqual([])
-    expect(example).toContain(name)
-  })
+  it.each(context.functions.map(({ name, example }) => [name, example]))(
+    'from the description of %s is accepted: %s',
+    (name, example) => {
+      expect(errorsOf(example)).toEqual([])
+      expect(example).toContain(name)
+    },
+  )
 
   it.each([
     ['user.age == 1', 'no_such_key: user.age'],
@@ -59,7 +62,7 @@ describe('an expression', () => {
     expect(pointed(source)).toEqual([problem])
   })
 
-  it('has an error for every wrong operand, with line and column, also after characters of two units', () => {
+  it('gets an error with line and column for each wrong operand, also after an emoji', () => {
     const source = 'user.first_name == "😀" &&\n  (user.nope || stats.order_count) && user.is_active'
     expect(errorsOf(source)).toMatchObject([
       { code: 'no_such_key', line: 2, column: 4, start: 30, end: 39 },
@@ -67,7 +70,7 @@ describe('an expression', () => {
     ])
   })
 
-  it('that reads the time is detected', () => {
+  it('is known to depend on the time or not', () => {
     const isTimed = (source: string) => {
       const checked = checkExpression(source)
       return checked.ok && checked.isTimeDependent
@@ -77,7 +80,7 @@ describe('an expression', () => {
     expect(isTimed('consents.newsletter.status == "given"')).toBe(false)
   })
 
-  it('lists the known values that it uses', () => {
+  it('tells which ids, keys and names it uses', () => {
     const source =
       'purchases.filter(p, p.product_id != "prd_1").exists(q, q.edition_id in ["edt_1"]) && "cmp_1" in campaigns.opened && ' +
       'purchases.exists(p, "opt_1" in p.option_ids) && has(consents.news) && orders.map(o, o.currency).exists(c, c == "DKK")'
@@ -132,7 +135,7 @@ describe('the limits of expressions', () => {
   })
 
   it.each([['('], ['!'], ['-'], ['['], ['user.'], ['orders.exists(o, '], ['"\\'], ['true ? '], ['1+']])(
-    'hold for what nests without end: %s',
+    'refuse 4,000 characters of %s',
     (piece) => {
       expect(errorsOf(piece.repeat(4000 / piece.length)).length).toBe(1)
     },

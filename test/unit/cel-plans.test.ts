@@ -66,7 +66,7 @@ describe.each(scopes)('the plan in %s', (_, one) => {
     'p.product_name == "Day ticket"',
     '"Day ticket" != p.product_name',
     'p.product_name in ["Day ticket", "Camping"]',
-  ])('finds the products of a name that is written out once for all people: %s', async (condition) => {
+  ])('looks up the products of a literal name once for all people: %s', async (condition) => {
     const plan = await planOf(`purchases.exists(p, ${condition})`)
     const at = plan.findIndex((step) => /^SEARCH products .*\(edition_id=\?\)/.test(step))
     expect(plan[at - 1]).toMatch(/^LIST SUBQUERY/)

@@ -28,7 +28,7 @@ async function rowsRead(source: string, editions: readonly string[] | null): Pro
 const more = async (source: string) => (await rowsRead(source, [editionId])) - (await rowsRead(source, null))
 
 describe('the cost of the scope of an edition', () => {
-  it('is one look-up a person for contact data, however often the expression uses them', async () => {
+  it('is one lookup for each person, however often the expression uses contact data', async () => {
     const known = tenant.tables['edition_customers']?.length ?? 0
     // D1 counts entries of the index, and the row of the edition.
     const once = await more('user.first_name == user.last_name')
@@ -43,17 +43,17 @@ describe('the cost of the scope of an edition', () => {
     expect(email).toBeLessThanOrEqual(once)
   })
 
-  it('is nothing for data that everybody may see', async () => {
+  it('is nothing for data that is the same in every edition', async () => {
     for (const source of ['user.id == "x"', 'has(consents.newsletter)'])
       expect([source, await more(source)]).toEqual([source, 0])
   })
 
-  it('is a row a campaign for campaigns', async () => {
+  it('is one row for each campaign', async () => {
     const receipts = tenant.tables['campaign_receipts']?.length ?? 0
     expect(await more('size(campaigns.opened) > 100')).toBeLessThanOrEqual(receipts)
   })
 
-  it('is at most a row an order for orders', async () => {
+  it('is at most one row for each order', async () => {
     const orders = tenant.tables['orders']?.length ?? 0
     for (const source of ['stats.order_count > 100', 'size(orders) > 100', 'stats.total_spent_minor > 1000000000'])
       expect([source, (await more(source)) <= orders]).toEqual([source, true])

@@ -12,7 +12,7 @@ import {
 import { openFileToken, signFileToken } from '../../src/domain/files/expiring-tokens.ts'
 import { firstIdAt, createIdFactory, type IdKind, idPrefixes, newId } from '../../src/domain/ids.ts'
 import { parseRefundKey } from '../../src/domain/refunds/refund-payments.ts'
-import { downloadToken, isSerialNumber, readDownloadToken } from '../../src/domain/wallet/wallet-tokens.ts'
+import { createDownloadToken, isSerialNumber, readDownloadToken } from '../../src/domain/wallet/wallet-tokens.ts'
 
 const kinds = Object.keys(idPrefixes) as IdKind[]
 const kind = fc.constantFrom(...kinds)
@@ -150,7 +150,7 @@ describe('the mark of a token', () => {
       expect(openFileToken(secret, signer, token, 0)).toEqual({ fileId, mark: 1 })
       const serial = `6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e${given}`
       expect([isSerialNumber(serial), readCell(serial)]).toEqual([true, given])
-      expect(await readDownloadToken(secret, await downloadToken(secret, serial))).toBe(serial)
+      expect(await readDownloadToken(secret, await createDownloadToken(secret, serial))).toBe(serial)
     }
   })
 

@@ -7,7 +7,7 @@ import {
   preferencesLinkMs,
   readConfirmationToken,
   readPreferencesToken,
-  taggedAddress,
+  findTaggedAddress,
 } from '../../src/domain/consents/consent-tokens.ts'
 import { newId } from '../../src/domain/ids.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
@@ -40,9 +40,9 @@ describe('tokens of the pages of consents', () => {
         const target = readPreferencesToken(secret, token, now)
         expect(target?.user_id).toBe(user_id)
         const tag = target?.tag ?? new Uint8Array()
-        expect(taggedAddress(secret, tag, [other, sentTo])).toEqual(sentTo)
-        expect(taggedAddress(secret, tag, [other])).toBeNull()
-        expect(taggedAddress(secret, tag, [])).toBeNull()
+        expect(findTaggedAddress(secret, tag, [other, sentTo])).toEqual(sentTo)
+        expect(findTaggedAddress(secret, tag, [other])).toBeNull()
+        expect(findTaggedAddress(secret, tag, [])).toBeNull()
         expect(readPreferencesToken('another key', token, now)).toBeNull()
         expect(readPreferencesToken('', mintPreferencesToken('', { ...sentTo, user_id, made_at: now }), now)).toBeNull()
         expect(readConfirmationToken(secret, token)).toBeNull()

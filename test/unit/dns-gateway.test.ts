@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { dnsOverHttps } from '../../src/gateways/dns/https.ts'
+import { createDnsOverHttps } from '../../src/gateways/dns/https.ts'
 import { watchTimers } from '../support/outbound.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
 const name = '_event-commerce.nordlys.dk'
-const dns = dnsOverHttps({ apiBase: 'https://dns.example/query' })
+const dns = createDnsOverHttps({ apiBase: 'https://dns.example/query' })
 const answering = (body: unknown, status = 200) =>
   vi
     .spyOn(globalThis, 'fetch')
@@ -120,8 +120,8 @@ describe('a resolver over HTTPS', () => {
           init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error)),
         ),
     )
-    const hasty = dnsOverHttps({ apiBase: 'https://dns.example', timeoutMs: 5 })
+    const hasty = createDnsOverHttps({ apiBase: 'https://dns.example', timeoutMs: 5 })
     expect(await hasty.lookUpTxt(name)).toEqual({ ok: false, code: 'timeout' })
-    expect(await dnsOverHttps({ apiBase: 'no address' }).lookUpTxt(name)).toEqual(failure)
+    expect(await createDnsOverHttps({ apiBase: 'no address' }).lookUpTxt(name)).toEqual(failure)
   })
 })

@@ -11,7 +11,7 @@ import {
   decidePublishedAt,
 } from '../../src/domain/editions/editions.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
-import { statusAt } from '../../src/modules/editions/queries.ts'
+import { buildStatus } from '../../src/modules/editions/queries.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
 import { db } from '../support/seeding/rows.ts'
@@ -52,7 +52,7 @@ describe('getEditionStatus', () => {
       }),
     )
     const rows = await db.all(
-      sql<{ id: string; status: string }>`select id, ${statusAt(now)} as status from editions
+      sql<{ id: string; status: string }>`select id, ${buildStatus(now)} as status from editions
         where organization_id = ${organisation.id}`,
     )
     const inSql = new Map(rows.map((row) => [row.id, row.status]))

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { claimMarginMs } from '../../src/domain/campaigns/sending-policy.ts'
-import { cloudflareGateway } from '../../src/gateways/email/cloudflare.ts'
-import { resendGateway } from '../../src/gateways/email/resend.ts'
+import { chunkClaimMarginMs } from '../../src/domain/campaigns/sending-policy.ts'
+import { createCloudflareGateway } from '../../src/gateways/email/cloudflare.ts'
+import { createResendGateway } from '../../src/gateways/email/resend.ts'
 import { contextAt } from '../support/context.ts'
 import { anEmail, watchTimers } from '../support/outbound.ts'
 
 const now = Date.parse('2026-06-01T08:00:00Z')
-const resend = resendGateway({ apiBase: 'https://mail.example', apiKey: 're_key', now: () => now })
+const resend = createResendGateway({ apiBase: 'https://mail.example', apiKey: 're_key', now: () => now })
 afterEach(() => vi.restoreAllMocks())
 
 const answering = (status: number, body: unknown, headers: Record<string, string> = {}) =>
@@ -119,7 +119,7 @@ describe('the Resend gateway', () => {
     const longest = watchTimers()
     await resend.send([anEmail()], 'k')
     expect(longest()).toBeGreaterThan(1000)
-    expect(longest()).toBeLessThan(claimMarginMs)
+    expect(longest()).toBeLessThan(chunkClaimMarginMs)
   })
 
   it('waits as long as the provider asks', async () => {
@@ -158,7 +158,7 @@ describe('the Resend gateway', () => {
       { apiBase: 'https://mail.example', apiKey: 're_key\nX-Other: 1' },
       { apiBase: 'https://mail.example', apiKey: 're_kéy' },
     ])
-      expect(await resendGateway({ ...wrong, now: () => now }).send([anEmail()], 'k')).toMatchObject([
+      expect(await createResendGateway({ ...wrong, now: () => now }).send([anEmail()], 'k')).toMatchObject([
         { kind: 'configuration', code: 'impossible_call' },
       ])
     expect(fetched).not.toHaveBeenCalled()
@@ -195,14 +195,14 @@ describe('the Resend gateway', () => {
 
   it('makes no request without a key', async () => {
     const fetched = answering(200, {})
-    const keyless = resendGateway({ apiBase: '', apiKey: '', now: () => now })
+    const keyless = createResendGateway({ apiBase: '', apiKey: '', now: () => now })
     expect(await keyless.send([anEmail()], 'k')).toMatchObject([{ kind: 'configuration', code: 'missing_api_key' }])
     expect(fetched).not.toHaveBeenCalled()
   })
 })
 
 describe('the Cloudflare gateway', () => {
-  const sending = (send: (message: unknown) => unknown) => cloudflareGateway({ send } as unknown as SendEmail)
+  const sending = (send: (message: unknown) => unknown) => createCloudflareGateway({ send } as unknown as SendEmail)
 
   it('sends one message at a time', async () => {
     const seen: unknown[] = []
@@ -242,7 +242,7 @@ describe('the Cloudflare gateway', () => {
   })
 
   it('reports a missing binding', async () => {
-    expect(await cloudflareGateway(undefined).send([anEmail()], 'k')).toMatchObject([
+    expect(await createCloudflareGateway(undefined).send([anEmail()], 'k')).toMatchObject([
       { kind: 'configuration', code: 'missing_binding' },
     ])
   })
@@ -251,7 +251,7 @@ describe('the Cloudflare gateway', () => {
 describe('every e-mail gateway', () => {
   const gateways = {
     resend,
-    cloudflare: cloudflareGateway({ send: async () => ({ messageId: 'cf' }) }),
+    cloudflare: createCloudflareGateway({ send: async () => ({ messageId: 'cf' }) }),
     capture: contextAt(now).email,
   }
   const evil = 'Hi\r\nBcc: everyone@example.com'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cleanFileName, contentDisposition } from '../../src/domain/files/names.ts'
+import { cleanFileName, formatContentDisposition } from '../../src/domain/files/names.ts'
 import { fileTypes } from '../../src/domain/files/types.ts'
 
 const png = 'image/png'
@@ -75,13 +75,13 @@ describe('Content-Disposition', () => {
     [`it's (1)*.png`, `inline; filename="it's (1)*.png"; filename*=UTF-8''it%27s%20%281%29%2A.png`],
     ['a\r\nSet-Cookie: b', `inline; filename="a__Set-Cookie: b"; filename*=UTF-8''a%0D%0ASet-Cookie%3A%20b`],
   ])('of %j', (name, expected) => {
-    expect(contentDisposition('inline', name)).toBe(expected)
+    expect(formatContentDisposition('inline', name)).toBe(expected)
   })
 
   it('is a valid header for any name, and the name is read back from it', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (name) => {
-        const value = contentDisposition('attachment', name)
+        const value = formatContentDisposition('attachment', name)
         expect(new Headers({ 'content-disposition': value }).get('content-disposition')).toBe(value)
         const [, encoded = ''] =
           /^attachment; filename="[^"\\]*"; filename\*=UTF-8''([\w!#$&+.^`|~%-]*)$/.exec(value) ?? []

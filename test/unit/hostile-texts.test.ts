@@ -9,8 +9,8 @@ import { cleanCell } from '../../src/domain/data-imports/import-cells.ts'
 import { countCells } from '../../src/domain/data-imports/mapping/index.ts'
 import { readDate, readTime } from '../../src/domain/data-imports/mapping/columns/date-shape.ts'
 import { readNumber } from '../../src/domain/data-imports/mapping/columns/number-shape.ts'
-import { readCurrencyMark } from '../../src/domain/data-imports/mapping/values/currencies.ts'
 import {
+  readCurrencyMark,
   readBoolean,
   readLanguage,
   readStatus,

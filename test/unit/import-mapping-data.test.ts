@@ -91,7 +91,7 @@ describe('the data that suggestions are made from', () => {
     ['aliases of targets', Aliases, aliases],
     ['words for values', ValueWords, words],
     ['words of dates', DateWords, dateWords],
-  ])('has the shape that the code reads: %s', (_, schema, data) => {
+  ])('has the shape that the code expects: %s', (_, schema, data) => {
     const { error } = schema.safeParse(data)
     expect(error?.issues ?? []).toEqual([])
   })

@@ -128,7 +128,7 @@ describe('a column of dates', () => {
     expect(decide(texts, Date.UTC(2026, 11, 31))).toEqual({ status: 'decided', format: { order } })
   })
 
-  it('in which nothing decides is ambiguous, with each reading', () => {
+  it('without a decisive cell is ambiguous, with each reading', () => {
     expect(decide(['03/04/2026'])).toEqual({
       status: 'ambiguous',
       reason: 'undetermined',

@@ -125,7 +125,7 @@ describe('a column of amounts', () => {
     expect(decide(texts)).toEqual({ status: 'decided', format: { decimal } })
   })
 
-  it('in which nothing decides is ambiguous, with both readings', () => {
+  it('without a decisive cell is ambiguous, with both readings', () => {
     expect(decide(['1.234', '150'])).toEqual({
       status: 'ambiguous',
       reason: 'undetermined',

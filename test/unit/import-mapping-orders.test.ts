@@ -57,7 +57,7 @@ describe('the rows of an order', () => {
     expect(b?.order).toMatchObject({ lines: [3], items: [{ quantity: 1, unit_price_minor: 2000 }] })
   })
 
-  it('that contradict each other make no order, and the fault names the place', () => {
+  it('that contradict each other are refused, and the error names the line', () => {
     const [decision] = ordersOf([
       ['A', 'a@example.com', 'Day', '2', '10'],
       ['A', 'b@example.com', 'Day', '1', '10'],
@@ -68,7 +68,7 @@ describe('the rows of an order', () => {
     ])
   })
 
-  it('make no order if one of them is wrong, and every fault is listed once', () => {
+  it('are refused if one of them is wrong, and every error is listed once', () => {
     const [decision] = ordersOf([
       ['A', 'nobody', 'Day', '2', '10'],
       ['A', '', '', '1', '10'],
@@ -106,7 +106,7 @@ describe('the rows of an order', () => {
     )
   })
 
-  it('make an order like one of an API call', () => {
+  it('become an order like one of an API call', () => {
     const [decision] = ordersOf([
       ['A', 'a@example.com', 'Day', '2', '10,50', 'Betalt', '', 'DKK'],
       ['A', '', 'Camping', '3', '', '', 'storniert', '', '100'],
@@ -146,7 +146,7 @@ describe('the rows of an order', () => {
     expect(decision?.warnings).toMatchObject([{ row: 4, code: 'refund_without_item' }])
   })
 
-  it('use the total of an item where the price of one contradicts it', () => {
+  it('use the total of an item if its unit price contradicts it', () => {
     const [decision] = ordersOf([['A', 'a@example.com', 'Day', '3', '33,33', '', '', '', '100']])
     expect(decision?.order?.items).toMatchObject([{ unit_price_minor: null, line_total_minor: 10_000 }])
   })

@@ -198,7 +198,7 @@ describe('rows that are read one after another', () => {
     fc.constantFrom('ja', 'VIP', 'Betalt', 'Klingon', ''),
   ]
 
-  it('are each what they are alone', () => {
+  it('give the same results as when they are read alone', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(...cells), { minLength: 1, maxLength: 200 }), (rows) => {
         const read = rows.map((row) => JSON.stringify(decideRow(prepare(mappings, rows).readers, row)))

@@ -193,7 +193,7 @@ describe('cells in everyday spellings', () => {
   })
 })
 
-describe('rows that are no orders', () => {
+describe('rows that are not orders', () => {
   it('include a header that is repeated on every page', async () => {
     const lines = [header, 'A-1;a@example.test;P;1;100', header, 'A-2;b@example.test;P;1;100', header]
     const { rows } = await inspectAndRead(openBytes(bytesOf(lines), 64))
@@ -201,7 +201,7 @@ describe('rows that are no orders', () => {
     expect((await sheet(lines)).orders).toHaveLength(2)
   })
 
-  it('are refused with their line where a byte is no text', async () => {
+  it('are refused with their line if a byte is not text', async () => {
     expect(await faultOf(inspectAndRead(openBytes(bytesOf([header, 'A-1;a\0;P;1;100']), 64)))).toEqual({
       code: 'binary',
       message: 'The file is not text: line 2 contains a NUL character.',

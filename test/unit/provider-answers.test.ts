@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { getJson } from '../../src/gateways/provider-api/post-json.ts'
+import { getJson } from '../../src/gateways/provider-api/call-api.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

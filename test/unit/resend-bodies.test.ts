@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
-import { resendGateway } from '../../src/gateways/email/resend.ts'
+import { createResendGateway } from '../../src/gateways/email/resend.ts'
 import { anEmail } from '../support/outbound.ts'
 
-const resend = resendGateway({ apiBase: 'https://mail.example', apiKey: 're_key', now: () => 0 })
+const resend = createResendGateway({ apiBase: 'https://mail.example', apiKey: 're_key', now: () => 0 })
 afterEach(() => vi.restoreAllMocks())
 
 /** The bytes of the call that sends these. */

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { resendDomains } from '../../src/gateways/email/resend-domains.ts'
+import { createResendDomains } from '../../src/gateways/email/resend-domains.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
-const domains = resendDomains({ base: 'https://mail.example', apiKey: 're_key' })
+const domains = createResendDomains({ base: 'https://mail.example', apiKey: 're_key' })
 const name = 'nordlys.dk'
 
 type Answers = Record<string, (n: number) => [status: number, body: unknown]>

@@ -1,7 +1,11 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isAddress, senderNameFault, senderOf } from '../../src/domain/messaging/mailbox.ts'
-import { maxSenderDomainLength, normalizeDomain, ownershipRecord } from '../../src/domain/messaging/sender-domains.ts'
+import { isEmailAddress, findSenderNameFault, chooseSender } from '../../src/domain/messaging/mailbox.ts'
+import {
+  maxSenderDomainLength,
+  normalizeDomain,
+  buildOwnershipRecord,
+} from '../../src/domain/messaging/sender-domains.ts'
 
 const platform = { name: 'Events', address: 'no-reply@platform.example' }
 
@@ -13,7 +17,7 @@ describe('a domain name', () => {
         if (domain === null) return
         expect(domain).toMatch(/^[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+$/)
         expect(domain.length).toBeLessThanOrEqual(maxSenderDomainLength)
-        expect(ownershipRecord({ domain, token: 'x' }).name.length).toBeLessThanOrEqual(253)
+        expect(buildOwnershipRecord({ domain, token: 'x' }).name.length).toBeLessThanOrEqual(253)
         expect(normalizeDomain(domain)).toBe(domain)
         expect(normalizeDomain(`${domain.toUpperCase()}.`)).toBe(domain)
       }),
@@ -35,12 +39,12 @@ describe('the sender of an e-mail', () => {
     })
     fc.assert(
       fc.property(fields, (given) => {
-        const { from, replyTo } = senderOf(given, platform)
-        const isOwn = given.is_verified && given.address !== null && isAddress(given.address)
+        const { from, replyTo } = chooseSender(given, platform)
+        const isOwn = given.is_verified && given.address !== null && isEmailAddress(given.address)
         expect(from.address).toBe(isOwn ? given.address : platform.address)
-        expect(senderNameFault(from.name ?? '')).toBeNull()
+        expect(findSenderNameFault(from.name ?? '')).toBeNull()
         expect(from.name).not.toBe('')
-        if (replyTo !== null) expect(isAddress(replyTo)).toBe(true)
+        if (replyTo !== null) expect(isEmailAddress(replyTo)).toBe(true)
       }),
       { numRuns: 2000 },
     )
@@ -48,9 +52,9 @@ describe('the sender of an e-mail', () => {
 
   it('has a reply address: the given one, otherwise the sender that may not be in From', () => {
     const given = { names: [], address: 'a@x.dk', reply_to: 'r@x.dk', is_verified: false }
-    expect(senderOf(given, platform)).toEqual({ from: platform, replyTo: 'r@x.dk' })
-    expect(senderOf({ ...given, reply_to: null }, platform)).toEqual({ from: platform, replyTo: 'a@x.dk' })
-    expect(senderOf({ ...given, reply_to: '', is_verified: true }, platform)).toEqual({
+    expect(chooseSender(given, platform)).toEqual({ from: platform, replyTo: 'r@x.dk' })
+    expect(chooseSender({ ...given, reply_to: null }, platform)).toEqual({ from: platform, replyTo: 'a@x.dk' })
+    expect(chooseSender({ ...given, reply_to: '', is_verified: true }, platform)).toEqual({
       from: { name: 'Events', address: 'a@x.dk' },
       replyTo: null,
     })
@@ -60,8 +64,8 @@ describe('the sender of an e-mail', () => {
     for (const name of ['Nordlys', 'Rock @ Park', 'Smith, "Bob"', 'Müller & Søn', 'פסטיבל', '👨‍👩‍👧 Family', 'a = b?'])
       expect([
         name,
-        senderNameFault(name),
-        senderOf({ names: [name], address: null, reply_to: null, is_verified: false }, platform).from.name,
+        findSenderNameFault(name),
+        chooseSender({ names: [name], address: null, reply_to: null, is_verified: false }, platform).from.name,
       ]).toEqual([name, null, name])
   })
 })

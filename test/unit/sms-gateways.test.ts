@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { claimMarginMs } from '../../src/domain/campaigns/sending-policy.ts'
-import { gatewayApi } from '../../src/gateways/sms/gatewayapi.ts'
+import { chunkClaimMarginMs } from '../../src/domain/campaigns/sending-policy.ts'
+import { createGatewayApi } from '../../src/gateways/sms/gatewayapi.ts'
 import { contextAt } from '../support/context.ts'
 import { anSms, watchTimers } from '../support/outbound.ts'
 
-const gateway = gatewayApi({ apiBase: 'https://sms.example', apiKey: 'token', now: () => 0 })
+const gateway = createGatewayApi({ apiBase: 'https://sms.example', apiKey: 'token', now: () => 0 })
 afterEach(() => vi.restoreAllMocks())
 
 interface Wire {
@@ -71,7 +71,7 @@ describe('the GatewayAPI gateway', () => {
     expect((await gateway.send([anSms(), anSms(), anSms()], 'k')).every(({ ok }) => ok)).toBe(true)
     expect(most).toBe(1)
     expect(longest()).toBeGreaterThan(1000)
-    expect(gateway.batch * longest()).toBeLessThan(claimMarginMs)
+    expect(gateway.batch * longest()).toBeLessThan(chunkClaimMarginMs)
   })
 
   it('fails only an invalid number', async () => {
@@ -124,14 +124,14 @@ describe('the GatewayAPI gateway', () => {
 
   it('makes no call to an invalid address: nothing was sent', async () => {
     const fetched = answering(() => Response.json({ msg_id: 'a' }))
-    const astray = gatewayApi({ apiBase: 'sms.example', apiKey: 'token', now: () => 0 })
+    const astray = createGatewayApi({ apiBase: 'sms.example', apiKey: 'token', now: () => 0 })
     expect(await astray.send([anSms()], 'k')).toMatchObject([{ kind: 'configuration', code: 'impossible_call' }])
     expect(fetched).not.toHaveBeenCalled()
   })
 
   it('makes no request without a token', async () => {
     const fetched = answering(() => Response.json({}))
-    const results = await gatewayApi({ apiBase: '', apiKey: '', now: () => 0 }).send([anSms()], 'k')
+    const results = await createGatewayApi({ apiBase: '', apiKey: '', now: () => 0 }).send([anSms()], 'k')
     expect(results).toMatchObject([{ kind: 'configuration' }])
     expect(fetched).not.toHaveBeenCalled()
   })

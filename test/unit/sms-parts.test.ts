@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { SegmentedMessage } from 'sms-segments-calculator'
 import { describe, expect, it } from 'vitest'
-import { smsSize } from '../../src/domain/messaging/sms-parts.ts'
+import { measureSms } from '../../src/domain/messaging/sms-parts.ts'
 
 /** What a library says of it: right, and too slow for long texts. */
 function sizeByLibrary(text: string) {
@@ -11,22 +11,26 @@ function sizeByLibrary(text: string) {
 
 describe('the parts of an SMS', () => {
   it('end when a part is full, and split no character', () => {
-    expect(smsSize('')).toEqual({ encoding: 'GSM-7', characters: 0, parts: 1 })
-    expect(smsSize('a'.repeat(160))).toEqual({ encoding: 'GSM-7', characters: 160, parts: 1 })
-    expect(smsSize('a'.repeat(161))).toEqual({ encoding: 'GSM-7', characters: 161, parts: 2 })
-    expect(smsSize(`${'a'.repeat(152)}€${'a'.repeat(152)}`)).toEqual({ encoding: 'GSM-7', characters: 306, parts: 3 })
-    expect(smsSize('å'.repeat(161))).toMatchObject({ encoding: 'GSM-7', parts: 2 })
-    expect(smsSize('ł'.repeat(70))).toMatchObject({ encoding: 'UCS-2', parts: 1 })
-    expect(smsSize('ł'.repeat(71))).toMatchObject({ encoding: 'UCS-2', parts: 2 })
-    expect(smsSize('😀'.repeat(35))).toEqual({ encoding: 'UCS-2', characters: 35, parts: 1 })
-    expect(smsSize('😀'.repeat(67))).toEqual({ encoding: 'UCS-2', characters: 67, parts: 3 })
-    expect(smsSize(`a${'\u0301'.repeat(199)}`)).toEqual({ encoding: 'UCS-2', characters: 1, parts: 3 })
+    expect(measureSms('')).toEqual({ encoding: 'GSM-7', characters: 0, parts: 1 })
+    expect(measureSms('a'.repeat(160))).toEqual({ encoding: 'GSM-7', characters: 160, parts: 1 })
+    expect(measureSms('a'.repeat(161))).toEqual({ encoding: 'GSM-7', characters: 161, parts: 2 })
+    expect(measureSms(`${'a'.repeat(152)}€${'a'.repeat(152)}`)).toEqual({
+      encoding: 'GSM-7',
+      characters: 306,
+      parts: 3,
+    })
+    expect(measureSms('å'.repeat(161))).toMatchObject({ encoding: 'GSM-7', parts: 2 })
+    expect(measureSms('ł'.repeat(70))).toMatchObject({ encoding: 'UCS-2', parts: 1 })
+    expect(measureSms('ł'.repeat(71))).toMatchObject({ encoding: 'UCS-2', parts: 2 })
+    expect(measureSms('😀'.repeat(35))).toEqual({ encoding: 'UCS-2', characters: 35, parts: 1 })
+    expect(measureSms('😀'.repeat(67))).toEqual({ encoding: 'UCS-2', characters: 67, parts: 3 })
+    expect(measureSms(`a${'\u0301'.repeat(199)}`)).toEqual({ encoding: 'UCS-2', characters: 1, parts: 3 })
   })
 
   it('agree with the library, for every single character', () => {
     const letters = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code))
     for (const letter of letters)
-      expect([letter, smsSize(letter).encoding, smsSize(letter).characters]).toEqual([
+      expect([letter, measureSms(letter).encoding, measureSms(letter).characters]).toEqual([
         letter,
         sizeByLibrary(letter).encoding,
         sizeByLibrary(letter).characters,
@@ -42,7 +46,7 @@ describe('the parts of an SMS', () => {
         .map((runs) => runs.map(([letter, times]) => letter.repeat(times)).join(''))
     fc.assert(
       fc.property(fc.oneof(textOf(plain), textOf(any)), (text) => {
-        expect(smsSize(text)).toEqual(sizeByLibrary(text))
+        expect(measureSms(text)).toEqual(sizeByLibrary(text))
       }),
       { numRuns: 150 },
     )
@@ -50,6 +54,6 @@ describe('the parts of an SMS', () => {
 
   // In its square, it takes longer than a test may.
   it.each(['x', 'ł', '😀', 'e\u0301'])('of 600,000 characters are counted in its length: %s', (letter) => {
-    expect(smsSize(letter.repeat(600_000 / letter.length)).parts).toBeGreaterThan(3600)
+    expect(measureSms(letter.repeat(600_000 / letter.length)).parts).toBeGreaterThan(3600)
   })
 })

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { failure, type SendFailure } from '../../src/domain/messaging/messaging.ts'
+import { createFailure, type SendFailure } from '../../src/domain/messaging/messaging.ts'
 import { judgeSend, mayRepeat } from '../../src/domain/messaging/transactional-emails.ts'
 
 const hour = 3_600_000
 const now = 1_000 * hour
 const state = (more: object = {}) => ({ attempts: 1, created_at: now, first_call_at: now, is_doubtful: false, ...more })
-const said = (kind: SendFailure, retryAfterMs: number | null = null) => failure(kind, 'code', 'detail', retryAfterMs)
+const said = (kind: SendFailure, retryAfterMs: number | null = null) =>
+  createFailure(kind, 'code', 'detail', retryAfterMs)
 
 describe('the state of a message after an attempt', () => {
   it('delays the next attempt longer after each failure, and as long as the provider asks', () => {

@@ -3,10 +3,10 @@ import { unzipSync } from 'fflate'
 import { importSPKI, exportSPKI, jwtVerify } from 'jose'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { toHex } from '../../src/domain/text/encoding.ts'
-import { rawSignature } from '../../src/domain/wallet/google-callback.ts'
+import { toRawSignature } from '../../src/domain/wallet/google-callback.ts'
 import type { PassContent } from '../../src/domain/wallet/wallet-pass.ts'
 import { readConfig } from '../../src/entry/config.ts'
-import { livePasses, type LiveOptions } from '../../src/gateways/passes/live.ts'
+import { createLivePasses, type LiveOptions } from '../../src/gateways/passes/live.ts'
 import type { Bindings } from '../../src/http/env.ts'
 import { type TestCertificate, testCertificate } from '../support/wallet-certificate.ts'
 
@@ -77,7 +77,7 @@ const bytesIn = (block: Block | undefined) => new Uint8Array((block as asn1.Octe
 
 describe('the signed package of a pass', () => {
   it('has a detached PKCS#7 signature of the manifest that the certificate verifies', async () => {
-    const files = unzipSync(await livePasses(options()).buildApplePackage({ content, token: 't'.repeat(32) }))
+    const files = unzipSync(await createLivePasses(options()).buildApplePackage({ content, token: 't'.repeat(32) }))
     const { signature = new Uint8Array(), 'manifest.json': manifest = new Uint8Array() } = files
     const message = asn1.fromBER(new Uint8Array(signature))
     expect(message.offset).toBe(signature.length)
@@ -98,14 +98,14 @@ describe('the signed package of a pass', () => {
     const oneLine = (text: string) => text.replaceAll('\n', String.raw`\n`)
     given.apple.privateKey = oneLine(signer.privateKey)
     given.apple.certificate = oneLine(signer.certificate)
-    const files = unzipSync(await livePasses(given).buildApplePackage({ content, token: 't'.repeat(32) }))
+    const files = unzipSync(await createLivePasses(given).buildApplePackage({ content, token: 't'.repeat(32) }))
     expect(files['signature']?.length).toBeGreaterThan(1000)
   })
 })
 
 describe('the link to Google Wallet', () => {
   it('is a JWT with the signature of the service account', async () => {
-    const url = await livePasses(options()).createAddUrl({ platform: 'google', content })
+    const url = await createLivePasses(options()).createAddUrl({ platform: 'google', content })
     const key = await importSPKI(await exportSPKI(signer.publicKey), 'RS256')
     const { payload } = await jwtVerify(url.split('/').at(-1) ?? '', key, { audience: 'google' })
     expect(payload).toMatchObject({
@@ -132,7 +132,7 @@ describe('an update at Google', () => {
 
   it('patches the object with a cached access token', async () => {
     const fetched = answering(200)
-    const passes = livePasses(options())
+    const passes = createLivePasses(options())
     expect(await passes.updateGoogle(content, 1)).toEqual({ ok: true })
     expect(await passes.updateGoogle(content, 2)).toEqual({ ok: true })
     const urls = fetched.mock.calls.map(([url]) => addressOf(url))
@@ -152,17 +152,17 @@ describe('an update at Google', () => {
     [503, 'transient'],
   ])('treats the answer %i as %s', async (status, kind) => {
     answering(status)
-    expect(await livePasses(options()).updateGoogle(content, 1)).toMatchObject({ ok: false, kind })
+    expect(await createLivePasses(options()).updateGoogle(content, 1)).toMatchObject({ ok: false, kind })
   })
 
   it('reports an invalid account, a refusal, and a missing answer', async () => {
     const broken = options()
     broken.google.serviceAccount = ''
-    expect(await livePasses(broken).updateGoogle(content, 1)).toMatchObject({ kind: 'configuration' })
+    expect(await createLivePasses(broken).updateGoogle(content, 1)).toMatchObject({ kind: 'configuration' })
     answering(200, 400)
-    expect(await livePasses(options()).updateGoogle(content, 1)).toMatchObject({ kind: 'configuration' })
+    expect(await createLivePasses(options()).updateGoogle(content, 1)).toMatchObject({ kind: 'configuration' })
     vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('no route'))
-    expect(await livePasses(options()).updateGoogle(content, 1)).toMatchObject({ kind: 'transient' })
+    expect(await createLivePasses(options()).updateGoogle(content, 1)).toMatchObject({ kind: 'transient' })
   })
 })
 
@@ -176,7 +176,7 @@ describe('a push to a phone', () => {
         return response()
       },
     }
-    const result = await livePasses(options({ push: connection })).pushApple(push)
+    const result = await createLivePasses(options({ push: connection })).pushApple(push)
     return { result, calls }
   }
 
@@ -198,7 +198,7 @@ describe('a push to a phone', () => {
     for (const status of [403, 429, 503])
       expect((await answered(() => new Response('', { status }))).result).toBe('transient')
     expect((await answered(() => Promise.reject(new Error('closed')))).result).toBe('transient')
-    expect(await livePasses(options()).pushApple(push)).toBe('off')
+    expect(await createLivePasses(options()).pushApple(push)).toBe('off')
   })
 })
 
@@ -211,10 +211,10 @@ describe('a signature in DER', () => {
     ['something behind', [0x30, 9, 2, 1, 1, 2, 1, 1, 2, 1, 1]],
     ['a number that is too long', [0x30, 38, 2, 33, ...Array.from({ length: 33 }, () => 1), 2, 1, 1]],
     ['a number without digits', [0x30, 5, 2, 0, 2, 1, 1]],
-  ])('with %s is invalid', (_, bytes) => expect(rawSignature(Uint8Array.from(bytes))).toBeNull())
+  ])('with %s is invalid', (_, bytes) => expect(toRawSignature(Uint8Array.from(bytes))).toBeNull())
 
   it('is converted to two numbers of 32 bytes', () => {
-    const raw = rawSignature(Uint8Array.of(0x30, 7, 2, 2, 0, 0x81, 2, 1, 5))
+    const raw = toRawSignature(Uint8Array.of(0x30, 7, 2, 2, 0, 0x81, 2, 1, 5))
     expect([raw?.length, raw?.[31], raw?.[63]]).toEqual([64, 0x81, 5])
   })
 })

@@ -127,7 +127,7 @@ describe('a webhook destination', () => {
     ['http://localhost:8787/hook', 'https', true],
     ['https://localhost:8787/hook', 'localhost', true],
     ['https://hooks.example.com:8443/', '443', true],
-    ['https://receiver/', 'no point', true],
+    ['https://receiver/', 'no dot', true],
     ['https://127.0.0.1/', 'IP address', true],
     ['https://10.0.0.1/', 'IP address', false],
     ['https://a:b@hooks.example.com/', 'password', false],

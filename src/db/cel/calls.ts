@@ -22,10 +22,13 @@ const computeOnce = (expression: string, ...values: readonly Value[]): Value => 
 }
 
 const integerOfDouble = `case when v > -9223372036854775808.0 and v < 9223372036854775808.0 then cast(v as integer) end`
-/** Splits the text into signs and digits, and compares digits without leading zeros with the largest integers as texts. */
+/**
+ * Splits the text into signs and digits, and compares digits without leading zeros with the largest integers as texts.
+ */
 const integerOfText = `(select case
   when d = '' or d glob '*[^0-9]*' or length(s) > 1 then null
-  when length(n) < 19 or (length(n) = 19 and n <= case s when '-' then '9223372036854775808' else '9223372036854775807' end)
+  when length(n) < 19 or (length(n) = 19
+    and n <= case s when '-' then '9223372036854775808' else '9223372036854775807' end)
   then cast(replace(s, '+', '') || '0' || n as integer) end
   from (select s, d, ltrim(d, '0') as n
     from (select substr(v, 1, length(v) - length(ltrim(v, '+-'))) as s, ltrim(v, '+-') as d)))`
@@ -38,7 +41,8 @@ const conversions: Record<string, string> = {
   'int double': 'cast(v as real)',
   'int string': 'cast(v as text)',
   'bool string': `case v when 1 then 'true' when 0 then 'false' end`,
-  'string bool': `case when v in ('1', 't', 'true', 'TRUE', 'True') then 1 when v in ('0', 'f', 'false', 'FALSE', 'False') then 0 end`,
+  'string bool': `case when v in ('1', 't', 'true', 'TRUE', 'True') then 1
+    when v in ('0', 'f', 'false', 'FALSE', 'False') then 0 end`,
   'int timestamp': 'case when v between -62135596800 and 253402300799 then v * 1000 end',
 }
 

@@ -64,16 +64,16 @@ export const purchaseFields: Columns = {
   price_paid_minor: readColumn('price_minor'),
   available_uses: (row) =>
     plainValue(
-      sql`(case when ${inWords(sql`${row}.status`, heldStatuses)} then iif(${row}.is_unlimited_use = 1, ${row}.uses_limit,
-        max(0, ${row}.uses_limit - ${row}.uses_count)) else 0 end)`,
+      sql`(case when ${inWords(sql`${row}.status`, heldStatuses)} then
+        iif(${row}.is_unlimited_use = 1, ${row}.uses_limit, max(0, ${row}.uses_limit - ${row}.uses_count)) else 0 end)`,
     ),
   created: readColumn('created_at'),
   edition_id: readUnindexed('edition_id'),
 }
 
 /**
- * Tests the product name of a purchase. The subquery does not depend on the person, so SQLite finds the products once for
- * the whole statement. The unary plus keeps it from looking them up again for each person.
+ * Tests the product name of a purchase. The subquery does not depend on the person, so SQLite finds the products
+ * once for the whole statement. The unary plus keeps it from looking them up again for each person.
  */
 export const hasProductName = (row: SQL, buildCondition: (name: SQL) => SQL, bound: BoundScope): Value =>
   plainValue(sql`(+${row}.product_id in (select id from products where ${buildCondition(sql`name`)}
@@ -106,7 +106,8 @@ export function isReceivedByPerson(row: SQL, bound: BoundScope): SQL {
 
 const buildAggregate = (aggregate: string, table: string, statuses: readonly string[]) => (bound: BoundScope) => {
   const row = bound.alias('s')
-  return sql`(select ${sql.raw(aggregate)} from ${sql.raw(table)} ${row} where ${isBoughtByPerson(row, bound)} and ${inWords(sql`${row}.status`, statuses)})`
+  return sql`(select ${sql.raw(aggregate)} from ${sql.raw(table)} ${row}
+    where ${isBoughtByPerson(row, bound)} and ${inWords(sql`${row}.status`, statuses)})`
 }
 const aggregateOrders = (aggregate: string) =>
   buildAggregate(aggregate, 'orders', ['confirmed', 'completed'] satisfies OrderStatus[])

@@ -21,7 +21,8 @@ export function readJsonPath(document: SQL, path: string, bind: (text: string) =
     member: (key) => readJsonPath(document, below(key), bind),
     has: (key) =>
       failingValue(
-        sql`case json_type(${document}, ${bind(path)}) when 'object' then json_type(${document}, ${bind(below(key))}) is not null end`,
+        sql`case json_type(${document}, ${bind(path)}) when 'object'
+          then json_type(${document}, ${bind(below(key))}) is not null end`,
       ),
   }
 }
@@ -67,5 +68,6 @@ export function compareJson(json: Json, value: Value, type: Type): Value {
 
 export const countJson = (json: Json): Value =>
   failingValue(
-    sql`case when ${json.type} = 'text' then length(${json.value}) when ${isJsonList(json)} then (select count(*) from ${json.each}) end`,
+    sql`case when ${json.type} = 'text' then length(${json.value})
+      when ${isJsonList(json)} then (select count(*) from ${json.each}) end`,
   )

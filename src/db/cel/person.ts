@@ -47,8 +47,8 @@ export class Person {
   }
 
   /**
-   * The `from` clause that the fields used so far need: one row, even when no visible edition knows the person. `offset 0`
-   * stops SQLite from flattening the subquery, which would compute each column again at each use.
+   * The `from` clause that the fields used so far need: one row, even when no visible edition knows the person.
+   * `offset 0` stops SQLite from flattening the subquery, which would compute each column again at each use.
    */
   buildSources(): SQL[] {
     const editions = this.#editions

@@ -15,7 +15,9 @@ export interface ListLowering {
   lowerJson: (expression: Expression) => Json
   /** The row of a macro variable. */
   findRow: (name: string) => SQL
-  /** The row of the purchase when the expression is its product name. Null for other expressions and packed constants. */
+  /**
+   * The row of the purchase when the expression is its product name. Null for other expressions and packed constants.
+   */
   findPurchaseOfName: (expression: Expression) => SQL | null
   withVariable: <T>(name: string, element: ElementSql, work: () => T) => T
   /** Called for a list whose length the row of its surrounding list does not limit. */
@@ -57,7 +59,8 @@ export function mapRows(rows: Rows, value: Value, alias: SQL): Rows {
       }
     : mapped
   // `limit -1` stops SQLite from flattening the subquery, which would compute the value again at each use.
-  const from = sql`(select ${filter.sql} as k, ${value.sql} as v from ${rows.from} ${buildWhere(rows.where)} limit -1) ${alias}`
+  const from = sql`(select ${filter.sql} as k, ${value.sql} as v
+    from ${rows.from} ${buildWhere(rows.where)} limit -1) ${alias}`
   return {
     from,
     where: [],
@@ -67,7 +70,9 @@ export function mapRows(rows: Rows, value: Value, alias: SQL): Rows {
   }
 }
 
-/** For each row `k`, whether it is in the list, and `r`, the condition. `r` is `otherwise` for rows outside the list. */
+/**
+ * For each row `k`, whether it is in the list, and `r`, the condition. `r` is `otherwise` for rows outside the list.
+ */
 const selectResults = (rows: Rows, condition: Value, otherwise: 0 | 1): SQL => {
   const k = rows.filter?.sql ?? sql`1`
   const r = rows.filter
@@ -86,7 +91,8 @@ const buildResult = (rows: Rows, expression: SQL, condition: Value | null = null
 
 /** Correct only where errors count as false. */
 const matchesAny = (rows: Rows, condition: SQL): SQL =>
-  sql`exists (select 1 from ${rows.from} ${buildWhere([...rows.where, ...(rows.filter ? [rows.filter.sql] : []), condition])})`
+  sql`exists (select 1 from ${rows.from}
+    ${buildWhere([...rows.where, ...(rows.filter ? [rows.filter.sql] : []), condition])})`
 
 /** `positive`: an error in this position counts as false. */
 export function lowerExists(rows: Rows, condition: Value, positive: boolean): Value {

@@ -63,7 +63,9 @@ export function compareValues(left: Value, right: Value): Value {
   return { sql: guardValue([buildOk(left), buildOk(right)], isSame), nullable: false, fails }
 }
 
-/** Bound constants of a statement. `packed` binds all of them as one JSON parameter, because D1 allows 100 parameters. */
+/**
+ * Bound constants of a statement. `packed` binds all of them as one JSON parameter, because D1 allows 100 parameters.
+ */
 export class Constants {
   readonly #packed: boolean
   readonly #values: unknown[] = []

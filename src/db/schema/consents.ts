@@ -76,12 +76,12 @@ export const consentRecords = sqliteTable(
     occurred_at: integer().notNull(),
     expires_at: integer(),
     previous_record_id: text(),
-    /** JSON that stays text, because the hash is over its characters. */
+    /** JSON as text, because the hash covers its exact characters. */
     evidence: text(),
     evidence_hash: text(),
     record_hash: text().notNull(),
     hash_version: integer().notNull().default(1),
-    /** 0 or 1 as stored: chains are verified from rows that nothing decodes. */
+    /** A number, because `verify:consents` reads rows without this schema. */
     is_latest: integer().notNull(),
   },
   (table) => [primaryKey({ columns: [table.user_id, table.consent_id, table.number] })],

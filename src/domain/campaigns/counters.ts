@@ -1,4 +1,4 @@
-/** What a campaign's object counts. Every recipient who is not skipped is in `total`, and sent, failed or pending. */
+/** Counts of a campaign's recipients. `total` leaves skipped people out and is the sum of sent, failed and pending. */
 export interface Counters {
   total: number
   sent: number
@@ -13,7 +13,7 @@ export interface Counters {
   unsubscribed: number
 }
 
-export const noCounters: Counters = {
+export const zeroCounters: Counters = {
   total: 0,
   sent: 0,
   failed: 0,
@@ -27,16 +27,17 @@ export const noCounters: Counters = {
   unsubscribed: 0,
 }
 
-export const counterNames = Object.keys(noCounters) as (keyof Counters)[]
+export const counterNames = Object.keys(zeroCounters) as (keyof Counters)[]
 
-export const pendingOf = ({ total, sent, failed }: Counters): number => total - sent - failed
+export const countPending = ({ total, sent, failed }: Counters): number => total - sent - failed
 
-/** A fraction from 0 to 1 with four decimals; 0 of nothing. */
-const rate = (part: number, whole: number): number => (whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000)
+/** A fraction from 0 to 1 with four decimals. It is 0 when `whole` is 0. */
+const computeRate = (part: number, whole: number): number =>
+  whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000
 
-export const ratesOf = ({ sent, delivered, opened, clicked, unsubscribed }: Counters) => ({
-  delivery_rate: rate(delivered, sent),
-  open_rate: rate(opened, delivered),
-  click_rate: rate(clicked, delivered),
-  unsubscribe_rate: rate(unsubscribed, delivered),
+export const computeRates = ({ sent, delivered, opened, clicked, unsubscribed }: Counters) => ({
+  delivery_rate: computeRate(delivered, sent),
+  open_rate: computeRate(opened, delivered),
+  click_rate: computeRate(clicked, delivered),
+  unsubscribe_rate: computeRate(unsubscribed, delivered),
 })

@@ -4,8 +4,8 @@ export const maxCampaignNameLength = 255
 export const maxSmsBodyLength = 1600
 
 /**
- * A `sent` campaign may have failures. A `failed` one sent nothing, or stopped. A retry goes straight to `sending`,
- * because the recipients are known.
+ * A `sent` campaign may have recipients who failed. A `failed` campaign sent nothing, or stopped half-way. A retry goes
+ * straight to `sending`, because the recipients are known.
  */
 export const campaignLifecycle = lifecycle('draft', {
   draft: ['scheduled', 'calculating'],
@@ -19,10 +19,10 @@ export const campaignLifecycle = lifecycle('draft', {
 
 export type CampaignStatus = (typeof campaignLifecycle.states)[number]
 
-/** The campaign's object works in these. */
+/** The campaign's Durable Object is at work in these statuses. */
 export const runningStatuses = ['calculating', 'sending'] as const satisfies readonly CampaignStatus[]
 
-/** Campaigns in these take their copy of the message later. */
+/** A campaign in one of these statuses has not copied its message yet. */
 export const statusesBeforeCopy = ['scheduled', 'calculating'] as const satisfies readonly CampaignStatus[]
 
 export const isRunning = (status: string): boolean => (runningStatuses as readonly string[]).includes(status)

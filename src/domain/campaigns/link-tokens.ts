@@ -11,8 +11,9 @@ import {
 } from '../accounts/signed-tokens.ts'
 
 /**
- * Tokens in the links of messages are as short as they can be, because SMS carry them. 16 bytes of the
- * campaign's ULID, and 2 of its mark where it has one, then kind, recipient and link as numbers of 1 to 8 bytes, then 8 bytes of HMAC-SHA256.
+ * SMS carry these tokens, so they are as short as possible. A token holds the campaign's ULID (16 bytes, and 2 more
+ * when the id ends with the mark of a cell), one byte for the kind, the numbers of recipient and link (1 to 8 bytes
+ * each), and 8 bytes of HMAC-SHA256.
  */
 export const linkKinds = ['click', 'open', 'unsubscribe', 'resubscribe'] as const
 export type LinkKind = (typeof linkKinds)[number]
@@ -21,7 +22,7 @@ export interface LinkTarget {
   kind: LinkKind
   campaign_id: string
   n: number
-  /** Which of the campaign's links; 0 for the other kinds. */
+  /** The position among the campaign's links. It is 0 for every kind but `click`. */
   link: number
 }
 
@@ -29,11 +30,11 @@ const signer: TokenSigner = { purpose: 'campaign-links', macBytes: 8 }
 
 export type MintLink = (target: Omit<LinkTarget, 'campaign_id'>) => string
 
-/** Makes the tokens of one campaign, which has many. */
-export function linkMinter(secret: string, campaignId: string): MintLink {
+/** Creates a function that makes the tokens of one campaign. */
+export function createLinkMinter(secret: string, campaignId: string): MintLink {
   const id = idToBytes(idPrefixes.campaign, campaignId)
-  if (!id) throw new Error(`${campaignId} is no id of a campaign`)
-  // The tokens are made one after another in the same memory.
+  if (!id) throw new Error(`${campaignId} is not a campaign id`)
+  // A campaign needs millions of tokens, so they all use the same buffer.
   const bytes = new Uint8Array(id.length + 1 + 2 * maxNumberBytes + signer.macBytes)
   bytes.set(id)
   return ({ kind, n, link }) => {
@@ -46,9 +47,9 @@ export function linkMinter(secret: string, campaignId: string): MintLink {
 }
 
 export const mintLinkToken = (secret: string, { campaign_id, ...target }: LinkTarget): string =>
-  linkMinter(secret, campaign_id)(target)
+  createLinkMinter(secret, campaign_id)(target)
 
-/** The target of a token; null when its MAC or kind is wrong. */
+/** Returns null when the MAC or the kind of the token is wrong. */
 export function readLinkToken(secret: string, kind: LinkKind, token: string): LinkTarget | null {
   const content = openToken(secret, signer, token)
   const campaign = content && idFromBytes(idPrefixes.campaign, content, 0)

@@ -1,8 +1,9 @@
 import type { ProviderEvent } from '../messaging/messaging.ts'
 
 /**
- * Times at which something happened to a message after it was sent. Events arrive in any order and any number of times.
- * A stamp keeps the earliest time and is never removed, so the same events always give the same numbers.
+ * Stamps are the times at which something happened to a message after it was sent. Events arrive in any order and any
+ * number of times. A stamp keeps the earliest time and is never removed, so the same events always give the same
+ * numbers.
  */
 export const stampNames = [
   'delivered_at',
@@ -33,14 +34,16 @@ export interface RecipientEvent {
   type: (typeof recipientEventTypes)[number]
   at: number
   provider_id?: string | null
-  /** Of a bounce. hard: the address does not work. soft: it may work later. block: the receiver refused us. */
+  /** Set when `type` is `bounced`. */
   bounce?: ProviderEvent['bounce']
-  /** A request to one of our own links. Very soon after sending it comes from a program. */
+  /** Set for a request to one of our own links. A visit right after sending was made by a program. */
   is_visit?: boolean
 }
 
-/** An event implies others: a click implies an opening, and an opening, a complaint or an unsubscription a delivery. */
-const stampsOf: Record<RecipientEvent['type'], readonly StampName[]> = {
+/**
+ * An event implies earlier ones: a click implies an open, and an open, complaint or unsubscription implies a delivery.
+ */
+const stampsByEvent: Record<RecipientEvent['type'], readonly StampName[]> = {
   accepted: [],
   delivered: ['delivered_at'],
   opened: ['opened_at', 'delivered_at'],
@@ -51,28 +54,27 @@ const stampsOf: Record<RecipientEvent['type'], readonly StampName[]> = {
   unsubscribed: ['unsubscribed_at', 'delivered_at'],
 }
 
-/** No person opens a message this soon after sending. */
-const tooSoonMs = 2000
+/** A visit within this time after sending was made by a program: no person opens a message so fast. */
+const prefetchWindowMs = 2000
 
-/** The stamps that an event changes. */
-export function stamped(row: Stamps & { sent_at: number | null }, event: RecipientEvent): Partial<Stamps> {
-  const stamps: Stamps = row
+/** Computes the stamps that an event changes. */
+export function computeStampChanges(row: Stamps & { sent_at: number | null }, event: RecipientEvent): Partial<Stamps> {
   const changes: Partial<Stamps> = {}
-  const isTooSoon = event.is_visit && (row.sent_at === null || event.at < row.sent_at + tooSoonMs)
-  for (const name of stampsOf[isTooSoon ? 'machine_opened' : event.type]) {
-    const known = stamps[name]
-    if (known === null || event.at < known) changes[name] = event.at
+  const isPrefetch = event.is_visit && (row.sent_at === null || event.at < row.sent_at + prefetchWindowMs)
+  for (const name of stampsByEvent[isPrefetch ? 'machine_opened' : event.type]) {
+    const stamp = row[name]
+    if (stamp === null || event.at < stamp) changes[name] = event.at
   }
   return changes
 }
 
-/** The recipient event of a provider event; null for one that changes nothing. */
-export function recipientEvent(n: number, event: ProviderEvent): RecipientEvent | null {
+/** Returns null for a provider event that changes nothing. */
+export function toRecipientEvent(n: number, event: ProviderEvent): RecipientEvent | null {
   const { type, at, providerId } = event
   switch (type) {
     case 'deferred':
       return null
-    // The provider accepted the message and could not deliver it.
+    // `failed` means that the provider accepted the message and could not deliver it.
     case 'failed':
       return { n, type: 'bounced', at, provider_id: providerId }
     default:
@@ -80,17 +82,19 @@ export function recipientEvent(n: number, event: ProviderEvent): RecipientEvent 
   }
 }
 
-/** The reference of a message at the provider: letters, digits, `_` and `-` only, which every provider accepts. */
-export const referenceOf = (campaignId: string, n: number): string => `${campaignId}-${n}`
+/**
+ * Builds our id of a message, which the provider's events return. Every provider accepts letters, digits, `_` and `-`.
+ */
+export const formatReference = (campaignId: string, n: number): string => `${campaignId}-${n}`
 
-export function readReference(reference: string | null): { campaign_id: string; n: number } | null {
-  const found = /^(cmp_[0-9A-Za-z]+)-(\d{1,15})$/.exec(reference ?? '')
-  return found?.[1] ? { campaign_id: found[1], n: Number(found[2]) } : null
+export function parseReference(reference: string | null): { campaign_id: string; n: number } | null {
+  const match = /^(cmp_[0-9A-Za-z]+)-(\d{1,15})$/.exec(reference ?? '')
+  return match?.[1] ? { campaign_id: match[1], n: Number(match[2]) } : null
 }
 
-const machines =
+const machineAgents =
   /bot\b|bot[/ ]|crawl|spider|slurp|scan|preview|monitor|headless|facebookexternalhit|barracuda|mimecast|proofpoint|safelinks|curl|wget|python|java\/|go-http|okhttp|node-fetch|axios|undici/i
 
-/** Whether a program made the request: a scanner, a preview, or a mail client that prefetches. */
+/** Recognizes requests of programs: scanners, link previews and mail clients that prefetch images. */
 export const isMachine = (method: string, agent: string | null): boolean =>
-  method === 'HEAD' || !agent || machines.test(agent)
+  method === 'HEAD' || !agent || machineAgents.test(agent)

@@ -15,11 +15,11 @@ import type {
 import type { Counters } from './counters.ts'
 import type { CampaignStatus } from './lifecycle.ts'
 
-/** What the object of a campaign projects into its row. */
+/** The state of a campaign's Durable Object that is copied to the campaign's row. */
 export interface CampaignSnapshot extends Counters {
   campaign_id: string
   run: number
-  /** Grows with every change, so that an earlier snapshot never overwrites a later one. */
+  /** Grows with every change, so that an older snapshot never overwrites a newer one. */
   revision: number
   status: CampaignStatus
   error_message: string
@@ -28,7 +28,7 @@ export interface CampaignSnapshot extends Counters {
   completed_at: number | null
 }
 
-/** A member of the segment, as the campaign takes it over. */
+/** A member of the segment who becomes a recipient. `reason` is set for a member who is skipped. */
 export interface NewRecipient {
   n: number
   user_id: string
@@ -54,19 +54,18 @@ export interface RecipientRow extends Stamps {
   sent_at: number | null
 }
 
-/** What the campaign's receipt of a recipient says. */
+/** The columns of a recipient that `campaign_receipts` stores. */
 export type RecipientEngagement = Pick<RecipientRow, 'user_id' | 'state' | 'sent_at' | 'opened_at' | 'clicked_at'>
 
 const isPerson = (value: unknown): value is RecipientPerson => isRecord(value) && 'email' in value
 
-/** The person as the campaign's object stores them. */
-export const personOf = ({ person }: Pick<RecipientRow, 'person'>): RecipientPerson => readJson(person, isPerson)
+export const readPerson = ({ person }: Pick<RecipientRow, 'person'>): RecipientPerson => readJson(person, isPerson)
 
-/** Replaces the address of a recipient who was erased. */
-export const erasedAddress = (n: number): string => `erased-${n}`
+/** Builds the text that replaces the address of an erased recipient. */
+export const buildErasedAddress = (n: number): string => `erased-${n}`
 
 export const isErasedAddress = ({ n, address }: Pick<RecipientRow, 'n' | 'address'>): boolean =>
-  address === erasedAddress(n)
+  address === buildErasedAddress(n)
 
 export interface RecipientFilters {
   state?: RecipientState | undefined
@@ -75,22 +74,22 @@ export interface RecipientFilters {
 }
 
 export interface RecipientsQuery extends RecipientFilters {
-  /** Empty: by number. */
+  /** An empty list orders recipients by number. */
   ordering: readonly OrderBy<'address' | 'sent_at'>[]
   page: PageRequest
 }
 
 /**
- * One row more than the page shows, each with its sort keys as `k0`, `k1` and so on: those of the ordering and the number.
+ * `rows` has one row more than the page, each with its sort keys `k0`, `k1` and so on, of which the last is the number.
  */
 export interface RecipientsPage {
   rows: (RecipientRow & Record<string, KeyValue>)[]
   count: number
-  /** The most rows that `page=N` skips. */
+  /** The largest offset that `page=N` may ask for. */
   maxOffset: number
 }
 
-/** The recipient of a bounce or complaint. */
+/** The recipient of a message that bounced or that they complained about. */
 export interface AffectedRecipient {
   event: RecipientEvent
   user_id: string
@@ -98,37 +97,40 @@ export interface AffectedRecipient {
 }
 
 export interface ErasedRecipient {
-  /** False while the recipient is part of a call that is under way, or that has to be repeated unchanged. */
+  /** False while the recipient is part of a call that is under way or has to be repeated unchanged. */
   is_done: boolean
-  /** The address that was erased; null when there was none. */
+  /** The erased address. It is null when the recipient had none. */
   address: string | null
 }
 
 /**
- * The object of a campaign is the only writer of who was sent what. Every method may be called again after its answer
- * was lost.
+ * The Durable Object of a campaign. It alone records who was sent what. Every method may be called again when its
+ * answer was lost.
  */
 export interface CampaignSenderRpc {
-  /** Reads the campaign's row, now or at the given time, and does what it requests. */
+  /** Reads the campaign's row now, or at `at`, and starts the run that the row requests. */
   wake(campaignId: string, at?: number): Promise<void>
-  /** Stops the run, also one that has not begun yet; `done` is false when the run is over already. */
+  /** Stops the run, even before it has begun. `done` is false when the run is already over. */
   cancel(campaignId: string, run: number): Promise<{ done: boolean; snapshot: CampaignSnapshot }>
-  /** Deletes everything, unless a message was or may have been sent. */
-  forget(): Promise<boolean>
-  snapshot(): Promise<CampaignSnapshot | null>
-  /** How many recipients a retry would try: pending ones, and those who failed for a reason that may pass. */
-  retryable(): Promise<number>
-  recipients(query: RecipientsQuery): Promise<RecipientsPage>
-  recipient(n: number): Promise<RecipientRow | null>
+  /** Deletes the object's data. Returns false when a message was, or may have been, sent. */
+  deleteIfUnsent(): Promise<boolean>
+  readSnapshot(): Promise<CampaignSnapshot | null>
+  /** Counts the recipients whom a retry would try: pending ones, and those who failed for a temporary reason. */
+  countRetryable(): Promise<number>
+  listRecipients(query: RecipientsQuery): Promise<RecipientsPage>
+  findRecipient(n: number): Promise<RecipientRow | null>
   /** Blanks the personal data of a recipient. */
   erase(n: number): Promise<ErasedRecipient>
+  /** Hands out the next chunk under a new claim. */
   claim(claimId: string): Promise<ClaimAnswer>
-  /** Removes excluded recipients just before the first call. False when the claim is over or the campaign has stopped. */
+  /**
+   * Skips excluded recipients just before the first call. Returns false when the claim is over or the campaign stopped.
+   */
   begin(chunk: number, claimId: string, excluded: readonly ExcludedRecipient[]): Promise<boolean>
-  /** Records the results, and hands out the next chunk under the new claim. */
+  /** Records the results of a chunk and hands out the next one under the new claim. */
   report(report: ChunkReport, claimId: string): Promise<ClaimAnswer>
-  /** Answers the recipients of bounces and complaints. */
-  apply(events: readonly RecipientEvent[]): Promise<AffectedRecipient[]>
+  /** Records events of recipients. Returns those who bounced or complained. */
+  applyEvents(events: readonly RecipientEvent[]): Promise<AffectedRecipient[]>
 }
 
 export interface CampaignSenders {

@@ -1,39 +1,42 @@
 import type { Language } from '../languages.ts'
 import type { SendResult } from '../messaging/messaging.ts'
 
-/** The most recipients of a chunk: a consumer holds them at a time, and a lost answer concerns them all. */
-const maxChunk = 100
+/** A lost answer leaves the result of every recipient of a chunk unknown, so chunks are small. */
+const maxChunkSize = 100
 /**
- * A chunk has at least so many recipients, also when the provider takes few messages a call: each chunk takes three round
- * trips. Not more, because those of a consumer that dies are unknown where the provider does not deduplicate.
+ * Each chunk costs three round trips, so it has this many recipients even when the provider takes only a few messages a
+ * call. It does not have more, because without deduplication the result of all of them is unknown when a consumer dies.
  */
-const minChunk = 50
+const minChunkSize = 50
 
-export const chunkSizeOf = (batch: number): number =>
-  batch >= maxChunk ? maxChunk : batch * Math.max(1, Math.ceil(minChunk / Math.max(1, batch)))
+export const computeChunkSize = (batch: number): number =>
+  batch >= maxChunkSize ? maxChunkSize : batch * Math.max(1, Math.ceil(minChunkSize / Math.max(1, batch)))
 
-/** The most characters of the messages of one call: a Worker makes several at once in 128 MB. */
-const maxCharactersOfCall = 4_000_000
+/** A Worker prepares several calls at once in 128 MB, so the messages of one call have at most this many characters. */
+const maxCharactersPerCall = 4_000_000
 
-/** Messages of one call. Only the campaign's content decides, so that a repeated call has the same messages. */
-export const callSizeOf = (batch: number, charactersOfMessage: number): number =>
-  Math.max(1, Math.min(batch, Math.floor(maxCharactersOfCall / Math.max(1, charactersOfMessage))))
+/**
+ * Computes how many messages a call has. It depends on the content alone, so that a repeated call has the same
+ * messages.
+ */
+export const computeCallSize = (batch: number, charactersOfMessage: number): number =>
+  Math.max(1, Math.min(batch, Math.floor(maxCharactersPerCall / Math.max(1, charactersOfMessage))))
 
-/** Longer than all calls of a chunk and the report take. */
+/** A claim outlasts all calls of a chunk and the report. */
 export const chunkClaimMs = 60_000
-/** No call begins with less than this left of the claim. */
-export const claimMarginMs = 25_000
+/** No call begins when less than this is left of the claim. */
+export const chunkClaimMarginMs = 25_000
 
-/** Providers keep a key for 24 hours. A call is not repeated later than this. */
+/** Providers remember an idempotency key for 24 hours. A call is not repeated after this time. */
 const repeatableMs = 20 * 3_600_000
 
-/** The most chunks that consumers hold at once. */
-export const maxLanes = 16
+/** The most chunks of a campaign that consumers hold at once. */
+export const maxConcurrency = 16
 
 const triesUntilUnreachable = 8
 const rateLimitedForMs = 24 * 3_600_000
 
-/** The person's data in messages, as of the start of the campaign, so that a repeated call is the same. */
+/** The person's data as of the start of the campaign, so that a repeated call has the same messages. */
 export interface RecipientPerson {
   id: string
   email: string | null
@@ -45,7 +48,7 @@ export interface RecipientPerson {
 export const recipientStates = ['pending', 'sent', 'failed', 'skipped'] as const
 export type RecipientState = (typeof recipientStates)[number]
 
-/** The engagement of a sent message. Bounced recipients are in neither `not_opened` nor `not_clicked`. */
+/** Filters of recipients. Bounced recipients are in neither `not_opened` nor `not_clicked`. */
 export const engagements = [
   'delivered',
   'opened',
@@ -58,7 +61,9 @@ export const engagements = [
 ] as const
 export type Engagement = (typeof engagements)[number]
 
-/** Why no message was made for a person: an exclusion of the segment, or one of the campaign's own. */
+/**
+ * Why a person is skipped. `no_address` and `duplicate_address` are the campaign's reasons, the others the segment's.
+ */
 export const skipReasons = [
   'no_address',
   'no_consent',
@@ -69,121 +74,121 @@ export const skipReasons = [
 ] as const
 export type SkipReason = (typeof skipReasons)[number]
 
-/** Why a message was not sent. `unknown`: it may have been sent, and it is not sent again. */
+/** Why a recipient failed. `unknown`: the message may have been sent, so it is not sent again. */
 export const failReasons = ['rejected', 'unreachable', 'rate_limited', 'unknown'] as const
 export type FailReason = (typeof failReasons)[number]
 
 export type Reason = SkipReason | FailReason
 
-/** A retry of the campaign tries these recipients again. */
+/** Retrying a campaign sends to recipients who failed for one of these reasons. */
 export const retryableReasons = ['unreachable', 'rate_limited'] as const satisfies readonly FailReason[]
 
 export interface ChunkRecipient {
-  /** Number of the recipient in the campaign: the person's `seq`. */
+  /** The recipient's number in the campaign, which is the `seq` of the user. */
   n: number
   address: string
   language: Language
   person: RecipientPerson
 }
 
-/** A recipient who may not get the message any more. */
+/** A recipient who may no longer get the message. */
 export interface ExcludedRecipient {
   n: number
   reason: SkipReason
 }
 
-/** A claimed chunk. Only the consumer with this claim may send it. */
+/** A chunk that a consumer has claimed. Only the holder of the claim may send it. */
 export interface ChunkClaim {
   campaign_id: string
-  /** The number of the content snapshot. */
-  content: number
+  /** The run whose content snapshot is sent. */
+  content_run: number
   chunk: number
   claim_id: string
   claimed_until: number
-  /** An earlier call may have been made, so this one must be the same. */
+  /** An earlier attempt may have called the provider, so this one has to make the same call. */
   is_repeat: boolean
   recipients: ChunkRecipient[]
 }
 
-/** The results of a chunk, call by call. */
+/** The results that a consumer reports for its chunk. */
 export interface ChunkReport {
   chunk: number
   claim_id: string
-  /** Each call's recipients in order, with their results. */
+  /** The recipients of each call in order, with their results. */
   calls: { n: number; result: SendResult }[][]
-  /** Whether the consumer continues with another chunk. */
-  goes_on: boolean
+  /** Whether the consumer wants another chunk. */
+  claims_next: boolean
 }
 
 export interface ClaimAnswer {
   next: ChunkClaim | null
-  /** Another consumer would get a chunk now. */
+  /** Whether another consumer would get a chunk now. */
   has_more: boolean
 }
 
 export type ResultVerdict =
   | { to: 'sent'; provider_id: string }
   | { to: 'failed'; reason: FailReason; code: string; detail: string }
-  /** Try again. `exact`: the same call with the same key. Otherwise nothing was sent, and the chunk may change. */
-  | { to: 'again'; exact: boolean; code: string; at: number }
-  /** Nothing can be sent before the provider's account is corrected. */
+  /** `is_exact`: repeat the same call with the same key. Otherwise nothing was sent, and the chunk may change. */
+  | { to: 'retry'; is_exact: boolean; code: string; at: number }
+  /** Nothing can be sent before somebody corrects the account at the provider. */
   | { to: 'halted'; detail: string }
 
 interface ChunkAttempt {
   now: number
-  /** An earlier call may have been made, so no answer to this one proves that nothing was sent. */
+  /** An earlier attempt may have called the provider, so no answer to this one proves that nothing was sent. */
   is_repeat: boolean
-  /** Tries of the chunk before this one, and when the first was. */
+  /** How often the chunk was tried before this attempt. */
   tries: number
   first_tried_at: number
   deduplicates: boolean
 }
 
-/** Our own codes, for messages that the provider never got. */
-const untried = ['not_prepared', 'no_time', 'no_result']
+/** Our own codes for messages that the provider never got. */
+const untriedCodes = ['not_prepared', 'no_time', 'no_result']
 
 const backoffMs = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 7_200_000]
 
-/** Whether the provider still has the key of the call. */
+/** Whether the provider still remembers the key of the call, so that repeating it sends nothing twice. */
 export const isRepeatable = ({ now, first_tried_at, deduplicates }: ChunkAttempt): boolean =>
   deduplicates && now - first_tried_at < repeatableMs
 
-export function verdictOf(result: SendResult, attempt: ChunkAttempt): ResultVerdict {
+export function judgeResult(result: SendResult, attempt: ChunkAttempt): ResultVerdict {
   if (result.ok) return { to: 'sent', provider_id: result.providerId }
   const { kind, code, detail, retryAfterMs } = result
   const { now, tries, is_repeat } = attempt
-  const isOver = is_repeat && !isRepeatable(attempt)
-  const failed = (reason: FailReason): ResultVerdict => ({
+  const isExpired = is_repeat && !isRepeatable(attempt)
+  const fail = (reason: FailReason): ResultVerdict => ({
     to: 'failed',
     reason: is_repeat ? 'unknown' : reason,
     code,
     detail,
   })
-  const again = (exact: boolean, wait: number): ResultVerdict => ({
-    to: 'again',
-    exact: exact || is_repeat,
+  const retry = (isExact: boolean, wait: number): ResultVerdict => ({
+    to: 'retry',
+    is_exact: isExact || is_repeat,
     code,
     at: now + wait,
   })
   const wait = Math.max(retryAfterMs ?? 0, backoffMs[Math.min(tries, backoffMs.length - 1)] ?? 0)
   switch (kind) {
     case 'permanent':
-      return failed('rejected')
+      return fail('rejected')
     case 'configuration':
     case 'sender':
       return { to: 'halted', detail: `${code}: ${detail}` }
     case 'rate_limited':
-      if (isOver || now - attempt.first_tried_at >= rateLimitedForMs) return failed('rate_limited')
-      return again(false, Math.max(retryAfterMs ?? 0, 1000))
+      if (isExpired || now - attempt.first_tried_at >= rateLimitedForMs) return fail('rate_limited')
+      return retry(false, Math.max(retryAfterMs ?? 0, 1000))
     case 'transient': {
-      // A provider that deduplicates may have begun with this call, so the same call is made again.
-      const exact = attempt.deduplicates && !untried.includes(code)
-      if (isOver || (!exact && !is_repeat && tries + 1 >= triesUntilUnreachable)) return failed('unreachable')
-      return again(exact, wait)
+      // A provider that deduplicates may have begun to send, so the same call is repeated.
+      const isExact = attempt.deduplicates && !untriedCodes.includes(code)
+      if (isExpired || (!isExact && !is_repeat && tries + 1 >= triesUntilUnreachable)) return fail('unreachable')
+      return retry(isExact, wait)
     }
     case 'unknown':
-      // The key was used for other messages. Another try would get the same answer.
-      if (code === 'idempotency_mismatch' || code === 'invalid_idempotent_request') return failed('unknown')
-      return isOver || !isRepeatable(attempt) ? failed('unknown') : again(true, wait)
+      // The key was used for other messages, so another try would get the same answer.
+      if (code === 'idempotency_mismatch' || code === 'invalid_idempotent_request') return fail('unknown')
+      return isExpired || !isRepeatable(attempt) ? fail('unknown') : retry(true, wait)
   }
 }

@@ -3,9 +3,9 @@ import type { Mailbox } from '../messaging/mailbox.ts'
 import type { Channel } from '../messaging/messaging.ts'
 import type { CommunicationType, SegmentStatus } from '../segments.ts'
 
-/** What all messages of a campaign have in common beside the text, as of its start. */
+/** Data that all messages of a campaign share, as of the campaign's start. */
 export interface ContentContext {
-  /** The address in links, kept so that a repeated call stays the same when the service moves. */
+  /** The address in links. It is stored so that a repeated call stays the same when `PUBLIC_URL` changes. */
   public_url: string
   organization_id: string
   edition_id: string
@@ -17,15 +17,15 @@ export interface ContentContext {
   from: Mailbox
   reply_to: string | null
   sms_sender: string
-  /** Whether the message has a link to unsubscribe; older contents without this field have one. */
-  has_unsubscribe?: boolean
-  /** The language of the text, which may differ from the recipient's; absent in older contents. */
-  language?: Language
+  /** Whether the message has a link to unsubscribe. */
+  has_unsubscribe: boolean
+  /** The language of the text, which may differ from the recipient's. */
+  language: Language
 }
 
 /** A segment as it was when its campaign was started. */
 export interface SegmentSnapshot {
-  /** Its tenant: decides who may see and continue the campaign. */
+  /** The edition of the segment. It decides who may see and continue the campaign. */
   edition_id: string | null
   name: string
   communication_type: CommunicationType

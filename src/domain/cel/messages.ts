@@ -91,7 +91,7 @@ export function describeSyntaxError(code: string, text: string, summary: string)
   if (code.startsWith('unterminated')) return 'The text that starts here has no closing quote.'
   if (/escape|surrogate/.test(code))
     return `${subject ?? 'This'} is not an escape sequence. Write a backslash as \`\\\\\`.`
-  if (/^invalid_/.test(code)) return `${subject ?? 'This'} is not a number.`
+  if (code.startsWith('invalid_')) return `${subject ?? 'This'} is not a number.`
   if (subject && /^[\w"'`]/.test(text))
     return `An operator such as \`&&\`, \`||\` or \`==\` is missing before ${subject}.`
   return `${subject ?? 'This character'} cannot stand here.`

@@ -84,7 +84,8 @@ function listChildren(ast: Ast): Ast[] {
 const heavyCalls = /^(?:int|double|timestamp|exists|exists_one|all|filter|map|get[A-Z]\w*)$/
 
 /**
- * SQLite accepts expressions up to a depth of 100, so a node that is lowered to several levels of SQL counts as several.
+ * SQLite accepts expressions up to a depth of 100, so a node that is lowered to several levels of SQL counts as
+ * several.
  */
 function countLevels(ast: Ast): number {
   switch (ast.op) {
@@ -139,6 +140,7 @@ function measure(ast: Ast): void {
 }
 
 const commentTextOrParenthesis =
+  // Bounded: at most 4,000 characters, which `parseExpression` checks.
   /\/\/[^\n]*|"""(?:\\[^]|[^\\])*?"""|'''(?:\\[^]|[^\\])*?'''|"(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*'|[()]/g
 
 /** The syntax tree has no grouping parentheses, so their places are read from the source. */

@@ -59,7 +59,7 @@ interface Base extends SourceRange {
 }
 
 export type LiteralExpression = Base & { node: 'literal'; value: Constant }
-export type MacroExpression = Base & {
+type MacroExpression = Base & {
   node: 'macro'
   macro: MacroName
   range: Expression

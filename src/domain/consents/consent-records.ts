@@ -2,12 +2,14 @@ import type { Wording } from './consents.ts'
 import { sha256 } from '../text/encoding.ts'
 import { languages, type TranslatedDict } from '../languages.ts'
 
-// Node, in which chains are verified, has no `toHex` yet.
-const hashOf = async (content: unknown): Promise<string> =>
+// `scripts/verify-consents.ts` runs in Node, which has no `Uint8Array.toHex` yet.
+const hashJson = async (content: unknown): Promise<string> =>
   Array.from(await sha256(JSON.stringify(content)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
-/** The content of a record. Records are only added, so each contains the hash of the one before it. */
-export interface ConsentStatement {
+/**
+ * The fields of a record that its hash covers. Records are only ever added, so each hash includes the one before it.
+ */
+export interface HashedRecord {
   id: string
   organization_id: string
   consent_id: string
@@ -30,7 +32,7 @@ export interface ConsentStatement {
   hash_version: number
 }
 
-/** The fields in the hashes of the first records. */
+/** The fields that a hash of version 1 covers. */
 const firstColumns = [
   'id',
   'consent_id',
@@ -44,7 +46,7 @@ const firstColumns = [
   'occurred_at',
   'expires_at',
   'previous_record_id',
-] as const satisfies readonly (keyof ConsentStatement)[]
+] as const satisfies readonly (keyof HashedRecord)[]
 
 const laterColumns = [
   'hash_version',
@@ -55,52 +57,52 @@ const laterColumns = [
   'import_id',
   'previous_status',
   'evidence_hash',
-] as const satisfies readonly (keyof ConsentStatement)[]
+] as const satisfies readonly (keyof HashedRecord)[]
 
 export const hashVersion = 2
 
-/** The hash of a record and of the hash before it, so that the chain reveals a later change. */
-export function recordHash(record: ConsentStatement, previousHash: string | null): Promise<string> {
+/** Hashes a record together with the hash before it, so that the chain reveals a later change. */
+export function hashRecord(record: HashedRecord, previousHash: string | null): Promise<string> {
   const columns = record.hash_version === 1 ? firstColumns : [...firstColumns, ...laterColumns]
-  return hashOf([previousHash, ...columns.map((name) => record[name])])
+  return hashJson([previousHash, ...columns.map((name) => record[name])])
 }
 
-/** The hash of the evidence of one record. Equal evidence of two records has different hashes. */
-export const evidenceHash = (recordId: string, evidence: string): Promise<string> => hashOf([recordId, evidence])
+/** Hashes the evidence of a record. Equal evidence of two records has different hashes. */
+export const hashEvidence = (recordId: string, evidence: string): Promise<string> => hashJson([recordId, evidence])
 
-const inOrder = (texts: TranslatedDict) => languages.map((language) => texts[language] ?? null)
+const orderTexts = (texts: TranslatedDict) => languages.map((language) => texts[language] ?? null)
 
-/** The hash of the wording in all languages, in any order of the languages. */
-export const contentHash = ({ title, text, link_url, legal_basis }: Wording): Promise<string> =>
-  hashOf([inOrder(title), inOrder(text), inOrder(link_url), legal_basis])
+/** Hashes the wording in all languages. The order of languages does not matter. */
+export const hashWording = ({ title, text, link_url, legal_basis }: Wording): Promise<string> =>
+  hashJson([orderTexts(title), orderTexts(text), orderTexts(link_url), legal_basis])
 
-export interface StoredRecord extends ConsentStatement {
+export interface StoredRecord extends HashedRecord {
   record_hash: string
   evidence: string | null
   is_latest: number
 }
 
-/** The fault of a record, given the one before it; null for a correct record. */
-export async function recordFault(record: StoredRecord, before: StoredRecord | null): Promise<string | null> {
+/** Finds the fault of a record that follows `before`. Returns null for a correct record. */
+export async function findRecordFault(record: StoredRecord, before: StoredRecord | null): Promise<string | null> {
   if (record.number !== (before?.number ?? 0) + 1) return `its number is ${record.number}`
   if (record.previous_record_id !== (before?.id ?? null)) return 'it does not name the record before it'
-  if (record.evidence !== null && record.evidence_hash !== (await evidenceHash(record.id, record.evidence)))
+  if (record.evidence !== null && record.evidence_hash !== (await hashEvidence(record.id, record.evidence)))
     return 'its evidence does not have its hash'
-  return record.record_hash === (await recordHash(record, before?.record_hash ?? null))
+  return record.record_hash === (await hashRecord(record, before?.record_hash ?? null))
     ? null
     : 'it does not have its hash'
 }
 
-/** The first record of a chain, oldest first, that does not fit. */
-export async function chainFault(
+/** Finds the first faulty record of a chain, which has the oldest record first. */
+export async function findChainFault(
   chain: readonly StoredRecord[],
-): Promise<{ record: StoredRecord; what: string } | null> {
+): Promise<{ record: StoredRecord; fault: string } | null> {
   for (const [index, record] of chain.entries()) {
     const isLast = index === chain.length - 1
-    const what =
-      (await recordFault(record, chain[index - 1] ?? null)) ??
+    const fault =
+      (await findRecordFault(record, chain[index - 1] ?? null)) ??
       ((record.is_latest === 1) === isLast ? null : isLast ? 'it is not the latest' : 'it is not the last')
-    if (what !== null) return { record, what }
+    if (fault !== null) return { record, fault }
   }
   return null
 }

@@ -15,12 +15,12 @@ import {
 import type { ChannelAddress } from '../messaging/suppressions.ts'
 
 /**
- * Tokens of the pages on which people read and answer consents. They hold the person, or the answer to confirm, the day
- * on which they were made, and a tag of organisation and address: the address cannot be read from it, and a link that
- * went to an address which the person no longer has opens nothing.
+ * Tokens of the pages on which people read and answer their consents. A token names the person or the answer to
+ * confirm, and has a tag of the organisation and the address that the link was sent to. The address cannot be read from
+ * the tag, and the link stops working when the person no longer has the address.
  */
 
-/** The time for which a link to the page of a person's consents works. */
+/** How long a link to a person's consents works. */
 export const preferencesLinkMs = 2 * 365 * dayMs
 
 const preferences: TokenSigner = { purpose: 'consent-preferences-links', macBytes: 16 }
@@ -31,30 +31,29 @@ export interface LinkAddress extends ChannelAddress {
   organization_id: string
 }
 
-const tagOf = (secret: string, { organization_id, channel, address }: LinkAddress): Uint8Array =>
+const computeTag = (secret: string, { organization_id, channel, address }: LinkAddress): Uint8Array =>
   computeMac(secret, tagger, utf8(`${organization_id}\0${channel}\0${address}`))
 
-/** The one of the addresses to which a link was sent. */
-export function taggedAddress<Address extends LinkAddress>(
+/** Finds the address that a link was sent to. */
+export function findTaggedAddress<Address extends LinkAddress>(
   secret: string,
   tag: Uint8Array,
   addresses: readonly Address[],
 ): Address | null {
-  const tags = addresses.map((one) => tagOf(secret, one))
+  const tags = addresses.map((address) => computeTag(secret, address))
   return addresses.find((_, index) => areEqual(tags[index] ?? new Uint8Array(), tag)) ?? null
 }
 
-const idOf = (prefix: string, id: string): Uint8Array => {
+const encodeId = (prefix: string, id: string): Uint8Array => {
   const bytes = idToBytes(prefix, id)
-  if (!bytes) throw new Error(`${id} is no id of the kind ${prefix}`)
+  if (!bytes) throw new Error(`${id} does not begin with ${prefix}`)
   return bytes
 }
 
-const dayOf = (at: number): number => Math.floor(at / dayMs)
+const countDays = (at: number): number => Math.floor(at / dayMs)
 
-/** The addresses of the pages, for links in messages. */
-export const preferencesAddress = (publicUrl: string, token: string): string => `${publicUrl}/consents/${token}`
-export const confirmationAddress = (publicUrl: string, token: string): string =>
+export const buildPreferencesUrl = (publicUrl: string, token: string): string => `${publicUrl}/consents/${token}`
+export const buildConfirmationUrl = (publicUrl: string, token: string): string =>
   `${publicUrl}/consents/confirm/${token}`
 
 export interface PreferencesTarget {
@@ -70,12 +69,12 @@ interface PreferencesLink extends LinkAddress {
 }
 
 export function mintPreferencesToken(secret: string, link: PreferencesLink): string {
-  const tag = tagOf(secret, link)
-  const content = [...idOf(idPrefixes.user, link.user_id), ...tag, ...numberToBytes(dayOf(link.made_at))]
+  const tag = computeTag(secret, link)
+  const content = [...encodeId(idPrefixes.user, link.user_id), ...tag, ...numberToBytes(countDays(link.made_at))]
   return signToken(secret, preferences, content)
 }
 
-/** The content of a token of a person's page; null for a forged or expired one. */
+/** Returns null for a forged or expired token. */
 export function readPreferencesToken(secret: string, token: string, now: number): PreferencesTarget | null {
   const content = openToken(secret, preferences, token)
   const user = content && idFromBytes(idPrefixes.user, content, 0)
@@ -90,7 +89,7 @@ export function readPreferencesToken(secret: string, token: string, now: number)
   }
 }
 
-/** An answer, by the key of its record. */
+/** The key of an answer's record. */
 interface AnswerKey {
   user_id: string
   consent_id: string
@@ -100,8 +99,8 @@ interface AnswerKey {
 interface ConfirmationLink extends LinkAddress, AnswerKey {}
 
 export function mintConfirmationToken(secret: string, link: ConfirmationLink): string {
-  const tag = tagOf(secret, link)
-  const ids = [...idOf(idPrefixes.user, link.user_id), ...idOf(idPrefixes.consent, link.consent_id)]
+  const tag = computeTag(secret, link)
+  const ids = [...encodeId(idPrefixes.user, link.user_id), ...encodeId(idPrefixes.consent, link.consent_id)]
   return signToken(secret, confirmation, [...ids, ...tag, ...numberToBytes(link.number)])
 }
 
@@ -109,7 +108,7 @@ export interface ConfirmationTarget extends AnswerKey {
   tag: Uint8Array
 }
 
-/** The answer that a token confirms; null for a forged one. */
+/** Returns null for a forged token. */
 export function readConfirmationToken(secret: string, token: string): ConfirmationTarget | null {
   const content = openToken(secret, confirmation, token)
   const user = content && idFromBytes(idPrefixes.user, content, 0)

@@ -73,7 +73,7 @@ export const ordersPerChunk = 25
 export const maxRunningImports = 2
 export const undoDays = 30
 /** How long the file and the rows of an import are stored after its end. An undo needs them as long. */
-export const retentionDays = undoDays
+export const importRetentionDays = undoDays
 /** Background work without progress for this time is started again. */
 export const heartbeatLostMs = 120_000
 /** Progress is stored at most this often, because an index contains its time. */

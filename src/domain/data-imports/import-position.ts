@@ -1,10 +1,10 @@
-import type { Segment } from './files/format.ts'
+import type { CopySegment } from './files/format.ts'
 import type { CopyPosition } from './files/read.ts'
 
 export interface CopyStagePosition {
   stage: 'copy'
   copy: CopyPosition
-  segments: readonly Segment[]
+  segments: readonly CopySegment[]
   progress: number
 }
 

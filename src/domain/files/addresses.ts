@@ -3,16 +3,16 @@ import { openFileToken, signFileToken } from './expiring-tokens.ts'
 
 const variants = ['thumbnail', 'optimized', 'large', 'original'] as const
 export type Variant = (typeof variants)[number]
-export type MadeVariant = Exclude<Variant, 'original'>
+export type DerivedVariant = Exclude<Variant, 'original'>
 
 export const isVariant = (name: string): name is Variant => variants.some((variant) => variant === name)
 
-/** Files of imports contain personal data, so they have no permanent address. */
+/** Import files contain personal data, so they have no permanent URL. */
 export const isPrivate = ({ purpose }: { purpose: string }): boolean => purpose === 'import'
 
 const signedAddressMs = 900_000
 
-/** The reader of an address: a scanner may read files in quarantine. */
+/** Who a signed URL is for: only a scanner can read files in quarantine. */
 const readers = ['person', 'scanner'] as const
 export type AddressReader = (typeof readers)[number]
 
@@ -24,7 +24,7 @@ export const buildFileAddress = (
   variant: Variant,
 ): string => `${filesUrl}/files/${file.id}/${file.access_key}/${variant}`
 
-/** The addresses of an image. An address is the permission to see the image: the key is in it. */
+/** The URLs of an image. They contain its access key, so whoever has one can see the image. */
 export const buildImageAddresses = (filesUrl: string, file: { id: string; access_key: string }) => ({
   thumbnail: buildFileAddress(filesUrl, file, 'thumbnail'),
   optimized: buildFileAddress(filesUrl, file, 'optimized'),
@@ -32,20 +32,19 @@ export const buildImageAddresses = (filesUrl: string, file: { id: string; access
   original: buildFileAddress(filesUrl, file, 'original'),
 })
 
-/** The addresses of an image that may be missing. */
 export const buildImageOrNull = (filesUrl: string, id: string | null, accessKey: string | null) =>
   id === null || accessKey === null ? null : buildImageAddresses(filesUrl, { id, access_key: accessKey })
 
-/** A file as the address of one of its variants names it. */
+/** The file and the variant that a URL names. */
 export interface AddressedFile {
   id: string
   access_key: string
   variant: Variant
 }
 
-const partsOf = /^\/files\/([^/]+)\/([^/]+)\/([a-z]+)$/
+const addressPattern = /^\/files\/([^/]+)\/([^/]+)\/([a-z]+)$/
 
-/** The file that an address of this service names; null for another address of this service, undefined for foreign ones. */
+/** Parses a URL of a file. Null: another file URL of this service. Undefined: any other URL. */
 export function parseFileAddress(address: string, bases: readonly string[]): AddressedFile | null | undefined {
   const text = address.trim()
   if (!URL.canParse(text)) return undefined
@@ -53,16 +52,16 @@ export function parseFileAddress(address: string, bases: readonly string[]): Add
   if (protocol !== 'https:' && protocol !== 'http:') return undefined
   if (!pathname.startsWith('/files/') || !bases.some((base) => URL.canParse(base) && new URL(base).host === host))
     return undefined
-  const [, id = '', access_key = '', variant = ''] = partsOf.exec(pathname) ?? []
+  const [, id = '', access_key = '', variant = ''] = addressPattern.exec(pathname) ?? []
   return search === '' && isVariant(variant) ? { id, access_key, variant } : null
 }
 
-/** Types that every mail program shows. For other types and large files the variant for screens is used. */
-const shownEverywhere = ['image/png', 'image/jpeg', 'image/gif']
+/** Types that every mail program shows. Other types and large files are sent as the `optimized` variant. */
+const mailTypes = ['image/png', 'image/jpeg', 'image/gif']
 const maxMailBytes = 500_000
 
 export const pickMailVariant = ({ mime_type, size }: { mime_type: string; size: number }): Variant =>
-  shownEverywhere.includes(mime_type) && size <= maxMailBytes ? 'original' : 'optimized'
+  mailTypes.includes(mime_type) && size <= maxMailBytes ? 'original' : 'optimized'
 
 interface SignedAddress {
   file: { id: string; access_key: string }
@@ -70,7 +69,7 @@ interface SignedAddress {
   now: number
 }
 
-/** The address of a file's own bytes for 15 minutes, also of a file without a permanent address. */
+/** The URL of a file's original bytes, which works for 15 minutes. */
 export function signFileAddress(
   filesUrl: string,
   secret: string,
@@ -80,17 +79,17 @@ export function signFileAddress(
   return `${buildFileAddress(filesUrl, file, 'original')}?token=${signFileToken(secret, signer, content)}`
 }
 
-/** The reader for whom a token opens this file; null for a forged or expired token, or one of another file. */
+/** Who the token of a signed URL is for. Null: the token is forged, expired, or of another file. */
 export function openSignedAddress(secret: string, token: string, fileId: string, now: number): AddressReader | null {
-  const opened = openFileToken(secret, signer, token, now)
-  return opened?.fileId === fileId ? (readers[opened.mark] ?? null) : null
+  const content = openFileToken(secret, signer, token, now)
+  return content?.fileId === fileId ? (readers[content.mark] ?? null) : null
 }
 
-/** The prefix of variants of stored bytes, which are deleted with them. Files with equal bytes share them. */
+/** The prefix of the variants of stored bytes. Files with equal bytes share their variants. */
 export const buildDerivedPrefix = (storageKey: string): string => `derived/${storageKey}/`
 
-export const buildDerivedKey = (storageKey: string, variant: MadeVariant): string =>
+export const buildDerivedKey = (storageKey: string, variant: DerivedVariant): string =>
   `${buildDerivedPrefix(storageKey)}${variant}.webp`
 
-/** The stored bytes that a key belongs to: its own, or those that a variant was made from. */
+/** The storage key of the original bytes, for their own key or the key of a variant. */
 export const parseStorageKey = (key: string): string => /^derived\/(.+)\/[^/]+$/.exec(key)?.[1] ?? key

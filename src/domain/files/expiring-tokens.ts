@@ -9,7 +9,7 @@ import {
   type TokenSigner,
 } from '../accounts/signed-tokens.ts'
 
-/** Tokens of one file that work until a second: the file's id, a byte that the purpose gives a meaning, and the time. */
+/** The content of a token for one file. What `mark` means depends on the signer. */
 export interface FileToken {
   fileId: string
   mark: number
@@ -21,11 +21,11 @@ export function signFileToken(
   { fileId, mark, endsAt }: FileToken & { endsAt: number },
 ): string {
   const id = idToBytes(idPrefixes.file, fileId)
-  if (!id) throw new Error(`${fileId} is no id of a file`)
+  if (!id) throw new Error(`${fileId} is not the id of a file`)
   return signToken(secret, signer, [...id, mark, ...numberToBytes(Math.floor(endsAt / 1000))])
 }
 
-/** The content of a token; null for a forged or expired one. */
+/** The content of a token. Null: it is forged or expired. */
 export function openFileToken(secret: string, signer: TokenSigner, token: string, now: number): FileToken | null {
   const content = openToken(secret, signer, token)
   const file = content && idFromBytes(idPrefixes.file, content, 0)

@@ -12,30 +12,27 @@ export const maxAltTextLength = 500
 export const maxTags = 50
 export const maxTagLength = 100
 
-/** The bytes of the largest file in one request. */
+/** The maximum size of a file in one request. */
 export const maxFileBytes = 50_000_000
-/** The bytes of the largest file in parts. */
+/** The maximum size of a file that is uploaded in parts. */
 export const maxUploadBytes = 500_000_000
-/** Bytes that an organisation may keep where it has no limit of its own. */
+/** The storage limit of organisations without a limit of their own. */
 export const defaultStorageBytes = 5_000_000_000
 
-/**
- * The bytes that are enough to detect a type. The frame of a JPEG for print comes after half a megabyte of metadata. Each upload
- * under way holds at most this much in memory for it.
- */
+/** This many bytes are enough to detect a type: a JPEG for print can begin with half a megabyte of metadata. */
 export const headBytes = 1_048_576
 
-/** The store takes parts of one size, from 5 MiB; the last one may be smaller. */
+/** R2 requires parts of equal size and at least 5 MiB, except the last one. */
 export const partBytes = 8 * 1024 * 1024
-export const uploadKeptMs = dayMs
-/** Counted from the upload, whose time is in the id of the file. */
-export const unusedImportKeptMs = 30 * dayMs
-/** A file whose request is still under way has no row yet. */
-export const unclaimedAfterMs = 6 * 3_600_000
+export const uploadLifetimeMs = dayMs
+/** Import files that nothing uses are deleted this long after their upload. */
+export const unusedImportLifetimeMs = 30 * dayMs
+/** Stored bytes without a row are deleted after this time. A running request has no row yet. */
+export const orphanedAfterMs = 6 * 3_600_000
 
 export const countParts = (size: number): number => Math.ceil(size / partBytes)
 
-/** Bytes of a part, from number 1. */
+/** The size of a part. Numbers begin with 1. */
 export const getPartSize = (size: number, number: number): number =>
   Math.min(partBytes, size - (number - 1) * partBytes)
 
@@ -44,25 +41,25 @@ export const inferPurpose = (mimeType: string): FilePurpose => {
   return isTableType(mimeType) ? 'import' : 'attachment'
 }
 
-/** Whether a file of this type may serve the purpose. */
+/** True if a file of this type can have the purpose. */
 export const fitsPurpose = (purpose: FilePurpose, mimeType: string): boolean => {
   if (purpose === 'image') return isImageType(mimeType)
   return purpose !== 'import' || isTableType(mimeType)
 }
 
-/** A file while it comes in. */
+/** A file while it is received. */
 export interface IncomingFile {
   body: ReadableStream<Uint8Array>
-  /** The bytes that the request announces; null when it does not. */
+  /** The announced size, or null if it is unknown. */
   size: number | null
   maxBytes: number
   name: string
   declared: string | null
-  /** The client's SHA-256 of the bytes in hexadecimal; null when it sends none. */
+  /** The client's SHA-256 of the bytes in hexadecimal, or null. */
   digest: string | null
 }
 
-/** A received file: its bytes are stored, and nothing refers to them yet. */
+/** A received file. Its bytes are stored, but no row refers to them yet. */
 export interface ReceivedFile {
   storage_key: string
   size: number
@@ -70,16 +67,16 @@ export interface ReceivedFile {
   /** The first bytes. */
   head: Uint8Array
   name: string
-  /** The type that the client declares; null for none, or for a general one. */
+  /** The type that the client declares, or null for none or a general one. */
   declared: string | null
-  /** The store's identifier of a part of an upload. */
+  /** R2's identifier of a part of an upload. */
   store_etag?: string
 }
 
 export function fileTooLarge(maxBytes: number): AppError {
   const detail = `The file has more than ${maxBytes} bytes.`
   return new AppError('file_too_large', detail, {
-    errors: [fieldError(['file'], 'file_too_large', `At most ${maxBytes} bytes.`)],
+    errors: [fieldError(['file'], 'file_too_large', `Must be at most ${maxBytes} bytes.`)],
     extra: { max_bytes: maxBytes },
   })
 }

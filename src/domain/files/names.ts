@@ -2,72 +2,69 @@ import { fileTypes, isFileType } from './types.ts'
 
 export const maxNameLength = 255
 
-/** Control characters, marks of direction, invisible characters and line breaks: `exe.gnp` must not read as `png.exe`. */
-/* oxlint-disable no-control-regex -- these are what is taken out */
+/** Control characters, direction marks, invisible characters and line breaks: `exe.gnp` must not look like `png.exe`. */
+/* oxlint-disable no-control-regex -- these characters are removed */
 const invisible =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffd]/gu
-/** Characters that Windows does not allow in a name. */
+/** Windows does not allow these characters in a name. */
 const forbidden = /[<>:"|?*]/g
 const reserved = /^(?:con|prn|aux|nul|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³])(?=\.|$)/i
 
-const endingsOf = (mimeType: string): readonly string[] => (isFileType(mimeType) ? fileTypes[mimeType].endings : [])
+const listEndings = (mimeType: string): readonly string[] => (isFileType(mimeType) ? fileTypes[mimeType].endings : [])
 
 function splitEnding(name: string, mimeType: string): { stem: string; ending: string } {
-  const endings = endingsOf(mimeType)
+  const endings = listEndings(mimeType)
   const [, stem = name, ending = ''] = /^(.*)\.([^.]*)$/s.exec(name) ?? []
   if (endings.length === 0) return ending && ending.length <= 20 ? { stem, ending } : { stem: name, ending: '' }
   return endings.includes(ending.toLowerCase()) ? { stem, ending } : { stem: name, ending: endings[0] ?? '' }
 }
 
-/** Cuts between visible characters. */
-function shorten(text: string, most: number): string {
-  if (text.length <= most) return text
-  let kept = ''
-  for (const { segment } of new Intl.Segmenter().segment(text.slice(0, most + 64))) {
-    if (kept.length + segment.length > most) break
-    kept += segment
+/** Cuts a text between visible characters. */
+function shorten(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text
+  let shortened = ''
+  for (const { segment } of new Intl.Segmenter().segment(text.slice(0, maxLength + 64))) {
+    if (shortened.length + segment.length > maxLength) break
+    shortened += segment
   }
-  return kept
+  return shortened
 }
 
-const trimmed = (text: string): string => text.replace(/^[\s.]+/u, '').replace(/(?<![\s.])[\s.]+$/u, '')
+const trimDots = (text: string): string => text.replace(/^[\s.]+/u, '').replace(/(?<![\s.])[\s.]+$/u, '')
 
 /**
- * A name that every system can store and that cannot mislead: without folders, controls and marks of direction, at most 255
- * characters, and with an ending of its type, so that a download never opens as something else.
+ * Makes a file name that every system can store and that cannot mislead: without folders, control characters and direction
+ * marks, at most 255 characters, and with an ending of its type, so that a download never opens as something else.
  */
 export function cleanFileName(name: string, mimeType: string): string {
   const last =
     name
       .toWellFormed()
       .split(/[/\\]/)
-      .findLast((part) => trimmed(part.replaceAll(invisible, '')) !== '') ?? ''
-  const plain = trimmed(
+      .findLast((part) => trimDots(part.replaceAll(invisible, '')) !== '') ?? ''
+  const plain = trimDots(
     last.normalize('NFC').replaceAll(invisible, '').replaceAll(forbidden, '_').replaceAll(/\s+/gu, ' '),
   )
   const { stem, ending } = splitEnding(plain, mimeType)
   const tail = ending && `.${ending}`
-  const base = trimmed(stem) || 'file'
+  const base = trimDots(stem) || 'file'
   const allowed = reserved.test(base) ? `_${base}` : base
-  return trimmed(shorten(allowed, maxNameLength - tail.length)) + tail
+  return trimDots(shorten(allowed, maxNameLength - tail.length)) + tail
 }
 
-/** Encodes all characters but those that RFC 8187 leaves unencoded. */
-const percent = (text: string): string =>
+/** Percent-encodes a text (RFC 8187). */
+const percentEncode = (text: string): string =>
   encodeURIComponent(text.toWellFormed()).replaceAll(
     /['()*]/g,
     (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
   )
 
-/**
- * RFC 6266 in both forms: plain ASCII for old programs, where a percent sign would be read as an escape by some, and
- * UTF-8 of RFC 8187 for the others.
- */
-export function contentDisposition(kind: 'inline' | 'attachment', name: string): string {
+/** A Content-Disposition header (RFC 6266) with the name in ASCII for old programs and in UTF-8 (RFC 8187) for others. */
+export function formatContentDisposition(kind: 'inline' | 'attachment', name: string): string {
   const ascii = name
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
     .replaceAll(/[^\u0020-\u007e]/gu, '_')
     .replaceAll(/["\\%]/g, '_')
-  return `${kind}; filename="${ascii}"; filename*=UTF-8''${percent(name)}`
+  return `${kind}; filename="${ascii}"; filename*=UTF-8''${percentEncode(name)}`
 }

@@ -1,19 +1,19 @@
 /** Range and conditional requests of RFC 9110, sections 13 and 14. */
 
-/** `start` and `end` are the first and the last byte. */
-export type RangeAnswer = { kind: 'whole' } | { kind: 'part'; start: number; end: number } | { kind: 'unsatisfiable' }
+/** What a `Range` header requests (RFC 9110, section 14). `start` and `end` are the first and the last byte. */
+export type RequestedRange =
+  | { kind: 'whole' }
+  | { kind: 'part'; start: number; end: number }
+  | { kind: 'unsatisfiable' }
 
-const whole: RangeAnswer = { kind: 'whole' }
-const unsatisfiable: RangeAnswer = { kind: 'unsatisfiable' }
+const whole: RequestedRange = { kind: 'whole' }
+const unsatisfiable: RequestedRange = { kind: 'unsatisfiable' }
 
 /** The number of a position. Numbers beyond any file size are equal. */
 const position = (digits: string): number => Math.min(Number(digits), Number.MAX_SAFE_INTEGER)
 
-/**
- * What a `Range` header asks of so many bytes. Several ranges and what is no range of bytes are ignored, as the standard
- * allows: the answer is the whole.
- */
-export function parseRange(header: string | null | undefined, size: number): RangeAnswer {
+/** Parses a `Range` header. Several ranges, and anything else than bytes, count as the whole, as the standard allows. */
+export function parseRange(header: string | null | undefined, size: number): RequestedRange {
   const [, first, last] = /^\s*bytes\s*=[\s,]*(\d*)-(\d*)[\s,]*$/i.exec(header ?? '') ?? []
   if (first === undefined || last === undefined || (first === '' && last === '')) return whole
   if (first === '') {
@@ -28,21 +28,21 @@ export function parseRange(header: string | null | undefined, size: number): Ran
 }
 
 export interface Validators {
-  /** Strong, with its quotes. */
+  /** A strong ETag with its quotes. */
   etag: string
   /** Milliseconds UTC. */
   modifiedAt: number
 }
 
 const tag = String.raw`(?:W/)?"[\u0021\u0023-\u007e\u0080-\u00ff]*"`
-const listOfTags = new RegExp(String.raw`^[\s,]*${tag}(?:\s*,[\s,]*${tag})*[\s,]*$`)
-const eachTag = new RegExp(tag, 'g')
+const tagListPattern = new RegExp(String.raw`^[\s,]*${tag}(?:\s*,[\s,]*${tag})*[\s,]*$`)
+const tagPattern = new RegExp(tag, 'g')
 
-/** True where a list of entity tags names the one; a list that is none names nothing. Weak tags count where `isWeak`. */
-function names(list: string, etag: string, isWeak: boolean): boolean {
+/** True if a list of ETags contains the ETag. Weak tags count only if `isWeak`. */
+function includesTag(list: string, etag: string, isWeak: boolean): boolean {
   if (list.trim() === '*') return true
-  if (!listOfTags.test(list)) return false
-  return [...list.matchAll(eachTag)].some(([one]) => (isWeak ? one.replace(/^W\//, '') : one) === etag)
+  if (!tagListPattern.test(list)) return false
+  return [...list.matchAll(tagPattern)].some(([one]) => (isWeak ? one.replace(/^W\//, '') : one) === etag)
 }
 
 const days = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)'
@@ -52,47 +52,47 @@ const longDay = '(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day'
 const rfc850Date = new RegExp(String.raw`^${longDay}, (\d{2})-(${months})-(\d{2}) (\d{2}:\d{2}:\d{2}) GMT$`)
 const asctimeDate = new RegExp(String.raw`^${days} (${months}) ([ \d]\d) (\d{2}:\d{2}:\d{2}) (\d{4})$`)
 
-const finite = (time: number): number | null => (Number.isFinite(time) ? time : null)
+const toFinite = (time: number): number | null => (Number.isFinite(time) ? time : null)
 
-/** A date in one of the three forms of HTTP; null for anything else. Two digits of a year are of the last 50 or the next 50 years. */
+/** Parses a date in one of the three forms of HTTP. A year of two digits is within 50 years of now. */
 export function parseHttpDate(text: string, now = Date.now()): number | null {
   const date = text.trim()
-  if (imfDate.test(date)) return finite(Date.parse(date))
+  if (imfDate.test(date)) return toFinite(Date.parse(date))
   const [, day, month, short, time] = rfc850Date.exec(date) ?? []
   if (short !== undefined) {
     const latest = new Date(now).getUTCFullYear() + 50
     const year = latest - ((latest - Number(short)) % 100)
-    return finite(Date.parse(`${day} ${month} ${year} ${time} GMT`))
+    return toFinite(Date.parse(`${day} ${month} ${year} ${time} GMT`))
   }
   const [, monthName, dayOfMonth, clock, year] = asctimeDate.exec(date) ?? []
-  return year === undefined ? null : finite(Date.parse(`${dayOfMonth?.trim()} ${monthName} ${year} ${clock} GMT`))
+  return year === undefined ? null : toFinite(Date.parse(`${dayOfMonth?.trim()} ${monthName} ${year} ${clock} GMT`))
 }
 
 export const formatHttpDate = (at: number): string => new Date(at).toUTCString()
 
 const toSecond = (at: number): number => Math.floor(at / 1000) * 1000
 
-/** False where the file was changed after the date; null where the header is absent or is no date. */
+/** True if the file has not changed since the date. Null: the header is absent or not a date. */
 function isUnchangedSince(header: string | null, { modifiedAt }: Validators): boolean | null {
   const since = header === null ? null : parseHttpDate(header)
   return since === null ? null : toSecond(modifiedAt) <= since
 }
 
-/** The first condition that fails, in the order of RFC 9110, section 13.2.2; null where the request goes on. */
+/** The status of the first condition that fails, in the order of RFC 9110, section 13.2.2, or null. */
 export function findFailedCondition(headers: Headers, current: Validators): 304 | 412 | null {
   const ifMatch = headers.get('if-match')
   if (ifMatch !== null) {
-    if (!names(ifMatch, current.etag, false)) return 412
+    if (!includesTag(ifMatch, current.etag, false)) return 412
   } else if (isUnchangedSince(headers.get('if-unmodified-since'), current) === false) return 412
   const ifNoneMatch = headers.get('if-none-match')
-  if (ifNoneMatch !== null) return names(ifNoneMatch, current.etag, true) ? 304 : null
+  if (ifNoneMatch !== null) return includesTag(ifNoneMatch, current.etag, true) ? 304 : null
   return isUnchangedSince(headers.get('if-modified-since'), current) === true ? 304 : null
 }
 
-/** True when a `Range` counts: without `If-Range`, or when that names the exact current state. */
+/** True if the `Range` header applies: without `If-Range`, or if that names the current state. */
 export function isRangeWanted(ifRange: string | null, current: Validators): boolean {
   if (ifRange === null) return true
-  const given = ifRange.trim()
-  if (given.startsWith('"') || given.startsWith('W/')) return given === current.etag
-  return parseHttpDate(given) === toSecond(current.modifiedAt)
+  const validator = ifRange.trim()
+  if (validator.startsWith('"') || validator.startsWith('W/')) return validator === current.etag
+  return parseHttpDate(validator) === toSecond(current.modifiedAt)
 }

@@ -3,7 +3,7 @@ import { lifecycle } from '../lifecycle.ts'
 import type { TokenSigner } from '../accounts/signed-tokens.ts'
 import { openFileToken, signFileToken } from './expiring-tokens.ts'
 
-/** A scanner may report later that a file is infected. That verdict is final. */
+/** A scanner can report a clean file as infected later. That verdict is final. */
 export const scanStates = lifecycle('pending', { pending: ['clean', 'infected'], clean: ['infected'], infected: [] })
 
 export const verdicts = ['clean', 'infected'] as const
@@ -11,32 +11,35 @@ type ScanVerdict = (typeof verdicts)[number]
 
 export interface ScanAnswer {
   verdict: ScanVerdict
-  /** What the scanner found, for the people who run the service. */
+  /** What the scanner found, for the operator of the service. */
   reason: string | null
 }
 
-/** The time until a scanner is asked again. It doubles each time. */
-export const firstRepeatMs = 300_000
-export const longestRepeatMs = 21_600_000
+/** The time until the scanner is asked again. It doubles each time. */
+export const minRetryMs = 300_000
+export const maxRetryMs = 21_600_000
 
 const maxReasonLength = 500
 
-/** The verdict in a scanner's answer; null without one. */
+/** Parses the response of a scanner. Null: it has no verdict. */
 export function parseScanAnswer(body: unknown): ScanAnswer | null {
   if (typeof body !== 'object' || body === null) return null
   const { verdict, reason } = body as Record<string, unknown>
-  const known = verdicts.find((one) => one === verdict)
-  if (!known) return null
-  return { verdict: known, reason: typeof reason === 'string' ? reason.toWellFormed().slice(0, maxReasonLength) : null }
+  const knownVerdict = verdicts.find((one) => one === verdict)
+  if (!knownVerdict) return null
+  return {
+    verdict: knownVerdict,
+    reason: typeof reason === 'string' ? reason.toWellFormed().slice(0, maxReasonLength) : null,
+  }
 }
 
 const answerMs = 30 * dayMs
 const signer: TokenSigner = { purpose: 'file-scan-answers', macBytes: 16 }
 
-/** The token in the address for a scanner's answer, which only the service can make. */
+/** The token in the URL to which a scanner sends its verdict. */
 export const signScanToken = (secret: string, fileId: string, now: number): string =>
   signFileToken(secret, signer, { fileId, mark: 0, endsAt: now + answerMs })
 
-/** The file of a token; null for a forged or expired one. */
+/** The id of the file of a token. Null: the token is forged or expired. */
 export const openScanToken = (secret: string, token: string, now: number): string | null =>
   openFileToken(secret, signer, token, now)?.fileId ?? null

@@ -1,4 +1,4 @@
-/** The types of content that are taken, with the endings that their names may have. The first ending is added where none fits. */
+/** The supported types, and the endings of their names. The first ending is added if none fits. */
 export const fileTypes = {
   'image/png': { family: 'image', endings: ['png', 'apng'] },
   'image/jpeg': { family: 'image', endings: ['jpg', 'jpeg', 'jpe', 'jfif'] },
@@ -21,7 +21,7 @@ export const isImageType = (type: string): boolean => isFileType(type) && fileTy
 
 export const isTableType = (type: string): boolean => isFileType(type) && fileTypes[type].family === 'table'
 
-/** Other types that clients declare for content of a type. Browsers declare different types for CSV files. */
+/** Other types that clients declare. For example, browsers declare different types for CSV files. */
 const otherDeclarations: Partial<Record<FileType, readonly string[]>> = {
   'image/png': ['image/apng', 'image/x-png'],
   'image/jpeg': ['image/jpg', 'image/pjpeg'],
@@ -38,19 +38,19 @@ const otherDeclarations: Partial<Record<FileType, readonly string[]>> = {
   [xlsxType]: ['application/vnd.ms-excel', 'application/zip', 'application/x-zip-compressed'],
 }
 
-/** A general type, which does not describe the content. */
-const undeclared = ['', 'application/octet-stream', 'binary/octet-stream', 'application/x-www-form-urlencoded']
+/** General types, which say nothing about the content. */
+const generalTypes = ['', 'application/octet-stream', 'binary/octet-stream', 'application/x-www-form-urlencoded']
 
 /** The media type of a `Content-Type`, or null for a general one. */
 export function parseDeclaredType(header: string | null | undefined): string | null {
   const type = (header?.split(';')[0] ?? '').trim().toLowerCase()
-  return undeclared.includes(type) ? null : type
+  return generalTypes.includes(type) ? null : type
 }
 
 export const matchesDeclaration = (declared: string, type: FileType): boolean =>
   declared === type || (otherDeclarations[type] ?? []).includes(declared)
 
-/** True where a `Content-Type` can be one of a table, or says nothing. */
+/** True if a `Content-Type` can be that of a table, or says nothing. */
 export function mayBeTable(header: string): boolean {
   const type = parseDeclaredType(header)
   if (type === null) return true

@@ -1,14 +1,13 @@
-/** The results of sending a message, and what providers report later. */
 export const channels = ['email', 'sms'] as const
 export type Channel = (typeof channels)[number]
 
-/** The channels of messages in the dev mailbox, which also has wallet passes. */
+/** The channels of messages in the dev mailbox, which also stores wallet passes. */
 export const capturedChannels = [...channels, 'wallet'] as const
 
 /**
- * permanent: this message never goes. transient, rate_limited: nothing was sent, later it may. unknown: the answer never
- * came, so it may have been sent. configuration: no message is sent before the provider's account is corrected. sender:
- * none from this address goes until it is verified; those of other senders do.
+ * permanent: this message can never be sent. transient, rate_limited: nothing was sent, and another try may succeed.
+ * unknown: no answer came, so the message may have been sent. configuration: no message can be sent before somebody
+ * corrects the account at the provider. sender: no message from this address can be sent before it is verified.
  */
 const sendFailures = ['permanent', 'transient', 'rate_limited', 'unknown', 'configuration', 'sender'] as const
 export type SendFailure = (typeof sendFailures)[number]
@@ -17,7 +16,7 @@ export type SendResult =
   | { ok: true; providerId: string }
   | { ok: false; kind: SendFailure; code: string; detail: string; retryAfterMs: number | null }
 
-export const failure = (
+export const createFailure = (
   kind: SendFailure,
   code: string,
   detail: string,
@@ -36,18 +35,21 @@ const providerEventTypes = [
   'failed',
 ] as const
 
-/** One provider event of a message, in the terms of this service. Events arrive in any order and any number of times. */
+/** An event of a message, in the terms of this service. Events arrive in any order and any number of times. */
 export interface ProviderEvent {
-  /** The provider's own id of this event, or a digest of it. */
+  /** The provider's id of the event, or a hash of the event. */
   id: string
   type: (typeof providerEventTypes)[number]
-  /** The service's reference of the message. */
+  /** Our reference of the message. */
   reference: string | null
   providerId: string | null
   address: string | null
   /** Milliseconds UTC. */
   at: number
-  /** Of a bounce: hard, the address is dead; soft, it may work later; block, the receiver refused us, not the address. */
+  /**
+   * Set for a bounce. hard: the address does not work. soft: it may work later. block: the receiver refused the
+   * message.
+   */
   bounce: 'hard' | 'soft' | 'block' | null
   url: string | null
   detail: string

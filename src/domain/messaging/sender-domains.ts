@@ -1,6 +1,6 @@
 import { lifecycle } from '../lifecycle.ts'
 
-/** `pending` until the organisation has proved that the domain is its own, and again once the proof is gone. */
+/** A domain is `pending` until the organisation proves that it owns the domain, and again when the proof is gone. */
 export const senderDomainLifecycle = lifecycle('pending', {
   pending: ['verified'],
   verified: ['pending'],
@@ -14,7 +14,7 @@ export type SenderDomainVerifier = (typeof senderDomainVerifiers)[number]
 
 export const maxSenderDomains = 20
 
-/** A record that the organisation has to set. */
+/** A DNS record that the organisation has to set. */
 export interface DnsRecord {
   purpose: 'ownership' | 'spf' | 'dkim' | 'other'
   type: string
@@ -26,27 +26,27 @@ export interface DnsRecord {
 export const recordPurposes = ['ownership', 'spf', 'dkim', 'other'] as const
 
 const recordLabel = '_event-commerce'
-/** The whole name of the record has at most 253 characters. */
+/** DNS allows 253 characters for the full name of the record. */
 export const maxSenderDomainLength = 253 - recordLabel.length - 1
 
 const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
- * The domain in the form of DNS, in lower case and without a dot at the end; null for another text. A single
- * label is refused, because no mail is sent from a top-level domain.
+ * Converts a domain to ASCII in lower case, without a dot at the end. Returns null for any other text. A single label
+ * is refused, because no e-mail is sent from a top-level domain.
  */
 export function normalizeDomain(text: string): string | null {
-  const given = text.trim().normalize('NFC').replace(/\.$/, '')
-  // Characters with a meaning in a URL are refused, such as those of a port, a path, or an encoding.
-  if (!/^[\p{L}\p{N}\p{M}.-]+$/u.test(given) || !URL.canParse(`http://${given}`)) return null
-  const { hostname } = new URL(`http://${given}`)
+  const domain = text.trim().normalize('NFC').replace(/\.$/, '')
+  // This refuses characters that have a meaning in a URL, such as those of a port or a path.
+  if (!/^[\p{L}\p{N}\p{M}.-]+$/u.test(domain) || !URL.canParse(`http://${domain}`)) return null
+  const { hostname } = new URL(`http://${domain}`)
   const labels = hostname.split('.')
   // The last label of an IP address is a number.
-  const isName = labels.length > 1 && labels.every((one) => label.test(one)) && !/^\d+$/.test(labels.at(-1) ?? '')
+  const isName = labels.length > 1 && labels.every((part) => label.test(part)) && !/^\d+$/.test(labels.at(-1) ?? '')
   return isName && hostname.length <= maxSenderDomainLength ? hostname : null
 }
 
-export const ownershipRecord = ({ domain, token }: { domain: string; token: string }): DnsRecord => ({
+export const buildOwnershipRecord = ({ domain, token }: { domain: string; token: string }): DnsRecord => ({
   purpose: 'ownership',
   type: 'TXT',
   name: `${recordLabel}.${domain}`,
@@ -54,7 +54,7 @@ export const ownershipRecord = ({ domain, token }: { domain: string; token: stri
   priority: null,
 })
 
-/** The texts at a name, or the reason why none were read. A name without a record has no texts. */
+/** The TXT records of a name, or why they could not be read. A name without records has no texts. */
 export type TxtAnswer = { ok: true; texts: readonly string[] } | { ok: false; code: 'timeout' | 'failure' }
 
 export const checkOutcomes = [
@@ -68,27 +68,27 @@ export const checkOutcomes = [
 ] as const
 export type CheckOutcome = (typeof checkOutcomes)[number]
 
-/** The result of looking up the proof in DNS. */
-export function outcomeOf(
+/** Checks whether the texts of a domain prove its ownership. */
+export function checkOwnership(
   answer: TxtAnswer,
   proof: { domain: string; token: string },
 ): Exclude<CheckOutcome, `provider_${string}`> {
   if (!answer.ok) return answer.code === 'timeout' ? 'dns_timeout' : 'dns_failure'
   if (answer.texts.length === 0) return 'record_missing'
-  const { value } = ownershipRecord(proof)
+  const { value } = buildOwnershipRecord(proof)
   return answer.texts.some((text) => text.trim() === value) ? 'verified' : 'record_mismatch'
 }
 
-/** DNS has answered, and the proof is not in the answer. */
+/** Whether DNS answered without the proof. */
 export const isProofGone = (outcome: CheckOutcome): boolean =>
   outcome === 'record_missing' || outcome === 'record_mismatch'
 
 export const outcomeDetails: Record<CheckOutcome, string> = {
   verified: 'The domain is verified.',
-  record_missing: 'There is no TXT record of that name. A new record may take a while to be seen.',
-  record_mismatch: 'There are TXT records of that name, and none of them has the value.',
-  dns_failure: 'The name system did not answer. Try again later.',
-  dns_timeout: 'The name system took too long. Try again later.',
-  provider_pending: 'The domain is proved. The provider that sends has not seen all of its records yet.',
-  provider_unavailable: 'The domain is proved. The provider that sends could not be asked. Try again later.',
+  record_missing: 'There is no TXT record with this name. A new record may take a while to become visible.',
+  record_mismatch: 'There are TXT records with this name, but none of them has the expected value.',
+  dns_failure: 'DNS did not answer. Try again later.',
+  dns_timeout: 'DNS took too long to answer. Try again later.',
+  provider_pending: 'The domain is yours, but the e-mail provider has not seen all of its records yet.',
+  provider_unavailable: 'The domain is yours, but the e-mail provider did not answer. Try again later.',
 }

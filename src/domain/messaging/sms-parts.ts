@@ -4,33 +4,33 @@ export interface SmsSize {
   parts: number
 }
 
-/** GSM 03.38: letters of one unit, and those that take an escape before them. */
+/** The letters of GSM 03.38. Those in `extended` need an escape before them and count as two units. */
 const basic = new Set(
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà',
 )
 const extended = new Set('\f^{}\\[~]|€')
 
-/** Units of a message alone, and of each of several: they have a header. */
-const gsm = { alone: 160, each: 153 }
-const ucs = { alone: 70, each: 67 }
+/** How many units fit into a single SMS, and into each part of a longer one, which has a header. */
+const gsm = { single: 160, part: 153 }
+const ucs = { single: 70, part: 67 }
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-function partsOf(sizes: readonly number[], { alone, each }: typeof gsm): number {
-  if (sizes.reduce((sum, size) => sum + size, 0) <= alone) return 1
+function countParts(sizes: readonly number[], { single, part }: typeof gsm): number {
+  if (sizes.reduce((sum, size) => sum + size, 0) <= single) return 1
   let [parts, left] = [0, 0]
   for (const size of sizes) {
     if (size > left) {
-      // A letter with hundreds of marks fits into no part, so it is cut.
-      parts += Math.ceil(size / each)
-      left = Math.ceil(size / each) * each - size
+      // A letter with hundreds of marks fits into no part, so it is split.
+      parts += Math.ceil(size / part)
+      left = Math.ceil(size / part) * part - size
     } else left -= size
   }
   return parts
 }
 
-/** The units of each letter; null when one of them is not in GSM-7. */
-function gsmSizes(text: string): number[] | null {
+/** Measures each letter in units. Returns null when a letter is not in GSM-7. */
+function measureGsmLetters(text: string): number[] | null {
   const sizes: number[] = []
   for (const letter of text) {
     if (basic.has(letter)) sizes.push(1)
@@ -41,14 +41,14 @@ function gsmSizes(text: string): number[] | null {
 }
 
 /**
- * The size of a text as an SMS: Polish letters and emoji make each part shorter, and no part ends within a letter.
- * Linear in the text, which may have 100,000 characters: what `sms-segments-calculator` says of it, and a test holds
- * the two together.
+ * Measures a text as an SMS. Polish letters and emoji make each part shorter, and no part ends within a letter. The
+ * result equals that of `sms-segments-calculator`, which a test checks, but takes linear time: texts may have 100,000
+ * characters.
  */
-export function smsSize(text: string): SmsSize {
-  const plain = gsmSizes(text)
+export function measureSms(text: string): SmsSize {
+  const plain = measureGsmLetters(text)
   if (plain)
-    return { encoding: 'GSM-7', characters: plain.reduce((sum, size) => sum + size, 0), parts: partsOf(plain, gsm) }
+    return { encoding: 'GSM-7', characters: plain.reduce((sum, size) => sum + size, 0), parts: countParts(plain, gsm) }
   const sizes = [...graphemes.segment(text)].flatMap(({ segment }) => (segment === '\r\n' ? [1, 1] : [segment.length]))
-  return { encoding: 'UCS-2', characters: sizes.length, parts: partsOf(sizes, ucs) }
+  return { encoding: 'UCS-2', characters: sizes.length, parts: countParts(sizes, ucs) }
 }

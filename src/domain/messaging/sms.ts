@@ -5,10 +5,10 @@ import { sampleContext } from '../email/liquid/variables.ts'
 import { fold } from '../text/fold.ts'
 import { type FieldError, fieldError } from '../errors.ts'
 import { type Language, languages, type TranslatedDict } from '../languages.ts'
-import { type SmsSize, smsSize } from './sms-parts.ts'
+import { type SmsSize, measureSms } from './sms-parts.ts'
 
-/** The text before the unsubscribe link, short because each part costs money. */
-const wayOut: Record<Language, string> = {
+/** The text before the unsubscribe link. It is short, because each part of an SMS costs money. */
+const unsubscribeWords: Record<Language, string> = {
   en: 'Stop',
   da: 'Afmeld',
   se: 'Avsluta',
@@ -17,47 +17,48 @@ const wayOut: Record<Language, string> = {
 }
 
 const link = /https?:\/\/[^\s<>"'{}]+/g
-const afterLink = /(?<![.,;:!?)\]])[.,;:!?)\]]+$/
+const punctuationAfterLink = /(?<![.,;:!?)\]])[.,;:!?)\]]+$/
 
 const endsWithLink = (text: string): boolean => /https?:\/\//.test(text.split(/\s/).at(-1) ?? '')
 
-/** The text with tracked links, and with an unsubscribe link at the end of a marketing message. */
-export function trackableSms(body: string, language: Language, isMarketing = true): Template {
+/** Replaces links by tracked ones, and adds an unsubscribe link to a marketing message. */
+export function buildTrackableSms(body: string, language: Language, isMarketing = true): Template {
   const links: string[] = []
-  const count = (text: string) =>
-    text.replaceAll(link, (found) => {
-      const tail = afterLink.exec(found)?.[0] ?? ''
-      const url = found.slice(0, found.length - tail.length)
-      const known = links.indexOf(url)
-      const index = known < 0 ? links.push(url) - 1 : known
+  const replaceLinks = (text: string) =>
+    text.replaceAll(link, (match) => {
+      const tail = punctuationAfterLink.exec(match)?.[0] ?? ''
+      const url = match.slice(0, match.length - tail.length)
+      const existing = links.indexOf(url)
+      const index = existing < 0 ? links.push(url) - 1 : existing
       return `{{ tracking.links[${index}] }}${tail}`
     })
   const pieces = splitLiquid(body)
   const text = pieces
     // A link that continues with Liquid is different for each recipient.
     .map(({ isLiquid, text: piece }, index) =>
-      isLiquid || (pieces[index + 1]?.isLiquid && endsWithLink(piece)) ? piece : count(piece),
+      isLiquid || (pieces[index + 1]?.isLiquid && endsWithLink(piece)) ? piece : replaceLinks(piece),
     )
     .join('')
-  const end = !isMarketing || /links\.unsubscribe/.test(body) ? '' : `\n${wayOut[language]}: {{ links.unsubscribe }}`
+  const end =
+    !isMarketing || /links\.unsubscribe/.test(body) ? '' : `\n${unsubscribeWords[language]}: {{ links.unsubscribe }}`
   return { subject: '', html: '', text: text.trimEnd() + end, links }
 }
 
-/** Sample links, about as long as those that replace them. */
+/** Sample links, about as long as real ones. */
 const sampleLink = `https://events.example.com/t/c/${'x'.repeat(46)}`
 const samplePreferences = `https://events.example.com/consents/${'x'.repeat(58)}`
 
-/** By language; texts of white space alone have none. */
+/** The size of each text by language. A blank text has none. */
 export type SmsSizes = Partial<Record<Language, SmsSize>>
 
-/** The size of a text with sample values and links, or the fault that prevents sending. */
-function measure(body: string, language: Language): SmsSize | FieldError {
+/** Measures a text with sample values and links, or finds the fault that prevents sending. */
+function measureText(body: string, language: Language): SmsSize | FieldError {
   const checked = checkTemplate(body, sampleContext(), { limit: maxRenderedSmsLength })
   if (!checked.ok) {
     const { code, detail, line, column } = checked.fault
     return { ...fieldError(['sms_body', language], code, detail), line, column }
   }
-  const template = trackableSms(body, language)
+  const template = buildTrackableSms(body, language)
   const tracking = { links: template.links.map(() => sampleLink), pixel: '' }
   const context = {
     ...sampleContext(),
@@ -65,7 +66,7 @@ function measure(body: string, language: Language): SmsSize | FieldError {
     tracking,
   }
   try {
-    return smsSize(personalise(template, context, maxRenderedSmsLength).text.trim())
+    return measureSms(personalise(template, context, maxRenderedSmsLength).text.trim())
   } catch (error) {
     const detail = error instanceof TooLarge ? error.message : describeRenderError(error)
     if (detail === null) throw error
@@ -73,14 +74,14 @@ function measure(body: string, language: Language): SmsSize | FieldError {
   }
 }
 
-/** The sizes of all texts, or all their faults. */
-export function measureAll(bodies: TranslatedDict): { sizes: SmsSizes; faults: FieldError[] } {
+/** Measures all texts and collects their faults. */
+export function measureTexts(bodies: TranslatedDict): { sizes: SmsSizes; faults: FieldError[] } {
   const sizes: SmsSizes = {}
   const faults: FieldError[] = []
   for (const language of languages) {
     const body = bodies[language]
     if (body === undefined || body.trim() === '') continue
-    const measured = measure(body, language)
+    const measured = measureText(body, language)
     if ('code' in measured) faults.push(measured)
     else sizes[language] = measured
   }
@@ -89,18 +90,18 @@ export function measureAll(bodies: TranslatedDict): { sizes: SmsSizes; faults: F
 
 const maxSenderLength = 11
 
-/** The part of a name that telephones show: plain letters and digits; null when no letter is left. */
-export function senderNameOf(name: string): string | null {
-  const plain = [...name.normalize('NFC')].map((letter) => {
+/** Reduces a name to what phones show as sender: plain letters and digits. Returns null when no letter is left. */
+export function toSmsSender(name: string): string | null {
+  const plainLetters = [...name.normalize('NFC')].map((letter) => {
     const folded = fold(letter)
     return letter === letter.toLowerCase() ? folded : folded.slice(0, 1).toUpperCase() + folded.slice(1)
   })
-  const sender = plain
+  const sender = plainLetters
     .join('')
     .replaceAll(/[^A-Za-z0-9 ]/g, '')
     .trim()
     .slice(0, maxSenderLength)
     .trim()
-  // Digits alone would be read as a number.
+  // Phones would show digits alone as a phone number.
   return /[A-Za-z]/.test(sender) ? sender : null
 }

@@ -5,12 +5,12 @@ import type { Channel } from './messaging.ts'
 export const suppressionReasons = ['unsubscribed', 'complaint', 'hard_bounce', 'invalid'] as const
 export type SuppressionReason = (typeof suppressionReasons)[number]
 
-/** Reasons that stop all messages to an address. The other reasons stop marketing only. */
+/** These reasons stop all messages to an address. The others stop marketing only. */
 export const deadAddressReasons = ['hard_bounce', 'invalid'] as const satisfies readonly SuppressionReason[]
 
 export const isDeadAddress = (reason: string): boolean => deadAddressReasons.some((one) => one === reason)
 
-/** The number of soft bounces, and the days, after which an address is suppressed. */
+/** An address with this many soft bounces within `softBounceMemoryMs` is suppressed. */
 export const softBouncesUntilDead = 3
 export const softBounceMemoryMs = 14 * dayMs
 
@@ -23,6 +23,6 @@ export interface SuppressedAddress extends ChannelAddress {
   organization_id: string
 }
 
-/** Replaces a suppressed address once its customer is erased. */
-export const addressHash = async (organizationId: string, { channel, address }: ChannelAddress): Promise<string> =>
+/** Hashes a suppressed address. The hash replaces the address when its customer is erased. */
+export const hashAddress = async (organizationId: string, { channel, address }: ChannelAddress): Promise<string> =>
   toHex(await sha256(`suppression\0${organizationId}\0${channel}\0${address}`))

@@ -83,7 +83,10 @@ export function computeStatusAfterUse(purchase: Usable, quantity: number, now: n
   if (purchase.is_unlimited_use) return 'active'
   const left = countAvailableUses(purchase)
   if (status === 'active' && quantity <= left) return quantity === left ? 'used' : 'active'
-  const detail = left === 0 ? 'This purchase has no uses left.' : `This purchase has only ${left} uses left.`
+  const detail =
+    left === 0
+      ? 'This purchase has no uses left.'
+      : `This purchase has only ${left} ${left === 1 ? 'use' : 'uses'} left.`
   throw new AppError('no_uses_left', detail, { extra: { current_status: status, available_uses: left } })
 }
 

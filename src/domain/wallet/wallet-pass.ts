@@ -1,7 +1,7 @@
 import type { Language } from '../languages.ts'
 import type { PassState } from './wallet.ts'
 
-/** The content of a pass, and its identifiers. */
+/** Everything that a pass shows, and its ids. */
 export interface PassContent {
   id: string
   serial_number: string
@@ -23,7 +23,7 @@ export interface PassContent {
   design: PassDesign
 }
 
-/** The design of a pass. Colours are `#rrggbb`; null means that of the platform. */
+/** The design of a pass. Colours are `#rrggbb`, or null for the platform's default. */
 export interface PassDesign {
   background_color: string | null
   foreground_color: string | null
@@ -35,24 +35,24 @@ export interface PassDesign {
 
 const maxTextLength = 200
 
-const textIn = (value: unknown): string | null =>
+const readText = (value: unknown): string | null =>
   typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, maxTextLength) : null
 
-const colorIn = (value: unknown): string | null =>
+const readColor = (value: unknown): string | null =>
   typeof value === 'string' && /^#[0-9a-f]{6}$/i.test(value) ? value.toLowerCase() : null
 
-const urlIn = (value: unknown): string | null =>
+const readUrl = (value: unknown): string | null =>
   typeof value === 'string' && value.startsWith('https://') && URL.canParse(value) ? value : null
 
-/** Reads a design as it is stored; what does not fit is left out. */
-export function passDesignOf(design: Readonly<Record<string, unknown>>): PassDesign {
+/** Reads a stored design. Invalid values are left out. */
+export function readPassDesign(design: Readonly<Record<string, unknown>>): PassDesign {
   return {
-    background_color: colorIn(design['background_color']),
-    foreground_color: colorIn(design['foreground_color']),
-    label_color: colorIn(design['label_color']),
-    logo_text: textIn(design['logo_text']),
-    logo_url: urlIn(design['logo_url']),
-    description: textIn(design['description']),
+    background_color: readColor(design['background_color']),
+    foreground_color: readColor(design['foreground_color']),
+    label_color: readColor(design['label_color']),
+    logo_text: readText(design['logo_text']),
+    logo_url: readUrl(design['logo_url']),
+    description: readText(design['description']),
   }
 }
 
@@ -114,5 +114,5 @@ export const passWords: Record<Language, PassWords> = {
   },
 }
 
-export const ticketName = ({ product_name, variant_name }: PassContent): string =>
+export const formatTicketName = ({ product_name, variant_name }: PassContent): string =>
   variant_name === null ? product_name : `${product_name}, ${variant_name}`

@@ -1,52 +1,52 @@
 import { sha256, toBase64Url, toHex, utf8 } from '../text/encoding.ts'
 
-/** Keys are kept, because making one takes longer than using it. */
+/** Keys are cached, because importing a key takes longer than using it. */
 const keys = new Map<string, Promise<CryptoKey>>()
 
-function keyOf(secret: string): Promise<CryptoKey> {
-  const known = keys.get(secret)
-  if (known) return known
+function loadKey(secret: string): Promise<CryptoKey> {
+  const cached = keys.get(secret)
+  if (cached) return cached
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-  const made = crypto.subtle.importKey('raw', utf8(`wallet-passes:${secret}`), algorithm, false, ['sign'])
-  keys.set(secret, made)
-  return made
+  const key = crypto.subtle.importKey('raw', utf8(`wallet-passes:${secret}`), algorithm, false, ['sign'])
+  keys.set(secret, key)
+  return key
 }
 
-async function mac(secret: string, purpose: string, serialNumber: string): Promise<string> {
-  const bytes = await crypto.subtle.sign('HMAC', await keyOf(secret), utf8(`${purpose}:${serialNumber}`))
+async function computeMac(secret: string, purpose: string, serialNumber: string): Promise<string> {
+  const bytes = await crypto.subtle.sign('HMAC', await loadKey(secret), utf8(`${purpose}:${serialNumber}`))
   return toBase64Url(new Uint8Array(bytes).slice(0, 24))
 }
 
-/** Random, with the mark of the deployment behind it, which may be empty. */
+/** A serial number is random and may end with the mark of a cell. */
 export const serialLength = 32
-const serialForm = `[0-9a-f]{${serialLength}}(?:[a-z0-9]{2})?`
-const serialPattern = new RegExp(`^${serialForm}$`)
-const downloadPattern = new RegExp(`^(${serialForm})\\.[\\w-]{32}$`)
+const serialSource = `[0-9a-f]{${serialLength}}(?:[a-z0-9]{2})?`
+const serialPattern = new RegExp(`^${serialSource}$`)
+const downloadPattern = new RegExp(`^(${serialSource})\\.[\\w-]{32}$`)
 
 export const isSerialNumber = (text: string): boolean => serialPattern.test(text)
 
-/** The token that a phone sends to the web service. Apple requires at least 16 characters. */
-export const passToken = (secret: string, serialNumber: string): Promise<string> =>
-  mac(secret, 'authentication', serialNumber)
+/** Creates the token that a phone sends to the web service. Apple requires at least 16 characters. */
+export const createPassToken = (secret: string, serialNumber: string): Promise<string> =>
+  computeMac(secret, 'authentication', serialNumber)
 
-export const passTokenHash = async (token: string): Promise<string> => toHex(await sha256(token))
+export const hashPassToken = async (token: string): Promise<string> => toHex(await sha256(token))
 
-/** In constant time for texts of one length: hashes and MACs. */
-export function isSameText(one: string, other: string): boolean {
+/** Compares texts of equal length, such as hashes and MACs, in constant time. */
+export function areTextsEqual(one: string, other: string): boolean {
   if (one.length !== other.length) return false
   let difference = 0
   for (let index = 0; index < one.length; index++) difference |= one.charCodeAt(index) ^ other.charCodeAt(index)
   return difference === 0
 }
 
-/** The token of the link by which a person downloads a pass: the serial number and a MAC. */
-export const downloadToken = async (secret: string, serialNumber: string): Promise<string> =>
-  `${serialNumber}.${await mac(secret, 'download', serialNumber)}`
+/** Creates the token of a download link: the serial number and a MAC. */
+export const createDownloadToken = async (secret: string, serialNumber: string): Promise<string> =>
+  `${serialNumber}.${await computeMac(secret, 'download', serialNumber)}`
 
-/** The serial number that a download link is for; null for one that was not signed with the key. */
+/** Returns the serial number of a download link, or null when the link was not signed with the key. */
 export async function readDownloadToken(secret: string, token: string): Promise<string | null> {
   const [, serialNumber] = downloadPattern.exec(token) ?? []
   // With an empty key anyone could forge tokens.
   if (secret === '' || serialNumber === undefined) return null
-  return isSameText(await downloadToken(secret, serialNumber), token) ? serialNumber : null
+  return areTextsEqual(await createDownloadToken(secret, serialNumber), token) ? serialNumber : null
 }

@@ -5,13 +5,13 @@ import type { EventKind } from '../webhooks/webhooks.ts'
 export const walletPlatforms = ['apple', 'google'] as const
 export type WalletPlatform = (typeof walletPlatforms)[number]
 
-/** The vendors of the specification. The configuration says which platform each of them is. */
+/** The vendors in the names of events. The configuration says which platform each of them is. */
 export const walletProviders = ['vendorA', 'vendorB'] as const
 export type WalletProvider = (typeof walletProviders)[number]
 
 export type WalletVendors = Readonly<Record<WalletProvider, WalletPlatform | null>>
 
-export const providerOfPlatform = (vendors: WalletVendors, platform: WalletPlatform): WalletProvider | null =>
+export const findWalletProvider = (vendors: WalletVendors, platform: WalletPlatform): WalletProvider | null =>
   walletProviders.find((provider) => vendors[provider] === platform) ?? null
 
 export const walletPassLifecycle = lifecycle('active', { active: ['voided'], voided: [] })
@@ -20,25 +20,25 @@ export type WalletPassStatus = (typeof walletPassStatuses)[number]
 
 export type WalletChange = 'added' | 'removed'
 
-/** Events of callbacks, as Google names them. */
+/** The events of callbacks, with Google's names. */
 export const googleCallbackEvents = ['save', 'del'] as const
 export type GoogleCallbackEvent = (typeof googleCallbackEvents)[number]
 
 export type WalletEventKind = Extract<EventKind, `wallet.${string}`>
 
-const kinds: Record<WalletProvider, Record<WalletChange, WalletEventKind | null>> = {
+const eventKinds: Record<WalletProvider, Record<WalletChange, WalletEventKind | null>> = {
   vendorA: { added: 'wallet.vendorA.pass-added', removed: 'wallet.vendorA.pass-removed' },
   vendorB: { added: 'wallet.vendorB.pass-added', removed: null },
 }
 
-/** The kind that announces a change; null for what is stored and not announced. */
-export const walletEventKind = (provider: WalletProvider, change: WalletChange): WalletEventKind | null =>
-  kinds[provider][change]
+/** Returns null for a change that no event announces. */
+export const getWalletEventKind = (provider: WalletProvider, change: WalletChange): WalletEventKind | null =>
+  eventKinds[provider][change]
 
-/** The state of a pass as it is shown at the entrance. */
+/** The state that a pass shows. */
 export type PassState = 'valid' | 'used' | 'expired' | 'void'
 
-const stateOfPurchase: Record<PurchaseStatus, PassState> = {
+const statesByPurchaseStatus: Record<PurchaseStatus, PassState> = {
   pending: 'void',
   active: 'valid',
   used: 'used',
@@ -47,52 +47,52 @@ const stateOfPurchase: Record<PurchaseStatus, PassState> = {
   cancelled: 'void',
 }
 
-export const passStateOf = (status: WalletPassStatus, purchaseStatus: PurchaseStatus): PassState =>
-  status === 'voided' ? 'void' : stateOfPurchase[purchaseStatus]
+export const getPassState = (status: WalletPassStatus, purchaseStatus: PurchaseStatus): PassState =>
+  status === 'voided' ? 'void' : statesByPurchaseStatus[purchaseStatus]
 
-/** Ids of Google's classes and objects begin with the issuer. One class an edition. */
-export const googleClassId = (issuerId: string, editionId: string): string => `${issuerId}.${editionId}`
-export const googleObjectId = (issuerId: string, serialNumber: string): string => `${issuerId}.${serialNumber}`
+/** Google's ids begin with the issuer. Each edition has one class. */
+export const buildGoogleClassId = (issuerId: string, editionId: string): string => `${issuerId}.${editionId}`
+export const buildGoogleObjectId = (issuerId: string, serialNumber: string): string => `${issuerId}.${serialNumber}`
 
-/** The serial number inside an object's id; null for an object of another issuer. */
-export const serialOfObject = (issuerId: string, objectId: string): string | null =>
+/** Returns the serial number in the id of an object, or null for an object of another issuer. */
+export const parseGoogleObjectId = (issuerId: string, objectId: string): string | null =>
   objectId.startsWith(`${issuerId}.`) ? objectId.slice(issuerId.length + 1) : null
 
-interface Added {
+interface AddedTimes {
   added_at: number | null
   removed_at: number | null
 }
 
-const isAdded = ({ added_at, removed_at }: Added): boolean => added_at !== null && removed_at === null
+const isAdded = ({ added_at, removed_at }: AddedTimes): boolean => added_at !== null && removed_at === null
 
 export interface CallbackDecision {
-  /** False for a callback that is older than the last stored one. */
+  /** False for a callback that is older than the last one that counted. */
   counts: boolean
   change: WalletChange | null
   added_at: number | null
   removed_at: number | null
 }
 
-/** The change of a pass by a callback. Callbacks repeat and arrive in any order: their expiry says which is later. */
+/** Decides what a callback changes. Callbacks repeat and arrive in any order; their expiry tells which one is later. */
 export function decideCallback(
-  pass: Added & { callback_expires_at: number | null },
+  pass: AddedTimes & { callback_expires_at: number | null },
   callback: { event: GoogleCallbackEvent; expires_at: number },
   now: number,
 ): CallbackDecision {
   const { added_at, removed_at } = pass
-  const kept = { change: null, added_at, removed_at }
-  if (callback.expires_at < (pass.callback_expires_at ?? 0)) return { counts: false, ...kept }
+  const unchanged = { change: null, added_at, removed_at }
+  if (callback.expires_at < (pass.callback_expires_at ?? 0)) return { counts: false, ...unchanged }
   if (callback.event === 'save')
     return isAdded(pass)
-      ? { counts: true, ...kept }
+      ? { counts: true, ...unchanged }
       : { counts: true, change: 'added', added_at: now, removed_at: null }
-  // A removal of what was never seen added is noted and not announced.
+  // The removal of a pass that was never added is stored, but no event announces it.
   return removed_at === null
     ? { counts: true, change: isAdded(pass) ? 'removed' : null, added_at, removed_at: now }
-    : { counts: true, ...kept }
+    : { counts: true, ...unchanged }
 }
 
-/** A pass is on so many phones at most; a phone beyond that takes the place of the one that registered first. */
+/** How many phones may hold a pass. One more phone replaces the phone that registered first. */
 export const maxRegistrations = 1000
 
 export const updateClaimMs = 300_000
@@ -100,8 +100,8 @@ const maxUpdateAttempts = 12
 const firstUpdateDelayMs = 60_000
 const longestUpdateDelayMs = 21_600_000
 
-/** When an update that failed is tried again; null when it is given up, after about a day. */
-export const nextUpdateAt = (attempts: number, now: number): number | null =>
+/** Computes when a failed update is tried again. Returns null after about a day, when it is given up. */
+export const computeNextUpdateAt = (attempts: number, now: number): number | null =>
   attempts >= maxUpdateAttempts
     ? null
     : now + Math.min(longestUpdateDelayMs, firstUpdateDelayMs * 2 ** Math.max(0, attempts - 1))

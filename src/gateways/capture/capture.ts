@@ -1,8 +1,27 @@
 import { formatMailbox } from '../../domain/messaging/mailbox.ts'
-import { failure, type SendResult, type Channel } from '../../domain/messaging/messaging.ts'
-import { findEmailRefusal, findSmsRefusal, sendAcceptable } from '../acceptable/acceptable.ts'
+import { type Channel, createFailure, type SendResult } from '../../domain/messaging/messaging.ts'
+import { findEmailFault, findSmsFault, sendAcceptable } from '../acceptable/acceptable.ts'
 import type { EmailGateway } from '../email/email.ts'
 import type { SmsGateway } from '../sms/sms.ts'
+
+/** A message as it would have been sent. */
+export interface CapturedMessage {
+  channel: Channel | 'wallet'
+  reference: string
+  from: string
+  to: string
+  replyTo: string | null
+  subject: string
+  html: string
+  /** The plain text of an e-mail, or the text of an SMS. */
+  body: string
+  headers: Readonly<Record<string, string>>
+}
+
+export interface CaptureStore {
+  /** Stores messages once for a key and returns their ids. An id is null when the key has stored another message. */
+  store: (key: string, messages: readonly CapturedMessage[]) => Promise<(string | null)[]>
+}
 
 async function storeMessages(
   store: CaptureStore,
@@ -13,23 +32,25 @@ async function storeMessages(
     const ids = await store.store(key, messages)
     return ids.map((id) =>
       id === null
-        ? failure('unknown', 'idempotency_mismatch', 'This key was used for another message before.')
+        ? createFailure('unknown', 'idempotency_mismatch', 'This key was used for another message.')
         : { ok: true, providerId: id },
     )
   } catch (error) {
-    // Either the messages were not stored, or a repeated call finds them.
-    return messages.map(() => failure('transient', 'store_failed', error instanceof Error ? error.message : 'fault'))
+    // Repeating the call is safe: it finds messages that were stored.
+    return messages.map(() =>
+      createFailure('transient', 'store_failed', error instanceof Error ? error.message : 'fault'),
+    )
   }
 }
 
-const traits = { name: 'capture', batch: 100, deduplicates: true, reportsDelivery: false }
+const properties = { name: 'capture', batch: 100, deduplicates: true, reportsDelivery: false }
 
 /** Stores e-mails instead of sending them. */
-export const captureEmail = (store: CaptureStore): EmailGateway => ({
-  ...traits,
+export const createEmailCapture = (store: CaptureStore): EmailGateway => ({
+  ...properties,
   bulk: true,
   send: (messages, key) =>
-    sendAcceptable(messages, findEmailRefusal, (acceptable) =>
+    sendAcceptable(messages, findEmailFault, (acceptable) =>
       storeMessages(
         store,
         key,
@@ -49,10 +70,10 @@ export const captureEmail = (store: CaptureStore): EmailGateway => ({
 })
 
 /** Stores SMS instead of sending them. */
-export const captureSms = (store: CaptureStore): SmsGateway => ({
-  ...traits,
+export const createSmsCapture = (store: CaptureStore): SmsGateway => ({
+  ...properties,
   send: (messages, key) =>
-    sendAcceptable(messages, findSmsRefusal, (acceptable) =>
+    sendAcceptable(messages, findSmsFault, (acceptable) =>
       storeMessages(
         store,
         key,
@@ -70,22 +91,3 @@ export const captureSms = (store: CaptureStore): SmsGateway => ({
       ),
     ),
 })
-
-/** A message that would have been sent. */
-export interface CapturedMessage {
-  channel: Channel | 'wallet'
-  reference: string
-  from: string
-  to: string
-  replyTo: string | null
-  subject: string
-  html: string
-  /** The plain text of an e-mail, or the whole SMS. */
-  body: string
-  headers: Readonly<Record<string, string>>
-}
-
-export interface CaptureStore {
-  /** Stores messages once per key and returns their ids. Null: the key has stored another message. */
-  store: (key: string, messages: readonly CapturedMessage[]) => Promise<(string | null)[]>
-}

@@ -3,7 +3,7 @@ import type { TxtAnswer } from '../../domain/messaging/sender-domains.ts'
 export type { TxtAnswer }
 
 export interface DnsGateway {
-  /** The TXT records of a name. The parts of a record are joined. Never throws. */
+  /** Reads the TXT records of a name, the parts of each joined. Never throws. */
   lookUpTxt(name: string): Promise<TxtAnswer>
 }
 
@@ -11,7 +11,7 @@ export interface CapturedRecords {
   findTexts: (name: string) => Promise<readonly string[]>
 }
 
-/** Returns records that a developer or a test has set. */
-export const capturedDns = (records: CapturedRecords): DnsGateway => ({
+/** Creates a gateway that returns records which a developer or a test has set. */
+export const createDnsCapture = (records: CapturedRecords): DnsGateway => ({
   lookUpTxt: async (name) => ({ ok: true, texts: await records.findTexts(name) }),
 })

@@ -1,5 +1,5 @@
 import { isRecord } from '../../domain/text/json.ts'
-import { getJson } from '../provider-api/post-json.ts'
+import { getJson } from '../provider-api/call-api.ts'
 import type { DnsGateway, TxtAnswer } from './dns.ts'
 
 const standardBase = 'https://cloudflare-dns.com/dns-query'
@@ -8,7 +8,7 @@ const standardTimeoutMs = 15_000
 const codes = { noError: 0, noSuchName: 3 }
 const types = { cname: 5, txt: 16 }
 
-/** No real domain has more records. Further ones are ignored. */
+/** No domain has so many records. The rest of a longer answer is ignored. */
 const maxAnswers = 200
 const maxAliases = 8
 const maxTextLength = 4096
@@ -21,15 +21,15 @@ interface ResourceRecord {
 
 const normalizeName = (name: string): string => name.toLowerCase().replace(/\.$/, '')
 
-function parseRecord(value: unknown): ResourceRecord | null {
+function readRecord(value: unknown): ResourceRecord | null {
   if (!isRecord(value)) return null
   const { name, type, data } = value
   if (typeof name !== 'string' || typeof type !== 'number' || typeof data !== 'string') return null
   return { name: normalizeName(name), type, data: data.slice(0, maxTextLength) }
 }
 
-/** The name and the names that it is an alias of. It stops at a loop. */
-function followAliases(name: string, records: readonly ResourceRecord[]): Set<string> {
+/** Lists the name and the names that it is an alias of. A loop of aliases ends the list. */
+function listAliases(name: string, records: readonly ResourceRecord[]): Set<string> {
   const names = new Set([name])
   let current = name
   while (names.size <= maxAliases) {
@@ -42,8 +42,8 @@ function followAliases(name: string, records: readonly ResourceRecord[]): Set<st
   return names
 }
 
-/** Joins the quoted parts of a record: `"one" "two"`. Some resolvers leave out the quotes. */
-function parseText(data: string): string {
+/** Joins the quoted parts of a record: `"one" "two"`. Some resolvers omit the quotes. */
+function joinQuotedParts(data: string): string {
   const trimmed = data.trim()
   if (!trimmed.startsWith('"')) return trimmed
   let text = ''
@@ -55,25 +55,25 @@ function parseText(data: string): string {
   return text
 }
 
-function parseAnswer(name: string, body: unknown): TxtAnswer {
+function readAnswer(name: string, body: unknown): TxtAnswer {
   if (!isRecord(body)) return { ok: false, code: 'failure' }
   if (body['Status'] === codes.noSuchName) return { ok: true, texts: [] }
   // A truncated answer may lack the record.
   if (body['Status'] !== codes.noError || body['TC'] === true) return { ok: false, code: 'failure' }
-  const values: unknown = body['Answer'] ?? []
-  if (!Array.isArray(values)) return { ok: false, code: 'failure' }
-  const records = values.slice(0, maxAnswers).flatMap((value) => parseRecord(value) ?? [])
-  const names = followAliases(normalizeName(name), records)
-  const texts = records.filter((record) => record.type === types.txt && names.has(record.name))
-  return { ok: true, texts: texts.map(({ data }) => parseText(data)) }
+  const answer: unknown = body['Answer'] ?? []
+  if (!Array.isArray(answer)) return { ok: false, code: 'failure' }
+  const records = answer.slice(0, maxAnswers).flatMap((value) => readRecord(value) ?? [])
+  const aliases = listAliases(normalizeName(name), records)
+  const texts = records.filter((record) => record.type === types.txt && aliases.has(record.name))
+  return { ok: true, texts: texts.map(({ data }) => joinQuotedParts(data)) }
 }
 
-/** A resolver with the JSON API of Cloudflare and Google. */
-export const dnsOverHttps = (options: { apiBase: string; timeoutMs?: number }): DnsGateway => ({
+/** Creates a gateway to a resolver that answers JSON over HTTPS, such as those of Cloudflare and Google. */
+export const createDnsOverHttps = (options: { apiBase: string; timeoutMs?: number }): DnsGateway => ({
   async lookUpTxt(name) {
     const url = `${options.apiBase || standardBase}?${new URLSearchParams({ name, type: 'TXT' }).toString()}`
     const answer = await getJson(url, { accept: 'application/dns-json' }, options.timeoutMs ?? standardTimeoutMs)
     if (!answer.came) return { ok: false, code: answer.code === 'timeout' ? 'timeout' : 'failure' }
-    return answer.status === 200 ? parseAnswer(name, answer.body) : { ok: false, code: 'failure' }
+    return answer.status === 200 ? readAnswer(name, answer.body) : { ok: false, code: 'failure' }
   },
 })

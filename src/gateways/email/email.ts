@@ -2,7 +2,7 @@ import type { Mailbox } from '../../domain/messaging/mailbox.ts'
 import type { DnsRecord } from '../../domain/messaging/sender-domains.ts'
 import type { SendResult } from '../../domain/messaging/messaging.ts'
 
-/** Texts for headers may not contain a line end: gateways refuse such a message as permanent. */
+/** Gateways refuse a message with a line break in the text of a header. */
 export interface OutboundEmail {
   from: Mailbox
   to: Mailbox
@@ -11,35 +11,35 @@ export interface OutboundEmail {
   html: string
   text: string
   headers: Readonly<Record<string, string>>
-  /** Our id of this message to this person, of letters, digits, _ and -; the provider's events come back with it. */
+  /** Our id of the message, made of letters, digits, _ and -. The provider's events return it. */
   reference: string
 }
 
-/** A sender domain as the provider has it. */
+/** The provider's state of a sender domain. */
 export interface ProviderDomain {
   id: string
   is_verified: boolean
-  /** Names are as the provider writes them: some below the registered domain, without it. */
+  /** Providers write names in full, or relative to the domain. */
   records: readonly DnsRecord[]
 }
 
 export interface ProviderDomains {
-  /** Adds the domain to the account where it is not there, and answers its state; null when there was no answer. */
-  check(domain: string, knownId: string | null): Promise<ProviderDomain | null>
+  /** Adds the domain to the account when it is missing, and returns its state. Returns null without an answer. */
+  check(domain: string, storedId: string | null): Promise<ProviderDomain | null>
 }
 
 export interface EmailGateway {
   name: string
-  /** The most messages of one call. */
+  /** How many messages one call may have. */
   batch: number
-  /** Whether a call that is repeated with the same key and the same messages sends once. */
+  /** Whether repeating a call with the same key and messages sends nothing twice. */
   deduplicates: boolean
-  /** Whether campaigns may go through it, and not single transactional messages only. */
+  /** Whether the provider allows campaigns. Some allow transactional messages only. */
   bulk: boolean
-  /** Whether it reports deliveries; otherwise what it accepted counts as delivered. */
+  /** Whether the provider reports deliveries. Otherwise every accepted message counts as delivered. */
   reportsDelivery: boolean
-  /** Present when the provider sends only from domains that its account has verified. */
+  /** Set when the provider sends only from domains that its account has verified. */
   domains?: ProviderDomains
-  /** One result for each message, in their order. Never throws. */
+  /** Returns one result for each message, in their order. Never throws. */
   send(messages: readonly OutboundEmail[], idempotencyKey: string): Promise<SendResult[]>
 }

@@ -1,29 +1,50 @@
 import { isRecord } from '../../domain/text/json.ts'
-import { asciiAddress, formatMailbox, type Mailbox } from '../../domain/messaging/mailbox.ts'
-import { failure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
+import { toAsciiAddress, formatMailbox, type Mailbox } from '../../domain/messaging/mailbox.ts'
+import { createFailure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { parseRetryAfter } from '../../domain/webhooks/webhooks.ts'
-import { findEmailRefusal, sendAcceptable } from '../acceptable/acceptable.ts'
+import { findEmailFault, sendAcceptable } from '../acceptable/acceptable.ts'
 import {
   callApi,
   type ProviderAnswer,
-  failureWithoutAnswer,
+  describeMissingAnswer,
   readText,
   type ProviderOptions,
-} from '../provider-api/post-json.ts'
-import { releaseMemory, reserveMemory } from './body-memory.ts'
+} from '../provider-api/call-api.ts'
 import type { EmailGateway, OutboundEmail } from './email.ts'
-import { resendDomains } from './resend-domains.ts'
+import { createResendDomains } from './resend-domains.ts'
 
 const standardBase = 'https://api.resend.com'
-const quotaRestMs = 3_600_000
-/** Less than a campaign leaves to a call before its claim is over. */
+const quotaRetryMs = 3_600_000
+/** A call has to end before the claim of its chunk, of which a campaign leaves it 25 seconds. */
 const standardTimeoutMs = 20_000
 
-/** Codes whose meaning differs from that of their status. */
-const kindOfCode: Record<string, SendFailure> = {
-  // The same call is still being worked on: it may be repeated a little later.
+/**
+ * Bodies of calls are long, and the runtime frees their memory late. So their memory is reused once the provider has
+ * received the whole body.
+ */
+const freeBuffers: Uint8Array<ArrayBuffer>[] = []
+const maxFreeBuffers = 4
+const maxFreeBufferBytes = 4_000_000
+/** Bodies of one campaign differ by little. Buffers are rounded up, so that a slightly longer body fits too. */
+const bufferStepBytes = 262_144
+
+const reserveMemory = (bytes: number): Uint8Array<ArrayBuffer> => {
+  const buffer = freeBuffers.pop()
+  const size = Math.ceil(bytes / bufferStepBytes) * bufferStepBytes
+  return buffer && buffer.length >= bytes ? buffer : new Uint8Array(size)
+}
+
+/** A body that may still be on its way must not be released, because the next one would overwrite it. */
+function releaseMemory({ buffer }: Uint8Array<ArrayBuffer>): void {
+  if (freeBuffers.length < maxFreeBuffers && buffer.byteLength <= maxFreeBufferBytes)
+    freeBuffers.push(new Uint8Array(buffer))
+}
+
+/** Error codes that mean something else than their HTTP status. */
+const kindsByCode: Record<string, SendFailure> = {
+  // The same call is still being processed, so it can be repeated a little later.
   concurrent_idempotent_requests: 'transient',
-  // The key has sent something else before, so what became of this message is not known.
+  // The key was used for another call, so it is unknown whether this message was sent.
   invalid_idempotent_request: 'unknown',
   monthly_quota_exceeded: 'configuration',
   invalid_access: 'configuration',
@@ -31,33 +52,38 @@ const kindOfCode: Record<string, SendFailure> = {
   invalid_from_address: 'sender',
 }
 
-function kindOf(status: number, code: string): SendFailure {
-  const known = Object.hasOwn(kindOfCode, code) ? kindOfCode[code] : undefined
-  if (known) return known
-  // The domain of an organisation's own address is not verified. Other senders can send.
+function classifyFailure(status: number, code: string): SendFailure {
+  const kindByCode = Object.hasOwn(kindsByCode, code) ? kindsByCode[code] : undefined
+  if (kindByCode) return kindByCode
+  // The domain of this sender is not verified. Other senders can send.
   if (status === 403 && code === 'validation_error') return 'sender'
   if (status === 429) return 'rate_limited'
-  // A call with a key can be repeated safely after any result.
+  // A call with an idempotency key can be repeated safely.
   if (status >= 500 || status === 408 || status === 409) return 'transient'
-  // Keys, domains and addresses of the API: every message would be answered like this.
+  // The API key, the domain or the address of the API is wrong, so every message would get this answer.
   return [400, 413, 422, 451].includes(status) ? 'permanent' : 'configuration'
 }
 
-function restOf({ header }: ProviderAnswer & { came: true }, code: string, now: number): number | null {
-  const said = parseRetryAfter(header('retry-after') ?? header('ratelimit-reset'), now)
-  // The headers only contain the wait for the next second, but the quota lasts until the next day.
-  return code === 'daily_quota_exceeded' ? Math.max(said ?? 0, quotaRestMs) : said
+function readRetryAfter({ header }: ProviderAnswer & { came: true }, code: string, now: number): number | null {
+  const headerMs = parseRetryAfter(header('retry-after') ?? header('ratelimit-reset'), now)
+  // The headers give the wait of the per-second limit, but the daily quota lasts until the next day.
+  return code === 'daily_quota_exceeded' ? Math.max(headerMs ?? 0, quotaRetryMs) : headerMs
 }
 
-function failureOf(answer: ProviderAnswer, now: number): SendResult {
-  if (!answer.came) return failureWithoutAnswer(answer.code)
-  const said = isRecord(answer.body) ? answer.body : {}
-  const code = readText(said['name']) || `http_${answer.status}`
-  return failure(kindOf(answer.status, code), code, readText(said['message']), restOf(answer, code, now))
+function toFailure(answer: ProviderAnswer, now: number): SendResult {
+  if (!answer.came) return describeMissingAnswer(answer.code)
+  const body = isRecord(answer.body) ? answer.body : {}
+  const code = readText(body['name']) || `http_${answer.status}`
+  return createFailure(
+    classifyFailure(answer.status, code),
+    code,
+    readText(body['message']),
+    readRetryAfter(answer, code, now),
+  )
 }
 
-/** Ids come for what was taken, in order; what was not is named by its index. */
-function resultsOf(body: unknown, count: number): SendResult[] {
+/** The answer has the ids of accepted messages in order, and the index of each refused message. */
+function readResults(body: unknown, count: number): SendResult[] {
   const { data, errors } = isRecord(body) ? body : {}
   const refused = new Map(
     (Array.isArray(errors) ? errors : []).map((error: unknown) =>
@@ -66,23 +92,25 @@ function resultsOf(body: unknown, count: number): SendResult[] {
   )
   const ids = (Array.isArray(data) ? data : []).map((entry: unknown) => (isRecord(entry) ? readText(entry['id']) : ''))
   const isIndex = (index: unknown) => Number.isInteger(index) && Number(index) >= 0 && Number(index) < count
-  const isWhole =
+  const isComplete =
     ids.length + refused.size === count && !ids.includes('') && [...refused.keys()].every((index) => isIndex(index))
-  let at = 0
+  let nextId = 0
   return Array.from({ length: count }, (_, index): SendResult => {
     const refusal = refused.get(index)
-    if (refusal !== undefined) return failure('permanent', 'validation_error', refusal)
-    if (!isWhole) return failure('unknown', 'unreadable_answer', 'The answer does not say what became of it.')
-    return { ok: true, providerId: ids[at++] ?? '' }
+    if (refusal !== undefined) return createFailure('permanent', 'validation_error', refusal)
+    if (!isComplete)
+      return createFailure('unknown', 'unreadable_answer', 'The answer does not say whether the message was sent.')
+    return { ok: true, providerId: ids[nextId++] ?? '' }
   })
 }
 
-const mailboxOf = ({ name, address }: Mailbox): string => formatMailbox({ name, address: asciiAddress(address) })
+const formatWireMailbox = ({ name, address }: Mailbox): string =>
+  formatMailbox({ name, address: toAsciiAddress(address) })
 
-const presentLetter = ({ from, to, replyTo, subject, html, text, headers, reference }: OutboundEmail) => ({
-  from: mailboxOf(from),
-  to: [mailboxOf(to)],
-  ...(replyTo === null ? {} : { reply_to: asciiAddress(replyTo) }),
+const toWire = ({ from, to, replyTo, subject, html, text, headers, reference }: OutboundEmail) => ({
+  from: formatWireMailbox(from),
+  to: [formatWireMailbox(to)],
+  ...(replyTo === null ? {} : { reply_to: toAsciiAddress(replyTo) }),
   subject,
   html,
   text,
@@ -94,48 +122,52 @@ const encoder = new TextEncoder()
 const maxBytesPerCharacter = 3
 
 function encodeBody(messages: readonly OutboundEmail[]): Uint8Array<ArrayBuffer> {
-  const json = JSON.stringify(messages.map(presentLetter))
+  const json = JSON.stringify(messages.map(toWire))
   const memory = reserveMemory(json.length * maxBytesPerCharacter)
   return memory.subarray(0, encoder.encodeInto(json, memory).written)
 }
 
-/** One call, or where the provider finds it too large, one of each half: the same halves under the same keys each time. */
-async function call(messages: readonly OutboundEmail[], key: string, options: ProviderOptions): Promise<SendResult[]> {
+/** Makes one call. When it is too large, it makes a call for each half, always with the same halves and keys. */
+async function callBatch(
+  messages: readonly OutboundEmail[],
+  key: string,
+  options: ProviderOptions,
+): Promise<SendResult[]> {
   const { apiBase, apiKey, now, timeoutMs = standardTimeoutMs } = options
   const headers = {
     'content-type': 'application/json',
     authorization: `Bearer ${apiKey}`,
     'idempotency-key': key,
-    // One bad address must not keep the others back.
+    // One bad address must not stop the other messages.
     'x-batch-validation': 'permissive',
   }
   const body = encodeBody(messages)
   const answer = await callApi(`${apiBase || standardBase}/emails/batch`, { method: 'POST', headers, body }, timeoutMs)
   if (answer.came && answer.status >= 200 && answer.status < 300) {
     releaseMemory(body)
-    return resultsOf(answer.body, messages.length)
+    return readResults(answer.body, messages.length)
   }
   if (answer.came && answer.status === 413 && messages.length > 1) {
     const half = Math.ceil(messages.length / 2)
-    const first = await call(messages.slice(0, half), `${key}-1`, options)
-    return [...first, ...(await call(messages.slice(half), `${key}-2`, options))]
+    const first = await callBatch(messages.slice(0, half), `${key}-1`, options)
+    return [...first, ...(await callBatch(messages.slice(half), `${key}-2`, options))]
   }
-  const failed = failureOf(answer, now())
+  const failed = toFailure(answer, now())
   return messages.map(() => failed)
 }
 
-/** The HTTP API of Resend, and of what is compatible with it. */
-export const resendGateway = (options: ProviderOptions): EmailGateway => ({
+/** Creates a gateway to the HTTP API of Resend, or to a compatible one. */
+export const createResendGateway = (options: ProviderOptions): EmailGateway => ({
   name: 'resend',
   batch: 100,
   deduplicates: true,
   bulk: true,
   reportsDelivery: true,
-  domains: resendDomains({ base: options.apiBase || standardBase, apiKey: options.apiKey }),
+  domains: createResendDomains({ base: options.apiBase || standardBase, apiKey: options.apiKey }),
   send: (messages, idempotencyKey) =>
-    sendAcceptable(messages, findEmailRefusal, async (acceptable) =>
+    sendAcceptable(messages, findEmailFault, async (acceptable) =>
       options.apiKey
-        ? call(acceptable, idempotencyKey, options)
-        : acceptable.map(() => failure('configuration', 'missing_api_key', 'EMAIL_API_KEY is not set.')),
+        ? callBatch(acceptable, idempotencyKey, options)
+        : acceptable.map(() => createFailure('configuration', 'missing_api_key', 'EMAIL_API_KEY is not set.')),
     ),
 })

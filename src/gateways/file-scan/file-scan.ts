@@ -1,5 +1,5 @@
 import { type ScanAnswer, parseScanAnswer } from '../../domain/files/scans.ts'
-import { postJson } from '../provider-api/post-json.ts'
+import { postJson } from '../provider-api/call-api.ts'
 
 export interface ScanRequest {
   file_id: string

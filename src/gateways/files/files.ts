@@ -41,8 +41,8 @@ export class TooFewBytes extends Error {}
 export class PartsRefused extends Error {}
 
 /**
- * Stores the bytes of files. A key is written once. Bodies are streamed, so memory stays constant, and a body that breaks
- * off leaves nothing under its key.
+ * Stores the bytes of files. A key is written once. Bodies are streamed, so memory stays constant, and a body that
+ * breaks off leaves nothing under its key.
  */
 export interface FileStore {
   put: (body: ReadableStream<Uint8Array>, options: PutOptions) => Promise<StoredBody>

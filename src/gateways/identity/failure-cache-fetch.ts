@@ -19,8 +19,8 @@ export class ProviderFailure extends Error {
 }
 
 /**
- * Fetches JSON that must satisfy `isWanted`. A URL that failed is not called again for a minute, so that a provider that
- * hangs delays only the requests of the first seconds.
+ * Fetches JSON that must satisfy `isWanted`. A URL that failed is not called again for a minute, so that a provider
+ * that hangs delays only the requests of the first seconds.
  */
 export async function fetchWithFailureCache<Wanted>(
   url: string,

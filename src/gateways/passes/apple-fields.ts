@@ -1,27 +1,29 @@
-import { passWords, ticketName } from '../../domain/wallet/wallet-pass.ts'
+import { passWords, formatTicketName } from '../../domain/wallet/wallet-pass.ts'
 import type { ApplePass } from './passes.ts'
 
 export interface AppleIdentity {
   passTypeId: string
   teamId: string
-  /** The URL of the web service, without a slash at the end. */
+  /** The address of the web service, without a slash at the end. */
   webServiceUrl: string
 }
 
-const toRgb = (color: string): string =>
+const formatRgb = (color: string): string =>
   `rgb(${[1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16)).join(', ')})`
 
-const buildColors = (colors: Record<string, string | null>) =>
-  Object.fromEntries(Object.entries(colors).flatMap(([name, color]) => (color === null ? [] : [[name, toRgb(color)]])))
+const formatColors = (colors: Record<string, string | null>) =>
+  Object.fromEntries(
+    Object.entries(colors).flatMap(([name, color]) => (color === null ? [] : [[name, formatRgb(color)]])),
+  )
 
-/** ISO 8601 without milliseconds. */
+/** ISO 8601 without milliseconds, as Apple writes it. */
 const formatInstant = (at: number): string => new Date(at).toISOString().replace(/\.\d{3}Z$/, 'Z')
 
 const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text)
 
 const buildField = (key: string, label: string, value: string | null) => (value ? [{ key, label, value }] : [])
 
-/** The `pass.json` of an event ticket. */
+/** Builds the `pass.json` of an event ticket. */
 export function buildApplePassJson({ content, token }: ApplePass, identity: AppleIdentity): Record<string, unknown> {
   const { design, language, state, code, start_at } = content
   const words = passWords[language]
@@ -45,10 +47,10 @@ export function buildApplePassJson({ content, token }: ApplePass, identity: Appl
     authenticationToken: token,
     webServiceURL: identity.webServiceUrl,
     organizationName: content.organization_name,
-    description: design.description ?? `${content.edition_name}: ${ticketName(content)}`,
+    description: design.description ?? `${content.edition_name}: ${formatTicketName(content)}`,
     logoText: design.logo_text ?? content.organization_name,
     groupingIdentifier: content.edition_id,
-    ...buildColors({
+    ...formatColors({
       backgroundColor: design.background_color,
       foregroundColor: design.foreground_color,
       labelColor: design.label_color,
@@ -67,7 +69,7 @@ export function buildApplePassJson({ content, token }: ApplePass, identity: Appl
       primaryFields: [{ key: 'event', label: words.event, value: content.edition_name }],
       secondaryFields: [...starts, ...buildField('place', words.place, content.location_name)],
       auxiliaryFields: [
-        { key: 'ticket', label: words.ticket, value: ticketName(content) },
+        { key: 'ticket', label: words.ticket, value: formatTicketName(content) },
         ...buildField('holder', words.holder, content.holder_name),
         { key: 'state', label: words.state, value: words.states[state], changeMessage: '%@' },
       ],

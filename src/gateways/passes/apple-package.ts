@@ -3,10 +3,10 @@ import { fromBase64, toHex, utf8 } from '../../domain/text/encoding.ts'
 import { type AppleIdentity, buildApplePassJson } from './apple-fields.ts'
 import type { ApplePass } from './passes.ts'
 
-/** Signs the manifest of a package. No wallet opens an unsigned package. */
+/** Signs the manifest of a package. Without a signature no wallet opens the package. */
 export type SignManifest = (manifest: Uint8Array<ArrayBuffer>) => Promise<Uint8Array<ArrayBuffer>>
 
-/** Plain squares of 29, 58 and 87 points. A package without an icon is refused. */
+/** Plain squares of 29, 58 and 87 pixels. Wallets refuse a package without an icon. */
 const icons = {
   'icon.png':
     'iVBORw0KGgoAAAANSUhEUgAAAB0AAAAdAQMAAABsXfVMAAAAA1BMVEUrOlWtyu/ZAAAADElEQVR42mNgGGQAAACRAAG4yD/UAAAAAElFTkSuQmCC',
@@ -16,13 +16,13 @@ const icons = {
     'iVBORw0KGgoAAAANSUhEUgAAAFcAAABXAQMAAABLBksvAAAAA1BMVEUrOlWtyu/ZAAAAEklEQVR42mNgGAWjYBSMAgQAAAQUAAFv7EqEAAAAAElFTkSuQmCC',
 }
 
-/** A fixed time, so that equal passes are equal archives. */
+/** Milliseconds UTC. The time is fixed, so that the same pass gives the same archive. */
 const fileTime = Date.UTC(2026, 0, 1, 12)
 
-const sha1 = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
+const hashSha1 = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
   toHex(await crypto.subtle.digest('SHA-1', bytes))
 
-/** Builds the archive of a pass: its fields, icons, a manifest with their SHA-1, and the manifest's signature. */
+/** Builds the archive of a pass: its fields, its pictures, a manifest with their SHA-1, and the signature. */
 export async function buildApplePackage(
   pass: ApplePass,
   identity: AppleIdentity,
@@ -32,7 +32,7 @@ export async function buildApplePackage(
     'pass.json': utf8(JSON.stringify(buildApplePassJson(pass, identity))),
     ...Object.fromEntries(Object.entries(icons).map(([name, picture]) => [name, fromBase64(picture)])),
   }
-  const entries = await Promise.all(Object.entries(files).map(async ([name, bytes]) => [name, await sha1(bytes)]))
+  const entries = await Promise.all(Object.entries(files).map(async ([name, bytes]) => [name, await hashSha1(bytes)]))
   const manifest = utf8(JSON.stringify(Object.fromEntries(entries)))
   files['manifest.json'] = manifest
   if (sign) files['signature'] = await sign(manifest)

@@ -3,12 +3,18 @@ import type { CallbackSender, RootKey } from '../../domain/wallet/google-callbac
 import type { CapturedMessage, CaptureStore } from '../capture/capture.ts'
 import type { AppleIdentity } from './apple-fields.ts'
 import { buildApplePackage } from './apple-package.ts'
-import { buildGoogleClass, type GoogleIdentity, buildGoogleObject, buildGoogleUpdate } from './google-object.ts'
-import { googleSenderNames, buildSaveUrl } from './google-names.ts'
+import {
+  buildGoogleClass,
+  type GoogleIdentity,
+  buildGoogleObject,
+  buildGoogleUpdate,
+  buildSaveUrl,
+} from './google-object.ts'
+import { googleSenderNames } from './google-keys.ts'
 import type { PassesGateway } from './passes.ts'
 
 export interface CapturedKeys {
-  /** Root keys that a developer or a test has set. */
+  /** The root keys that a developer or a test has set. */
   keys: () => Promise<readonly RootKey[]>
 }
 
@@ -31,8 +37,8 @@ const buildMessage = (passId: string, to: string, subject: string, body: unknown
   headers: {},
 })
 
-/** Stores the calls that would be made. Its passes have no signature, so phones refuse them. */
-export function capturePasses({ store, keys, apple, google }: CaptureParts): PassesGateway {
+/** Creates a gateway that stores calls instead of making them. Its passes have no signature, so phones refuse them. */
+export function createPassCapture({ store, keys, apple, google }: CaptureParts): PassesGateway {
   const storeMessage = (key: string, message: CapturedMessage) => store.store(key, [message])
   return {
     createAddUrl: async (pass) => {

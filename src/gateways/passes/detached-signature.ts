@@ -20,11 +20,11 @@ export interface Signer {
 }
 
 /** Decodes the first block of a PEM text. */
-export function decodePem(pem: string, label: string): Uint8Array<ArrayBuffer> {
+export function readPem(pem: string, label: string): Uint8Array<ArrayBuffer> {
   const [, body = ''] = pem.split(`-----BEGIN ${label}-----`, 2)
   const end = body.indexOf(`-----END ${label}-----`)
   if (end <= 0) throw new Error(`The PEM text has no ${label}.`)
-  // Environment variables of one line have `\n` in place of line ends.
+  // A variable on one line has `\n` instead of line breaks.
   return fromBase64(
     body
       .slice(0, end)
@@ -36,7 +36,7 @@ export function decodePem(pem: string, label: string): Uint8Array<ArrayBuffer> {
 const signing = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
 
 export const importSigningKey = (pem: string): Promise<CryptoKey> =>
-  crypto.subtle.importKey('pkcs8', decodePem(pem, 'PRIVATE KEY'), signing, false, ['sign'])
+  crypto.subtle.importKey('pkcs8', readPem(pem, 'PRIVATE KEY'), signing, false, ['sign'])
 
 const sequence = (...value: asn1.BaseBlock[]) => new asn1.Sequence({ value })
 const oid = (value: string) => new asn1.ObjectIdentifier({ value })
@@ -44,14 +44,15 @@ const algorithm = (id: string) => sequence(oid(id), new asn1.Null())
 const tagged = (number: number, ...value: asn1.BaseBlock[]) =>
   new asn1.Constructed({ idBlock: { tagClass: 3, tagNumber: number }, value })
 
-/** The issuer and the serial number of a certificate, which identify the signer. */
+/**
+ * Reads the issuer and the serial number of a certificate, which identify the signer. Its version field is optional.
+ */
 function readIssuerAndSerial(certificate: Uint8Array<ArrayBuffer>): asn1.BaseBlock[] {
   const parsed = asn1.fromBER(certificate)
   const [body] = parsed.offset === -1 ? [] : (parsed.result as asn1.Sequence).valueBlock.value
   const fields = (body as asn1.Sequence | undefined)?.valueBlock.value ?? []
-  // The version before them is optional.
-  const start = fields[0]?.idBlock.tagClass === 3 ? 1 : 0
-  const [serial, , issuer] = fields.slice(start)
+  const at = fields[0]?.idBlock.tagClass === 3 ? 1 : 0
+  const [serial, , issuer] = fields.slice(at)
   if (!serial || !issuer) throw new Error('This is not a certificate.')
   return [issuer, serial]
 }
@@ -59,25 +60,27 @@ function readIssuerAndSerial(certificate: Uint8Array<ArrayBuffer>): asn1.BaseBlo
 const attribute = (id: string, value: asn1.BaseBlock) => sequence(oid(id), new asn1.Set({ value: [value] }))
 
 /** DER sorts the members of a SET OF by their bytes. */
-const sortByBytes = (blocks: asn1.BaseBlock[]): asn1.BaseBlock[] =>
+const sortBlocks = (blocks: asn1.BaseBlock[]): asn1.BaseBlock[] =>
   blocks
     .map((block) => ({ block, hex: new Uint8Array(block.toBER()).toHex() }))
     .toSorted((a, b) => (a.hex < b.hex ? -1 : 1))
     .map(({ block }) => block)
 
-/** Creates a detached PKCS#7 signature (CMS SignedData, RFC 5652) with the signer's and the issuer's certificate. */
+/**
+ * Creates a detached PKCS#7 signature (CMS SignedData, RFC 5652) with the certificates of signer and issuer, in DER.
+ */
 export async function signDetached(
   content: Uint8Array<ArrayBuffer>,
   { key, certificate, issuer }: Signer,
   now: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const digest = await crypto.subtle.digest('SHA-256', content)
-  const attributes = sortByBytes([
+  const attributes = sortBlocks([
     attribute(oids.contentType, oid(oids.data)),
     attribute(oids.signingTime, new asn1.UTCTime({ valueDate: new Date(now) })),
     attribute(oids.messageDigest, new asn1.OctetString({ valueHex: digest })),
   ])
-  // The signature covers the plain SET, which is tagged in the message.
+  // The signature covers the SET, which the message contains with another tag.
   const signature = await crypto.subtle.sign(signing, key, new asn1.Set({ value: attributes }).toBER())
   const signerInfo = sequence(
     new asn1.Integer({ value: 1 }),

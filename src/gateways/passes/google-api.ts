@@ -1,6 +1,6 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { importPKCS8, SignJWT } from 'jose'
-import { callApi, patchJson } from '../provider-api/post-json.ts'
+import { callApi, patchJson } from '../provider-api/call-api.ts'
 import type { UpdateResult } from './passes.ts'
 
 export interface ServiceAccount {
@@ -14,15 +14,15 @@ const scope = 'https://www.googleapis.com/auth/wallet_object.issuer'
 const timeoutMs = 5000
 const algorithm = 'RS256'
 
-/** Parses a key file of a service account. */
+/** Parses the key file of a service account. Throws for any other file. */
 export function parseServiceAccount(text: string): ServiceAccount {
   const value: unknown = JSON.parse(text)
   if (!isRecord(value) || typeof value['client_email'] !== 'string' || typeof value['private_key'] !== 'string')
-    throw new Error('The key file has no client_email or no private_key.')
+    throw new Error('The key file has no client_email or private_key.')
   return { client_email: value['client_email'], private_key: value['private_key'] }
 }
 
-/** Signs a JWT as the service account. */
+/** Signs a JWT of the service account. */
 export async function signJwt(
   account: ServiceAccount,
   audience: string,
@@ -39,12 +39,12 @@ export async function signJwt(
   return jwt.sign(await importPKCS8(account.private_key, algorithm))
 }
 
-/** Access tokens by account, in this isolate. */
+/** Access tokens by account, shared by the requests of this isolate. A token is used until `until`. */
 const tokens = new Map<string, { token: string; until: number }>()
 const tokenLifeSeconds = 3600
-const expiryMarginMs = 300_000
+const marginMs = 300_000
 
-async function getAccessToken(account: ServiceAccount, now: number): Promise<string | UpdateResult> {
+async function loadAccessToken(account: ServiceAccount, now: number): Promise<string | UpdateResult> {
   const cached = tokens.get(account.client_email)
   if (cached && cached.until > now) return cached.token
   const assertion = await signJwt(account, tokenUrl, { scope }, { now, lifeSeconds: tokenLifeSeconds })
@@ -64,13 +64,13 @@ async function getAccessToken(account: ServiceAccount, now: number): Promise<str
   const token = isRecord(answer.body) ? answer.body['access_token'] : null
   if (answer.status !== 200 || typeof token !== 'string')
     return { ok: false, kind: 'configuration', code: 'token_refused' }
-  tokens.set(account.client_email, { token, until: now + tokenLifeSeconds * 1000 - expiryMarginMs })
+  tokens.set(account.client_email, { token, until: now + tokenLifeSeconds * 1000 - marginMs })
   return token
 }
 
 function readResult(status: number): UpdateResult {
   if (status >= 200 && status < 300) return { ok: true }
-  // Nobody has saved the pass yet. When somebody does, Google gets its current content.
+  // Nobody has saved the pass yet. Google gets its current content when somebody does.
   if (status === 404) return { ok: false, kind: 'gone', code: 'not_saved' }
   if (status === 401 || status === 403) return { ok: false, kind: 'configuration', code: `status_${status}` }
   const isTemporary = status === 408 || status === 409 || status === 429 || status >= 500
@@ -84,7 +84,7 @@ export async function patchObject(
   fields: Record<string, unknown>,
   options: { apiBase: string; now: number },
 ): Promise<UpdateResult> {
-  const token = await getAccessToken(account, options.now)
+  const token = await loadAccessToken(account, options.now)
   if (typeof token !== 'string') return token
   const url = `${options.apiBase || standardBase}/eventTicketObject/${encodeURIComponent(objectId)}`
   const answer = await patchJson(url, { authorization: `Bearer ${token}` }, fields, timeoutMs)

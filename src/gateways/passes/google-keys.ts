@@ -1,23 +1,34 @@
 import { isRecord } from '../../domain/text/json.ts'
 import type { CallbackSender, RootKey } from '../../domain/wallet/google-callback.ts'
 import { callbackProtocol } from '../../domain/wallet/google-callback.ts'
-import { getJson } from '../provider-api/post-json.ts'
-import { googleSenders } from './google-names.ts'
+import { getJson } from '../provider-api/call-api.ts'
+
+/**
+ * The senders of callbacks and the addresses of their root keys. Google's documentation has an older and a newer
+ * sender.
+ */
+const googleSenders = [
+  { name: 'GooglePayPasses', keysUrl: 'https://pay.google.com/gp/m/issuer/keys' },
+  { name: 'GoogleWalletPasses', keysUrl: 'https://wallet.google.com/gp/m/issuer/keys' },
+] as const
+
+export const googleSenderNames = googleSenders.map(({ name }) => name)
 
 const timeoutMs = 5000
 const cachedMs = 3_600_000
-/** The minimum time between two requests, even for forged callbacks or while Google does not respond. */
-const pauseMs = 60_000
+/** The keys are not read more often than this, even while forged callbacks come or Google does not answer. */
+const minReadIntervalMs = 60_000
 const maxKeys = 20
 
 interface CachedKeys {
-  requestedAt: number
+  readAt: number
   keys: readonly RootKey[] | null
 }
 
+/** Shared by the requests of this isolate. */
 const cachedKeys = new Map<string, CachedKeys>()
 
-function parseKeys(body: unknown): RootKey[] | null {
+function readKeys(body: unknown): RootKey[] | null {
   const keys = isRecord(body) ? body['keys'] : null
   if (!Array.isArray(keys)) return null
   return keys.slice(0, maxKeys).flatMap((key): RootKey[] => {
@@ -27,27 +38,27 @@ function parseKeys(body: unknown): RootKey[] | null {
   })
 }
 
-/** Loads root keys, which are cached for an hour and longer while Google does not respond. */
+/** Loads the keys of an address. They are cached for an hour, and longer while Google does not answer. */
 async function loadKeys(url: string, isFresh: boolean, now: number): Promise<readonly RootKey[] | null> {
   const cached = cachedKeys.get(url)
-  const age = cached ? now - cached.requestedAt : Number.POSITIVE_INFINITY
-  const isUsable = cached?.keys && age < cachedMs && !isFresh
-  if (cached && (isUsable || age < pauseMs)) return cached.keys
-  // Other requests use the cached keys in the meantime.
-  cachedKeys.set(url, { requestedAt: now, keys: cached?.keys ?? null })
+  const age = cached ? now - cached.readAt : Number.POSITIVE_INFINITY
+  const isRecent = cached?.keys && age < cachedMs && !isFresh
+  if (cached && (isRecent || age < minReadIntervalMs)) return cached.keys
+  // This keeps other requests from reading the keys meanwhile.
+  cachedKeys.set(url, { readAt: now, keys: cached?.keys ?? null })
   const answer = await getJson(url, { accept: 'application/json' }, timeoutMs)
-  const keys = (answer.came && answer.status === 200 ? parseKeys(answer.body) : null) ?? cached?.keys ?? null
-  cachedKeys.set(url, { requestedAt: now, keys })
+  const keys = (answer.came && answer.status === 200 ? readKeys(answer.body) : null) ?? cached?.keys ?? null
+  cachedKeys.set(url, { readAt: now, keys })
   return keys
 }
 
-/** Loads the senders of Google's callbacks with their keys. Throws if Google has none to offer. */
+/** Throws when no address answered. */
 export async function loadGoogleSenders(isFresh: boolean, now: number): Promise<CallbackSender[]> {
-  const loaded = await Promise.all(
+  const sendersWithKeys = await Promise.all(
     googleSenders.map(async ({ name, keysUrl }) => ({ name, keys: await loadKeys(keysUrl, isFresh, now) })),
   )
-  const senders = loaded.flatMap(({ name, keys }) => (keys ? [{ name, keys }] : []))
-  if (senders.length === 0) throw new Error('No root keys of Google could be loaded.')
+  const senders = sendersWithKeys.flatMap(({ name, keys }) => (keys ? [{ name, keys }] : []))
+  if (senders.length === 0) throw new Error('The root keys of Google could not be read.')
   return senders
 }
 

@@ -1,10 +1,10 @@
 import { toBcp47 } from '../../domain/languages.ts'
-import { googleClassId, googleObjectId, type PassState } from '../../domain/wallet/wallet.ts'
-import { type PassContent, ticketName } from '../../domain/wallet/wallet-pass.ts'
+import { buildGoogleClassId, buildGoogleObjectId, type PassState } from '../../domain/wallet/wallet.ts'
+import { type PassContent, formatTicketName } from '../../domain/wallet/wallet-pass.ts'
 
 export interface GoogleIdentity {
   issuerId: string
-  /** Google calls this URL when a pass is saved or deleted. */
+  /** The address that Google calls when somebody saves or deletes a pass. */
   callbackUrl: string
 }
 
@@ -15,22 +15,22 @@ const states: Record<PassState, string> = {
   void: 'INACTIVE',
 }
 
-const translate = (language: string, value: string) => ({ defaultValue: { language, value } })
+const toLocalizedString = (language: string, value: string) => ({ defaultValue: { language, value } })
 
-const formatDay = (at: number): string => new Date(at).toISOString()
+const formatInstant = (at: number): string => new Date(at).toISOString()
 
-/** The class of an edition. Google keeps the first version that it gets. */
+/** Builds the class of an edition. Google keeps the first version that it gets. */
 export function buildGoogleClass(content: PassContent, { issuerId, callbackUrl }: GoogleIdentity) {
   const language = toBcp47(content.language)
   const { start_at, end_at, design } = content
   const dates = {
-    ...(start_at === null ? {} : { start: formatDay(start_at) }),
-    ...(end_at === null ? {} : { end: formatDay(end_at) }),
+    ...(start_at === null ? {} : { start: formatInstant(start_at) }),
+    ...(end_at === null ? {} : { end: formatInstant(end_at) }),
   }
   return {
-    id: googleClassId(issuerId, content.edition_id),
+    id: buildGoogleClassId(issuerId, content.edition_id),
     issuerName: content.organization_name,
-    eventName: translate(language, content.edition_name),
+    eventName: toLocalizedString(language, content.edition_name),
     eventId: content.edition_id,
     reviewStatus: 'UNDER_REVIEW',
     ...(Object.keys(dates).length ? { dateTime: dates } : {}),
@@ -39,13 +39,13 @@ export function buildGoogleClass(content: PassContent, { issuerId, callbackUrl }
   }
 }
 
-/** The fields that change with the purchase. */
+/** Builds the fields that change with the purchase. */
 export function buildGoogleUpdate(content: PassContent) {
   const language = toBcp47(content.language)
   return {
     state: states[content.state],
     ticketHolderName: content.holder_name,
-    ticketType: translate(language, ticketName(content)),
+    ticketType: toLocalizedString(language, formatTicketName(content)),
     barcode: { type: 'QR_CODE', value: content.code, alternateText: content.code },
   }
 }
@@ -53,10 +53,12 @@ export function buildGoogleUpdate(content: PassContent) {
 export function buildGoogleObject(content: PassContent, { issuerId }: GoogleIdentity) {
   const { background_color } = content.design
   return {
-    id: googleObjectId(issuerId, content.serial_number),
-    classId: googleClassId(issuerId, content.edition_id),
+    id: buildGoogleObjectId(issuerId, content.serial_number),
+    classId: buildGoogleClassId(issuerId, content.edition_id),
     ticketNumber: content.serial_number,
     ...buildGoogleUpdate(content),
     ...(background_color === null ? {} : { hexBackgroundColor: background_color }),
   }
 }
+
+export const buildSaveUrl = (jwt: string): string => `https://pay.google.com/gp/v/save/${jwt}`

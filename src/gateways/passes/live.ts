@@ -1,11 +1,16 @@
 import type { AppleIdentity } from './apple-fields.ts'
 import { buildApplePackage } from './apple-package.ts'
 import { type PushConnection, pushToPhone } from './apple-push.ts'
-import { decodePem, signDetached, importSigningKey, type Signer } from './detached-signature.ts'
+import { readPem, signDetached, importSigningKey, type Signer } from './detached-signature.ts'
 import { patchObject, parseServiceAccount, signJwt } from './google-api.ts'
 import { loadGoogleSenders } from './google-keys.ts'
-import { buildSaveUrl } from './google-names.ts'
-import { buildGoogleClass, type GoogleIdentity, buildGoogleObject, buildGoogleUpdate } from './google-object.ts'
+import {
+  buildGoogleClass,
+  type GoogleIdentity,
+  buildGoogleObject,
+  buildGoogleUpdate,
+  buildSaveUrl,
+} from './google-object.ts'
 import type { PassesGateway } from './passes.ts'
 
 export interface LiveOptions {
@@ -18,21 +23,21 @@ export interface LiveOptions {
 /** Signers are cached, because importing a key takes longer than signing with it. */
 const signers = new Map<string, Promise<Signer>>()
 
-function getSigner({ certificate, privateKey, issuerCertificate }: LiveOptions['apple']): Promise<Signer> {
-  const name = certificate + privateKey
-  const cached = signers.get(name)
+function loadSigner({ certificate, privateKey, issuerCertificate }: LiveOptions['apple']): Promise<Signer> {
+  const cacheKey = certificate + privateKey
+  const cached = signers.get(cacheKey)
   if (cached) return cached
   const signer = importSigningKey(privateKey).then((key) => ({
     key,
-    certificate: decodePem(certificate, 'CERTIFICATE'),
-    issuer: decodePem(issuerCertificate, 'CERTIFICATE'),
+    certificate: readPem(certificate, 'CERTIFICATE'),
+    issuer: readPem(issuerCertificate, 'CERTIFICATE'),
   }))
-  signers.set(name, signer)
+  signers.set(cacheKey, signer)
   return signer
 }
 
-/** Creates passes for Apple and Google with the operator's certificate and account. */
-export function livePasses({ apple, google, push, now }: LiveOptions): PassesGateway {
+/** Creates the gateway to the real platforms, with the certificates and accounts of the operator. */
+export function createLivePasses({ apple, google, push, now }: LiveOptions): PassesGateway {
   return {
     createAddUrl: async (pass) => {
       if (pass.platform === 'apple') return pass.download_url
@@ -44,7 +49,7 @@ export function livePasses({ apple, google, push, now }: LiveOptions): PassesGat
       return buildSaveUrl(await signJwt(parseServiceAccount(google.serviceAccount), 'google', claims, { now: now() }))
     },
     buildApplePackage: async (pass) => {
-      const signer = await getSigner(apple)
+      const signer = await loadSigner(apple)
       return buildApplePackage(pass, apple, (manifest) => signDetached(manifest, signer, now()))
     },
     loadCallbackSenders: (isFresh) => loadGoogleSenders(isFresh, now()),

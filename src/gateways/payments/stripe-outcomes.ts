@@ -1,7 +1,7 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { currencies, type Currency } from '../../domain/money.ts'
-import type { ProviderAnswer } from '../provider-api/post-json.ts'
-import { readText } from '../provider-api/post-json.ts'
+import type { ProviderAnswer } from '../provider-api/call-api.ts'
+import { readText } from '../provider-api/call-api.ts'
 import type { ProviderRefund, RefundFailureCode, RefundOutcome } from './payments.ts'
 
 type FailureEntry = [code: RefundFailureCode, isRetryable: boolean]

@@ -1,7 +1,7 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { RefundReason } from '../../domain/refunds/refunds.ts'
-import { type ProviderAnswer, callApi, readText } from '../provider-api/post-json.ts'
+import { type ProviderAnswer, callApi, readText } from '../provider-api/call-api.ts'
 import {
   type GatewayAccount,
   type PaymentEvent,

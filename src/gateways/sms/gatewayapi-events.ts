@@ -1,13 +1,13 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { sha256, toHex, utf8 } from '../../domain/text/encoding.ts'
 import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
-import { readText } from '../provider-api/post-json.ts'
-import { type EventRequest, readInstant, readEvent } from '../provider-events/event-request.ts'
+import { readText } from '../provider-api/call-api.ts'
+import { type EventRequest, parseEventTime, parseEvent } from '../provider-events/event-request.ts'
 
-/** The documentation of GatewayAPI uses both spellings. */
+/** GatewayAPI's documentation uses both names. */
 const statusEvents = ['message.status.sms', 'messaging.status.sms']
 
-const types = new Map<string, ProviderEvent['type']>(
+const eventTypes = new Map<string, ProviderEvent['type']>(
   Object.entries({
     accepted: 'accepted',
     scheduled: 'accepted',
@@ -39,18 +39,18 @@ async function isSignedBy(secret: string, header: string, body: string): Promise
   return crypto.subtle.verify('HMAC', key, mac, utf8(body))
 }
 
-/** The events in a request of GatewayAPI. Null: the signature is invalid. */
+/** Reads the events of a request from GatewayAPI. Returns null for an invalid signature. */
 export async function readGatewayApiEvents(
   secret: string,
   { headers, body }: EventRequest,
   now: number,
 ): Promise<ProviderEvent[] | null> {
   if (!(await isSignedBy(secret, headers.get('signature') ?? '', body))) return null
-  const envelope = readEvent(body)
+  const envelope = parseEvent(body)
   const event = envelope && isRecord(envelope['event']) ? envelope['event'] : null
   if (!envelope || !event || !statusEvents.includes(readText(envelope['event_type']))) return []
   const status = readText(event['status']).toLowerCase()
-  const type = types.get(status)
+  const type = eventTypes.get(status)
   if (!type) return []
   const recipient = event['recipient']
   const digits = typeof recipient === 'number' || typeof recipient === 'string' ? String(recipient) : ''
@@ -63,7 +63,10 @@ export async function readGatewayApiEvents(
       providerId: readText(event['msg_id']) || null,
       address: /^\+?\d{5,15}$/.test(digits) ? `+${digits.replace('+', '')}` : null,
       at:
-        readInstant(event['status_at']) ?? readInstant(event['timestamp']) ?? readInstant(envelope['timestamp']) ?? now,
+        parseEventTime(event['status_at']) ??
+        parseEventTime(event['timestamp']) ??
+        parseEventTime(envelope['timestamp']) ??
+        now,
       bounce: type === 'bounced' ? classifyBounce(status, detail) : null,
       url: null,
       detail,

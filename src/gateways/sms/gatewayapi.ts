@@ -1,46 +1,46 @@
 import { isRecord } from '../../domain/text/json.ts'
-import { failure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
+import { createFailure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { parseRetryAfter } from '../../domain/webhooks/webhooks.ts'
-import { findSmsRefusal, sendAcceptable } from '../acceptable/acceptable.ts'
+import { findSmsFault, sendAcceptable } from '../acceptable/acceptable.ts'
 import {
   callApi,
   type ProviderAnswer,
-  failureWithoutAnswer,
+  describeMissingAnswer,
   readText,
   type ProviderOptions,
-} from '../provider-api/post-json.ts'
+} from '../provider-api/call-api.ts'
 import { SharedTimeLimits } from '../time-limit/time-limit.ts'
 import type { OutboundSms, SmsGateway } from './sms.ts'
 
 const standardBase = 'https://messaging.gatewayapi.eu'
 /**
- * The calls of a batch are made one after another, and so few that they end before the claim of a campaign's chunk. Parallel
- * calls could exceed the six connections of an invocation, and a call that waits for a connection would time out with an
- * unknown result.
+ * A batch makes two calls one after another, which end before the claim of a chunk even when they are slow. They are
+ * not made at once: a consumer sends four chunks over six connections, and a call that waits for a connection would
+ * time out with an unknown result.
  */
 const callsPerBatch = 2
 
 function classifyStatus(status: number): SendFailure {
   if (status === 429) return 'rate_limited'
   if (status === 503) return 'transient'
-  // The API has no idempotency keys, and it may have sent the message before it failed.
+  // There is no idempotency key, and the SMS may have been sent before the error.
   if (status >= 500 || status === 408) return 'unknown'
-  // The token or the balance of the account is at fault, so every message would fail.
+  // The account has a fault, such as a wrong token or no balance, so every message would get this answer.
   return [400, 413, 422].includes(status) ? 'permanent' : 'configuration'
 }
 
 function readResult(answer: ProviderAnswer, now: number): SendResult {
-  if (!answer.came) return failureWithoutAnswer(answer.code)
-  const fields = isRecord(answer.body) ? answer.body : {}
+  if (!answer.came) return describeMissingAnswer(answer.code)
+  const body = isRecord(answer.body) ? answer.body : {}
   if (answer.status >= 200 && answer.status < 300) {
-    const providerId = readText(fields['msg_id'])
+    const providerId = readText(body['msg_id'])
     return providerId
       ? { ok: true, providerId }
-      : failure('unknown', 'unreadable_answer', 'The response does not say whether the message was sent.')
+      : createFailure('unknown', 'unreadable_answer', 'The answer does not say whether the message was sent.')
   }
-  const code = readText(fields['code']) || readText(fields['error_code']) || `http_${answer.status}`
-  const detail = readText(fields['message']) || readText(fields['detail']) || readText(fields['error'])
-  return failure(classifyStatus(answer.status), code, detail, parseRetryAfter(answer.header('retry-after'), now))
+  const code = readText(body['code']) || readText(body['error_code']) || `http_${answer.status}`
+  const detail = readText(body['message']) || readText(body['detail']) || readText(body['error'])
+  return createFailure(classifyStatus(answer.status), code, detail, parseRetryAfter(answer.header('retry-after'), now))
 }
 
 const toWire = ({ from, to, body, reference }: OutboundSms) => ({
@@ -50,36 +50,36 @@ const toWire = ({ from, to, body, reference }: OutboundSms) => ({
   reference,
 })
 
-/** Returns a function that sends one message. Its calls share their time limits. */
-function createSender({ apiBase, apiKey, timeoutMs = 12_000 }: ProviderOptions) {
+/** Creates a function that makes the call of one message. All calls share their time limits. */
+function createCaller({ apiBase, apiKey, timeoutMs = 12_000 }: ProviderOptions) {
   const url = `${apiBase || standardBase}/mobile/single`
   const headers = { 'content-type': 'application/json', authorization: `Token ${apiKey}`, accept: 'application/json' }
   const limits = new SharedTimeLimits()
-  const runLimited: typeof limits.run = (milliseconds, work) => limits.run(milliseconds, work)
+  const limited: typeof limits.run = (milliseconds, work) => limits.run(milliseconds, work)
   return (message: OutboundSms): Promise<ProviderAnswer> =>
-    callApi(url, { method: 'POST', headers, body: JSON.stringify(toWire(message)) }, timeoutMs, runLimited)
+    callApi(url, { method: 'POST', headers, body: JSON.stringify(toWire(message)) }, timeoutMs, limited)
 }
 
 /**
- * Sends SMS with GatewayAPI, one call per recipient: each has its own result, and a bad number fails alone, while the bulk
- * call of the older API would refuse all. The API has no idempotency keys.
+ * Creates a gateway to GatewayAPI, with one call for each recipient: each has its own id and reference, and one bad
+ * number fails alone, whereas the bulk call of the older API refuses all. GatewayAPI has no idempotency keys.
  */
-export function gatewayApi(options: ProviderOptions): SmsGateway {
-  const send = createSender(options)
+export function createGatewayApi(options: ProviderOptions): SmsGateway {
+  const call = createCaller(options)
   return {
     name: 'gatewayapi',
     batch: callsPerBatch,
     deduplicates: false,
     reportsDelivery: true,
     send: (messages) =>
-      sendAcceptable(messages, findSmsRefusal, async (acceptable) => {
+      sendAcceptable(messages, findSmsFault, async (acceptable) => {
         if (!options.apiKey)
-          return acceptable.map(() => failure('configuration', 'missing_api_key', 'SMS_API_KEY is not set.'))
+          return acceptable.map(() => createFailure('configuration', 'missing_api_key', 'SMS_API_KEY is not set.'))
         const results: SendResult[] = []
         for (const message of acceptable) {
-          const result = readResult(await send(message), options.now())
+          const result = readResult(await call(message), options.now())
           results.push(result)
-          // The other messages would fail in the same way, so they are not sent.
+          // The other messages would get the same answer, so they are not sent.
           if (!result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration'))
             return acceptable.map((_, index) => results[index] ?? result)
         }

@@ -3,21 +3,21 @@ import type { SendResult } from '../../domain/messaging/messaging.ts'
 export interface OutboundSms {
   /** A name of at most 11 letters and digits, or a number. */
   from: string
-  /** E.164. */
+  /** A phone number in E.164 format. */
   to: string
   body: string
-  /** Our id of the message, of letters, digits, _ and -. The provider's events contain it. */
+  /** Our id of the message, made of letters, digits, _ and -. The provider's events return it. */
   reference: string
 }
 
 export interface SmsGateway {
   name: string
-  /** The maximum number of messages in one call. */
+  /** How many messages one call may have. */
   batch: number
-  /** True if a call that is repeated with the same key sends the messages only once. */
+  /** Whether repeating a call with the same key and messages sends nothing twice. */
   deduplicates: boolean
-  /** False: accepted messages count as delivered, because the provider does not report deliveries. */
+  /** Whether the provider reports deliveries. Otherwise every accepted message counts as delivered. */
   reportsDelivery: boolean
-  /** Returns one result for each message, in order. Never throws. */
+  /** Returns one result for each message, in their order. Never throws. */
   send(messages: readonly OutboundSms[], idempotencyKey: string): Promise<SendResult[]>
 }

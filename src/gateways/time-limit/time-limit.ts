@@ -1,8 +1,8 @@
 const createTimeout = (): DOMException => new DOMException('The time is over.', 'TimeoutError')
 
 /**
- * Runs work with a signal that aborts with a `TimeoutError`. Unlike the timer of `AbortSignal.timeout`, this one ends with
- * the work: an invocation can have 10,000 timers, and each would keep its request in memory.
+ * Runs work with a signal that aborts with a `TimeoutError`. Unlike the timer of `AbortSignal.timeout`, this one ends
+ * with the work: an invocation can have 10,000 timers, and each would keep its request in memory.
  */
 export async function withTimeLimit<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
@@ -28,8 +28,8 @@ interface SharedLimit {
 const sharedMs = 50
 
 /**
- * Time limits for many works of one invocation. Works that start at about the same time share a signal and a timer, which
- * otherwise cost a tenth of the time of a webhook request. The signal aborts up to 50 ms late and never early.
+ * Time limits for many works of one invocation. Works that start at about the same time share a signal and a timer,
+ * which otherwise cost a tenth of the time of a webhook request. The signal aborts up to 50 ms late and never early.
  */
 export class SharedTimeLimits {
   readonly #newest = new Map<number, SharedLimit>()

@@ -1,5 +1,5 @@
 import { toPlainText } from '../../domain/text/text.ts'
-import { readContentLength } from '../answers/announced-bytes.ts'
+import { readContentLength } from '../provider-api/call-api.ts'
 import { isTimeout, SharedTimeLimits } from '../time-limit/time-limit.ts'
 import { classifyNetworkError, findPlatformError } from './network-faults.ts'
 import type { PostRequest, PostResult, WebhookPost } from './webhook-post.ts'

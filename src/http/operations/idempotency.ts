@@ -1,5 +1,5 @@
 import type { Ctx, IdempotencyKey, StoredAnswer } from '../../context.ts'
-import { answerSeal, openText, sealText } from '../../domain/consents/answer-seal.ts'
+import { answerSeal, openText, sealText } from '../../domain/accounts/answer-seal.ts'
 import { sha256, toHex } from '../../domain/text/encoding.ts'
 import { AppError, parameterError } from '../../domain/errors.ts'
 import type { HttpResponse } from '../problem.ts'

@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
-import { errorGuide, expressionFields, type FieldCode, fieldGuide } from '../../domain/error-guide.ts'
+import { errorGuide, expressionFields, fieldGuide } from '../../domain/error-guide.ts'
+import type { FieldCode } from '../../domain/field-error.ts'
 import { AppError, type ErrorCode, errorStatus } from '../../domain/errors.ts'
 import { htmlPage, type Markup, pageStyle } from './html-page.ts'
 import { buildErrorPath, buildProblem } from '../problem.ts'

@@ -4,16 +4,18 @@ import { ListPage, type ListFilters, IdFilter, InstantFilter, listQuery } from '
 import { operation } from '../../http/operations/operation.ts'
 
 const Change = z.object({
-  field: z.string().openapi({ description: 'Name of the field in the resource.', example: 'name' }),
-  before: z
-    .unknown()
-    .openapi({ description: 'Null where the field was empty, and where it is hidden.', example: 'Early birds' }),
-  after: z
-    .unknown()
-    .openapi({ description: 'Null where the field is empty, and where it is hidden.', example: 'Regulars' }),
+  field: z.string().openapi({ description: 'The name of the field in the resource.', example: 'name' }),
+  before: z.unknown().openapi({
+    description: 'The value before the change. Null when the field was empty or is hidden.',
+    example: 'Early birds',
+  }),
+  after: z.unknown().openapi({
+    description: 'The value after the change. Null when the field is empty or hidden.',
+    example: 'Regulars',
+  }),
   is_hidden: z.boolean().openapi({
     description:
-      'The field changed. What it holds is not kept: a secret, the content of a message, a long value, or data of a person who was erased.',
+      'True when the log does not contain the values: secrets, contents of messages, long values, and data of erased customers.',
   }),
 })
 
@@ -22,20 +24,20 @@ export const AuditEntry = z
     id: Id('aud'),
     created: Timestamp,
     action: z.string().openapi({
-      description: 'The operation, or `rejectAccessToken` for a token that was used after its end.',
+      description: 'The operation that made the change. `rejectAccessToken`: someone used an expired or revoked token.',
       example: 'updateSegment',
     }),
     actor: z.object({
       id: z.union([Id('usr'), z.literal('root')]).openapi({
         description:
-          'The account, the customer who answered a consent by a link, or `root` for the superuser of the platform.',
+          'The account, the customer who answered a consent through a link, or `root` for the superuser of the platform.',
       }),
       email: KnownEmail.nullable().openapi({
         description: 'Null for the superuser and for customers.',
         example: 'mette@example.dk',
       }),
       member_id: Id('mem').nullable().openapi({
-        description: 'A membership of the account in the organisation today; null when there is none.',
+        description: 'The current membership of the account in the organisation. Null when there is none.',
       }),
       first_name: PersonName,
       last_name: PersonName,
@@ -43,21 +45,21 @@ export const AuditEntry = z
     }),
     token_id: Id('tok')
       .nullable()
-      .openapi({ description: 'Null for the superuser and for tokens of an identity provider.' }),
-    organization_id: Id('org').nullable().openapi({ description: 'Null for what belongs to no organisation.' }),
-    edition_id: Id('edt').nullable().openapi({ description: 'Null for what belongs to no single edition.' }),
+      .openapi({ description: 'The access token. Null for the superuser and for tokens of an identity provider.' }),
+    organization_id: Id('org').nullable().openapi({ description: 'Null when the change belongs to no organisation.' }),
+    edition_id: Id('edt').nullable().openapi({ description: 'Null when the change belongs to no single edition.' }),
     resource_type: z
       .string()
       .nullable()
-      .openapi({ description: 'Null where the operation is of no resource.', example: 'segment' }),
+      .openapi({ description: 'The kind of resource. Null when the operation has no resource.', example: 'segment' }),
     resource_id: z.string().nullable().openapi({
-      description: 'Null where the operation is of no resource.',
+      description: 'Null when the operation has no resource.',
       example: 'seg_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
     }),
     changes: z.array(Change),
     request_id: z.string().openapi({ example: 'req_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' }),
   })
-  .openapi('AuditEntry', { description: 'One change, export or refused sign-in, as it was recorded with it.' })
+  .openapi('AuditEntry', { description: 'A change, an export or a refused token.' })
 
 export const listAuditLog = operation({
   id: 'listAuditLog',
@@ -66,24 +68,24 @@ export const listAuditLog = operation({
   path: '/v1/audit-log',
   summary: 'List the audit log',
   description:
-    'Who changed what in an organisation, the newest first. Every successful change has one entry, written in the same transaction; exports and tokens that were used after their end have entries too. Entries are kept for 400 days.',
+    'Returns who changed what in an organisation, newest first. Every successful change writes one entry in the same transaction. Exports and the use of expired tokens write entries too. Entries are deleted after 400 days.',
   roles: ['OA'],
   query: listQuery({
     ordering: ['created'],
     filters: {
       organization_id: IdFilter.optional().openapi({
-        description: 'Required. The superuser may leave it out, for what belongs to no organisation.',
+        description: 'Required. Only the superuser can leave it out, to list changes that belong to no organisation.',
       }),
-      actor_id: IdFilter.optional().openapi({ description: 'An account, or `root` for the superuser.' }),
+      actor_id: IdFilter.optional().openapi({ description: 'The id of an account, or `root` for the superuser.' }),
       action: z.string().max(64).optional().openapi({ description: 'An operation id.', example: 'updateSegment' }),
       resource_type: z
         .string()
         .max(64)
         .optional()
         .openapi({ description: 'The kind of resource.', example: 'segment' }),
-      resource_id: IdFilter.optional().openapi({ description: 'The resource.' }),
-      created_after: InstantFilter.optional().openapi({ description: 'From this time on.' }),
-      created_before: InstantFilter.optional().openapi({ description: 'Before this time.' }),
+      resource_id: IdFilter.optional().openapi({ description: 'The id of the resource.' }),
+      created_after: InstantFilter.optional().openapi({ description: 'Entries at or after this time.' }),
+      created_before: InstantFilter.optional().openapi({ description: 'Entries before this time.' }),
     },
   }),
   response: ListPage(AuditEntry),

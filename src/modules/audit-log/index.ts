@@ -1,2 +1,2 @@
-export { auditStatement } from './record.ts'
+export { recordAudit } from './record.ts'
 export { recordRefusedToken } from './record.ts'

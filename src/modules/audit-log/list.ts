@@ -11,7 +11,7 @@ import type { AuditFilters } from './contract.ts'
 
 const entry = getTableColumns(auditLog)
 
-/** The actor may have no account, and may have left the organisation. */
+/** The actor may have no account, or may have left the organisation. */
 const columns = {
   ...entry,
   email: sql<string | null>`${accounts.email}`,
@@ -24,7 +24,7 @@ export type AuditRow = RowOf<typeof columns>
 
 const visibility = buildVisibility(sql`${entry.organization_id}`, sql`null`)
 
-/** One page of the entries of an organisation, newest first. Entries without an organisation are the superuser's. */
+/** One page of the entries of an organisation, newest first. Only the superuser sees entries without an organisation. */
 export async function listAuditEntries(
   ctx: Ctx,
   page: PageRequest,
@@ -32,7 +32,7 @@ export async function listAuditEntries(
   filters: AuditFilters,
 ): Promise<Page<AuditRow>> {
   if (filters.organization_id === undefined && !ctx.caller.is_superuser)
-    throw invalid(parameterError('organization_id', 'required', 'The organisation is needed.'))
+    throw invalid(parameterError('organization_id', 'required', 'This parameter is required.'))
   const organizationId = filters.organization_id ?? ''
   return paginate(ctx.db, page, {
     from: sql`audit_log indexed by audit_log_by_time`,

@@ -10,12 +10,12 @@ interface AuditedRequest {
   caller: { id: string; credential: Pick<Caller['credential'], 'id'> }
   requestId: string
   now: number
-  /** The time of the entry. */
+  /** The id of the entry. */
   id: string
 }
 
-/** The statement that writes an entry, for the transaction of the change. */
-export const auditStatement = (request: AuditedRequest, entry: AuditEntry): Statement =>
+/** Writes an audit entry, in the transaction of the change. */
+export const recordAudit = (request: AuditedRequest, entry: AuditEntry): Statement =>
   insert(auditLog, {
     ...entry,
     organization_id: entry.organization_id ?? '',
@@ -37,12 +37,12 @@ interface RefusedToken {
 }
 
 /**
- * Records that a token was used after its end, once an hour at most. The entry goes to the organisation that it is
- * bound to, else in each organisation of its owner.
+ * Records the use of an expired or revoked token, at most once an hour. The entry belongs to the token's organisation, or to
+ * every organisation of its owner if it is not bound to one.
  */
-export async function recordRefusedToken(db: Database, refused: RefusedToken): Promise<void> {
-  const { token_id, account_id, organization_id, reason, request_id, at, newId } = refused
-  const places =
+export async function recordRefusedToken(db: Database, token: RefusedToken): Promise<void> {
+  const { token_id, account_id, organization_id, reason, request_id, at, newId } = token
+  const organizations =
     organization_id === null
       ? sql`select distinct organization_id from members where account_id = ${account_id}`
       : sql`select ${organization_id} as organization_id`
@@ -54,6 +54,6 @@ export async function recordRefusedToken(db: Database, refused: RefusedToken): P
       select organization_id, ${newId('audit_entry')}, ${refusedTokenAction}, ${account_id}, ${token_id},
         'access_token', ${token_id}, ${JSON.stringify([{ field: 'refused_for', before: null, after: reason }])},
         ${request_id}, ${at}
-      from (${places}) where changes() = 1`,
+      from (${organizations}) where changes() = 1`,
   ])
 }

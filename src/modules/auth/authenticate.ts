@@ -11,55 +11,54 @@ import { AppError } from '../../domain/errors.ts'
 import { isWellFormedToken } from '../../domain/accounts/tokens.ts'
 import type { IdentityProvider } from '../../gateways/identity/identity.ts'
 
-/** `last_used_at` is written at most this often. */
-const touchEveryMs = 300_000
+/** `last_used_at` is written at most once in this time. */
+const touchIntervalMs = 300_000
 
 interface Credentials {
-  /** On the primary: a token revoked a moment ago is refused everywhere. */
+  /** The primary database, so that a revoked token is refused everywhere at once. */
   db: Database
   rootToken: string | null
   identity: IdentityProvider | null
   now: number
-  /** Records that a known token was used after its end; called once in a while for each token. */
+  /** Records the use of an expired or revoked token. */
   recordRefused: (use: RefusedUse) => Promise<void>
 }
 
 export interface Authenticated {
   caller: Caller
-  /** Records the use of the token when that is due. The request does not wait for it. */
+  /** Stores when the token was last used, if that is due. The request does not wait for it. */
   touch: (() => Promise<void>) | null
 }
 
-const refuse = (error?: 'invalid_token') =>
+const createRefusal = (error?: 'invalid_token') =>
   new AppError('not_authenticated', 'Send a valid access token: Authorization: Bearer <token>.', {
     headers: { 'www-authenticate': `Bearer realm="event-commerce"${error ? `, error="${error}"` : ''}` },
   })
 
 /**
- * True for a row of `access_tokens` whose minters are all valid: no token above it is revoked or expired, and the
- * memberships by which they were minted exist. This is checked at each use, so that revoking changes one row, however many
- * it minted.
+ * True for a row of `access_tokens` if all tokens parent it are valid and the memberships that created them still exist.
+ * Every use of a token checks this, so revoking a token changes one row, however many tokens it has created.
  */
 export const isLineageValid = (now: number | SQL): SQL => sql`(
   (access_tokens.parent_id is null and access_tokens.minter_member_id is null) or not exists (
     with recursive lineage (parent_id, minter_member_id, is_over) as (
       select access_tokens.parent_id, access_tokens.minter_member_id, 0
       union all
-      select above.parent_id, above.minter_member_id,
-        above.revoked_at is not null or coalesce(above.expires_at <= ${now}, 0)
-      from lineage join access_tokens as above on above.id = lineage.parent_id
+      select parent.parent_id, parent.minter_member_id,
+        parent.revoked_at is not null or coalesce(parent.expires_at <= ${now}, 0)
+      from lineage join access_tokens as parent on parent.id = lineage.parent_id
     )
     select 1 from lineage where is_over or (minter_member_id is not null
       and not exists (select 1 from members where members.id = lineage.minter_member_id))))`
 
-/** The grants of an account: those in one organisation, or all. */
-const grantsIn = (organization: SQL) =>
+/** The grants of an account, in all organisations or in one. */
+const selectGrants = (organization: SQL) =>
   fromJson<Grant[]>(sql`(select json_group_array(json_object(
     'organization_id', organization_id, 'edition_id', edition_id, 'role', role))
   from members where members.account_id = accounts.id
     and (${organization} is null or members.organization_id = ${organization}))`)
 
-/** Of a token and its account. They are the same for every request: `asked` has its moment. */
+/** Columns needed to authenticate a token. `request.now` is the time of the request. */
 const tokenFields = {
   id: accessTokens.id,
   account_id: accessTokens.account_id,
@@ -69,15 +68,15 @@ const tokenFields = {
   expires_at: accessTokens.expires_at,
   revoked_at: accessTokens.revoked_at,
   refused_at: accessTokens.refused_at,
-  /** False where a token or a membership that minted the token is not valid any more. */
-  is_lineage_valid: fromFlag(isLineageValid(sql`asked.now`)),
+  /** False if a token or a membership that created this token is no longer valid. */
+  is_lineage_valid: fromFlag(isLineageValid(sql`request.now`)),
   email: accounts.email,
-  grants: grantsIn(sql`${accessTokens.organization_id}`),
+  grants: selectGrants(sql`${accessTokens.organization_id}`),
 }
 
 type TokenRow = RowOf<typeof tokenFields>
 
-/** The owner of a token that was used after its end. */
+/** The use of an expired or revoked token. */
 export interface RefusedUse {
   token_id: string
   account_id: string
@@ -86,7 +85,7 @@ export interface RefusedUse {
   reason: 'revoked' | 'expired'
 }
 
-async function refuseEnded(row: TokenRow, { now, recordRefused }: Credentials): Promise<void> {
+async function checkNotEnded(row: TokenRow, { now, recordRefused }: Credentials): Promise<void> {
   const { id, account_id, organization_id, revoked_at, expires_at } = row
   const isExpired = expires_at !== null && expires_at <= now
   if (revoked_at === null && !isExpired && row.is_lineage_valid) return
@@ -94,23 +93,23 @@ async function refuseEnded(row: TokenRow, { now, recordRefused }: Credentials): 
     const reason = revoked_at === null && isExpired ? 'expired' : 'revoked'
     await recordRefused({ token_id: id, account_id, organization_id, reason })
   }
-  throw refuse('invalid_token')
+  throw createRefusal('invalid_token')
 }
 
-async function byToken(token: string, digest: Uint8Array, credentials: Credentials): Promise<Authenticated> {
+async function authenticateToken(token: string, digest: Uint8Array, credentials: Credentials): Promise<Authenticated> {
   const { db, now } = credentials
   const row = isWellFormedToken(token)
     ? await db.first(
         decodeAs(
           tokenFields,
-          sql<TokenRow>`select ${buildSelectList(tokenFields)} from (select ${now} as now) as asked cross join ${accessTokens}
+          sql<TokenRow>`select ${buildSelectList(tokenFields)} from (select ${now} as now) as request cross join ${accessTokens}
             join ${accounts} on ${accounts.id} = ${accessTokens.account_id}
             where ${accessTokens.token_hash} = ${toHex(digest)}`,
         ),
       )
     : undefined
-  if (!row) throw refuse('invalid_token')
-  await refuseEnded(row, credentials)
+  if (!row) throw createRefusal('invalid_token')
+  await checkNotEnded(row, credentials)
   const caller: Caller = {
     id: row.account_id,
     email: row.email,
@@ -125,20 +124,24 @@ async function byToken(token: string, digest: Uint8Array, credentials: Credentia
       update(accounts, { last_seen_at: now }, eq(accounts.id, row.account_id)),
     ])
   }
-  return { caller, touch: (row.last_used_at ?? 0) <= now - touchEveryMs ? touch : null }
+  return { caller, touch: (row.last_used_at ?? 0) <= now - touchIntervalMs ? touch : null }
 }
 
-async function byIdentity(token: string, identity: IdentityProvider, { db, now }: Credentials): Promise<Authenticated> {
+async function authenticateIdentity(
+  token: string,
+  identity: IdentityProvider,
+  { db, now }: Credentials,
+): Promise<Authenticated> {
   const email = await identity.verifiedEmail(token, now)
   const row =
     email === null
       ? undefined
       : await db.first(
-          select({ account_id: accounts.id, email: accounts.email, grants: grantsIn(sql`null`) })
+          select({ account_id: accounts.id, email: accounts.email, grants: selectGrants(sql`null`) })
             .from(accounts)
             .where(eq(accounts.email, email)),
         )
-  if (!row) throw refuse('invalid_token')
+  if (!row) throw createRefusal('invalid_token')
   return {
     caller: {
       id: row.account_id,
@@ -152,16 +155,17 @@ async function byIdentity(token: string, identity: IdentityProvider, { db, now }
   }
 }
 
-/** Compares digests, so that neither length nor content of the secret shows in the time it takes. */
-const isRoot = (digest: Uint8Array<ArrayBuffer>, rootToken: string | null): boolean =>
+/** Compares digests in constant time, so that the time reveals nothing about the secret. */
+const isRootToken = (digest: Uint8Array<ArrayBuffer>, rootToken: string | null): boolean =>
   !!rootToken && crypto.subtle.timingSafeEqual(digest, sha256OfShort(rootToken))
 
-/** The caller behind an Authorization header, or 401. */
+/** Finds the caller of an Authorization header, or throws 401. */
 export async function authenticate(header: string | undefined, credentials: Credentials): Promise<Authenticated> {
   const token = /^Bearer +([^\s]+) *$/i.exec(header ?? '')?.[1]
-  if (token === undefined) throw refuse(header ? 'invalid_token' : undefined)
+  if (token === undefined) throw createRefusal(header ? 'invalid_token' : undefined)
   const digest = sha256OfShort(token)
-  if (isRoot(digest, credentials.rootToken)) return { caller: superuser, touch: null }
-  if (credentials.identity && token.split('.').length === 3) return byIdentity(token, credentials.identity, credentials)
-  return byToken(token, digest, credentials)
+  if (isRootToken(digest, credentials.rootToken)) return { caller: superuser, touch: null }
+  if (credentials.identity && token.split('.').length === 3)
+    return authenticateIdentity(token, credentials.identity, credentials)
+  return authenticateToken(token, digest, credentials)
 }

@@ -27,18 +27,21 @@ const TokenName = RequiredText(100).openapi({ example: 'Box office' })
 const tokenFields = {
   id: Id('tok'),
   name: TokenName,
-  kind: z.enum(['personal', 'service']).openapi({ description: 'A service token is bound to one organisation.' }),
-  organization_id: Id('org')
-    .nullable()
-    .openapi({ description: 'The only organisation it works in; null for all of its owner.' }),
+  kind: z
+    .enum(['personal', 'service'])
+    .openapi({ description: '`service`: the token works in one organisation only.' }),
+  organization_id: Id('org').nullable().openapi({
+    description:
+      'The only organisation in which the token works. Null when it works in all organisations of its owner.',
+  }),
   prefix: z
     .string()
     .max(tokenPreviewLength)
-    .openapi({ description: 'The first characters, to recognise the token by.', example: 'ecm_Ab3d' }),
+    .openapi({ description: 'The first characters of the token, by which you can recognise it.', example: 'ecm_Ab3d' }),
   scopes: Scopes,
   created: Timestamp,
-  expires_at: Timestamp.nullable().openapi({ description: 'Null when it does not end by itself.' }),
-  last_used_at: Timestamp.nullable().openapi({ description: 'Null until it is used.' }),
+  expires_at: Timestamp.nullable().openapi({ description: 'Null when the token does not expire.' }),
+  last_used_at: Timestamp.nullable().openapi({ description: 'Null until the token is used.' }),
 }
 
 export const AccessToken = z.object(tokenFields).openapi('AccessToken')
@@ -46,19 +49,19 @@ export const AccessToken = z.object(tokenFields).openapi('AccessToken')
 export const CreatedAccessToken = z
   .object({
     ...tokenFields,
-    token: z.string().openapi({ description: 'Shown here and never again.', example: 'ecm_…' }),
+    token: z.string().openapi({ description: 'The token. You cannot retrieve it again.', example: 'ecm_…' }),
   })
   .openapi('CreatedAccessToken')
 
-/** More editions than these are counted and not listed. */
-export const editionsShown = 200
+/** More editions than these are only counted. */
+export const maxListedEditions = 200
 
 export const UserInfo = z
   .object({
     id: z.string().openapi({
       example: 'usr_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
       description:
-        'The account; for a token bound to an organisation its member; `root` for the superuser of the platform.',
+        'The account, the member for a token that is bound to an organisation, or `root` for the superuser of the platform.',
     }),
     email: KnownEmail.nullable().openapi({ description: 'Null for a service token and for the superuser.' }),
     first_name: PersonName,
@@ -66,36 +69,39 @@ export const UserInfo = z
     full_name: FullName,
     is_superuser: z.boolean(),
     date_joined: Timestamp.nullable().openapi({
-      description: 'Null for a caller without an account: a service token, or the superuser.',
+      description: 'Null when the caller has no account: a service token or the superuser.',
     }),
     last_seen: Timestamp.nullable().openapi({
-      description: 'Null for a caller without an account, and before it was seen.',
+      description: 'Null when the caller has no account or was never seen.',
     }),
     token: z.object({
       id: Id('tok').nullable().openapi({
-        description: 'Null for a caller without a stored token: of the identity provider, or the superuser.',
+        description: 'Null when the token is not stored here: the superuser, or a token of the identity provider.',
       }),
       kind: z.enum(['personal', 'service', 'oidc', 'root']),
       name: z.string().nullable().openapi({
-        description: 'Null for a caller without a stored token: of the identity provider, or the superuser.',
+        description: 'Null when the token is not stored here: the superuser, or a token of the identity provider.',
       }),
       prefix: z
         .string()
         .max(tokenPreviewLength)
         .nullable()
-        .openapi({ description: 'Null for a caller without a stored token.' }),
+        .openapi({ description: 'Null when the token is not stored here.' }),
       scopes: Scopes,
-      created: Timestamp.nullable().openapi({ description: 'Null for a caller without a stored token.' }),
-      expires_at: Timestamp.nullable().openapi({ description: 'Null when it does not end by itself.' }),
-      last_used_at: Timestamp.nullable().openapi({ description: 'Null until it is used.' }),
+      created: Timestamp.nullable().openapi({ description: 'Null when the token is not stored here.' }),
+      expires_at: Timestamp.nullable().openapi({ description: 'Null when the token does not expire.' }),
+      last_used_at: Timestamp.nullable().openapi({ description: 'Null until the token is used.' }),
     }),
     organizations: z.array(
       z.object({
         id: Id('org'),
         name: Name,
         slug: Slug,
-        avatar: orNull(Image).openapi({ description: 'Null while none is chosen.' }),
-        role: z.enum(memberRoles).nullable().openapi({ description: 'Null when only editions of it are reached.' }),
+        avatar: orNull(Image).openapi({ description: 'Null when the organisation has no avatar.' }),
+        role: z
+          .enum(memberRoles)
+          .nullable()
+          .openapi({ description: 'Null when you have roles only in editions of the organisation.' }),
       }),
     ),
     editions: z
@@ -109,8 +115,8 @@ export const UserInfo = z
           source: z.enum(['organization', 'edition']),
         }),
       )
-      .max(editionsShown)
-      .openapi({ description: 'The newest first.' }),
+      .max(maxListedEditions)
+      .openapi({ description: 'The editions that you can reach, newest first.' }),
     editions_count: Count,
   })
   .openapi('UserInfo')
@@ -121,7 +127,7 @@ export const getUserInfo = operation({
   method: 'get',
   path: '/v1/auth/user-info',
   summary: 'Get user info',
-  description: 'Who calls, with which token, and what it reaches. The cheap way to see whether a token works.',
+  description: 'Returns who you are, with which token, and what you can reach. Use it to check whether a token works.',
   roles: roleCodes,
   response: UserInfo,
 })
@@ -132,7 +138,7 @@ export const listAccessTokens = operation({
   method: 'get',
   path: '/v1/auth/tokens',
   summary: 'List access tokens',
-  description: "The caller's own tokens that still work.",
+  description: 'Returns your own tokens that are still valid.',
   roles: roleCodes,
   query: listQuery({ ordering: ['created', 'name'], filters: {} }),
   response: ListPage(AccessToken),
@@ -143,12 +149,13 @@ export type TokenQuery = ListRequest<typeof listAccessTokens.query>
 const CreateAccessToken = z.object({
   name: TokenName,
   member_id: Id('mem').optional().openapi({
-    description: 'For this member, by an admin of its organisation: the token works in that organisation only.',
+    description:
+      'Creates the token for this member. You must be an admin of the organisation, and the token works only there.',
   }),
   scopes: Scopes.optional(),
   expires_at: InstantOrNull.optional().openapi({
     description:
-      'Without it a year from now, or the end of the token that asks where that is sooner. Later than that end is refused. Null, a token that does not expire, and more than 365 days need an organisation admin with a token that does not expire. Of a session of the identity provider: at most 90 days for admins, 180 for managers, 365 for viewers.',
+      'By default the token expires after a year, or together with your own token if that is sooner. It cannot outlive your own token. Only an organisation admin can create a token for more than 365 days, or, with null, one that does not expire. In a session of the identity provider you can create tokens for at most 90 days as an admin, 180 as a manager and 365 as a viewer.',
   }),
 })
 
@@ -161,7 +168,7 @@ export const createAccessToken = operation({
   path: '/v1/auth/tokens',
   summary: 'Create an access token',
   description:
-    'For the caller, or, by an organisation admin or the superuser, for a member. The token is shown once. It ends with the token that minted it, and, for another member, with the membership of the admin who minted it.',
+    'Creates a token for yourself, or, as an organisation admin or the superuser, for a member. You see the token only once. It stops working with the token that created it, and a token for another member also with the membership of the admin who created it.',
   roles: roleCodes,
   status: 201,
   body: CreateAccessToken,
@@ -176,7 +183,7 @@ export const revokeAccessToken = operation({
   path: '/v1/auth/tokens/{id}',
   summary: 'Revoke an access token',
   description:
-    'Takes effect at once and for good, also for the tokens that it minted. Own tokens; an organisation admin also those that are bound to the organisation.',
+    'Revokes one of your tokens, or, as an organisation admin, a token that is bound to the organisation. It takes effect at once, also for the tokens that it created, and cannot be undone.',
   roles: roleCodes,
   status: 204,
   params: IdParams('tok'),

@@ -9,41 +9,42 @@ import { toIso } from '../../domain/time/instants.ts'
 import { maxGeneration, type TokenGrant, decideTokenEnd } from '../../domain/accounts/token-lifetimes.ts'
 import { generateToken, tokenPreviewLength } from '../../domain/accounts/tokens.ts'
 import type { CreateAccessTokenInput } from './contract.ts'
-import { type AccessTokenRow, administrators, callingToken, findMember } from './queries.ts'
+import { type AccessTokenRow, adminRoles, findCallingToken, findManagedMember } from './queries.ts'
 
-/** The account of the token, the organisation that it is bound to, and the membership that its minter mints it by. */
-async function ownerOf(ctx: Ctx, memberId: string | undefined) {
+/** The owner of the new token: its account, its organisation, and the membership that allows the caller to create it. */
+async function findOwner(ctx: Ctx, memberId: string | undefined) {
   const { caller } = ctx
   if (memberId === undefined) {
     if (caller.is_superuser)
-      throw invalid(fieldError(['member_id'], 'required', 'The superuser has no account: name a member.'))
+      throw invalid(fieldError(['member_id'], 'required', 'The superuser has no account. Send `member_id`.'))
     return { account_id: caller.id, organization_id: caller.credential.organization_id, minter_member_id: null }
   }
-  const member = await findMember(ctx, memberId)
+  const member = await findManagedMember(ctx, memberId)
   if (!member) throw doesNotExist('member_id')
   const { account_id, organization_id, minter_member_id } = member
   return { account_id, organization_id, minter_member_id }
 }
 
-function endOf(asked: number | null | undefined, minting: TokenGrant): number | null {
-  if (asked && asked <= minting.now) throw invalid(fieldError(['expires_at'], 'in_past', 'This time is past.'))
-  const end = decideTokenEnd(asked, minting)
+function decideEnd(requested: number | null | undefined, grant: TokenGrant): number | null {
+  if (requested && requested <= grant.now)
+    throw invalid(fieldError(['expires_at'], 'in_past', 'Must be in the future.'))
+  const end = decideTokenEnd(requested, grant)
   if (end.isAllowed) return end.at
   if (end.latest === null)
-    throw permissionDenied(administrators, [
+    throw permissionDenied(adminRoles, [
       fieldError(
         ['expires_at'],
         'admin_only',
-        'A token without an end needs an admin of each organisation it reaches.',
+        'Only an admin of every organisation that the token reaches can create a token that does not expire.',
       ),
     ])
-  throw invalid(fieldError(['expires_at'], 'too_late', `At the latest ${toIso(end.latest)}.`))
+  throw invalid(fieldError(['expires_at'], 'too_late', `Must not be after ${toIso(end.latest)}.`))
 }
 
-function scopesOf({ caller }: Ctx, asked: CreateAccessTokenInput['scopes']): string {
-  if (asked?.some((scope) => !caller.scopes.includes(scope)))
-    throw invalid(fieldError(['scopes'], 'scope_not_held', 'A token can give only scopes that it has itself.'))
-  return tokenScopes.filter((scope) => (asked ?? caller.scopes).includes(scope)).join(' ')
+function decideScopes({ caller }: Ctx, requested: CreateAccessTokenInput['scopes']): string {
+  if (requested?.some((scope) => !caller.scopes.includes(scope)))
+    throw invalid(fieldError(['scopes'], 'scope_not_held', 'You can give only scopes that your own token has.'))
+  return tokenScopes.filter((scope) => (requested ?? caller.scopes).includes(scope)).join(' ')
 }
 
 export async function createToken(
@@ -52,14 +53,18 @@ export async function createToken(
 ): Promise<AccessTokenRow & { token: string }> {
   const { caller } = ctx
   const now = ctx.now()
-  const scopes = scopesOf(ctx, input.scopes)
-  const [owner, minter] = await Promise.all([ownerOf(ctx, input.member_id), callingToken(ctx)])
-  const generation = minter ? minter.generation + 1 : 0
+  const scopes = decideScopes(ctx, input.scopes)
+  const [owner, parent] = await Promise.all([findOwner(ctx, input.member_id), findCallingToken(ctx)])
+  const generation = parent ? parent.generation + 1 : 0
   if (generation > maxGeneration)
     throw invalid(
-      parameterError(null, 'too_many_generations', `At most ${maxGeneration} tokens mint one another in a chain.`),
+      parameterError(
+        null,
+        'too_many_generations',
+        `A chain of tokens that create each other can have at most ${maxGeneration} tokens.`,
+      ),
     )
-  const minting = { caller, organization_id: owner.organization_id, parentExpiresAt: minter?.expires_at ?? null, now }
+  const grant = { caller, organization_id: owner.organization_id, parentExpiresAt: parent?.expires_at ?? null, now }
   const token = generateToken(ctx.randomBytes, ctx.config.cell)
   const row: AccessTokenRow = {
     id: ctx.newId('access_token'),
@@ -69,7 +74,7 @@ export async function createToken(
     prefix: token.slice(0, tokenPreviewLength),
     scopes,
     created_at: now,
-    expires_at: endOf(input.expires_at, minting),
+    expires_at: decideEnd(input.expires_at, grant),
     revoked_at: null,
     last_used_at: null,
     parent_id: caller.credential.id,

@@ -7,13 +7,13 @@ import { formatFullName } from '../../domain/accounts/users.ts'
 import type { AccessToken, CreatedAccessToken, UserInfo } from './contract.ts'
 import type { AccessTokenRow, UserInfoRows } from './queries.ts'
 
-const kindOf = (row: Pick<AccessTokenRow, 'organization_id'>) =>
+const getTokenKind = (row: Pick<AccessTokenRow, 'organization_id'>) =>
   row.organization_id === null ? ('personal' as const) : ('service' as const)
 
 export const presentToken = (row: AccessTokenRow): z.input<typeof AccessToken> => ({
   id: row.id,
   name: row.name,
-  kind: kindOf(row),
+  kind: getTokenKind(row),
   organization_id: row.organization_id,
   prefix: row.prefix,
   scopes: parseScopes(row.scopes),
@@ -31,7 +31,11 @@ export function presentUserInfo(rows: UserInfoRows, ctx: Ctx): z.input<typeof Us
   const { caller } = ctx
   const { account, token } = rows
   const kind =
-    caller.credential.kind === 'token' && token ? kindOf(token) : caller.credential.kind === 'root' ? 'root' : 'oidc'
+    caller.credential.kind === 'token' && token
+      ? getTokenKind(token)
+      : caller.credential.kind === 'root'
+        ? 'root'
+        : 'oidc'
   const roleIn = (organization: string, edition: string | null) =>
     caller.grants.find((grant) => grant.organization_id === organization && grant.edition_id === edition)?.role
   const names = { first_name: account?.first_name ?? '', last_name: account?.last_name ?? '' }
@@ -61,9 +65,9 @@ export function presentUserInfo(rows: UserInfoRows, ctx: Ctx): z.input<typeof Us
       role: caller.is_superuser ? 'admin' : (roleIn(id, null) ?? null),
     })),
     editions: rows.editions.map(({ id, full_name, slug, organization_id }) => {
-      const own = roleIn(organization_id, id)
+      const ownRole = roleIn(organization_id, id)
       const inherited = caller.is_superuser ? 'admin' : roleIn(organization_id, null)
-      const role = inherited && own ? pickStrongerRole(inherited, own) : (inherited ?? own ?? 'viewer')
+      const role = inherited && ownRole ? pickStrongerRole(inherited, ownRole) : (inherited ?? ownRole ?? 'viewer')
       const source = role === inherited ? 'organization' : 'edition'
       return { id, full_name, slug, organization_id, role, source }
     }),

@@ -8,7 +8,7 @@ import { fromJson, select, selectValues } from '../../db/select.ts'
 import type { Caller, MemberRole, RoleCode, Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
-import { editionsShown, type TokenQuery } from './contract.ts'
+import { maxListedEditions, type TokenQuery } from './contract.ts'
 import { isLineageValid } from './authenticate.ts'
 
 export type AccessTokenRow = typeof accessTokens.$inferSelect
@@ -17,7 +17,7 @@ const columns = getTableColumns(accessTokens)
 
 export function listTokens(ctx: Ctx, page: PageRequest, { ordering }: TokenQuery): Promise<Page<AccessTokenRow>> {
   const { caller } = ctx
-  const bound = caller.credential.organization_id
+  const boundTo = caller.credential.organization_id
   const { id, account_id, organization_id, name, created_at, revoked_at, expires_at } = columns
   return paginate(ctx.db, page, {
     from: sql`${accessTokens}`,
@@ -27,7 +27,7 @@ export function listTokens(ctx: Ctx, page: PageRequest, { ordering }: TokenQuery
       isNull(revoked_at),
       sql`(${expires_at} is null or ${expires_at} > ${ctx.now()})`,
       isLineageValid(ctx.now()),
-      ...(bound ? [eq(organization_id, bound)] : []),
+      ...(boundTo ? [eq(organization_id, boundTo)] : []),
     ],
     orderBy: buildOrderBy(ordering, '-created', { created: sql`${created_at}`, name: sql`${name}` }),
     columns,
@@ -35,50 +35,52 @@ export function listTokens(ctx: Ctx, page: PageRequest, { ordering }: TokenQuery
   })
 }
 
-/** The roles that make and revoke tokens of others. */
-export const administrators: readonly RoleCode[] = ['OA']
+/** The roles that can create and revoke tokens of others. */
+export const adminRoles: readonly RoleCode[] = ['OA']
 
 /** The caller's own token, or one bound to an organisation that the caller is an admin of. */
 export async function findToken(ctx: Ctx, id: string): Promise<AccessTokenRow & { tenant: Tenant | null }> {
   const { caller } = ctx
-  const bound = caller.credential.organization_id
-  const own = and(eq(columns.account_id, caller.id), bound ? eq(columns.organization_id, bound) : undefined)
-  const administered = isVisibleTo(caller, buildVisibility(sql`${columns.organization_id}`, sql`null`), administrators)
+  const boundTo = caller.credential.organization_id
+  const isOwn = and(eq(columns.account_id, caller.id), boundTo ? eq(columns.organization_id, boundTo) : undefined)
+  const isAdministered = isVisibleTo(caller, buildVisibility(sql`${columns.organization_id}`, sql`null`), adminRoles)
   const row = await ctx.db.first(
     select(columns)
       .from(accessTokens)
-      .where(and(eq(columns.id, id), or(own, administered))),
+      .where(and(eq(columns.id, id), or(isOwn, isAdministered))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: null }
 }
 
-/** The caller's own membership as an admin of the organisation of a row of `members`. */
-const minterOf = (caller: Caller): SQL<string | null> =>
-  sql<string | null>`(select minters.id from members as minters
-    where minters.organization_id = ${members.organization_id} and minters.account_id = ${caller.id}
-      and minters.edition_id is null and minters.role = ${'admin' satisfies MemberRole})`
+/** The caller's membership as an admin of the organisation that a row of `members` belongs to. */
+const selectCreatorMembership = (caller: Caller): SQL<string | null> =>
+  sql<string | null>`(select creators.id from members as creators
+    where creators.organization_id = ${members.organization_id} and creators.account_id = ${caller.id}
+      and creators.edition_id is null and creators.role = ${'admin' satisfies MemberRole})`
 
-/** A member of an organisation whose members the caller may make tokens for. */
-export const findMember = (ctx: Ctx, id: string) =>
+/** A member for whom the caller may create tokens. */
+export const findManagedMember = (ctx: Ctx, id: string) =>
   ctx.db.first(
     select({
       id: members.id,
       account_id: members.account_id,
       organization_id: members.organization_id,
-      minter_member_id: minterOf(ctx.caller),
+      minter_member_id: selectCreatorMembership(ctx.caller),
     })
       .from(members)
       .where(
         and(
           eq(members.id, id),
-          isVisibleTo(ctx.caller, buildVisibility(sql`${members.organization_id}`, sql`null`), administrators),
+          isVisibleTo(ctx.caller, buildVisibility(sql`${members.organization_id}`, sql`null`), adminRoles),
         ),
       ),
   )
 
-/** The token that the request came with; undefined for other credentials. */
-export const callingToken = async (ctx: Ctx): Promise<Pick<AccessTokenRow, 'expires_at' | 'generation'> | undefined> =>
+/** The access token of the request, or undefined for other credentials. */
+export const findCallingToken = async (
+  ctx: Ctx,
+): Promise<Pick<AccessTokenRow, 'expires_at' | 'generation'> | undefined> =>
   ctx.caller.credential.kind === 'token'
     ? ctx.db.first(
         select({ expires_at: columns.expires_at, generation: columns.generation })
@@ -104,8 +106,8 @@ export interface UserInfoRows {
   editions_count: number
 }
 
-/** The account. A token that is bound to an organisation sees only the fields that belong to its membership there. */
-function accountOf({ id, credential }: Caller): SQL {
+/** The caller's account. A token that is bound to an organisation sees only the fields of its membership there. */
+function selectAccount({ id, credential }: Caller): SQL {
   if (credential.organization_id !== null)
     return sql`(select json_object('id', id, 'created_at', created_at, 'last_seen_at', null,
         'first_name', first_name, 'last_name', last_name)
@@ -118,7 +120,7 @@ function accountOf({ id, credential }: Caller): SQL {
     from accounts where id = ${id})`
 }
 
-/** Everything that user-info answers, as one statement. */
+/** Reads everything for user-info in one statement. */
 export async function readUserInfo(ctx: Ctx): Promise<UserInfoRows> {
   const { caller } = ctx
   const organizations = isVisibleTo(caller, {
@@ -128,17 +130,17 @@ export async function readUserInfo(ctx: Ctx): Promise<UserInfoRows> {
   })
   const editions = isVisibleTo(caller, buildVisibility(sql`organization_id`, sql`id`))
   const fields = {
-    account: fromJson<UserInfoRows['account']>(accountOf(caller)),
+    account: fromJson<UserInfoRows['account']>(selectAccount(caller)),
     token: fromJson<UserInfoRows['token']>(sql`(select json_object('id', id, 'name', name, 'prefix', prefix,
         'scopes', scopes, 'organization_id', organization_id, 'created_at', created_at, 'expires_at', expires_at,
         'last_used_at', last_used_at)
       from access_tokens where id = ${caller.credential.id})`),
     organizations: fromJson<UserInfoRows['organizations']>(sql`(select json_group_array(json_object('id', id,
         'name', name, 'slug', slug, 'avatar_id', avatar_file_id, 'avatar_key', ${selectAccessKey(sql`avatar_file_id`)}))
-      from (select * from organizations where ${organizations} order by name, id limit ${editionsShown}))`),
+      from (select * from organizations where ${organizations} order by name, id limit ${maxListedEditions}))`),
     editions: fromJson<UserInfoRows['editions']>(sql`(select json_group_array(json_object('id', id,
         'full_name', full_name, 'slug', slug, 'organization_id', organization_id))
-      from (select * from editions where ${editions} order by created_at desc, id desc limit ${editionsShown}))`),
+      from (select * from editions where ${editions} order by created_at desc, id desc limit ${maxListedEditions}))`),
     editions_count: sql<number>`(select count(*) from editions where ${editions})`,
   }
   const row = await ctx.db.first(selectValues(fields))

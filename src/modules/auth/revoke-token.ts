@@ -5,7 +5,7 @@ import { accessTokens } from '../../db/schema/auth.ts'
 import { update } from '../../db/write.ts'
 import type { AccessTokenRow } from './queries.ts'
 
-/** A revoked token never works again; revoking it once more keeps the first time. */
+/** Revoking a token again keeps the first time. */
 export const revokeToken = (ctx: Ctx, token: AccessTokenRow): Promise<null> => {
   const revoke = update(accessTokens, { revoked_at: ctx.now() }, sql`id = ${token.id} and revoked_at is null`)
   return commit(ctx, null, token.revoked_at === null ? [revoke, requireOneChange()] : [])

@@ -1,6 +1,25 @@
-import type { z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
+import {
+  engagements,
+  failReasons,
+  recipientStates as sendStates,
+  skipReasons,
+} from '../../domain/campaigns/sending-policy.ts'
+import { campaignLifecycle, maxCampaignNameLength, maxSmsBodyLength } from '../../domain/campaigns/lifecycle.ts'
+import { schedulePattern } from '../../domain/campaigns/schedule.ts'
+import { channels } from '../../domain/messaging/messaging.ts'
+import {
+  FullName,
+  Id,
+  IdParams,
+  KnownEmail,
+  LanguageCode,
+  RequiredText,
+  SegmentSummary,
+  Timestamp,
+  Translated,
+} from '../../http/fields.ts'
 import { type RoleCode, roleCodes } from '../../domain/accounts/access.ts'
-import { IdParams } from '../../http/fields.ts'
 import {
   type ListRequest,
   ListPage,
@@ -10,20 +29,185 @@ import {
   TextFilter,
 } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
-import {
-  Campaign,
-  CampaignDetail,
-  CampaignRecipient,
-  CampaignStats,
-  Channel,
-  CreateCampaign,
-  EngagementFilter,
-  ReasonFilter,
-  ScheduleCampaign,
-  StateFilter,
-  Status,
-  UpdateCampaign,
-} from './campaign-contract.ts'
+
+const Channel = z.enum(channels)
+const Status = z.enum(campaignLifecycle.states)
+const Count = z.int().min(0).max(2_147_483_647)
+
+const ScheduledAt = z.string().openapi({
+  format: 'date-time',
+  description: 'When the campaign starts, in the time zone of its edition with the offset. Null until it is scheduled.',
+  example: '2026-06-01T10:00:00+02:00',
+})
+
+export const Campaign = z
+  .object({
+    id: Id('cmp'),
+    name: RequiredText(maxCampaignNameLength).openapi({ example: 'Early birds' }),
+    organization_id: Id('org').nullable().openapi({ description: 'Never null in this service.' }),
+    edition_id: Id('edt').nullable().openapi({ description: 'Never null in this service.' }),
+    segment: SegmentSummary.openapi({
+      description:
+        'The segment as it was when the campaign was last started. Before the first start, the segment as it is now.',
+    }),
+    channel: Channel,
+    status: Status,
+    scheduled_at: ScheduledAt.nullable().openapi({ type: ['string', 'null'] }),
+    total_recipients: Count,
+    sent_count: Count,
+    failed_count: Count,
+    created: Timestamp,
+    modified: Timestamp,
+  })
+  .openapi('CampaignList')
+
+const SmsSize = z.object({
+  encoding: z.enum(['GSM-7', 'UCS-2']),
+  characters: Count,
+  parts: Count.openapi({
+    description: 'The number of SMS that the text is sent and billed as, measured with sample values.',
+  }),
+})
+
+export const CampaignDetail = Campaign.extend({
+  email_message_id: Id('eml').nullable().openapi({
+    description:
+      'Null for an SMS campaign and while no message is chosen. A finished campaign keeps the id after its message is deleted.',
+  }),
+  sms_body: z.string().max(maxSmsBodyLength).openapi({ description: "The text in the edition's default language." }),
+  sms_body_translations: Translated(maxSmsBodyLength).openapi({ description: 'The text by language.' }),
+  sms_sizes: z.record(z.string(), SmsSize).nullable().openapi({
+    description: 'The size of the text by language. Null when the text was never measured.',
+  }),
+  user_count: Count.openapi({ description: 'The number of people in the segment when the campaign was sent.' }),
+  skipped_count: Count.openapi({
+    description:
+      'The number of people in the segment who were skipped. The list of recipients has the `reason` of each.',
+  }),
+  error_message: z.string(),
+  started_at: Timestamp.nullable().openapi({ description: 'Null until sending starts.' }),
+  completed_at: Timestamp.nullable().openapi({ description: 'Null until sending ends.' }),
+}).openapi('CampaignDetail')
+
+const Rate = z.number().min(0).openapi({ description: 'A fraction from 0 to 1 with four decimals.', example: 0.4213 })
+
+export const CampaignStats = z
+  .object({
+    total_recipients: Count,
+    sent: Count.openapi({ description: 'Messages that the provider accepted.' }),
+    failed: Count,
+    pending: Count.openapi({
+      description:
+        'Recipients who are still to be sent to. `total_recipients` is the sum of `sent`, `failed`, `pending` and `cancelled`.',
+    }),
+    cancelled: Count.openapi({ description: 'Recipients who were not sent to because the campaign was cancelled.' }),
+    delivered: Count.openapi({
+      description:
+        'Messages that reached the recipient. When the provider does not report deliveries, every accepted message counts.',
+    }),
+    opened: Count.openapi({ description: 'People who opened the message. Opens by programs do not count.' }),
+    clicked: Count.openapi({
+      description: 'People who clicked a link of the message. Clicks by programs do not count.',
+    }),
+    bounced: Count,
+    unsubscribed: Count,
+    delivery_rate: Rate.openapi({ description: '`delivered` / `sent`' }),
+    open_rate: Rate.openapi({ description: '`opened` / `delivered`' }),
+    click_rate: Rate.openapi({ description: '`clicked` / `delivered`' }),
+    unsubscribe_rate: Rate.openapi({ description: '`unsubscribed` / `delivered`' }),
+    skipped: Count,
+    complained: Count,
+    machine_opened: Count.openapi({
+      description: 'Messages that a program opened, such as a virus scanner or a link preview.',
+    }),
+  })
+  .openapi('CampaignStats')
+
+const SmsBody = Translated(maxSmsBodyLength).openapi({
+  description: 'The text of the SMS by language. It may use the same Liquid variables as e-mails.',
+  example: { en: 'Hello {{ customer.first_name }}, doors open at 10: https://example.com' },
+})
+
+const CreateCampaign = z.object({
+  organization_id: Id('org'),
+  edition_id: Id('edt'),
+  segment_id: Id('seg'),
+  name: RequiredText(maxCampaignNameLength),
+  channel: Channel,
+  email_message_id: Id('eml').nullable().optional(),
+  sms_body: SmsBody.optional(),
+})
+
+const UpdateCampaign = z.object({
+  name: RequiredText(maxCampaignNameLength).optional(),
+  segment_id: Id('seg').optional(),
+  channel: Channel.optional().openapi({
+    description: 'Changing the channel removes the content of the previous channel.',
+  }),
+  email_message_id: Id('eml').nullable().optional(),
+  sms_body: SmsBody.optional(),
+})
+
+const ScheduleCampaign = z.object({
+  scheduled_at: z.string().max(64).openapi({
+    pattern: schedulePattern.source,
+    description:
+      'When the campaign starts: in the future and within a year. A time without an offset is local time of the edition; a local time that occurs twice is the first.',
+    example: '2026-06-01T10:00:00',
+  }),
+})
+
+export type CreateCampaignInput = z.output<typeof CreateCampaign>
+export type UpdateCampaignInput = z.output<typeof UpdateCampaign>
+
+const recipientStates = [...sendStates, 'cancelled'] as const
+const recipientReasons = [...skipReasons, ...failReasons] as const
+
+const StateFilter = z.enum(recipientStates)
+const ReasonFilter = z.enum(recipientReasons)
+const EngagementFilter = z.enum(engagements).openapi({
+  description:
+    'What happened to the message. `not_opened` and `not_clicked` list recipients whose message was sent and did not bounce. Opens and clicks by programs do not count.',
+})
+
+export const CampaignRecipient = z
+  .object({
+    id: Id('usr'),
+    user: z.object({
+      api_id: Id('usr'),
+      full_name: FullName,
+      email: KnownEmail.nullable().openapi({ description: 'Null when the person has no e-mail address.' }),
+    }),
+    address: z.string().openapi({ example: 'astrid.holm@example.com' }),
+    language: LanguageCode,
+    state: z.enum(recipientStates),
+    reason: z.enum(recipientReasons).nullable().openapi({
+      description:
+        'Why the recipient was skipped or failed. `rejected`: the provider refused the message. `unreachable`: every attempt failed. `rate_limited`: the provider limited sending for a day. `unknown`: the message may have been sent, so it is not sent again. Null for other recipients.',
+    }),
+    error_code: z.string(),
+    error_detail: z.string(),
+    attempts: Count,
+    provider_id: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The id of the message at the provider. Null until the provider accepts the message.' }),
+    sent_at: Timestamp.nullable().openapi({ description: 'Null until the provider accepts the message.' }),
+    delivered_at: Timestamp.nullable().openapi({ description: 'Null until the provider reports the delivery.' }),
+    opened_at: Timestamp.nullable().openapi({
+      description: 'Null until the person opens the message. Some mail programs do not report it.',
+    }),
+    clicked_at: Timestamp.nullable().openapi({ description: 'Null until the person clicks a link of the message.' }),
+    bounced_at: Timestamp.nullable().openapi({ description: 'Null unless the message bounced.' }),
+    complained_at: Timestamp.nullable().openapi({
+      description: 'Null unless the person reported the message as spam.',
+    }),
+    unsubscribed_at: Timestamp.nullable().openapi({
+      description: 'Null unless the person unsubscribed through this message.',
+    }),
+    machine_opened_at: Timestamp.nullable().openapi({ description: 'Null unless a program opened the message.' }),
+  })
+  .openapi('CampaignRecipient')
 
 const readers = roleCodes
 export const writers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
@@ -36,7 +220,7 @@ const listCampaignsQuery = listQuery({
     edition_id: IdFilter.optional(),
     organization_id: IdFilter.optional(),
     status: Status.optional(),
-    search: TextFilter.optional().openapi({ description: 'Part of the name.' }),
+    search: TextFilter.optional().openapi({ description: 'Finds campaigns whose name contains this text.' }),
   },
 })
 export type CampaignFilters = ListFilters<typeof listCampaignsQuery>
@@ -48,7 +232,8 @@ export const listCampaigns = operation({
   method: 'get',
   path: '/v1/campaigns',
   summary: 'List campaigns',
-  description: 'Newest first. Campaigns without a schedule come last by `scheduled_at` and `-scheduled_at`.',
+  description:
+    'Lists the newest campaigns first. When sorted by `scheduled_at` or `-scheduled_at`, campaigns without a schedule come last.',
   roles: readers,
   query: listCampaignsQuery,
   response: ListPage(Campaign),
@@ -60,7 +245,8 @@ export const createCampaign = operation({
   method: 'post',
   path: '/v1/campaigns',
   summary: 'Create a campaign',
-  description: 'A draft. Scheduling or sending it refuses a campaign that lacks something, and lists what.',
+  description:
+    'Creates a draft. You can create it incomplete: scheduling or sending it fails with 409 `campaign_not_ready`, which lists what is missing.',
   roles: writers,
   errors: ['edition_archived'],
   status: 201,
@@ -93,7 +279,8 @@ export const updateCampaign = operation({
   method: 'patch',
   path: '/v1/campaigns/{id}',
   summary: 'Update a campaign',
-  description: 'Drafts and scheduled campaigns; a scheduled one stays ready to be sent.',
+  description:
+    'You can update drafts and scheduled campaigns. An update that leaves a scheduled campaign incomplete fails with 409 `campaign_not_ready`.',
   roles: writers,
   params: IdParams('cmp'),
   body: UpdateCampaign,
@@ -108,7 +295,8 @@ export const deleteCampaign = operation({
   method: 'delete',
   path: '/v1/campaigns/{id}',
   summary: 'Delete a campaign',
-  description: 'Drafts, and failed or cancelled ones of which nothing went out. A scheduled one is cancelled first.',
+  description:
+    'You can delete drafts, and failed or cancelled campaigns of which no message was sent. Cancel a scheduled campaign before you delete it.',
   roles: writers,
   status: 204,
   params: IdParams('cmp'),
@@ -121,7 +309,8 @@ export const scheduleCampaign = operation({
   method: 'post',
   path: '/v1/campaigns/{id}/schedule',
   summary: 'Schedule a campaign',
-  description: 'Again for another time. A campaign that could not start within 6 hours of its time fails instead.',
+  description:
+    'Schedule a scheduled campaign again to change its time. A campaign that cannot start within 6 hours of its time fails.',
   roles: writers,
   params: IdParams('cmp'),
   body: ScheduleCampaign,
@@ -136,7 +325,8 @@ export const sendCampaignNow = operation({
   method: 'post',
   path: '/v1/campaigns/{id}/send-now',
   summary: 'Send a campaign now',
-  description: 'Calculates the segment anew and sends. A failed campaign goes on to those who have not got it.',
+  description:
+    'Recalculates the segment and sends the campaign. A failed campaign continues with the people who have not received it.',
   roles: writers,
   params: IdParams('cmp'),
   response: CampaignDetail,
@@ -149,7 +339,8 @@ export const cancelCampaign = operation({
   method: 'post',
   path: '/v1/campaigns/{id}/cancel',
   summary: 'Cancel a campaign',
-  description: 'What the provider has been given already goes out and is counted; nothing else does.',
+  description:
+    'Stops a scheduled or running campaign. Messages that the provider has already accepted are delivered and counted.',
   roles: writers,
   params: IdParams('cmp'),
   response: CampaignDetail,
@@ -162,7 +353,7 @@ export const getCampaignStats = operation({
   method: 'get',
   path: '/v1/campaigns/{id}/stats',
   summary: 'Retrieve the statistics of a campaign',
-  description: 'As they are at this moment. Each person counts once.',
+  description: 'Returns the current counts and rates. Each person counts once.',
   roles: readers,
   params: IdParams('cmp'),
   response: CampaignStats,
@@ -185,7 +376,7 @@ export const listCampaignRecipients = operation({
   path: '/v1/campaigns/{id}/recipients',
   summary: 'List recipients of a campaign',
   description:
-    'All people of the segment, also the skipped ones. Those whom a cancelled campaign did not reach are `cancelled`. By `sent_at`, those to whom nothing was sent come last. Ordering by `address` needs a role of the organisation.',
+    'Lists everybody in the segment, including people who were skipped. When sorted by `sent_at`, recipients to whom nothing was sent come last. Sorting by `address` needs a role in the organisation.',
   roles: writers,
   params: IdParams('cmp'),
   query: listRecipientsQuery,
@@ -197,9 +388,9 @@ export const retryFailedCampaignRecipients = operation({
   tag,
   method: 'post',
   path: '/v1/campaigns/{id}/retry-failed',
-  summary: 'Send again to those who failed',
+  summary: 'Retry failed recipients of a campaign',
   description:
-    'To those who failed for a reason that may pass (`unreachable`, `rate_limited`) or whom a stop left out, with the same content. Nobody else gets anything.',
+    'Sends the same content again to recipients who failed with `unreachable` or `rate_limited`, and to those who are pending because the campaign stopped. Nobody else gets a message.',
   roles: writers,
   params: IdParams('cmp'),
   response: CampaignDetail,

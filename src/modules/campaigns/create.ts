@@ -5,25 +5,26 @@ import { insert } from '../../db/write.ts'
 import { invalid } from '../../domain/errors.ts'
 import { buildSearchText } from '../../domain/text/fold.ts'
 import type { TranslatedDict } from '../../domain/languages.ts'
-import { measureAll, type SmsSizes } from '../../domain/messaging/sms.ts'
+import { measureTexts, type SmsSizes } from '../../domain/messaging/sms.ts'
 import { openEditions } from '../editions/index.ts'
-import type { CreateCampaignInput } from './campaign-contract.ts'
-import { checkSegmentRole, segmentStays } from './judge.ts'
-import { type CampaignDetailRow, resolveReferences } from './queries.ts'
+import type { CreateCampaignInput } from './contract.ts'
+import { checkSegmentRole, guardSegment } from './checks.ts'
+import type { CampaignRow } from './delivery/campaign-row.ts'
+import { loadReferences } from './queries.ts'
 
-/** The columns of the texts and their sizes. Texts are templates; ones that cannot be parsed or sent are refused. */
-export function smsColumns(bodies: TranslatedDict): { sms_body: TranslatedDict; sms_sizes: SmsSizes } {
-  const { sizes, faults } = measureAll(bodies)
+/** Builds the columns of SMS texts and their sizes. Refuses templates that cannot be parsed or sent. */
+export function buildSmsColumns(bodies: TranslatedDict): { sms_body: TranslatedDict; sms_sizes: SmsSizes } {
+  const { sizes, faults } = measureTexts(bodies)
   if (faults.length) throw invalid(...faults)
   return { sms_body: bodies, sms_sizes: sizes }
 }
 
-export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Promise<CampaignDetailRow> {
+export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Promise<CampaignRow> {
   const { organization_id, edition_id, segment_id, name, channel } = input
   const email_message_id = input.email_message_id ?? null
-  const texts = smsColumns(input.sms_body ?? {})
-  const referenced = await resolveReferences(ctx, { organization_id, edition_id, segment_id, email_message_id })
-  checkSegmentRole(ctx, { ...referenced, organization_id })
+  const smsColumns = buildSmsColumns(input.sms_body ?? {})
+  const references = await loadReferences(ctx, { organization_id, edition_id, segment_id, email_message_id })
+  checkSegmentRole(ctx, { ...references, organization_id })
   const now = ctx.now()
   const row = {
     id: ctx.newId('campaign'),
@@ -34,7 +35,7 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Prom
     search: buildSearchText(name),
     channel,
     email_message_id,
-    ...texts,
+    ...smsColumns,
     status: 'draft' as const,
     scheduled_at: null,
     total_recipients: 0,
@@ -59,10 +60,10 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Prom
     created_at: now,
     modified_at: now,
   }
-  // The database numbers the row; the number is internal.
-  return commit(ctx, { ...referenced, ...row, seq: 0 }, [
+  // The database assigns `seq`, which no answer contains.
+  return commit(ctx, { ...references, ...row, seq: 0 }, [
     ...openEditions(edition_id),
-    ...segmentStays(ctx, { ...referenced, organization_id }),
+    ...guardSegment(ctx, { ...references, organization_id }),
     insert(campaigns, row),
   ])
 }

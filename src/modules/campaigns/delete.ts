@@ -5,18 +5,17 @@ import { campaigns } from '../../db/schema/messaging/campaigns.ts'
 import { remove } from '../../db/write.ts'
 import { isDeletable } from '../../domain/campaigns/lifecycle.ts'
 import { openEditions } from '../editions/index.ts'
-import { segmentStays } from './judge.ts'
+import { guardSegment, invalidTransition } from './checks.ts'
 import type { LoadedCampaign } from './queries.ts'
-import { invalidTransition } from './refusals.ts'
 
 /** A campaign that sent messages cannot be deleted, because the links in them must keep working. */
 export async function deleteCampaign(ctx: Ctx, campaign: LoadedCampaign): Promise<void> {
   const { id, edition_id, version, status, run } = campaign
-  if (!isDeletable(status) || (run > 0 && !(await ctx.senders.of(id).forget())))
+  if (!isDeletable(status) || (run > 0 && !(await ctx.senders.of(id).deleteIfUnsent())))
     throw invalidTransition(status, status === 'scheduled' ? 'deleted. Cancel it first' : 'deleted')
   await commit(ctx, undefined, [
     ...openEditions(edition_id),
-    ...segmentStays(ctx, campaign),
+    ...guardSegment(ctx, campaign),
     remove(campaigns, and(eq(campaigns.id, id), eq(campaigns.version, version))),
     requireOneChange(),
   ])

@@ -1,10 +1,10 @@
 import type { JobCtx, SendChunksMessage } from '../../context.ts'
-import { findUnattended } from './delivery/due.ts'
+import { listUnattended } from './delivery/due.ts'
 import { sendChunks } from './delivery/consumer.ts'
 
-/** An object at work updates its campaign's row more often than this. */
+/** A Durable Object at work updates its campaign's row more often than this. */
 const quietMs = 90_000
-const campaignsASweep = 500
+const campaignsPerSweep = 500
 
 export const isSendChunksMessage = (body: unknown): body is SendChunksMessage =>
   typeof body === 'object' &&
@@ -15,9 +15,9 @@ export const isSendChunksMessage = (body: unknown): body is SendChunksMessage =>
 export const sendCampaigns = (job: JobCtx, messages: readonly SendChunksMessage[]): Promise<void> =>
   sendChunks(job, [...new Set(messages.map(({ campaign_id }) => campaign_id))])
 
-/** Wakes the objects of campaigns that are due, and of running ones that have not updated their row for a while. */
+/** Wakes the Durable Objects of campaigns that are due, and of running campaigns whose row is out of date. */
 export async function sweepCampaigns(job: JobCtx): Promise<number> {
-  const found = await findUnattended(job, quietMs, campaignsASweep)
-  await Promise.allSettled(found.map(({ id }) => job.senders.of(id).wake(id)))
-  return found.length
+  const campaigns = await listUnattended(job, quietMs, campaignsPerSweep)
+  await Promise.allSettled(campaigns.map(({ id }) => job.senders.of(id).wake(id)))
+  return campaigns.length
 }

@@ -1,16 +1,17 @@
 import type { z } from '@hono/zod-openapi'
-import { isErasedAddress, personOf } from '../../domain/campaigns/sender.ts'
-import { pendingOf, ratesOf } from '../../domain/campaigns/counters.ts'
+import { isErasedAddress, readPerson } from '../../domain/campaigns/sender.ts'
+import { countPending, computeRates } from '../../domain/campaigns/counters.ts'
 import { isEditable } from '../../domain/campaigns/lifecycle.ts'
-import { inZone } from '../../domain/campaigns/schedule.ts'
+import { formatInZone } from '../../domain/campaigns/schedule.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { formatFullName } from '../../domain/accounts/users.ts'
 import { presentSegmentSummary } from '../segments/index.ts'
 import type { SegmentSummary } from '../../http/fields.ts'
-import type { Campaign, CampaignDetail, CampaignRecipient, CampaignStats } from './campaign-contract.ts'
-import type { CampaignDetailRow, CampaignListRow, CampaignNumbers, ListedRecipient } from './queries.ts'
+import type { Campaign, CampaignDetail, CampaignRecipient, CampaignStats } from './contract.ts'
+import type { CampaignRow } from './delivery/campaign-row.ts'
+import type { CampaignCounters, CampaignListRow, ListedRecipient } from './queries.ts'
 
-/** As of the start of the campaign; before that the present state. */
+/** Presents the segment as it was when the campaign was started, and as it is before that. */
 function presentSegment(row: CampaignListRow): z.input<typeof SegmentSummary> {
   const snapshot = isEditable(row.status) || row.status === 'calculating' ? null : row.segment_snapshot
   if (!snapshot) return presentSegmentSummary(row)
@@ -26,7 +27,7 @@ export const presentCampaignItem = (row: CampaignListRow): z.input<typeof Campai
   segment: presentSegment(row),
   channel: row.channel,
   status: row.status,
-  scheduled_at: row.scheduled_at === null ? null : inZone(row.scheduled_at, row.edition_timezone),
+  scheduled_at: row.scheduled_at === null ? null : formatInZone(row.scheduled_at, row.edition_timezone),
   total_recipients: row.total_recipients,
   sent_count: row.sent_count,
   failed_count: row.failed_count,
@@ -34,7 +35,7 @@ export const presentCampaignItem = (row: CampaignListRow): z.input<typeof Campai
   modified: toIso(row.modified_at),
 })
 
-export function presentCampaign(row: CampaignDetailRow): z.input<typeof CampaignDetail> {
+export function presentCampaign(row: CampaignRow): z.input<typeof CampaignDetail> {
   const bodies = row.sms_body
   return {
     ...presentCampaignItem(row),
@@ -50,25 +51,25 @@ export function presentCampaign(row: CampaignDetailRow): z.input<typeof Campaign
   }
 }
 
-export const presentStats = (counters: CampaignNumbers): z.input<typeof CampaignStats> => ({
+export const presentStats = (counters: CampaignCounters): z.input<typeof CampaignStats> => ({
   total_recipients: counters.total,
   sent: counters.sent,
   failed: counters.failed,
-  pending: counters.is_cancelled ? 0 : pendingOf(counters),
-  cancelled: counters.is_cancelled ? pendingOf(counters) : 0,
+  pending: counters.is_cancelled ? 0 : countPending(counters),
+  cancelled: counters.is_cancelled ? countPending(counters) : 0,
   delivered: counters.delivered,
   opened: counters.opened,
   clicked: counters.clicked,
   bounced: counters.bounced,
   unsubscribed: counters.unsubscribed,
-  ...ratesOf(counters),
+  ...computeRates(counters),
   skipped: counters.skipped,
   complained: counters.complained,
   machine_opened: counters.machine_opened,
 })
 
 export function presentRecipient(row: ListedRecipient): z.input<typeof CampaignRecipient> {
-  const person = personOf(row)
+  const person = readPerson(row)
   return {
     id: row.user_id,
     user: { api_id: row.user_id, full_name: formatFullName(person), email: person.email },

@@ -13,12 +13,12 @@ import { viewCustomers } from '../../db/customers.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import type { RecipientRow } from '../../domain/campaigns/sender.ts'
 import type { RecipientPerson } from '../../domain/campaigns/sending-policy.ts'
-import { type Counters, noCounters } from '../../domain/campaigns/counters.ts'
+import { type Counters, zeroCounters } from '../../domain/campaigns/counters.ts'
 import { doesNotExist, type FieldError, invalid, notFound, parameterError } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import {
   type CampaignRow,
-  isMessageOf,
+  isMessageInScope,
   type ReadinessColumns,
   readinessFields,
   selectCampaigns,
@@ -26,8 +26,7 @@ import {
 import { segmentSummaryFields } from '../segments/index.ts'
 import type { CampaignFilters, CampaignOrdering, RecipientQuery } from './contract.ts'
 
-export type CampaignDetailRow = CampaignRow
-export type LoadedCampaign = CampaignDetailRow & { tenant: Tenant }
+export type LoadedCampaign = CampaignRow & { tenant: Tenant }
 
 const columns = getTableColumns(campaigns)
 const listColumns = { ...columns, ...segmentSummaryFields, edition_timezone: editions.timezone }
@@ -76,7 +75,7 @@ export async function findCampaign(ctx: Ctx, id: string): Promise<LoadedCampaign
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
-interface References {
+interface ReferencedIds {
   organization_id: string
   edition_id: string
   segment_id: string
@@ -84,10 +83,10 @@ interface References {
 }
 
 /**
- * The edition, segment and message of a campaign, in one statement. Only segments that the caller may see are found: one
- * of the whole organisation reaches people whom a role of an edition does not.
+ * Loads the edition, segment and message of a campaign. A caller with a role in an edition does not find segments of
+ * the whole organisation, which reach people of other editions.
  */
-export async function resolveReferences(ctx: Ctx, ids: References): Promise<ReadinessColumns> {
+export async function loadReferences(ctx: Ctx, ids: ReferencedIds): Promise<ReadinessColumns> {
   const isReferenced = and(
     eq(segments.id, ids.segment_id),
     eq(segments.organization_id, organizations.id),
@@ -100,7 +99,7 @@ export async function resolveReferences(ctx: Ctx, ids: References): Promise<Read
       .from(organizations)
       .leftJoin(editions, and(eq(editions.id, ids.edition_id), eq(editions.organization_id, organizations.id)))
       .leftJoin(segments, isReferenced)
-      .leftJoin(emailMessages, isMessageOf(sql`${ids.email_message_id}`, organizations.id, sql`${ids.edition_id}`))
+      .leftJoin(emailMessages, isMessageInScope(sql`${ids.email_message_id}`, organizations.id, sql`${ids.edition_id}`))
       .where(eq(organizations.id, ids.organization_id)),
   )
   if (!row) throw doesNotExist('organization_id')
@@ -110,40 +109,44 @@ export async function resolveReferences(ctx: Ctx, ids: References): Promise<Read
     ...(ids.email_message_id !== null && row.message_id === null ? doesNotExist('email_message_id').errors : []),
   ]
   if (missing.length) throw invalid(...missing)
-  const { edition: _edition, ...found } = row
-  // Nothing is missing, so the columns of the edition and the segment are there.
-  return found as ReadinessColumns
+  const { edition: _edition, ...references } = row
+  // Nothing is missing, so no column of the edition or the segment is null.
+  return references as ReadinessColumns
 }
 
-export interface CampaignNumbers extends Counters {
-  /** Pending recipients of a cancelled campaign are not tried any more. */
+export interface CampaignCounters extends Counters {
+  /** The pending recipients of a cancelled campaign are reported as cancelled. */
   is_cancelled: boolean
 }
 
-/** The counters of the campaign's object; a draft has no object yet. */
-export async function countersOf(ctx: Ctx, campaign: CampaignRow): Promise<CampaignNumbers> {
-  const counters = campaign.run === 0 ? null : await ctx.senders.of(campaign.id).snapshot()
-  return { ...(counters ?? noCounters), is_cancelled: campaign.status === 'cancelled' }
+/** Reads the counters of the campaign's Durable Object, which a draft does not have yet. */
+export async function loadCounters(ctx: Ctx, campaign: CampaignRow): Promise<CampaignCounters> {
+  const counters = campaign.run === 0 ? null : await ctx.senders.of(campaign.id).readSnapshot()
+  return { ...(counters ?? zeroCounters), is_cancelled: campaign.status === 'cancelled' }
 }
 
 export type ListedRecipient = RecipientRow & { is_cancelled: boolean }
 
-const noContact = { email: null, phone_number: null, first_name: '', last_name: '' }
+const emptyContact = { email: null, phone_number: null, first_name: '', last_name: '' }
 
 /**
- * Recipients with the contact that the caller's editions know of them. A campaign is sent to the organisation's address of
- * a customer, which an edition may not know. A provider's answer may contain the address that was used.
+ * Replaces the contacts of recipients by those that the caller's editions know. A campaign goes to the address that the
+ * organisation has of a customer, which an edition may not know. The provider's answer may quote that address.
  */
-async function showContacts(ctx: Ctx, campaign: CampaignRow, rows: readonly RecipientRow[]): Promise<RecipientRow[]> {
+async function replaceContacts(
+  ctx: Ctx,
+  campaign: CampaignRow,
+  rows: readonly RecipientRow[],
+): Promise<RecipientRow[]> {
   if (seesOrganization(ctx.caller, campaign.organization_id) || rows.length === 0) return [...rows]
-  const view = viewCustomers(ctx.caller)
+  const customers = viewCustomers(ctx.caller)
   const ids = rows.map(({ user_id }) => user_id)
   const people = await ctx.db.all(sql<RecipientPerson>`select users.id,
-      ${view.columns(['email', 'phone_number', 'first_name', 'last_name'])}
-    from users ${view.join} where ${inList(sql`users.id`, ids)}`)
+      ${customers.columns(['email', 'phone_number', 'first_name', 'last_name'])}
+    from users ${customers.join} where ${inList(sql`users.id`, ids)}`)
   const peopleById = new Map(people.map((person) => [person.id, person]))
   return rows.map((row) => {
-    const person = peopleById.get(row.user_id) ?? { ...noContact, id: row.user_id }
+    const person = peopleById.get(row.user_id) ?? { ...emptyContact, id: row.user_id }
     const address = (campaign.channel === 'email' ? person.email : person.phone_number) ?? ''
     const detail = address === row.address ? row.detail : ''
     return { ...row, address, person: JSON.stringify(person), detail }
@@ -154,7 +157,9 @@ async function showContacts(ctx: Ctx, campaign: CampaignRow, rows: readonly Reci
 function checkOrdering(ctx: Ctx, campaign: CampaignRow, ordering: RecipientQuery['ordering']): void {
   if (!ordering.some(({ name }) => name === 'address')) return
   if (seesOrganization(ctx.caller, campaign.organization_id)) return
-  throw invalid(parameterError('ordering', 'invalid_choice', 'Only roles of the organisation may order by address.'))
+  throw invalid(
+    parameterError('ordering', 'invalid_choice', 'Only members with a role in the organisation may sort by `address`.'),
+  )
 }
 
 export async function listRecipients(
@@ -166,11 +171,11 @@ export async function listRecipients(
   checkOrdering(ctx, campaign, ordering)
   const isCancelled = campaign.status === 'cancelled'
   // Recipients whom a cancelled campaign did not reach stay pending in its object.
-  const isNever = state !== undefined && (isCancelled ? state === 'pending' : state === 'cancelled')
-  const found =
-    campaign.run === 0 || isNever
+  const isImpossible = state !== undefined && (isCancelled ? state === 'pending' : state === 'cancelled')
+  const selected =
+    campaign.run === 0 || isImpossible
       ? { rows: [], count: 0, maxOffset: maxIndexedOffset }
-      : await ctx.senders.of(campaign.id).recipients({
+      : await ctx.senders.of(campaign.id).listRecipients({
           state: state === 'cancelled' ? 'pending' : state,
           reason,
           engagement,
@@ -178,8 +183,8 @@ export async function listRecipients(
           page,
         })
   const keyCount = ordering.length + 1
-  const recipients = buildPage<RecipientRow>(page, { ...found, keyCount })
-  const shown = await showContacts(ctx, campaign, recipients.rows)
-  const rows = shown.map((row) => ({ ...row, is_cancelled: isCancelled && row.state === 'pending' }))
+  const recipients = buildPage<RecipientRow>(page, { ...selected, keyCount })
+  const visibleRows = await replaceContacts(ctx, campaign, recipients.rows)
+  const rows = visibleRows.map((row) => ({ ...row, is_cancelled: isCancelled && row.state === 'pending' }))
   return { ...recipients, rows }
 }

@@ -1,13 +1,12 @@
-import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
-import { cancelCampaign } from './schedule/cancel.ts'
+import { mount, mountList } from '../../http/operations/mount.ts'
+import { createRouter } from '../../http/operations/mount.ts'
+import { findAuthorizedCampaign } from './checks.ts'
 import * as contract from './contract.ts'
 import { createCampaign } from './create.ts'
 import { deleteCampaign } from './delete.ts'
-import { findJudged } from './judge.ts'
 import { presentCampaign, presentCampaignItem, presentRecipient, presentStats } from './present.ts'
-import { countersOf, findCampaign, listCampaigns, listRecipients } from './queries.ts'
-import { scheduleCampaign } from './schedule/schedule.ts'
-import { retryFailed, sendCampaignNow } from './schedule/start.ts'
+import { loadCounters, findCampaign, listCampaigns, listRecipients } from './queries.ts'
+import { cancelCampaign, retryFailedRecipients, scheduleCampaign, sendCampaignNow } from './transitions.ts'
 import { updateCampaign } from './update.ts'
 
 export const campaigns = createRouter()
@@ -31,49 +30,49 @@ mount(campaigns, contract.getCampaign, {
 })
 
 mount(campaigns, contract.updateCampaign, {
-  load: (ctx, { id }) => findJudged(ctx, id),
+  load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
   handle: (ctx, { loaded, body }) => updateCampaign(ctx, loaded, body),
   present: presentCampaign,
 })
 
 mount(campaigns, contract.deleteCampaign, {
-  load: (ctx, { id }) => findJudged(ctx, id),
+  load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
   handle: (ctx, { loaded }) => deleteCampaign(ctx, loaded),
   represent: (loaded) => presentCampaign(loaded),
 })
 
 mount(campaigns, contract.scheduleCampaign, {
-  load: (ctx, { id }) => findJudged(ctx, id),
+  load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
   handle: (ctx, { loaded, body }) => scheduleCampaign(ctx, loaded, body.scheduled_at),
   present: presentCampaign,
 })
 
 mount(campaigns, contract.sendCampaignNow, {
-  load: (ctx, { id }) => findJudged(ctx, id),
+  load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
   handle: (ctx, { loaded }) => sendCampaignNow(ctx, loaded),
   present: presentCampaign,
 })
 
 mount(campaigns, contract.cancelCampaign, {
-  load: (ctx, { id }) => findJudged(ctx, id),
+  load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
   handle: (ctx, { loaded }) => cancelCampaign(ctx, loaded),
   present: presentCampaign,
 })
 
 mount(campaigns, contract.retryFailedCampaignRecipients, {
-  load: (ctx, { id }) => findJudged(ctx, id),
-  handle: (ctx, { loaded }) => retryFailed(ctx, loaded),
+  load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
+  handle: (ctx, { loaded }) => retryFailedRecipients(ctx, loaded),
   present: presentCampaign,
 })
 
 mount(campaigns, contract.getCampaignStats, {
   load: (ctx, { id }) => findCampaign(ctx, id),
-  handle: (ctx, { loaded }) => countersOf(ctx, loaded),
+  handle: (ctx, { loaded }) => loadCounters(ctx, loaded),
   present: presentStats,
 })
 
 mountList(campaigns, contract.listCampaignRecipients, {
-  load: (ctx, { id }) => findJudged(ctx, id),
+  load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
   list: (ctx, { loaded, query, page }) => listRecipients(ctx, loaded, page, query),
   present: presentRecipient,
 })

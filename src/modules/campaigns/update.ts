@@ -5,28 +5,28 @@ import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import { isEditable } from '../../domain/campaigns/lifecycle.ts'
 import { buildSearchText } from '../../domain/text/fold.ts'
 import { openEditions } from '../editions/index.ts'
-import type { UpdateCampaignInput } from './campaign-contract.ts'
-import { smsColumns } from './create.ts'
-import { checkSegmentRole, messageStays, segmentStays } from './judge.ts'
-import { type CampaignDetailRow, type LoadedCampaign, resolveReferences } from './queries.ts'
-import { checkReady, invalidTransition } from './refusals.ts'
+import type { UpdateCampaignInput } from './contract.ts'
+import { buildSmsColumns } from './create.ts'
+import { checkReady, checkSegmentRole, guardMessage, guardSegment, invalidTransition } from './checks.ts'
+import type { CampaignRow } from './delivery/campaign-row.ts'
+import { type LoadedCampaign, loadReferences } from './queries.ts'
 
 type CampaignChanges = Partial<
-  Pick<CampaignDetailRow, 'name' | 'search' | 'segment_id' | 'channel' | 'email_message_id' | 'sms_body' | 'sms_sizes'>
+  Pick<CampaignRow, 'name' | 'search' | 'segment_id' | 'channel' | 'email_message_id' | 'sms_body' | 'sms_sizes'>
 >
 
-/** A change of the channel drops the content of the previous channel. */
-function changesOf(campaign: CampaignDetailRow, input: UpdateCampaignInput): CampaignChanges {
+/** Builds the changed columns. A change of the channel drops the content of the previous channel. */
+function buildChanges(campaign: CampaignRow, input: UpdateCampaignInput): CampaignChanges {
   const { name, segment_id, channel, email_message_id, sms_body } = input
-  const changed = channel !== undefined && channel !== campaign.channel ? channel : null
+  const newChannel = channel !== undefined && channel !== campaign.channel ? channel : null
   return {
     ...(name === undefined ? {} : { name, search: buildSearchText(name) }),
     ...(segment_id === undefined ? {} : { segment_id }),
-    ...(changed === 'sms' ? { email_message_id: null } : {}),
-    ...(changed === 'email' ? smsColumns({}) : {}),
+    ...(newChannel === 'sms' ? { email_message_id: null } : {}),
+    ...(newChannel === 'email' ? buildSmsColumns({}) : {}),
     ...(channel === undefined ? {} : { channel }),
     ...(email_message_id === undefined ? {} : { email_message_id }),
-    ...(sms_body === undefined ? {} : smsColumns(sms_body)),
+    ...(sms_body === undefined ? {} : buildSmsColumns(sms_body)),
   }
 }
 
@@ -34,24 +34,25 @@ export async function updateCampaign(
   ctx: Ctx,
   campaign: LoadedCampaign,
   input: UpdateCampaignInput,
-): Promise<CampaignDetailRow> {
+): Promise<CampaignRow> {
   if (!isEditable(campaign.status)) throw invalidTransition(campaign.status, 'changed')
-  const changes = changesOf(campaign, input)
-  // Sizes follow from the texts, so alone they are no change, unless there are none yet.
-  const { sms_sizes, ...texts } = changes
-  const asked = campaign.sms_sizes === null && !isEmpty(sms_sizes ?? {}) ? changes : texts
-  if (isEmpty(pickChanges<CampaignDetailRow>(campaign, asked)))
+  const changes = buildChanges(campaign, input)
+  // Sizes follow from the texts, so they are a change of their own only when they were never measured.
+  const { sms_sizes, ...changesWithoutSizes } = changes
+  const isFirstMeasured = campaign.sms_sizes === null && !isEmpty(sms_sizes ?? {})
+  if (isEmpty(pickChanges<CampaignRow>(campaign, isFirstMeasured ? changes : changesWithoutSizes)))
     return commit(ctx, campaign, openEditions(campaign.edition_id))
-  const after = { ...campaign, ...changes, modified_at: ctx.now(), version: campaign.version + 1 }
-  const isMoved = after.segment_id !== campaign.segment_id || after.email_message_id !== campaign.email_message_id
-  if (isMoved) Object.assign(after, await resolveReferences(ctx, after))
-  checkSegmentRole(ctx, after)
-  if (campaign.status === 'scheduled') checkReady(ctx, after)
-  return commit(ctx, after, [
+  const updated = { ...campaign, ...changes, modified_at: ctx.now(), version: campaign.version + 1 }
+  const hasNewReferences =
+    updated.segment_id !== campaign.segment_id || updated.email_message_id !== campaign.email_message_id
+  if (hasNewReferences) Object.assign(updated, await loadReferences(ctx, updated))
+  checkSegmentRole(ctx, updated)
+  if (campaign.status === 'scheduled') checkReady(ctx, updated)
+  return commit(ctx, updated, [
     ...openEditions(campaign.edition_id),
-    ...segmentStays(ctx, campaign),
-    ...(after.segment_id === campaign.segment_id ? [] : segmentStays(ctx, after)),
-    ...(campaign.status === 'scheduled' ? messageStays(after) : []),
-    ...updateVersion(campaigns, campaign, { ...changes, modified_at: after.modified_at }),
+    ...guardSegment(ctx, campaign),
+    ...(updated.segment_id === campaign.segment_id ? [] : guardSegment(ctx, updated)),
+    ...(campaign.status === 'scheduled' ? guardMessage(updated) : []),
+    ...updateVersion(campaigns, campaign, { ...changes, modified_at: updated.modified_at }),
   ])
 }

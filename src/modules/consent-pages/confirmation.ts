@@ -1,51 +1,51 @@
 import { retryLostRaces } from '../../db/commit.ts'
 import type { JobCtx } from '../../context.ts'
 import { mintPreferencesToken, readConfirmationToken } from '../../domain/consents/consent-tokens.ts'
-import { stateOf } from '../../domain/consents/consents.ts'
-import { type Language, languages } from '../../domain/languages.ts'
-import { findVersion, type PersonAnswer, answersOfPerson } from '../consents/index.ts'
-import type { Confirmable } from './page.ts'
+import { getAnswerState } from '../../domain/consents/consents.ts'
+import type { Language } from '../../domain/languages.ts'
+import { findVersion, type PersonAnswer, listPersonAnswers } from '../consents/index.ts'
+import type { Confirmation } from './page.ts'
 import { findPerson, type LinkedPerson } from './person.ts'
-import { commitAnswers, decide, type Visit } from './record.ts'
-import { wordingIn } from './shown.ts'
+import { commitAnswers, decidePersonAnswer, type Visit } from './commit-answers.ts'
+import { chooseWording } from './page-consent.ts'
 
 const confirmationSource = 'confirmation_link'
 
-/** An answer that waits for its confirmation, or has it by this very link. */
-interface FoundAnswer {
+/** An answer that waits for its confirmation, or that this very link has confirmed. */
+interface ConfirmableAnswer {
   person: LinkedPerson
   answer: PersonAnswer & { before: NonNullable<PersonAnswer['before']> }
   is_confirmed: boolean
 }
 
-/** Null for a link that confirms nothing: forged, expired, answered otherwise since, or of an inactive consent. */
-async function findAnswer(job: JobCtx, token: string): Promise<FoundAnswer | null> {
+/** Returns null for a link that is forged or expired, or whose consent is inactive or was answered otherwise since. */
+async function findConfirmableAnswer(job: JobCtx, token: string): Promise<ConfirmableAnswer | null> {
   const target = readConfirmationToken(job.config.linkSigningKey, token)
   const person = target && (await findPerson(job, target))
   if (!target || !person) return null
-  const [answer] = await answersOfPerson(job, person, [target.consent_id])
+  const [answer] = await listPersonAnswers(job, person, [target.consent_id])
   const before = answer?.before
   if (!answer || !before) return null
   const { definition, edition } = answer
-  const state = stateOf(before, job.now())
+  const state = getAnswerState(before, job.now())
   const is_confirmed = state === 'given' && before.number === target.number + 1 && before.method === 'double_opt_in'
   const isWaiting = state === 'pending' && before.number === target.number
-  const isAsked = definition.is_active && !edition?.is_archived
-  if (!is_confirmed && !(isWaiting && isAsked)) return null
+  const isOpen = definition.is_active && !edition?.is_archived
+  if (!is_confirmed && !(isWaiting && isOpen)) return null
   return { person, answer: { ...answer, before }, is_confirmed }
 }
 
-/** The content of the page, in the language of the message unless another is requested. */
-async function confirmableOf(
+/** Builds the page in the requested language, or in the language of the message. */
+async function buildConfirmation(
   job: JobCtx,
-  { person, answer, is_confirmed }: FoundAnswer,
-  asked: Language | null,
-): Promise<Confirmable | null> {
+  { person, answer, is_confirmed }: ConfirmableAnswer,
+  requestedLanguage: Language | null,
+): Promise<Confirmation | null> {
   const { definition, edition, before } = answer
   const version = await findVersion(job, before)
   if (!version) return null
-  const language = asked ?? languages.find((one) => one === before.language) ?? 'en'
-  const wording = wordingIn({ ...version, name: definition.name }, language, edition?.default_language ?? 'en')
+  const language = requestedLanguage ?? before.language
+  const wording = chooseWording({ ...version, name: definition.name }, language, edition?.default_language ?? 'en')
   const token = mintPreferencesToken(job.config.linkSigningKey, {
     ...person,
     user_id: person.id,
@@ -60,27 +60,35 @@ async function confirmableOf(
   }
 }
 
-export async function confirmationOf(job: JobCtx, token: string, asked: Language | null): Promise<Confirmable | null> {
-  const found = await findAnswer(job, token)
-  return found && confirmableOf(job, found, asked)
-}
-
-/** Gives the pending consent, to the wording that the person was shown. Doing it again changes nothing. */
-export async function confirm(
+export async function loadConfirmation(
   job: JobCtx,
   token: string,
-  { asked, visit }: { asked: Language | null; visit: Visit },
-): Promise<Confirmable | null> {
+  language: Language | null,
+): Promise<Confirmation | null> {
+  const confirmable = await findConfirmableAnswer(job, token)
+  return confirmable && buildConfirmation(job, confirmable, language)
+}
+
+/** Gives the pending consent to the wording that the person saw. A second call changes nothing. */
+export async function confirmAnswer(
+  job: JobCtx,
+  token: string,
+  { language, visit }: { language: Language | null; visit: Visit },
+): Promise<Confirmation | null> {
   await retryLostRaces(async () => {
-    const found = await findAnswer(job, token)
-    if (!found || found.is_confirmed) return
-    const { person, answer } = found
+    const confirmable = await findConfirmableAnswer(job, token)
+    if (!confirmable || confirmable.is_confirmed) return
+    const { person, answer } = confirmable
     const { before, definition } = answer
-    const shown = { ...definition, wording_version: before.consent_version, content_hash: before.content_hash }
-    const outcome = await decide(
+    const answeredDefinition = {
+      ...definition,
+      wording_version: before.consent_version,
+      content_hash: before.content_hash,
+    }
+    const outcome = await decidePersonAnswer(
       job,
       person,
-      { ...answer, definition: shown },
+      { ...answer, definition: answeredDefinition },
       {
         status: 'given',
         at: job.now(),
@@ -94,5 +102,5 @@ export async function confirm(
     )
     if (outcome.decision.kind === 'changed') await commitAnswers(job, { person, visit }, [answer], [outcome])
   })
-  return confirmationOf(job, token, asked)
+  return loadConfirmation(job, token, language)
 }

@@ -3,33 +3,32 @@ import { dateText } from '../../domain/email/messages/dates.ts'
 import { isSafeAddress } from '../../domain/email/blocks/urls.ts'
 import { toBcp47, type Language, languages } from '../../domain/languages.ts'
 import { isDeadAddress } from '../../domain/messaging/suppressions.ts'
-import { ownNames, pageWords, type ShownStatus } from './words.ts'
+import { languageNames, pageWords, type PageStatus } from './words.ts'
 
-/** A page as language, title and content. The routes add the frame. */
+/** The language, title and content of a page. The routes add the frame. */
 export interface LinkPage {
   language: string
   title: string
   content: ReturnType<typeof html>
 }
 
-/** A consent as the person sees it. */
-export interface ShownConsent {
+/** A consent as the page shows it to the person. */
+export interface PageConsent {
   id: string
   /** Null for a consent of the whole organisation. */
   edition_name: string | null
-  /** The version of the shown wording. */
   wording_version: number
   title: string
   text: string
   link_url: string
-  /** The language that title and text are in. */
+  /** The language of title and text. */
   language: Language
-  status: ShownStatus
+  status: PageStatus
   /** When the answer got this status. */
   since: number | null
   until: number | null
-  /** Whether the person can change it here. */
-  is_open: boolean
+  /** Whether the person can change the answer on the page. */
+  is_changeable: boolean
 }
 
 export interface Preferences {
@@ -38,32 +37,34 @@ export interface Preferences {
   address: string
   /** Why marketing does not go to the address. */
   suppression: string | null
-  consents: readonly ShownConsent[]
+  consents: readonly PageConsent[]
 }
 
 export type FormOutcome = 'saved' | 'unchanged' | 'stale'
 
 const zone = 'UTC'
 
-const titleId = (index: number): string => `consent-${index}`
+const buildTitleId = (index: number): string => `consent-${index}`
 
-/** A consent as the page showed it, in a field of the form: `<id> <version of the wording> <1 where it was given>`. */
-const shownValue = ({ id, wording_version, status }: ShownConsent): string =>
+/**
+ * Formats a field of the form that says what the page showed: `<id> <version of the wording> <1 when given, else 0>`.
+ */
+const formatShownValue = ({ id, wording_version, status }: PageConsent): string =>
   `${id} ${wording_version} ${status === 'given' ? 1 : 0}`
 
-export function shownIn(value: string): { id: string; wording_version: number; wasGiven: boolean } | null {
+export function parseShownValue(value: string): { id: string; wording_version: number; wasGiven: boolean } | null {
   const [, id = '', version, given] = /^(\w{1,40}) (\d{1,9}) ([01])$/.exec(value) ?? []
   return version === undefined ? null : { id, wording_version: Number(version), wasGiven: given === '1' }
 }
 
-function statusText({ status, since, until }: ShownConsent, language: Language): string {
+function describeStatus({ status, since, until }: PageConsent, language: Language): string {
   const words = pageWords[language]
-  const day = (at: number | null) => dateText(at, language, zone, 'day')
-  const ends = status === 'given' && until !== null ? ` ${words.until(day(until))}` : ''
-  return words.status[status](day(since)) + ends
+  const formatDay = (at: number | null) => dateText(at, language, zone, 'day')
+  const validity = status === 'given' && until !== null ? ` ${words.until(formatDay(until))}` : ''
+  return words.status[status](formatDay(since)) + validity
 }
 
-const lines = (text: string) =>
+const renderLines = (text: string) =>
   text
     .split(/\n+/)
     .filter((line) => line.trim())
@@ -72,34 +73,34 @@ const lines = (text: string) =>
 /** Longer texts are collapsed, so that a page with many consents stays readable. */
 const maxOpenLength = 600
 
-function wordingOf(
-  { text, link_url, language: own }: Pick<ShownConsent, 'text' | 'link_url' | 'language'>,
+function renderWording(
+  { text, link_url, language: textLanguage }: Pick<PageConsent, 'text' | 'link_url' | 'language'>,
   language: Language,
 ) {
   const words = pageWords[language]
   const link = isSafeAddress(link_url)
     ? html`<p><a href="${link_url}" rel="noopener noreferrer nofollow">${words.more}</a></p>`
     : ''
-  const whole = html`<div lang="${toBcp47(own)}">${lines(text)}</div>`
-  const folded = html`<details>
+  const fullText = html`<div lang="${toBcp47(textLanguage)}">${renderLines(text)}</div>`
+  const collapsedText = html`<details>
     <summary>${words.wording}</summary>
-    ${whole}
+    ${fullText}
   </details>`
-  return html`${text.length > maxOpenLength ? folded : whole}${link}`
+  return html`${text.length > maxOpenLength ? collapsedText : fullText}${link}`
 }
 
-function consentCard(consent: ShownConsent, index: number, language: Language) {
+function renderConsent(consent: PageConsent, index: number, language: Language) {
   const words = pageWords[language]
-  const own = toBcp47(consent.language)
-  const stands = html`<small class="soft" id="${titleId(index)}-state"
-    >${consent.edition_name === null ? '' : `${consent.edition_name}. `}${statusText(consent, language)}</small
+  const consentLanguage = toBcp47(consent.language)
+  const state = html`<small class="soft" id="${buildTitleId(index)}-state"
+    >${consent.edition_name === null ? '' : `${consent.edition_name}. `}${describeStatus(consent, language)}</small
   >`
-  if (!consent.is_open)
-    return html`<section class="card" aria-labelledby="${titleId(index)}">
-      <h2 id="${titleId(index)}" lang="${own}">${consent.title}</h2>
-      <p>${stands}</p>
+  if (!consent.is_changeable)
+    return html`<section class="card" aria-labelledby="${buildTitleId(index)}">
+      <h2 id="${buildTitleId(index)}" lang="${consentLanguage}">${consent.title}</h2>
+      <p>${state}</p>
       <p class="soft"><small>${words.fixed}</small></p>
-      ${wordingOf(consent, language)}
+      ${renderWording(consent, language)}
     </section>`
   const checked = consent.status === 'given' ? html` checked` : ''
   return html`<section class="card">
@@ -108,70 +109,70 @@ function consentCard(consent: ShownConsent, index: number, language: Language) {
         type="checkbox"
         name="given"
         value="${consent.id}"
-        aria-describedby="${titleId(index)}-state"
+        aria-describedby="${buildTitleId(index)}-state"
         ${checked}
-      /><strong lang="${own}">${consent.title}</strong></label
+      /><strong lang="${consentLanguage}">${consent.title}</strong></label
     >
-    <input type="hidden" name="shown" value="${shownValue(consent)}" />
-    <p>${stands}</p>
-    ${wordingOf(consent, language)}
+    <input type="hidden" name="shown" value="${formatShownValue(consent)}" />
+    <p>${state}</p>
+    ${renderWording(consent, language)}
   </section>`
 }
 
-const languageLinks = (language: Language) =>
+const renderLanguageLinks = (language: Language) =>
   html`<nav class="languages" aria-label="${pageWords[language].languages}">
     ${languages.map((one) =>
       one === language
-        ? html`<span aria-current="true" lang="${toBcp47(one)}">${ownNames[one]}</span>`
-        : html`<a href="?language=${one}" lang="${toBcp47(one)}" hreflang="${toBcp47(one)}">${ownNames[one]}</a>`,
+        ? html`<span aria-current="true" lang="${toBcp47(one)}">${languageNames[one]}</span>`
+        : html`<a href="?language=${one}" lang="${toBcp47(one)}" hreflang="${toBcp47(one)}">${languageNames[one]}</a>`,
     )}
   </nav>`
 
-function suppressionNotice({ suppression, address, language }: Preferences) {
+function renderSuppressionNotice({ suppression, address, language }: Preferences) {
   if (suppression === null) return ''
   const words = pageWords[language]
   const isFinal = isDeadAddress(suppression) || suppression === 'complaint'
   return html`<p class="notice">${isFinal ? words.unreachable(address) : words.unsubscribed(address)}</p>`
 }
 
-function outcomeNotice(outcome: FormOutcome | undefined, language: Language) {
+function renderOutcomeNotice(outcome: FormOutcome | undefined, language: Language) {
   if (!outcome) return ''
   return html`<p class="notice" role="${outcome === 'stale' ? 'alert' : 'status'}">${pageWords[language][outcome]}</p>`
 }
 
-/** All consents that a person has given or can give, in one form. */
-export function preferencesPage(preferences: Preferences, outcome?: FormOutcome): LinkPage {
+/** Renders a form with all consents that the person has given or can give. */
+export function renderPreferencesPage(preferences: Preferences, outcome?: FormOutcome): LinkPage {
   const { language, organization_name, address, consents } = preferences
   const words = pageWords[language]
-  const cards = consents.map((consent, index) => consentCard(consent, index, language))
-  const save = consents.some(({ is_open }) => is_open) ? html`<button>${words.save}</button>` : ''
+  const cards = consents.map((consent, index) => renderConsent(consent, index, language))
+  const save = consents.some(({ is_changeable }) => is_changeable) ? html`<button>${words.save}</button>` : ''
   const content = html`<h1>${words.title}</h1>
-    ${outcomeNotice(outcome, language)}
+    ${renderOutcomeNotice(outcome, language)}
     <p>${words.intro(organization_name, address)}</p>
-    ${suppressionNotice(preferences)}
+    ${renderSuppressionNotice(preferences)}
     ${consents.length ? html`<form method="post">${cards}${save}</form>` : html`<p>${words.nothing}</p>`}
     <p class="soft"><small>${words.stays}</small></p>
-    ${languageLinks(language)}`
+    ${renderLanguageLinks(language)}`
   return { language: toBcp47(language), title: words.title, content }
 }
 
-export interface Confirmable {
+export interface Confirmation {
   language: Language
   organization_name: string
-  consent: Pick<ShownConsent, 'title' | 'text' | 'link_url' | 'language'>
+  consent: Pick<PageConsent, 'title' | 'text' | 'link_url' | 'language'>
   is_confirmed: boolean
   /** The link to the page with all consents. */
   preferences: string
 }
 
-/** One answer that the person has yet to confirm. */
-export function confirmationPage({
+/** Renders the page on which the person confirms one answer. */
+export function renderConfirmationPage({
   language,
   organization_name,
   consent,
   is_confirmed,
   preferences,
-}: Confirmable): LinkPage {
+}: Confirmation): LinkPage {
   const words = pageWords[language]
   const content = html`<h1>${words.confirmTitle}</h1>
     ${
@@ -181,18 +182,18 @@ export function confirmationPage({
     }
     <section class="card">
       <h2 lang="${toBcp47(consent.language)}">${consent.title}</h2>
-      ${wordingOf(consent, language)}
+      ${renderWording(consent, language)}
     </section>
     ${is_confirmed ? '' : html`<form method="post"><button name="confirm" value="1">${words.confirm}</button></form>`}
     <p><a href="${preferences}">${words.all}</a></p>
-    ${languageLinks(language)}`
+    ${renderLanguageLinks(language)}`
   return { language: toBcp47(language), title: words.confirmTitle, content }
 }
 
-/** The same page for every invalid link. */
-export const unknownPage = (): LinkPage => ({
+/** Renders the page of every invalid link. */
+export const renderInvalidLinkPage = (): LinkPage => ({
   language: 'en',
   title: 'Not found',
   content: html`<h1>Not found</h1>
-    <p>This link is not complete, it is too old, or it was never made.</p>`,
+    <p>This link is incomplete or has expired, or it never existed.</p>`,
 })

@@ -3,16 +3,16 @@ import type { JobCtx } from '../../context.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { users } from '../../db/schema/users.ts'
 import { fromJson, select } from '../../db/select.ts'
-import { type LinkAddress, taggedAddress } from '../../domain/consents/consent-tokens.ts'
+import { type LinkAddress, findTaggedAddress } from '../../domain/consents/consent-tokens.ts'
 
-/** The person of a link, and the address that it was sent to. */
+/** The person that a link belongs to, and the address that it was sent to. */
 export interface LinkedPerson extends LinkAddress {
   id: string
   organization_name: string
   locale: string
 }
 
-/** Each address that the person is known by, with its channel. */
+/** Every address that the organisation or one of its editions has of the person, with the channel. */
 const knownAddresses = fromJson<[LinkAddress['channel'], string][]>(sql`(
   select json_group_array(json_array(channel, address)) from (
     select 'email' as channel, users.email as address where users.email is not null
@@ -21,14 +21,14 @@ const knownAddresses = fromJson<[LinkAddress['channel'], string][]>(sql`(
     union select 'sms', phone_number from edition_customers where user_seq = users.seq and phone_number is not null))`)
 
 /**
- * The person of a link, while the address that it was sent to is still theirs: the customer's own, or one that an edition
- * was given. Null for a person who was deleted or erased, or has another address by now.
+ * Finds the person of a link while the address that it was sent to is still theirs. Returns null for a person who was
+ * deleted or erased, or has another address now.
  */
 export async function findPerson(
   job: Pick<JobCtx, 'db' | 'config'>,
   { user_id, tag }: { user_id: string; tag: Uint8Array },
 ): Promise<LinkedPerson | null> {
-  const found = await job.db.first(
+  const row = await job.db.first(
     select({
       organization_id: users.organization_id,
       organization_name: organizations.name,
@@ -39,9 +39,9 @@ export async function findPerson(
       .innerJoin(organizations, eq(organizations.id, users.organization_id))
       .where(and(eq(users.id, user_id), isNull(users.erased_at))),
   )
-  if (!found) return null
-  const { organization_id, organization_name, locale } = found
-  const addresses = found.addresses.map(([channel, address]): LinkAddress => ({ organization_id, channel, address }))
-  const address = taggedAddress(job.config.linkSigningKey, tag, addresses)
+  if (!row) return null
+  const { organization_id, organization_name, locale } = row
+  const addresses = row.addresses.map(([channel, address]): LinkAddress => ({ organization_id, channel, address }))
+  const address = findTaggedAddress(job.config.linkSigningKey, tag, addresses)
   return address && { ...address, id: user_id, organization_name, locale }
 }

@@ -2,31 +2,31 @@ import { retryLostRaces } from '../../db/commit.ts'
 import type { JobCtx } from '../../context.ts'
 import { readPreferencesToken } from '../../domain/consents/consent-tokens.ts'
 import type { Language } from '../../domain/languages.ts'
-import { type DecidedAnswer, answersOfPerson, type PersonAnswer } from '../consents/index.ts'
-import { suppressionReasonOf } from '../suppressions/index.ts'
-import { type FormOutcome, type Preferences, type ShownConsent, shownIn } from './page.ts'
+import { type DecidedAnswer, listPersonAnswers, type PersonAnswer } from '../consents/index.ts'
+import { findSuppressionReason } from '../suppressions/index.ts'
+import { type FormOutcome, type Preferences, type PageConsent, parseShownValue } from './page.ts'
 import { findPerson, type LinkedPerson } from './person.ts'
-import { commitAnswers, decide, type Visit } from './record.ts'
-import { shownConsent } from './shown.ts'
+import { commitAnswers, decidePersonAnswer, type Visit } from './commit-answers.ts'
+import { toPageConsent } from './page-consent.ts'
 
 const preferencesSource = 'preferences_page'
 
-/** The person of a link; null for a link that is forged, too old, or was sent to an address that is no longer theirs. */
-export async function personOfLink(job: JobCtx, token: string): Promise<LinkedPerson | null> {
+/** Returns null for a link that is forged or expired, or was sent to an address that the person no longer has. */
+export async function findLinkedPerson(job: JobCtx, token: string): Promise<LinkedPerson | null> {
   const target = readPreferencesToken(job.config.linkSigningKey, token, job.now())
   return target && findPerson(job, target)
 }
 
-const shownOf = (answers: readonly PersonAnswer[], language: Language, now: number): ShownConsent[] =>
-  answers.flatMap((answer) => shownConsent(answer, language, now) ?? [])
+const listPageConsents = (answers: readonly PersonAnswer[], language: Language, now: number): PageConsent[] =>
+  answers.flatMap((answer) => toPageConsent(answer, language, now) ?? [])
 
-export async function preferencesOf(job: JobCtx, person: LinkedPerson, language: Language): Promise<Preferences> {
-  const [answers, suppression] = await Promise.all([answersOfPerson(job, person), suppressionReasonOf(job, person)])
+export async function loadPreferences(job: JobCtx, person: LinkedPerson, language: Language): Promise<Preferences> {
+  const [answers, suppression] = await Promise.all([listPersonAnswers(job, person), findSuppressionReason(job, person)])
   const { organization_name, address } = person
-  return { language, organization_name, address, suppression, consents: shownOf(answers, language, job.now()) }
+  return { language, organization_name, address, suppression, consents: listPageConsents(answers, language, job.now()) }
 }
 
-/** The sent form of the page. */
+/** The submitted form of the page. */
 export interface SentForm {
   shown: readonly string[]
   given: readonly string[]
@@ -38,19 +38,21 @@ interface Choice {
 }
 
 /**
- * The changes that the person made on the page. Null when the page has changed since: a form that changes a consent which
- * the page does not have, or that agrees to a wording which has changed, saves nothing.
+ * Parses the changes that the person made on the page. Returns null when the page is out of date: the form changes a
+ * consent that the page no longer has, or agrees to a wording that has changed since.
  */
-function choicesIn({ shown, given }: SentForm, consents: readonly ShownConsent[]): Choice[] | null {
-  const open = new Map(consents.filter(({ is_open }) => is_open).map((consent) => [consent.id, consent]))
-  const sent = new Map(shown.flatMap((value) => shownIn(value) ?? []).map((one) => [one.id, one]))
-  if (sent.size !== shown.length || given.some((id) => !sent.has(id))) return null
-  const changed = [...sent.values()].filter(({ id, wasGiven }) => wasGiven !== given.includes(id))
+function parseChoices({ shown, given }: SentForm, consents: readonly PageConsent[]): Choice[] | null {
+  const changeable = new Map(
+    consents.filter(({ is_changeable }) => is_changeable).map((consent) => [consent.id, consent]),
+  )
+  const fields = new Map(shown.flatMap((value) => parseShownValue(value) ?? []).map((field) => [field.id, field]))
+  if (fields.size !== shown.length || given.some((id) => !fields.has(id))) return null
+  const changed = [...fields.values()].filter(({ id, wasGiven }) => wasGiven !== given.includes(id))
   const choices = changed.map(({ id, wording_version }): Choice | null => {
-    const consent = open.get(id)
+    const consent = changeable.get(id)
     const isWanted = given.includes(id)
-    const isSame = consent?.wording_version === wording_version
-    return consent && (isSame || !isWanted) ? { id, isWanted } : null
+    const hasSameWording = consent?.wording_version === wording_version
+    return consent && (hasSameWording || !isWanted) ? { id, isWanted } : null
   })
   return choices.every((choice) => choice !== null) ? choices : null
 }
@@ -62,20 +64,20 @@ interface PreferencesRequest {
   visit: Visit
 }
 
-async function attempt(job: JobCtx, { person, language, form, visit }: PreferencesRequest): Promise<FormOutcome> {
-  const answers = await answersOfPerson(job, person)
+async function trySave(job: JobCtx, { person, language, form, visit }: PreferencesRequest): Promise<FormOutcome> {
+  const answers = await listPersonAnswers(job, person)
   const now = job.now()
-  const consents = shownOf(answers, language, now)
-  const choices = choicesIn(form, consents)
+  const consents = listPageConsents(answers, language, now)
+  const choices = parseChoices(form, consents)
   if (!choices) return 'stale'
-  const made: DecidedAnswer[] = []
+  const decided: DecidedAnswer[] = []
   for (const { id, isWanted } of choices) {
     const answer = answers.find(({ definition }) => definition.id === id)
-    const consent = consents.find((one) => one.id === id)
+    const consent = consents.find((candidate) => candidate.id === id)
     if (!answer || !consent) return 'stale'
-    // Not given and not chosen: the consent was answered elsewhere meanwhile.
+    // The person withdraws a consent that is no longer given: it was answered elsewhere meanwhile.
     if (!isWanted && consent.status !== 'given') continue
-    const outcome = await decide(job, person, answer, {
+    const outcome = await decidePersonAnswer(job, person, answer, {
       status: isWanted ? 'given' : 'withdrawn',
       at: now,
       method: 'checkbox',
@@ -85,13 +87,13 @@ async function attempt(job: JobCtx, { person, language, form, visit }: Preferenc
       evidence: visit.evidence,
     })
     if (outcome.decision.kind === 'refused') return 'stale'
-    if (outcome.decision.kind === 'changed') made.push(outcome)
+    if (outcome.decision.kind === 'changed') decided.push(outcome)
   }
-  if (made.length === 0) return 'unchanged'
-  await commitAnswers(job, { person, visit }, answers, made)
+  if (decided.length === 0) return 'unchanged'
+  await commitAnswers(job, { person, visit }, answers, decided)
   return 'saved'
 }
 
-/** Saves what was changed on the page: all of it, or nothing. Sent again, the same form changes nothing. */
+/** Saves all changes of the form, or none of them. Submitting the same form again changes nothing. */
 export const savePreferences = (job: JobCtx, request: PreferencesRequest): Promise<FormOutcome> =>
-  retryLostRaces(() => attempt(job, request))
+  retryLostRaces(() => trySave(job, request))

@@ -3,24 +3,24 @@ import { readBody } from '../../http/requests/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { formPage, formPolicy, linkHeaders } from '../../http/pages/html-page.ts'
 import { readNetworkPrefix, limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
-import { languageIn } from './language.ts'
-import { confirm, confirmationOf } from './confirmation.ts'
-import { confirmationPage, type LinkPage, preferencesPage, unknownPage } from './page.ts'
-import { personOfLink, preferencesOf, savePreferences, type SentForm } from './preferences.ts'
-import type { Visit } from './record.ts'
+import { confirmAnswer, loadConfirmation } from './confirmation.ts'
+import { renderConfirmationPage, type LinkPage, renderPreferencesPage, renderInvalidLinkPage } from './page.ts'
+import { findLinkedPerson, loadPreferences, savePreferences, type SentForm } from './preferences.ts'
+import type { Visit } from './commit-answers.ts'
+import { choosePageLanguage, parsePageLanguage } from './words.ts'
 
-type PageJob = Parameters<typeof personOfLink>[0]
+type PageJob = Parameters<typeof findLinkedPerson>[0]
 type Status = 200 | 404 | 409
 
-/** Room for the boxes of all consents that a page shows. */
+/** A page has many consents, and its form has a checkbox for each. */
 const maxFormBytes = 65_536
 const maxAgentLength = 200
 
-async function answer(c: AppContext, page: LinkPage, status: Status = 200): Promise<Response> {
+async function respond(c: AppContext, page: LinkPage, status: Status = 200): Promise<Response> {
   return c.html(formPage(page), status, { 'content-security-policy': await formPolicy() })
 }
 
-const visitOf = (c: AppContext): Visit => {
+const readVisit = (c: AppContext): Visit => {
   const ip_prefix = readNetworkPrefix(c)
   const agent = c.req.header('user-agent')
   return {
@@ -29,49 +29,55 @@ const visitOf = (c: AppContext): Visit => {
   }
 }
 
-async function formOf(c: AppContext): Promise<SentForm> {
-  const body = new URLSearchParams(new TextDecoder().decode(await readBody(c, maxFormBytes)))
-  return { shown: body.getAll('shown'), given: body.getAll('given') }
+async function readForm(c: AppContext): Promise<SentForm> {
+  const form = new URLSearchParams(new TextDecoder().decode(await readBody(c, maxFormBytes)))
+  return { shown: form.getAll('shown'), given: form.getAll('given') }
 }
 
-/** Pages on which people see and answer consents, by links that only they were sent. */
+/** The pages on which people read and answer their consents. Their links are sent to the person alone. */
 export function consentPages(open: (c: AppContext) => PageJob): Hono<AppEnv> {
   const routes = new Hono<AppEnv>({ strict: false })
 
   routes.use('/consents/*', linkHeaders(), limitLinks())
 
-  // Programs look at every link, so looking changes nothing.
+  // Virus scanners open every link of a message, so GET changes nothing.
   routes.get('/consents/confirm/:token', async (c) => {
-    const found = await confirmationOf(open(c), c.req.param('token'), languageIn(c.req.query('language')))
-    return found ? answer(c, confirmationPage(found)) : answer(c, unknownPage(), 404)
+    const confirmation = await loadConfirmation(
+      open(c),
+      c.req.param('token'),
+      parsePageLanguage(c.req.query('language')),
+    )
+    return confirmation ? respond(c, renderConfirmationPage(confirmation)) : respond(c, renderInvalidLinkPage(), 404)
   })
 
   routes.post('/consents/confirm/:token', async (c) => {
     const token = c.req.param('token')
     await limitConfirmations(c, token)
-    const asked = languageIn(c.req.query('language'))
-    const found = await confirm(open(c), token, { asked, visit: visitOf(c) })
-    return found ? answer(c, confirmationPage(found)) : answer(c, unknownPage(), 404)
+    const confirmation = await confirmAnswer(open(c), token, {
+      language: parsePageLanguage(c.req.query('language')),
+      visit: readVisit(c),
+    })
+    return confirmation ? respond(c, renderConfirmationPage(confirmation)) : respond(c, renderInvalidLinkPage(), 404)
   })
 
   routes.get('/consents/:token', async (c) => {
     const job = open(c)
-    const person = await personOfLink(job, c.req.param('token'))
-    if (!person) return answer(c, unknownPage(), 404)
-    const language = languageIn(c.req.query('language'), person.locale)
-    return answer(c, preferencesPage(await preferencesOf(job, person, language)))
+    const person = await findLinkedPerson(job, c.req.param('token'))
+    if (!person) return respond(c, renderInvalidLinkPage(), 404)
+    const language = choosePageLanguage(c.req.query('language'), person.locale)
+    return respond(c, renderPreferencesPage(await loadPreferences(job, person, language)))
   })
 
   routes.post('/consents/:token', async (c) => {
     const token = c.req.param('token')
     await limitConfirmations(c, token)
     const job = open(c)
-    const person = await personOfLink(job, token)
-    if (!person) return answer(c, unknownPage(), 404)
-    const language = languageIn(c.req.query('language'), person.locale)
-    const outcome = await savePreferences(job, { person, language, form: await formOf(c), visit: visitOf(c) })
-    const page = preferencesPage(await preferencesOf(job, person, language), outcome)
-    return answer(c, page, outcome === 'stale' ? 409 : 200)
+    const person = await findLinkedPerson(job, token)
+    if (!person) return respond(c, renderInvalidLinkPage(), 404)
+    const language = choosePageLanguage(c.req.query('language'), person.locale)
+    const outcome = await savePreferences(job, { person, language, form: await readForm(c), visit: readVisit(c) })
+    const page = renderPreferencesPage(await loadPreferences(job, person, language), outcome)
+    return respond(c, page, outcome === 'stale' ? 409 : 200)
   })
 
   return routes

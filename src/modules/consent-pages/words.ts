@@ -1,7 +1,7 @@
-import type { Language } from '../../domain/languages.ts'
+import { type Language, languages, parseLanguage } from '../../domain/languages.ts'
 
-/** The status of an answer, as its page shows it. */
-export type ShownStatus = 'none' | 'pending' | 'given' | 'outdated' | 'skipped' | 'withdrawn' | 'expired'
+/** The status of an answer on the page. `outdated`: given to an earlier wording that no longer counts. */
+export type PageStatus = 'none' | 'pending' | 'given' | 'outdated' | 'skipped' | 'withdrawn' | 'expired'
 
 interface LinkPageWords {
   title: string
@@ -11,7 +11,7 @@ interface LinkPageWords {
   more: string
   save: string
   /** `day` is the day on which the answer got this status. */
-  status: Record<ShownStatus, (day: string) => string>
+  status: Record<PageStatus, (day: string) => string>
   until: (day: string) => string
   fixed: string
   saved: string
@@ -31,9 +31,9 @@ interface LinkPageWords {
 const en: LinkPageWords = {
   title: 'Your consents',
   intro: (organisation, address) =>
-    `This is what ${organisation} may do with your agreement. The link to this page was sent to ${address}. You can change your mind at any time.`,
+    `Here you see what ${organisation} may do with your consent. The link to this page was sent to ${address}. You can change your mind at any time.`,
   nothing: 'There is nothing to agree to here.',
-  wording: 'The whole wording',
+  wording: 'Full text',
   more: 'Read more',
   save: 'Save',
   status: {
@@ -43,16 +43,16 @@ const en: LinkPageWords = {
     outdated: (day) =>
       `You agreed on ${day} to an earlier wording. It no longer counts, unless you agree to this wording.`,
     skipped: (day) => `You were asked on ${day} and did not agree.`,
-    withdrawn: (day) => `You withdrew it on ${day}.`,
-    expired: (day) => `It ended on ${day}.`,
+    withdrawn: (day) => `You withdrew your consent on ${day}.`,
+    expired: (day) => `It expired on ${day}.`,
   },
-  until: (day) => `It holds until ${day}.`,
-  fixed: 'This does not rest on your consent, so it cannot be changed here.',
+  until: (day) => `It is valid until ${day}.`,
+  fixed: 'This is not based on your consent, so you cannot change it here.',
   saved: 'Your choices are saved.',
   unchanged: 'Nothing was changed.',
-  stale: 'This page has changed since you opened it. Nothing was saved: please look again.',
+  stale: 'This page has changed since you opened it. Nothing was saved. Please check your choices again.',
   unsubscribed: (address) =>
-    `You have unsubscribed ${address} from news and offers. If you agree to news through this channel here, they may come again.`,
+    `You have unsubscribed ${address} from news and offers. If you agree below to news by this channel, you may receive them again.`,
   unreachable: (address) => `No news and offers are sent to ${address}, whatever you choose here.`,
   stays: 'Messages about your own orders and visits do not depend on these choices.',
   confirmTitle: 'Please confirm',
@@ -85,7 +85,7 @@ const da: LinkPageWords = {
   fixed: 'Dette bygger ikke på dit samtykke og kan derfor ikke ændres her.',
   saved: 'Dine valg er gemt.',
   unchanged: 'Intet blev ændret.',
-  stale: 'Siden er ændret, siden du åbnede den. Intet blev gemt: se den igennem igen.',
+  stale: 'Siden er ændret, siden du åbnede den. Intet blev gemt. Se dine valg igennem igen.',
   unsubscribed: (address) =>
     `Du har afmeldt ${address} fra nyheder og tilbud. Hvis du her siger ja til nyheder ad denne vej, kan de komme igen.`,
   unreachable: (address) => `Der sendes ingen nyheder og tilbud til ${address}, uanset hvad du vælger her.`,
@@ -117,10 +117,10 @@ const se: LinkPageWords = {
     expired: (day) => `Det upphörde den ${day}.`,
   },
   until: (day) => `Det gäller till den ${day}.`,
-  fixed: 'Detta vilar inte på ditt samtycke och kan därför inte ändras här.',
+  fixed: 'Detta grundar sig inte på ditt samtycke och kan därför inte ändras här.',
   saved: 'Dina val är sparade.',
   unchanged: 'Inget ändrades.',
-  stale: 'Sidan har ändrats sedan du öppnade den. Inget sparades: titta igenom den igen.',
+  stale: 'Sidan har ändrats sedan du öppnade den. Inget sparades. Gå igenom dina val igen.',
   unsubscribed: (address) =>
     `Du har avslutat prenumerationen på nyheter och erbjudanden till ${address}. Om du här samtycker till nyheter den vägen kan de komma igen.`,
   unreachable: (address) => `Inga nyheter och erbjudanden skickas till ${address}, vad du än väljer här.`,
@@ -155,7 +155,7 @@ const nl: LinkPageWords = {
   fixed: 'Dit berust niet op uw toestemming en kan hier dus niet worden gewijzigd.',
   saved: 'Uw keuzes zijn opgeslagen.',
   unchanged: 'Er is niets gewijzigd.',
-  stale: 'Deze pagina is veranderd sinds u haar opende. Er is niets opgeslagen: kijk nog eens.',
+  stale: 'Deze pagina is veranderd sinds u haar opende. Er is niets opgeslagen. Controleer uw keuzes nog eens.',
   unsubscribed: (address) =>
     `U hebt ${address} afgemeld voor nieuws en aanbiedingen. Stemt u hier in met nieuws via deze weg, dan kan het weer komen.`,
   unreachable: (address) => `Er gaan geen nieuws en aanbiedingen naar ${address}, wat u hier ook kiest.`,
@@ -190,7 +190,7 @@ const pl: LinkPageWords = {
   fixed: 'To nie opiera się na Twojej zgodzie, więc nie można tego tutaj zmienić.',
   saved: 'Twój wybór zapisano.',
   unchanged: 'Nic nie zmieniono.',
-  stale: 'Strona zmieniła się od jej otwarcia. Nic nie zapisano: prosimy sprawdzić ją jeszcze raz.',
+  stale: 'Strona zmieniła się od jej otwarcia. Nic nie zapisano. Prosimy jeszcze raz sprawdzić wybór.',
   unsubscribed: (address) =>
     `Adres ${address} został wypisany z wiadomości i ofert. Jeśli zgodzisz się tu na wiadomości tą drogą, mogą znów przychodzić.`,
   unreachable: (address) => `Na ${address} nie są wysyłane wiadomości ani oferty, bez względu na wybór tutaj.`,
@@ -206,10 +206,18 @@ const pl: LinkPageWords = {
 export const pageWords: Readonly<Record<Language, LinkPageWords>> = { en, da, se, nl, pl }
 
 /** The name of each language in that language. */
-export const ownNames: Readonly<Record<Language, string>> = {
+export const languageNames: Readonly<Record<Language, string>> = {
   en: 'English',
   da: 'Dansk',
   se: 'Svenska',
   nl: 'Nederlands',
   pl: 'Polski',
 }
+
+/** Returns null when a link asks for no language, or for one that has no texts. */
+export const parsePageLanguage = (text: string | undefined): Language | null =>
+  languages.find((language) => language === text) ?? null
+
+/** Chooses the language that the link asks for, else the person's, else English. */
+export const choosePageLanguage = (text: string | undefined, locale: string): Language =>
+  parsePageLanguage(text) ?? parseLanguage(locale) ?? 'en'

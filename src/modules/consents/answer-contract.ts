@@ -8,7 +8,7 @@ import {
   consentTypes,
   legalBases,
   maxEvidenceBytes,
-  maxSourceLength,
+  maxAnswerSourceLength,
 } from '../../domain/consents/consents.ts'
 import { utf8 } from '../../domain/text/encoding.ts'
 import { channels } from '../../domain/messaging/messaging.ts'
@@ -16,8 +16,8 @@ import { Id, IdParams, Instant, LanguageCode, orNull, Timestamp } from '../../ht
 import { type ListRequest, ListPage, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
-const hidden = 'Null too where the caller has a role of an edition alone, and the answer is not of that edition.'
-const Hash = z.string().openapi({ description: 'SHA-256 in hexadecimal.' })
+const hidden = 'Null as well when you have a role in an edition only and the answer belongs to another edition.'
+const Hash = z.string().openapi({ description: 'A SHA-256 in hexadecimal.' })
 
 const Evidence = z.record(z.string(), z.unknown()).openapi({ example: { form: 'checkout-3', box: 'newsletter' } })
 
@@ -26,31 +26,43 @@ export const ConsentRecord = z
     id: Id('cre'),
     consent_id: Id('con'),
     user_id: Id('usr'),
-    number: z.int().openapi({ description: 'From 1, for each person and consent.' }),
+    number: z.int().openapi({ description: 'Numbers the answers of one person to one consent, from 1.' }),
     status: z.enum(answerStatuses),
-    consent_version: z.int().openapi({ description: 'Of the wording that was shown.' }),
-    content_hash: Hash.openapi({ description: 'Of the wording that was shown.' }),
-    language: z.string().nullable().openapi({ description: hidden, example: 'da' }),
+    consent_version: z.int().openapi({ description: 'The version of the wording that the person saw.' }),
+    content_hash: Hash.openapi({ description: 'The SHA-256 of the wording that the person saw.' }),
+    language: z
+      .string()
+      .nullable()
+      .openapi({ description: `The language in which the person was asked. ${hidden}`, example: 'da' }),
     method: z.enum(answerMethods),
-    source: z.string().nullable().openapi({ description: hidden, example: 'checkout' }),
+    source: z
+      .string()
+      .nullable()
+      .openapi({ description: `Where the person answered. ${hidden}`, example: 'checkout' }),
     edition_id: Id('edt')
       .nullable()
-      .openapi({ description: `Null for an answer of no edition. ${hidden}` }),
+      .openapi({ description: `The edition in which the person answered. Null when there was none. ${hidden}` }),
     order_id: Id('ord')
       .nullable()
-      .openapi({ description: `Null for an answer without an order. ${hidden}` }),
+      .openapi({ description: `The order with which the person answered. Null when there was none. ${hidden}` }),
     import_id: Id('imp')
       .nullable()
-      .openapi({ description: `Null for an answer that no import brought. ${hidden}` }),
-    evidence: orNull(Evidence).openapi({ description: `Null where there is none. ${hidden}` }),
+      .openapi({ description: `The data import that recorded the answer. Null when it was not imported. ${hidden}` }),
+    evidence: orNull(Evidence).openapi({
+      description: `What proves the answer. Null when nothing was recorded. ${hidden}`,
+    }),
     occurred_at: Timestamp,
     expires_at: Timestamp.nullable().openapi({
       description:
-        'Until when it counts, or waits for its confirmation; null for an answer that does not end by itself.',
+        'When the consent expires, or the last time at which a pending answer can be confirmed. Null when it does not expire.',
     }),
-    previous_record_id: Id('cre').nullable().openapi({ description: 'Null for the first.' }),
-    previous_hash: Hash.nullable().openapi({ description: 'Of the record before; null for the first.' }),
-    record_hash: Hash.openapi({ description: 'Of this record and the hash of the one before.' }),
+    previous_record_id: Id('cre')
+      .nullable()
+      .openapi({ description: 'The record before this one. Null for the first record.' }),
+    previous_hash: Hash.nullable().openapi({
+      description: 'The `record_hash` of the record before this one. Null for the first record.',
+    }),
+    record_hash: Hash.openapi({ description: 'The SHA-256 of this record together with `previous_hash`.' }),
   })
   .openapi('ConsentRecord')
 
@@ -66,43 +78,48 @@ export const UserConsent = z
     is_required: z.boolean(),
     is_active: z.boolean(),
     position: z.int(),
-    version: z.int().openapi({ description: 'Of the present wording.' }),
-    content_hash: Hash.openapi({ description: 'Of the present wording.' }),
+    version: z.int().openapi({ description: 'The version of the current wording.' }),
+    content_hash: Hash.openapi({ description: 'The SHA-256 of the current wording.' }),
     status: z.enum(answerStates).openapi({
-      description: 'Now, to the second: `expired` as soon as it is over. `pending` waits for its confirmation.',
+      description:
+        'The current status of the answer. `pending`: the person has not confirmed it yet. `expired`: the consent has ended.',
     }),
     is_current: z.boolean().openapi({
-      description: 'Given, not over, and, where a change of the wording asks anew, given to the present one.',
+      description:
+        'Whether the person agrees now: the consent was given, has not expired, and is not invalid because the wording changed.',
     }),
-    allowed_actions: z.array(z.enum(answerActions)),
-    record: orNull(ConsentRecord).openapi({ description: 'The latest answer; null before the first.' }),
+    allowed_actions: z
+      .array(z.enum(answerActions))
+      .openapi({ description: 'The actions that would change the answer.' }),
+    record: orNull(ConsentRecord).openapi({ description: 'The latest answer. Null before the first.' }),
   })
   .openapi('UserConsent')
 
-const Language = LanguageCode.openapi({ description: 'In which the person was asked.', example: 'da' })
+const Language = LanguageCode.openapi({ description: 'The language in which the person was asked.', example: 'da' })
 
 const AnswerBody = z.object({
   language: Language,
   method: z.enum(['checkbox', 'preference_center', 'admin', 'api']),
   source: z
     .string()
-    .max(maxSourceLength)
-    .regex(/^[\w.:/-]+$/, 'Letters, digits and . : / _ -')
+    .max(maxAnswerSourceLength)
+    .regex(/^[\w.:/-]+$/, '`source` has letters, digits and the characters . : / _ -')
     .openapi({ description: 'Where the person answered.', example: 'checkout' }),
-  order_id: Id('ord').nullable().optional().openapi({ description: 'An order of the person.' }),
-  occurred_at: Instant.optional().openapi({ description: 'Now when absent.' }),
+  order_id: Id('ord').nullable().optional().openapi({ description: 'The order with which the person answered.' }),
+  occurred_at: Instant.optional().openapi({ description: 'When the person answered. Defaults to now.' }),
   evidence: Evidence.refine((value) => utf8(JSON.stringify(value)).length <= maxEvidenceBytes, {
     params: { code: 'max_length' },
-    message: `At most ${maxEvidenceBytes} bytes of JSON.`,
+    message: `\`evidence\` has at most ${maxEvidenceBytes} bytes of JSON.`,
   })
     .nullable()
     .optional()
-    .openapi({ description: 'What shows it. Personal data in it goes when the person is erased.' }),
+    .openapi({ description: 'What proves the answer. It is deleted when the person is erased.' }),
 })
 
 const GiveBody = AnswerBody.extend({
   method: z.enum(['checkbox', 'preference_center', 'admin', 'api', 'double_opt_in']).openapi({
-    description: '`double_opt_in` asks the person by e-mail: the consent is given once they confirm it, within 7 days.',
+    description:
+      'With `double_opt_in` the person gets an e-mail, and the consent counts once they confirm it within 7 days.',
   }),
 })
 
@@ -124,7 +141,7 @@ export const ConsentProof = z
     record: ConsentRecord,
     wording: z.object({
       version: z.int(),
-      language: LanguageCode.openapi({ description: 'In which it was shown.' }),
+      language: LanguageCode.openapi({ description: 'The language in which the person saw the wording.' }),
       title: z.string(),
       text: z.string(),
       link_url: z.string(),
@@ -132,8 +149,10 @@ export const ConsentProof = z
       content_hash: Hash,
       created: Timestamp,
     }),
-    chain: z.array(ProofLink).openapi({ description: 'The newest records, newest first: at most 100.' }),
-    is_intact: z.boolean().openapi({ description: 'Whether every record of `chain`, and the wording, has its hash.' }),
+    chain: z.array(ProofLink).openapi({ description: 'The newest 100 records, newest first.' }),
+    is_intact: z
+      .boolean()
+      .openapi({ description: 'Whether the hashes of the wording and of all records in `chain` are correct.' }),
   })
   .openapi('ConsentProof')
 
@@ -155,8 +174,8 @@ export const listUserConsents = operation({
   method: 'get',
   path,
   summary: 'List consents of a user',
-  description: `Every consent that the customer can be asked for, or has answered: those of the organisation and of the editions that know the
-customer. With \`edition_id\`, those that count in that edition.`,
+  description: `Lists the consents that the customer can be asked for or has answered: those of the organisation, and
+those of editions that know the customer. With \`edition_id\` it lists the consents that count in that edition.`,
   roles: readers,
   params: IdParams('usr'),
   query: listQuery({
@@ -174,7 +193,7 @@ export const listConsentRecords = operation({
   method: 'get',
   path: `${onePath}/records`,
   summary: "List a user's answers to a consent",
-  description: 'The whole history, newest first. Each record has the hash of the one before.',
+  description: 'Lists all answers, newest first. Each record has the hash of the record before it.',
   roles: readers,
   params,
   query: listQuery({ ordering: ['number'], filters: {} }),
@@ -190,7 +209,7 @@ export const getConsentProof = operation({
   path: `${onePath}/proof`,
   summary: "Prove a user's answer to a consent",
   description:
-    'The latest record, the wording as it was shown in its language, and the chain of hashes. 404 before the first.',
+    'Returns the latest record, the wording that the person saw, and the chain of hashes. It is 404 before the first answer.',
   roles: readers,
   params,
   response: ConsentProof,
@@ -202,9 +221,10 @@ export const giveConsent = operation({
   method: 'post',
   path: `${onePath}/give`,
   summary: 'Give a consent',
-  description: `Giving again what is given and current changes nothing. Somebody whom other editions know answers the organisation's
-consents through its own roles: 403 \`shared_customer\`. With the method \`double_opt_in\` the answer is \`pending\` until the person confirms it
-by the link of a message; asked again while it is pending, another message goes out after an hour at the earliest.`,
+  description: `Giving a consent that is already given changes nothing. With a role in an edition you cannot answer
+consents of the organisation for a customer whom other editions know: 403 \`shared_customer\`. With the method
+\`double_opt_in\` the customer gets an e-mail with a link, and the answer is \`pending\` until they confirm it. While
+it is pending, another request sends the e-mail again after an hour at the earliest.`,
   roles: keepers,
   params,
   body: GiveBody,
@@ -227,7 +247,8 @@ export const skipConsent = operation({
   method: 'post',
   path: `${onePath}/skip`,
   summary: 'Skip a consent',
-  description: 'The person was asked and did not agree. One that is required is not skipped: 409 `consent_required`.',
+  description:
+    'Records that the person was asked and did not agree. A required consent cannot be skipped: 409 `consent_required`.',
   roles: keepers,
   params,
   body: AnswerBody,
@@ -249,7 +270,7 @@ export const withdrawConsent = operation({
   method: 'post',
   path: `${onePath}/withdraw`,
   summary: 'Withdraw a consent',
-  description: 'Possible at any time, also of a consent that is not asked for any more, and in an archived edition.',
+  description: 'You can withdraw a consent at any time, even when it is inactive or its edition is archived.',
   roles: keepers,
   params,
   body: AnswerBody,

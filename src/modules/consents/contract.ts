@@ -36,7 +36,7 @@ import { operation } from '../../http/operations/operation.ts'
 
 const Title = Translated(maxConsentTitleLength).openapi({ example: { en: 'Newsletter', da: 'Nyhedsbrev' } })
 const Text = Translated(maxConsentTextLength).openapi({
-  description: 'What people are shown, by language.',
+  description: 'The text that people see, by language.',
   example: { en: 'Write to me about coming editions.', da: 'Skriv til mig om kommende udgaver.' },
 })
 const LinkUrl = Translated(maxConsentLinkLength)
@@ -47,41 +47,50 @@ const LinkUrl = Translated(maxConsentLinkLength)
           code: 'custom',
           path: [language],
           params: { code: 'malformed_url' },
-          message: 'An address that begins with https:// or http://.',
+          message: 'The link must begin with https:// or http://.',
         })
   })
-  .openapi({ description: 'Where more can be read, by language.', example: { en: 'https://example.com/privacy' } })
+  .openapi({ description: 'A link to more information, by language.', example: { en: 'https://example.com/privacy' } })
 
-/** Choices in any order, each once. */
+/** A list of choices in any order, each at most once. */
 const Choices = <const Names extends readonly [string, ...string[]]>(names: Names) =>
   z
     .array(z.enum(names))
     .max(names.length)
     .refine((chosen) => new Set(chosen).size === chosen.length, {
       params: { code: 'repeated' },
-      message: 'Each once.',
+      message: 'Each value may occur only once.',
     })
     .openapi({ uniqueItems: true })
 
-const Channels = Choices(channels).openapi({ description: 'Through which marketing may come.', example: ['email'] })
-const CollectAt = Choices(collectPoints).openapi({ description: 'Where it is asked for.', example: ['checkout'] })
-const Position = z.int().min(0).max(1_000_000).openapi({ description: 'Smaller ones are asked for first.' })
+const Channels = Choices(channels).openapi({
+  description: 'The channels through which a marketing consent allows messages.',
+  example: ['email'],
+})
+const CollectAt = Choices(collectPoints).openapi({
+  description: 'Where people are asked for the consent.',
+  example: ['checkout'],
+})
+const Position = z.int().min(0).max(1_000_000).openapi({ description: 'Consents with a lower position come first.' })
 const ExpiresAfterDays = z.int().min(1).max(maxExpiresAfterDays)
 const Type = z.enum(consentTypes)
 const LegalBasis = z.enum(legalBases)
-const ReconsentOnChange = z
-  .boolean()
-  .openapi({ description: 'Whether an answer to an earlier wording counts no more once the wording changes.' })
+const ReconsentOnChange = z.boolean().openapi({
+  description: 'Whether a change of the wording makes earlier answers invalid, so that people have to be asked again.',
+})
 
 const Stats = z
   .object({ given: z.int(), skipped: z.int(), withdrawn: z.int(), expired: z.int() })
-  .openapi('ConsentStats', { description: 'How many people stand how to it.' })
+  .openapi('ConsentStats', { description: 'The number of people by the status of their answer.' })
 
 const Key = z
   .string()
   .max(maxConsentKeyLength)
-  .regex(/^[a-z0-9][a-z0-9_-]*$/, 'Lower-case letters, digits, - and _; a letter or a digit first.')
-  .openapi({ description: 'As `consents.<key>` in expressions and imports; it stays as it is.', example: 'newsletter' })
+  .regex(/^[a-z0-9][a-z0-9_-]*$/, '`key` has lower-case letters, digits, - and _, and begins with a letter or digit.')
+  .openapi({
+    description: 'The name of the consent in expressions and imports: `consents.<key>`. It cannot be changed.',
+    example: 'newsletter',
+  })
 
 const Name = RequiredText(maxConsentNameLength)
 
@@ -103,14 +112,14 @@ export const Consent = z
     collect_at: CollectAt,
     position: Position,
     expires_after_days: ExpiresAfterDays.nullable().openapi({
-      description: 'Null for a consent that does not end by itself.',
+      description: 'The number of days after which a given consent expires. Null for a consent that does not expire.',
       example: 730,
     }),
     reconsent_on_change: ReconsentOnChange,
-    version: z.int().openapi({ description: 'Of the wording.' }),
-    content_hash: z.string().openapi({ description: 'SHA-256 of the wording, in hexadecimal.' }),
+    version: z.int().openapi({ description: 'The version of the wording.' }),
+    content_hash: z.string().openapi({ description: 'The SHA-256 of the wording, in hexadecimal.' }),
     stats: orNull(Stats).openapi({
-      description: "Null for the organisation's consents where the caller has a role of an edition alone.",
+      description: 'Null for a consent of the organisation when you have a role in an edition only.',
     }),
     has_records: z.boolean(),
     metadata: JsonObject,
@@ -124,7 +133,7 @@ const CreateConsent = z.object({
   edition_id: Id('edt')
     .nullable()
     .optional()
-    .openapi({ description: 'Without it the whole organisation asks for it.' }),
+    .openapi({ description: 'The edition that owns the consent. Omit it for a consent of the whole organisation.' }),
   key: Key,
   name: Name,
   title: Title.default({}),
@@ -185,7 +194,8 @@ export const listConsents = operation({
   method: 'get',
   path: '/v1/consents',
   summary: 'List consents',
-  description: 'What people are asked to agree to. Roles of an edition see those of the organisation too.',
+  description:
+    'Lists the consents that people are asked for. With a role in an edition you also see the consents of the organisation.',
   roles: readers,
   query: listQuery({
     ordering: ['created', 'modified', 'name', 'position'],
@@ -194,7 +204,7 @@ export const listConsents = operation({
       edition_id: IdFilter.optional(),
       type: Type.optional(),
       is_active: BooleanFilter.optional(),
-      search: TextFilter.optional().openapi({ description: 'Part of the key or the name.' }),
+      search: TextFilter.optional().openapi({ description: 'Finds consents whose key or name contains this text.' }),
     },
   }),
   response: ListPage(Consent),
@@ -208,9 +218,10 @@ export const createConsent = operation({
   method: 'post',
   path: '/v1/consents',
   summary: 'Create a consent',
-  description: `The text has to be there in the default language of the edition; of the whole organisation, in any language.
-A key is unique in its edition, or among the consents of the organisation. Where both have one with the same key, that of
-the edition stands in the place of the organisation's: in its expressions, audiences and imports.`,
+  description: `The consent of an edition needs a text in the edition's default language. A consent of the whole
+organisation needs a text in any language. A key is unique in its edition, or among the consents of the organisation.
+When an edition and its organisation use the same key, the edition's consent replaces the organisation's in the
+edition's expressions, audiences and imports.`,
   roles: writers,
   status: 201,
   body: CreateConsent,
@@ -236,8 +247,9 @@ export const updateConsent = operation({
   method: 'patch',
   path: '/v1/consents/{id}',
   summary: 'Update a consent',
-  description: `A change of \`title\`, \`text\`, \`link_url\` or \`legal_basis\` makes a new version of the wording; earlier ones are kept as they were.
-\`is_active\` false stops asking: answers that were given keep counting, and can be withdrawn.`,
+  description: `Changing \`title\`, \`text\`, \`link_url\` or \`legal_basis\` creates a new version of the wording.
+Earlier versions do not change. When you set \`is_active\` to false, nobody is asked for the consent any more. Given
+consents still count and can be withdrawn.`,
   roles: writers,
   params: IdParams('con'),
   body: UpdateConsent,
@@ -252,7 +264,8 @@ export const deleteConsent = operation({
   method: 'delete',
   path: '/v1/consents/{id}',
   summary: 'Delete a consent',
-  description: 'A consent with answers stays as proof: 409 `consent_has_records`. Set `is_active` to false.',
+  description:
+    'A consent that people have answered cannot be deleted, because it is a proof: 409 `consent_has_records`. Set `is_active` to false instead.',
   roles: writers,
   status: 204,
   params: IdParams('con'),

@@ -7,9 +7,10 @@ import { AppError } from '../../domain/errors.ts'
 import { openEditions } from '../editions/index.ts'
 import type { ConsentRow } from './queries.ts'
 
-/** An answer that is recorded at the same time makes the deletion a lost race. */
+/** An answer that is recorded at the same time aborts the deletion, because it changes the version. */
 export async function deleteConsent(ctx: Ctx, row: ConsentRow): Promise<null> {
-  if (row.records > 0) throw new AppError('consent_has_records', 'This consent has answers. Set is_active to false.')
+  if (row.records > 0)
+    throw new AppError('consent_has_records', 'People have answered this consent. Set `is_active` to false instead.')
   return commit(ctx, null, [
     ...openEditions(row.edition_id),
     remove(consentVersions, eq(consentVersions.consent_id, row.id)),

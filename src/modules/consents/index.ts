@@ -1,35 +1,35 @@
 export {
-  answerAnnouncements,
+  buildAnswerAnnouncements,
   type DecidedAnswer,
   answerRaces,
-  answerStatements,
-  answered,
-  type AskedAnswer,
+  buildAnswerStatements,
+  decideAnswerRecords,
+  type AnswerRequest,
 } from './answers/records.ts'
-export { answersOfPerson, findVersion, type PersonAnswer } from './answers/person-answers.ts'
+export { listPersonAnswers, findVersion, type PersonAnswer } from './answers/person-answers.ts'
 export {
-  answersToKeys,
-  decidingAnswer,
+  selectAnswersToKeys,
+  selectDecidingAnswer,
   type DecidingAnswer,
-  erasedAnswers,
-  givenAmong,
-  givenCount,
+  eraseEvidence,
+  countGivenAmong,
+  countGiven,
   type MarketingScope,
-  marketingRefusal,
-  marketingStatus,
+  selectMarketingRefusal,
+  selectMarketingStatus,
 } from './answers/marketing.ts'
 export {
   type CampaignSubscriber,
-  givenConsents,
+  listGivenConsents,
   resubscribe,
   unsubscribe,
-  withdrawnConsents,
+  listWithdrawnConsents,
 } from './answers/unsubscribe.ts'
 export {
-  consentsInEdition,
-  importDefinitions,
+  listConsentsInEdition,
+  loadImportDefinitions,
   type ImportDefinitions,
-  importedAnswers,
+  decideImportedAnswers,
   type ImportedAnswers,
 } from './answers/import.ts'
-export { answeredLater, importedChains, type ImportedRecord, takeBackAnswers } from './answers/taken-back.ts'
+export { isAnsweredLater, loadImportedChains, type ImportedRecord, takeBackAnswers } from './answers/take-back.ts'

@@ -7,8 +7,8 @@ import { presentOrganizationSummary } from '../organizations/index.ts'
 import type { Consent } from './contract.ts'
 import type { ConsentRow } from './queries.ts'
 
-/** People of all editions answer a consent of the organisation. Only roles of the organisation see how many. */
-const mayReadStats = (ctx: Ctx, { organization_id, edition_id }: ConsentRow): boolean =>
+/** Customers of all editions answer a consent of the organisation, so only roles in the organisation see how many. */
+const canReadStats = (ctx: Ctx, { organization_id, edition_id }: ConsentRow): boolean =>
   edition_id !== null || mayAt(ctx.caller, pickOrganizationRoles(roleCodes), { organization_id, editions: [] })
 
 export function presentConsent(row: ConsentRow, ctx: Ctx): z.input<typeof Consent> {
@@ -33,7 +33,7 @@ export function presentConsent(row: ConsentRow, ctx: Ctx): z.input<typeof Consen
     reconsent_on_change: row.reconsent_on_change,
     version: row.wording_version,
     content_hash: row.content_hash,
-    stats: mayReadStats(ctx, row) ? { given, skipped, withdrawn, expired } : null,
+    stats: canReadStats(ctx, row) ? { given, skipped, withdrawn, expired } : null,
     has_records: row.records > 0,
     metadata: row.metadata,
     created: toIso(row.created_at),

@@ -21,13 +21,15 @@ const { consent_id: _, ...stats } = getTableColumns(consentStats)
 
 type Stats = Omit<typeof consentStats.$inferSelect, 'consent_id'>
 
-/** A definition with its counts, organisation and edition; the columns of an edition are null for one of the whole organisation. */
+/**
+ * A definition with its counts, organisation and edition. Edition columns are null when the whole organisation owns it.
+ */
 export type ConsentRow = Omit<DefinitionRow, 'organization_id' | 'edition_id'> &
   OrganizationSummaryRow &
   Nullable<EditionSummaryRow> &
   Stats & { default_language: Language | null }
 
-/** Edition roles see the definitions of the organisation too, which are offered in their editions. */
+/** Edition roles also see the organisation's definitions, which apply in their editions. */
 const definitionVisibility: Visibility = {
   inOrganizations: (ids) => inList(sql`consents.organization_id`, ids),
   inEditions: (ids) => sql`(${inList(sql`consents.edition_id`, ids)} or (consents.edition_id is null
@@ -40,12 +42,12 @@ const tenantFields = {
   default_language: sql<Language | null>`${editions.default_language}`,
 }
 
-/** A definition keeps its own ids where its edition is missing, so its columns come last. */
+/** The definition's columns come last, so that its ids win over those of a missing edition. */
 const columns = { ...tenantFields, ...stats, ...getTableColumns(consents) }
 
 type Ordering = readonly OrderBy<'created' | 'modified' | 'name' | 'position'>[]
 
-function conditions(ctx: Ctx, filters: ConsentFilters): SQL[] {
+function buildConditions(ctx: Ctx, filters: ConsentFilters): SQL[] {
   const { organization_id, edition_id, type, is_active, search } = filters
   return [
     isVisibleIn(ctx.caller, definitionVisibility, filters),
@@ -66,7 +68,7 @@ export const listConsents = (
   paginate(ctx.db, page, {
     from: sql`${consents}`,
     id: sql`${consents.id}`,
-    where: conditions(ctx, filters),
+    where: buildConditions(ctx, filters),
     orderBy: buildOrderBy(ordering, '-created', {
       created: sql`${consents.created_at}`,
       modified: sql`${consents.modified_at}`,
@@ -80,7 +82,7 @@ export const listConsents = (
       left join ${editions} on ${editions.id} = ${consents.edition_id}`,
   })
 
-/** A definition that the caller sees. Its tenant decides who may change it: the organisation's needs its roles. */
+/** Finds a definition with the tenant that decides who may change it. */
 export async function findConsent(ctx: Ctx, id: string): Promise<ConsentRow & { tenant: Tenant }> {
   const row = await ctx.db.first(
     select(columns)
@@ -95,8 +97,8 @@ export async function findConsent(ctx: Ctx, id: string): Promise<ConsentRow & { 
   return { ...row, tenant: { organization_id, editions: edition_id === null ? [] : [edition_id] } }
 }
 
-/** As `findConsent`, for reading: all roles of the organisation and of its editions may read it. */
-export const findReadable = async (ctx: Ctx, id: string): Promise<ConsentRow & { tenant: null }> => ({
+/** Finds a definition to read, which every role of the organisation and of its editions may. */
+export const findReadableConsent = async (ctx: Ctx, id: string): Promise<ConsentRow & { tenant: null }> => ({
   ...(await findConsent(ctx, id)),
   tenant: null,
 })
@@ -105,8 +107,8 @@ export interface TenantSummary extends OrganizationSummaryRow, Nullable<EditionS
   default_language: Language | null
 }
 
-/** The organisation and the edition of a new definition. Undefined for an unknown organisation; no edition for an unknown one. */
-export const findTenant = (
+/** Finds the organisation and the edition of a new definition. Edition columns are null when the edition is unknown. */
+export const findConsentTenant = (
   ctx: Ctx,
   organizationId: string,
   editionId: string | null,

@@ -1,14 +1,14 @@
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
 import { answerConsent } from './answers/answer.ts'
 import * as answers from './answer-contract.ts'
-import { findSubject, findUser, listAnswers, listRecords } from './answers/answer-queries.ts'
+import { findAnswerSubject, findUser, listAnswers, listRecords } from './answers/answer-queries.ts'
 import * as contract from './contract.ts'
 import { createConsent } from './create.ts'
 import { deleteConsent } from './delete.ts'
 import { presentConsent } from './present.ts'
 import { presentAnswer, presentProof, presentRecord } from './answers/present-answer.ts'
 import { findProof } from './answers/proof.ts'
-import { findConsent, findReadable, listConsents } from './queries.ts'
+import { findConsent, findReadableConsent, listConsents } from './queries.ts'
 import { updateConsent } from './update.ts'
 
 export const consents = createRouter()
@@ -26,7 +26,7 @@ mount(consents, contract.createConsent, {
 })
 
 mount(consents, contract.getConsent, {
-  load: (ctx, { id }) => findReadable(ctx, id),
+  load: (ctx, { id }) => findReadableConsent(ctx, id),
   handle: async (_, { loaded }) => loaded,
   present: presentConsent,
 })
@@ -50,31 +50,31 @@ mountList(consents, answers.listUserConsents, {
 })
 
 mountList(consents, answers.listConsentRecords, {
-  load: (ctx, { id, consent_id }) => findSubject(ctx, id, consent_id),
+  load: (ctx, { id, consent_id }) => findAnswerSubject(ctx, id, consent_id),
   list: (ctx, { loaded, query, page }) => listRecords(ctx, loaded, page, query),
   present: presentRecord,
 })
 
 mount(consents, answers.getConsentProof, {
-  load: (ctx, { id, consent_id }) => findSubject(ctx, id, consent_id),
+  load: (ctx, { id, consent_id }) => findAnswerSubject(ctx, id, consent_id),
   handle: (ctx, { loaded }) => findProof(ctx, loaded),
   present: presentProof,
 })
 
 mount(consents, answers.giveConsent, {
-  load: (ctx, { id, consent_id }) => findSubject(ctx, id, consent_id),
+  load: (ctx, { id, consent_id }) => findAnswerSubject(ctx, id, consent_id),
   handle: (ctx, { loaded, body }) => answerConsent(ctx, loaded, 'give', body),
   present: ({ answer }, ctx) => presentAnswer(answer, ctx),
 })
 
 mount(consents, answers.skipConsent, {
-  load: (ctx, { id, consent_id }) => findSubject(ctx, id, consent_id),
+  load: (ctx, { id, consent_id }) => findAnswerSubject(ctx, id, consent_id),
   handle: (ctx, { loaded, body }) => answerConsent(ctx, loaded, 'skip', body),
   present: ({ answer }, ctx) => presentAnswer(answer, ctx),
 })
 
 mount(consents, answers.withdrawConsent, {
-  load: (ctx, { id, consent_id }) => findSubject(ctx, id, consent_id),
+  load: (ctx, { id, consent_id }) => findAnswerSubject(ctx, id, consent_id),
   handle: (ctx, { loaded, body }) => answerConsent(ctx, loaded, 'withdraw', body),
   present: ({ answer }, ctx) => presentAnswer(answer, ctx),
 })

@@ -6,7 +6,7 @@ import {
   importActionNames,
   importDelimiters,
   importEncodings,
-  retentionDays,
+  importRetentionDays,
   quoteOptions,
 } from '../../domain/data-imports/data-imports.ts'
 import { duplicatePolicies, maxExternalSourceLength } from '../../domain/orders/external-orders.ts'
@@ -45,10 +45,14 @@ const optionFields = {
   decimal_separator: z.enum(decimalOptions).openapi({ description: 'For columns without a setting of their own.' }),
   date_format: z.enum(dateOptions).openapi({ description: 'For columns without a setting of their own.' }),
   timezone: TimeZone.nullable().openapi({ description: 'Time zone of local times. Null: that of the edition.' }),
-  group_by: z.enum(groupings).nullable().openapi({
-    description:
-      'What the rows of one order share. Null until the file is read, or if it is not clear: then `external_id` applies if a column is mapped to `order.external_id`, otherwise `row`.',
-  }),
+  group_by: z
+    .enum(groupings)
+    .nullable()
+    .openapi({
+      description:
+        'What the rows of one order share. Null until the file is read, or if it is not clear: then `external_id` ' +
+        'applies if a column is mapped to `order.external_id`, otherwise `row`.',
+    }),
   on_duplicate: z.enum(duplicatePolicies).openapi({
     description: 'How to treat an order that already exists: skip it, update it, or report an error.',
   }),
@@ -76,7 +80,8 @@ export const DataImport = z
     source: z.enum(sources).openapi({ description: '`api` for external orders.' }),
     external_source: ExternalSource.nullable().openapi({
       description:
-        'The other system. Orders with the same id in the same system are the same order. Null until you set it or the file is read.',
+        'The other system. Orders with the same id in the same system are the same order. Null until you set it or ' +
+        'the file is read.',
     }),
     detected_source: z
       .object({ source: z.string(), label: z.string(), confidence: z.number().min(0).max(1) })
@@ -121,10 +126,12 @@ export const DataImport = z
       description: 'The end of the time for an undo. Null if there is nothing to undo.',
     }),
     files_deleted_at: Timestamp.nullable().openapi({
-      description: `When the file was deleted: ${retentionDays} days after the end of the import, or because a person in it was erased. Null until then.`,
+      description:
+        `When the file was deleted: ${importRetentionDays} days after the end of the import, or because a person in ` +
+        'it was erased. Null until then.',
     }),
     rows_deleted_at: Timestamp.nullable().openapi({
-      description: `When the rows were deleted, ${retentionDays} days after the end of the import. Null until then.`,
+      description: `When the rows were deleted, ${importRetentionDays} days after the end of the import. Null until then.`,
     }),
     created: Timestamp,
     modified: Timestamp,
@@ -268,7 +275,8 @@ export const startDataImport = operation({
   path: '/v1/data-imports/{id}/start',
   summary: 'Start import process',
   description:
-    'Creates the orders in the background, each completely or not at all. An import that failed midway continues behind its last orders.',
+    'Creates the orders in the background, each completely or not at all. An import that failed midway continues ' +
+    'behind its last orders.',
   roles: importRoles,
   params: ImportParams,
   body: StartDataImport,

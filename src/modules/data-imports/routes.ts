@@ -1,7 +1,7 @@
 import { mount, mountFile, mountList } from '../../http/operations/mount.ts'
 import { createRouter } from '../../http/operations/mount.ts'
 import { ExternalOrderSchema } from './external-orders/external-order-contract.ts'
-import { importExternalOrders } from './external-orders/import-external-orders.ts'
+import { importOrdersFromRequest } from './external-orders/import-external-orders.ts'
 import { presentImport } from './external-orders/present.ts'
 import { presentDataImport } from './present-import.ts'
 import { findImport, listImports } from './queries.ts'
@@ -33,7 +33,7 @@ importRoutes.hono.openAPIRegistry.register('ExternalOrder', ExternalOrderSchema)
 
 mount(importRoutes, calls.importExternalOrders, {
   target: (body) => body,
-  handle: (ctx, { body }) => importExternalOrders(ctx, body),
+  handle: (ctx, { body }) => importOrdersFromRequest(ctx, body),
   present: presentImport,
 })
 

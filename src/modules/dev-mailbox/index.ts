@@ -1,1 +1,1 @@
-export { captureStore } from './store.ts'
+export { createCaptureStore } from './store.ts'

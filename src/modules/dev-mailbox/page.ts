@@ -1,16 +1,15 @@
-import { html } from 'hono/html'
+import { html, raw } from 'hono/html'
 import { toIso } from '../../domain/time/instants.ts'
 import type { Page } from '../../domain/page.ts'
 import type { CapturedItem, CapturedRow, MailboxFilter } from './queries.ts'
-import { style } from './style.ts'
 
 type MailboxMarkup = ReturnType<typeof html>
 
 /**
- * Messages may have any content. No script runs and nothing is loaded from elsewhere, so that no sender learns that a
- * message was looked at. The frame of an e-mail inherits this.
+ * Messages may have any content. The policy runs no script and loads nothing from elsewhere, so that no sender learns
+ * that somebody looked at a message. The frame that shows an e-mail inherits the policy.
  */
-export const policy = [
+export const mailboxPolicy = [
   "default-src 'none'",
   "style-src 'unsafe-inline'",
   "img-src 'self' data:",
@@ -20,7 +19,58 @@ export const policy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const layout = (title: string, content: MailboxMarkup): MailboxMarkup =>
+/** The style sheet has no user input, so it is not escaped. */
+const style = raw(`
+:root { color-scheme: light dark; --line: light-dark(#d9dde3, #3a404a); --soft: light-dark(#5b6470, #a5afbd);
+  --card: light-dark(#fff, #1d2127); --link: light-dark(#0b57d0, #8ab4f8) }
+* { box-sizing: border-box }
+body { margin: 0; font: 15px/1.5 system-ui, sans-serif; background: light-dark(#f5f6f8, #14171b) }
+header { display: flex; flex-wrap: wrap; gap: 0 .75rem; align-items: baseline; padding: .75rem 1rem;
+  background: var(--card); border-bottom: 1px solid var(--line) }
+header a { font-weight: 700; font-size: 1.15rem; text-decoration: none; color: inherit }
+header span, .count, time { color: var(--soft); font-size: .875rem }
+main { max-width: 60rem; margin: 0 auto; padding: 1rem }
+form { display: flex; flex-wrap: wrap; gap: .75rem; align-items: end }
+label { display: grid; gap: .25rem; font-size: .875rem; color: var(--soft); min-width: 0 }
+label:has(input) { flex: 1 1 12rem }
+input, select, button { font: inherit; padding: .4rem .6rem; border: 1px solid var(--line); border-radius: .4rem;
+  background: var(--card); color: light-dark(#111, #eee); min-width: 0; max-width: 100%; height: 2.4rem }
+button { cursor: pointer; font-weight: 600 }
+.messages { list-style: none; margin: 0; padding: 0; background: var(--card); border: 1px solid var(--line);
+  border-radius: .5rem }
+.messages li + li { border-top: 1px solid var(--line) }
+.messages a { display: grid; grid-template-columns: 4.5rem minmax(0, 1.5fr) minmax(0, 1fr) auto; gap: .25rem .75rem;
+  padding: .6rem .75rem; text-decoration: none; color: inherit; align-items: baseline }
+.messages a:hover { background: light-dark(#eef3fd, #262c35) }
+.to, .subject { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+.subject { font-weight: 600 }
+b.email, b.sms, b.wallet { font-size: .75rem; padding: .1rem .45rem; border-radius: 1rem; justify-self: start; white-space: nowrap }
+b.email { background: light-dark(#dce8ff, #233a63) }
+b.sms { background: light-dark(#d8f3e1, #1e4a31) }
+b.wallet { background: light-dark(#f3e6d0, #4d3a1c) }
+nav { display: flex; gap: 1rem; margin-top: 1rem }
+nav a, dd a, p a { color: var(--link) }
+h1 { font-size: 1.35rem; margin: .25rem 0 1rem; overflow-wrap: anywhere }
+h2 { font-size: 1rem; margin: 1.25rem 0 .5rem }
+dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .3rem 1rem; margin: 0; padding: .75rem 1rem;
+  background: var(--card); border: 1px solid var(--line); border-radius: .5rem }
+dt { color: var(--soft) }
+dd { margin: 0; overflow-wrap: anywhere }
+iframe { width: 100%; height: 70vh; min-height: 20rem; border: 1px solid var(--line); border-radius: .5rem;
+  background: #fff; color-scheme: light; resize: vertical }
+pre { max-height: 40rem; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; padding: .75rem 1rem; background: var(--card);
+  border: 1px solid var(--line); border-radius: .5rem; font: .85rem/1.5 ui-monospace, monospace }
+summary { cursor: pointer; margin: .5rem 0; color: var(--soft) }
+@media (max-width: 40rem) {
+  .messages a { grid-template-columns: auto minmax(0, 1fr) }
+  .messages time { grid-column: 2; grid-row: 1; justify-self: end }
+  .to, .subject { grid-column: 1 / -1 }
+  dl { grid-template-columns: minmax(0, 1fr); gap: 0 }
+  dd + dt { margin-top: .4rem }
+}
+`)
+
+const renderLayout = (title: string, content: MailboxMarkup): MailboxMarkup =>
   html`<!doctype html>
     <html lang="en">
       <head>
@@ -33,42 +83,42 @@ const layout = (title: string, content: MailboxMarkup): MailboxMarkup =>
         </style>
       </head>
       <body>
-        <header><a href="/dev/outbox">Outbox</a><span>kept instead of sent</span></header>
+        <header><a href="/dev/outbox">Outbox</a><span>messages that were not sent</span></header>
         <main>${content}</main>
       </body>
     </html>`
 
-const when = (at: number): MailboxMarkup => {
+const renderTime = (at: number): MailboxMarkup => {
   const iso = toIso(at)
   return html`<time datetime="${iso}">${iso.slice(0, 19).replace('T', ' ')} UTC</time>`
 }
 
 const labels: Readonly<Record<string, string>> = { email: 'E-mail', sms: 'SMS', wallet: 'Wallet' }
 
-const badge = (channel: string): MailboxMarkup => html`<b class="${channel}">${labels[channel] ?? channel}</b>`
+const renderBadge = (channel: string): MailboxMarkup => html`<b class="${channel}">${labels[channel] ?? channel}</b>`
 
-const item = (row: CapturedItem): MailboxMarkup =>
+const renderItem = (row: CapturedItem): MailboxMarkup =>
   html`<li>
     <a href="/dev/outbox/${row.id}">
-      ${badge(row.channel)}
+      ${renderBadge(row.channel)}
       <span class="to">${row.recipient}</span>
-      <span class="subject">${row.subject || row.start || '(no subject)'}</span>
-      ${when(row.created_at)}
+      <span class="subject">${row.subject || row.text_start || '(no subject)'}</span>
+      ${renderTime(row.created_at)}
     </a>
   </li>`
 
-const choice = (value: string, label: string, chosen: string | null): MailboxMarkup =>
+const renderOption = (value: string, label: string, chosen: string | null): MailboxMarkup =>
   value === (chosen ?? '')
     ? html`<option value="${value}" selected>${label}</option>`
     : html`<option value="${value}">${label}</option>`
 
-const filterForm = (filter: MailboxFilter): MailboxMarkup =>
+const renderFilterForm = (filter: MailboxFilter): MailboxMarkup =>
   html`<form method="get" action="/dev/outbox">
     <label
       >Channel
       <select name="channel">
-        ${choice('', 'All', filter.channel)}${Object.entries(labels).map(([value, label]) =>
-          choice(value, label, filter.channel),
+        ${renderOption('', 'All', filter.channel)}${Object.entries(labels).map(([value, label]) =>
+          renderOption(value, label, filter.channel),
         )}
       </select></label
     >
@@ -76,61 +126,62 @@ const filterForm = (filter: MailboxFilter): MailboxMarkup =>
     <button>Show</button>
   </form>`
 
-const pageLink = (address: string | null, label: string): MailboxMarkup | string =>
+const renderPageLink = (address: string | null, label: string): MailboxMarkup | string =>
   address === null ? '' : html`<a href="${address}">${label}</a>`
 
-export const listPage = (
+export const renderListPage = (
   page: Page<CapturedItem>,
   links: { next: string | null; previous: string | null },
   filter: MailboxFilter,
 ): MailboxMarkup =>
-  layout(
+  renderLayout(
     'Outbox',
-    html`${filterForm(filter)}
+    html`${renderFilterForm(filter)}
       <p class="count">${page.count} ${page.count === 1 ? 'message' : 'messages'}, newest first</p>
       ${
         page.rows.length
           ? html`<ul class="messages">
-              ${page.rows.map(item)}
+              ${page.rows.map(renderItem)}
             </ul>`
-          : html`<p class="none">Nothing here yet.</p>`
+          : html`<p class="none">There are no messages yet.</p>`
       }
-      <nav>${pageLink(links.previous, '← Newer')} ${pageLink(links.next, 'Older →')}</nav>`,
+      <nav>${renderPageLink(links.previous, '← Newer')} ${renderPageLink(links.next, 'Older →')}</nav>`,
   )
 
-const field = (name: string, value: string | MailboxMarkup | null): MailboxMarkup | string =>
+const renderField = (name: string, value: string | MailboxMarkup | null): MailboxMarkup | string =>
   value
     ? html`<dt>${name}</dt>
         <dd>${value}</dd>`
     : ''
 
-/** Links of the message open in another tab; the frame itself does not navigate. */
-const framed = (content: string): string => `<base target="_blank">${content}`
+/** Makes links of the message open in another tab, because the frame cannot navigate. */
+const buildFrameContent = (content: string): string => `<base target="_blank">${content}`
 
-const emailBody = (row: CapturedRow): MailboxMarkup =>
+const renderEmailBody = (row: CapturedRow): MailboxMarkup =>
   html`<h2>HTML</h2>
     <iframe
       title="The message"
       sandbox="allow-popups allow-popups-to-escape-sandbox"
       referrerpolicy="no-referrer"
-      srcdoc="${framed(row.html)}"
+      srcdoc="${buildFrameContent(row.html)}"
     ></iframe>
     <details>
       <summary>Source</summary>
       <pre>${row.html}</pre>
     </details>`
 
-export function messagePage(row: CapturedRow): MailboxMarkup {
+export function renderMessagePage(row: CapturedRow): MailboxMarkup {
   const headers = Object.entries(row.headers)
-  return layout(
+  return renderLayout(
     row.subject || 'Message',
     html`<h1>${row.subject || (row.channel === 'sms' ? 'SMS' : '(no subject)')}</h1>
       <dl>
-        ${field('Channel', badge(row.channel))} ${field('From', row.sender)} ${field('To', row.recipient)}
-        ${field('Reply-To', row.reply_to)} ${headers.map(([name, value]) => field(name, value))}
-        ${field('Reference', row.reference)} ${field('Kept', when(row.created_at))}
+        ${renderField('Channel', renderBadge(row.channel))} ${renderField('From', row.sender)}
+        ${renderField('To', row.recipient)} ${renderField('Reply-To', row.reply_to)}
+        ${headers.map(([name, value]) => renderField(name, value))} ${renderField('Reference', row.reference)}
+        ${renderField('Time', renderTime(row.created_at))}
       </dl>
-      ${row.html ? emailBody(row) : ''}
+      ${row.html ? renderEmailBody(row) : ''}
       <h2>Text</h2>
       <pre>${row.body}</pre>
       <p><a href="/dev/outbox/${row.id}.json">JSON</a></p>`,

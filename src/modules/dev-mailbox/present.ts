@@ -1,7 +1,7 @@
 import { toIso } from '../../domain/time/instants.ts'
 import type { CapturedItem, CapturedRow } from './queries.ts'
 
-const presentItem = (row: Omit<CapturedItem, 'start'>) => ({
+export const presentItem = (row: Omit<CapturedItem, 'text_start'>) => ({
   id: row.id,
   channel: row.channel,
   reference: row.reference,
@@ -11,9 +11,7 @@ const presentItem = (row: Omit<CapturedItem, 'start'>) => ({
   created: toIso(row.created_at),
 })
 
-export const presentCaptured = (row: CapturedItem): ReturnType<typeof presentItem> => presentItem(row)
-
-export const presentCapturedWhole = (row: CapturedRow) => ({
+export const presentMessage = (row: CapturedRow) => ({
   ...presentItem(row),
   reply_to: row.reply_to,
   html: row.html,

@@ -7,13 +7,13 @@ import { AppError, notFound } from '../../domain/errors.ts'
 import { capturedChannels } from '../../domain/messaging/messaging.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 
-/** Needed to read the mailbox. There is no caller, since everybody may read it. */
+/** What reading the mailbox needs. It has no caller, because everybody may read the mailbox. */
 export type MailboxReader = Pick<JobCtx, 'db' | 'config'>
 
 const columns = getTableColumns(capturedMessages)
 const { id, channel, reference, sender, recipient, subject, created_at } = columns
-const start = sql<string>`substr(${columns.body}, 1, 200)`
-const itemFields = { id, channel, reference, sender, recipient, subject, start, created_at }
+const text_start = sql<string>`substr(${columns.body}, 1, 200)`
+const itemFields = { id, channel, reference, sender, recipient, subject, text_start, created_at }
 
 export type CapturedRow = typeof capturedMessages.$inferSelect
 export type CapturedItem = RowOf<typeof itemFields>
@@ -22,17 +22,17 @@ type CapturedChannel = (typeof capturedChannels)[number]
 
 export interface MailboxFilter {
   channel: CapturedChannel | null
-  /** A part of the recipient. */
+  /** A text that the recipient contains. */
   to: string
 }
 
-/** The mailbox shows all messages to everybody, so it exists in development and tests only. */
+/** The mailbox shows every message to everybody, so it exists only in development and tests. */
 function refuseInProduction({ config }: MailboxReader): void {
   if (!['development', 'test'].includes(config.environment)) throw notFound()
 }
 
-export const channelOf = (text: string | undefined): CapturedChannel | null =>
-  capturedChannels.find((one) => one === text) ?? null
+export const parseChannel = (text: string | undefined): CapturedChannel | null =>
+  capturedChannels.find((name) => name === text) ?? null
 
 export async function listCaptured(
   reader: MailboxReader,
@@ -56,6 +56,7 @@ export async function listCaptured(
 export async function findCaptured(reader: MailboxReader, messageId: string): Promise<CapturedRow> {
   refuseInProduction(reader)
   const row = await reader.db.first(select(columns).from(capturedMessages).where(eq(id, messageId)))
-  if (!row) throw new AppError('not_found', 'There is no such message. Only the newest 2,000 are kept.')
+  if (!row)
+    throw new AppError('not_found', 'There is no message with this id. Only the newest 2,000 messages are stored.')
   return row
 }

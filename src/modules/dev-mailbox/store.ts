@@ -5,13 +5,13 @@ import { select } from '../../db/select.ts'
 import { insertAll, remove } from '../../db/write.ts'
 import type { CaptureStore } from '../../gateways/capture/capture.ts'
 
-const kept = 2000
+const maxStoredMessages = 2000
 
 const { position, id, reference, recipient } = capturedMessages
-const keptFields = { position, id, reference, recipient }
+const storedFields = { position, id, reference, recipient }
 
-/** The capture gateways store messages here; `/dev/outbox` shows them. */
-export const captureStore = (ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>): CaptureStore => ({
+/** Creates the store of the capture gateways, which `/dev/outbox` shows. */
+export const createCaptureStore = (ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>): CaptureStore => ({
   async store(key, messages) {
     const [first] = messages
     if (!first) return []
@@ -26,13 +26,13 @@ export const captureStore = (ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>): Capture
       created_at: ctx.now(),
     }))
     const inserts = insertAll(capturedMessages, rows).map((insert) => sql`${insert} on conflict do nothing`)
-    const ofThisCall = select(keptFields)
+    const selectCall = select(storedFields)
       .from(capturedMessages)
       .where(and(eq(capturedMessages.channel, first.channel), eq(capturedMessages.call_key, key)))
-    const { stored = [] } = await ctx.db.batchNamed({ ...Object.fromEntries(inserts.entries()), stored: ofThisCall })
-    const found = new Map(stored.map((row) => [row.position, row]))
+    const { stored = [] } = await ctx.db.batchNamed({ ...Object.fromEntries(inserts.entries()), stored: selectCall })
+    const rowsByPosition = new Map(stored.map((row) => [row.position, row]))
     return messages.map((message, index) => {
-      const row = found.get(index)
+      const row = rowsByPosition.get(index)
       return row && row.reference === message.reference && row.recipient === message.to ? row.id : null
     })
   },
@@ -40,4 +40,4 @@ export const captureStore = (ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>): Capture
 
 /** Deletes all but the newest messages. */
 export const sweepCaptured = ({ db }: Pick<JobCtx, 'db'>): Promise<unknown> =>
-  db.all(remove(capturedMessages, sql`seq <= (select max(seq) from captured_messages) - ${kept}`))
+  db.all(remove(capturedMessages, sql`seq <= (select max(seq) from captured_messages) - ${maxStoredMessages}`))

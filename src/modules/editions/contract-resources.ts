@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { countryCodes, editionStatuses, smsSenderNames, taxTypes } from '../../domain/editions/editions.ts'
-import { senderNameFault } from '../../domain/messaging/mailbox.ts'
+import { findSenderNameFault } from '../../domain/messaging/mailbox.ts'
 import { currencies } from '../../domain/money.ts'
 import {
   Id,
@@ -15,8 +15,6 @@ import {
   Timestamp,
   Translated,
 } from '../../http/fields.ts'
-
-/** The fields of answers, and those that answers repeat as they were sent. */
 
 export const CountryCode = z.enum(countryCodes)
 export const TaxType = z.enum(taxTypes)
@@ -35,26 +33,26 @@ export const EnabledLanguages = z
           code: 'custom',
           path: [index],
           params: { code: 'duplicate' },
-          message: 'Listed more than once.',
+          message: 'This language is listed more than once.',
         })
   })
   .openapi({ uniqueItems: true, maxItems: LanguageCode.options.length })
 
-export const TaxRate = z.number().min(0).max(100).openapi({ description: 'Per cent.', example: 25 })
+export const TaxRate = z.number().min(0).max(100).openapi({ description: 'The rate in per cent.', example: 25 })
 
-const senderNameFaults = {
-  invalid_characters: 'Control characters, characters that turn the direction, and =? are not part of a name.',
-  holds_address: 'An address is not part of a name.',
+const senderNameErrors = {
+  invalid_characters: 'Must not contain control characters, characters that change the text direction, or =?.',
+  holds_address: 'Must not contain an e-mail address.',
 }
 
-/** It becomes part of a mail header. */
+/** The name becomes part of an e-mail header. */
 export const SenderName = z
   .string()
   .trim()
   .max(50)
   .superRefine((name, context) => {
-    const code = senderNameFault(name)
-    if (code) context.addIssue({ code: 'custom', params: { code }, message: senderNameFaults[code] })
+    const code = findSenderNameFault(name)
+    if (code) context.addIssue({ code: 'custom', params: { code }, message: senderNameErrors[code] })
   })
 
 export const EmailAddress = z.email().max(254).openapi({ example: 'hello@example.dk' })
@@ -65,12 +63,12 @@ export const EditionListItem = z
     name: Name,
     full_name: z.string(),
     slug: Slug,
-    start_date: Timestamp.nullable().openapi({ description: 'Null while the edition has no start.' }),
-    end_date: Timestamp.nullable().openapi({ description: 'Null while the edition has no end.' }),
+    start_date: Timestamp.nullable().openapi({ description: 'Null when the edition has no start date.' }),
+    end_date: Timestamp.nullable().openapi({ description: 'Null when the edition has no end date.' }),
     timezone: TimeZone,
     is_draft: z.boolean(),
     is_archived: z.boolean(),
-    published_at: Timestamp.nullable().openapi({ description: 'Null while the edition was never published.' }),
+    published_at: Timestamp.nullable().openapi({ description: 'Null when the edition was never published.' }),
     organization: OrganizationSummary,
     status: z.enum(editionStatuses),
     created: Timestamp,
@@ -86,15 +84,15 @@ export const EditionDetail = z
     slug: Slug,
     organization: OrganizationSummary,
     event: z.object({ id: Id('evt'), name: Name }),
-    start_date: Timestamp.nullable().openapi({ description: 'Null while the edition has no start.' }),
-    end_date: Timestamp.nullable().openapi({ description: 'Null while the edition has no end.' }),
+    start_date: Timestamp.nullable().openapi({ description: 'Null when the edition has no start date.' }),
+    end_date: Timestamp.nullable().openapi({ description: 'Null when the edition has no end date.' }),
     timezone: TimeZone,
     status: z.enum(editionStatuses),
     default_country_code: CountryCode,
     is_draft: z.boolean(),
     is_archived: z.boolean(),
     published_at: Timestamp.nullable().openapi({
-      description: 'When it was first published; null while it never was.',
+      description: 'The time of the first publication. Null when the edition was never published.',
     }),
     default_language: LanguageCode,
     enabled_languages: EnabledLanguages,
@@ -103,31 +101,32 @@ export const EditionDetail = z
     default_deposit_tax_rate: TaxRate,
     default_packaging_deposit_tax_rate: TaxRate,
     currency: Currency,
-    fee_rule_id: Id('fee').nullable().openapi({ description: 'Null while none is chosen.' }),
-    merchant_account_id: Id('mac').nullable().openapi({ description: 'Null while none is chosen.' }),
+    fee_rule_id: Id('fee').nullable().openapi({ description: 'Null when the edition has no fee rule.' }),
+    merchant_account_id: Id('mac')
+      .nullable()
+      .openapi({ description: 'Null when the edition has no merchant account.' }),
     merchant_account_extra_parameters: JsonObject,
     merchant_id: JsonObject,
     metadata: JsonObject,
     sms_sender_name: SmsSenderName,
     email_sender_name: SenderName.nullable().openapi({
-      description: 'Null: e-mails have the name of the edition.',
+      description: 'The name of the sender of e-mails. Null: the name of the edition.',
     }),
     email_sender_address: EmailAddress.nullable().openapi({
-      description: 'Null: mails come from the address of the platform.',
+      description: 'The address of the sender of e-mails. Null: the address of the platform.',
     }),
     email_reply_to: EmailAddress.nullable().openapi({
-      description: 'Null: replies go to `email_sender_address`, or to the platform where that is null too.',
+      description:
+        'The address for replies. Null: `email_sender_address`, or the address of the platform if that is null too.',
     }),
     meta_title: MetaTitle,
     meta_description: MetaDescription,
-    meta_image: orNull(Image).openapi({ description: 'Null without `meta_image_id`.' }),
-    meta_image_id: Id('fil').nullable().openapi({ description: 'Null while none is chosen.' }),
-    transaction_receipt_email_id: Id('eml')
-      .nullable()
-      .openapi({ description: 'Null while none is chosen: no receipts are sent.' }),
+    meta_image: orNull(Image).openapi({ description: 'Null when `meta_image_id` is null.' }),
+    meta_image_id: Id('fil').nullable().openapi({ description: 'Null when the edition has no meta image.' }),
+    transaction_receipt_email_id: Id('eml').nullable().openapi({ description: 'Null: the edition sends no receipts.' }),
     refund_confirmation_email_id: Id('eml')
       .nullable()
-      .openapi({ description: 'Null while none is chosen: no confirmations are sent.' }),
+      .openapi({ description: 'Null: the edition sends no refund confirmations.' }),
     created: Timestamp,
     modified: Timestamp,
   })
@@ -140,10 +139,10 @@ const MerchantAccountMetaChoice = MetaChoice.extend({
   supported_currencies: z.array(z.string()),
 }).openapi('MerchantAccountMetaChoice')
 
-/** The most choices of a kind that an organisation keeps and that are answered. */
-export const choicesShown = 500
+/** At most this many choices of a kind are returned, if an organisation can add them. */
+export const maxChoices = 500
 
-const KeptChoices = z.array(MetaChoice).max(choicesShown)
+const StoredChoices = z.array(MetaChoice).max(maxChoices)
 
 export const EditionMeta = z
   .object({
@@ -153,10 +152,10 @@ export const EditionMeta = z
     currencies: z.array(MetaChoice),
     tax_types: z.array(MetaChoice),
     sms_sender_names: z.array(MetaChoice),
-    fee_rules: KeptChoices,
-    merchant_accounts: z.array(MerchantAccountMetaChoice).max(choicesShown),
-    receipt_emails: KeptChoices,
-    refund_confirmation_emails: KeptChoices,
-    events: KeptChoices,
+    fee_rules: StoredChoices,
+    merchant_accounts: z.array(MerchantAccountMetaChoice).max(maxChoices),
+    receipt_emails: StoredChoices,
+    refund_confirmation_emails: StoredChoices,
+    events: StoredChoices,
   })
   .openapi('EditionMeta')

@@ -12,7 +12,7 @@ import {
 } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 import {
-  choicesShown,
+  maxChoices,
   CountryCode,
   Currency,
   EditionDetail,
@@ -37,7 +37,9 @@ const CreateEdition = z.object({
   timezone: TimeZone.default('UTC'),
   default_country_code: CountryCode.default('+45'),
   default_language: LanguageCode.default('en'),
-  enabled_languages: EnabledLanguages.optional().openapi({ description: 'The default language alone when absent.' }),
+  enabled_languages: EnabledLanguages.optional().openapi({
+    description: 'By default it is only the default language.',
+  }),
   tax_type: TaxType.default('none'),
 })
 
@@ -65,7 +67,7 @@ const UpdateEdition = z.object({
   email_sender_name: SenderName.nullable().optional(),
   email_sender_address: EmailAddress.nullable().optional().openapi({
     description:
-      'E-mails come from it once its domain is a verified sender domain of the organisation, and from the address of the platform until then.',
+      'E-mails come from this address if its domain is a verified sender domain of the organisation. Otherwise they come from the address of the platform.',
   }),
   email_reply_to: EmailAddress.nullable().optional(),
   meta_title: MetaTitle.optional(),
@@ -86,9 +88,11 @@ const listEditionsQuery = listQuery({
     organization_id: IdFilter.optional(),
     event_id: IdFilter.optional(),
     is_draft: BooleanFilter.optional(),
-    is_archived: BooleanFilter.optional().openapi({ description: 'Archived editions are left out unless asked for.' }),
+    is_archived: BooleanFilter.optional().openapi({
+      description: 'Set it to true to list archived editions. By default they are left out.',
+    }),
     status: z.enum(editionStatuses).optional(),
-    search: TextFilter.optional().openapi({ description: 'In the full name and the slug.' }),
+    search: TextFilter.optional().openapi({ description: 'Searches the full name and the slug.' }),
   },
 })
 
@@ -101,7 +105,8 @@ export const listEditions = operation({
   method: 'get',
   path: '/v1/editions',
   summary: 'List editions',
-  description: 'Newest first. Editions without a date stand last, also in a reversed order.',
+  description:
+    'Returns editions, newest first. If you sort by a date, editions without it come last in both directions.',
   roles: roleCodes,
   query: listEditionsQuery,
   response: ListPage(EditionListItem),
@@ -113,7 +118,7 @@ export const createEdition = operation({
   method: 'post',
   path: '/v1/editions',
   summary: 'Create an edition',
-  description: 'The edition is a draft. Its slug is made from its full name, its currency from the country code.',
+  description: 'Creates a draft. Its slug is made from its full name, and its currency follows the country code.',
   roles: ['OA', 'OM'],
   status: 201,
   body: CreateEdition,
@@ -133,7 +138,7 @@ export const getEditionMeta = operation({
   method: 'get',
   path: '/v1/editions/_meta',
   summary: 'Retrieve the choices of edition fields',
-  description: `Choices that organisations keep are those of the caller's organisations, or of \`organization_id\` alone; at most ${choicesShown} of a kind.`,
+  description: `Returns the values that the fields of an edition can have. Fee rules, merchant accounts, e-mails and events are those of your organisations, or only of \`organization_id\`: at most ${maxChoices} of each kind.`,
   roles: roleCodes,
   query: z.object({ organization_id: IdFilter.optional() }),
   response: EditionMeta,
@@ -157,7 +162,7 @@ export const updateEdition = operation({
   path: '/v1/editions/{id}',
   summary: 'Update an edition',
   description:
-    'Fields that are left out stay. `is_draft: false` publishes, unless the edition would fail a critical check of its health: 409 `edition_not_publishable` has the failed `checks`. `published_at` keeps the first time. An archived edition changes only by `is_archived: false`, which may bring other fields along.',
+    'Fields that you leave out stay as they are. `is_draft: false` publishes the edition, unless it fails a critical health check: 409 `edition_not_publishable` lists the failed `checks`. `published_at` is the time of the first publication. You can change an archived edition only together with `is_archived: false`.',
   roles: ['OA', 'OM', 'EA', 'EM'],
   params: IdParams('edt'),
   body: UpdateEdition,

@@ -13,27 +13,27 @@ import { organizationSummaryFields } from '../organizations/index.ts'
 import type { CreateEditionInput } from './contract.ts'
 import type { EditionDetailRow, EditionRow } from './queries.ts'
 
-export const endBeforeStart = (field: 'start_date' | 'end_date') =>
-  invalid(fieldError([field], 'end_before_start', 'The end is before the start.'))
+export const createPeriodError = (field: 'start_date' | 'end_date') =>
+  invalid(fieldError([field], 'end_before_start', 'The end must not be before the start.'))
 
 type LanguageColumns = Pick<EditionRow, 'default_language' | 'enabled_languages'>
 
 /**
- * The default language is an enabled one, once it or they change; `before` is null for an edition that is new. A list
- * that was not changed is the same array.
+ * Checks that the default language is enabled, if either has changed. `before` is null for a new edition. An unchanged
+ * list must be the same array.
  */
 export function checkLanguages(before: LanguageColumns | null, after: LanguageColumns): void {
   const { default_language, enabled_languages } = after
-  const isOther = before?.default_language !== default_language || before.enabled_languages !== enabled_languages
-  if (!isOther || enabled_languages.includes(default_language)) return
+  const isChanged = before?.default_language !== default_language || before.enabled_languages !== enabled_languages
+  if (!isChanged || enabled_languages.includes(default_language)) return
   const field = before?.default_language === default_language ? 'enabled_languages' : 'default_language'
-  const detail = `The default language ${default_language} is not one of the enabled languages: ${enabled_languages.join(', ')}.`
+  const detail = `The default language ${default_language} must be one of the enabled languages: ${enabled_languages.join(', ')}.`
   throw invalid(fieldError([field], 'language_not_enabled', detail))
 }
 
-const slugTaken = () => new LostRace('another edition took the slug meanwhile')
+const createSlugRace = () => new LostRace('another edition took the slug')
 
-/** The organisation, and the name of the event where it is the organisation's own. */
+/** Loads the organisation and the name of its event. Throws if either does not exist. */
 async function loadParents(ctx: Ctx, input: CreateEditionInput) {
   const row = await ctx.db.first(
     select({ ...organizationSummaryFields, event_name: events.name })
@@ -47,20 +47,20 @@ async function loadParents(ctx: Ctx, input: CreateEditionInput) {
   return { organization, event_name }
 }
 
-async function free(ctx: Ctx, organizationId: string, base: string): Promise<string> {
-  const rows = await ctx.db.all(slugsFrom(organizationId, base))
+async function findFreeSlug(ctx: Ctx, organizationId: string, base: string): Promise<string> {
+  const rows = await ctx.db.all(selectSlugsFrom(organizationId, base))
   return pickFreeSlug(base, new Set(rows.map((row) => row.slug)))
 }
 
 export async function createEdition(ctx: Ctx, input: CreateEditionInput): Promise<EditionDetailRow> {
   const period = { start_at: input.start_date ?? null, end_at: input.end_date ?? null }
-  if (endsBeforeStart(period)) throw endBeforeStart('end_date')
+  if (endsBeforeStart(period)) throw createPeriodError('end_date')
   const { default_language } = input
   const languages = { default_language, enabled_languages: input.enabled_languages ?? [default_language] }
   checkLanguages(null, languages)
   const { organization, event_name } = await loadParents(ctx, input)
   const full_name = formatEditionName(event_name, input.name)
-  const slug = await free(ctx, input.organization_id, slugify(full_name, 'edition'))
+  const slug = await findFreeSlug(ctx, input.organization_id, slugify(full_name, 'edition'))
   const now = ctx.now()
   const row = {
     id: ctx.newId('edition'),
@@ -101,19 +101,19 @@ export async function createEdition(ctx: Ctx, input: CreateEditionInput): Promis
     modified_at: now,
   }
   const result = { ...row, ...organization, event_name, image_key: null }
-  return commit(ctx, result, [insert(editions, row)], { [slugOnce]: slugTaken })
+  return commit(ctx, result, [insert(editions, row)], { [uniqueSlug]: createSlugRace })
 }
 
 const { slug: column, organization_id } = editions
 
-const slugs = () => select({ slug: column }).from(editions)
+const selectSlugs = () => select({ slug: column }).from(editions)
 
-/** The slugs of an organisation that begin with `base`, among them all that `freeSlug` could come upon. */
-export const slugsFrom = (organizationId: string, base: string) =>
-  slugs().where(and(eq(organization_id, organizationId), gte(column, base), lt(column, `${base}.`)))
+/** The slugs of an organisation that begin with `base`, which `pickFreeSlug` must avoid. */
+export const selectSlugsFrom = (organizationId: string, base: string) =>
+  selectSlugs().where(and(eq(organization_id, organizationId), gte(column, base), lt(column, `${base}.`)))
 
-export const slugIs = (organizationId: string, slug: string) =>
-  slugs().where(and(eq(organization_id, organizationId), eq(column, slug)))
+export const selectSlug = (organizationId: string, slug: string) =>
+  selectSlugs().where(and(eq(organization_id, organizationId), eq(column, slug)))
 
-/** The uniqueness that an insert violates when another edition took the slug. */
-export const slugOnce = 'editions.organization_id, editions.slug'
+/** The columns of the unique index that an insert violates if another edition has the slug. */
+export const uniqueSlug = 'editions.organization_id, editions.slug'

@@ -14,30 +14,34 @@ import { editionSummaryFields } from './summary.ts'
 const { organization_id, is_archived, default_language, version } = editions
 const targetFields = { ...editionSummaryFields, organization_id, is_archived, default_language, version }
 
-/** The edition that a message is for. */
+/** The edition that gets a message. */
 export type TargetEdition = RowOf<typeof targetFields>
 
-/** The edition, where the caller has any role in it. */
-export const reachedEdition = (ctx: Ctx, id: string): Promise<TargetEdition | undefined> =>
+/** Finds the edition if the caller has any role in it. */
+export const findReachedEdition = (ctx: Ctx, id: string): Promise<TargetEdition | undefined> =>
   ctx.db.first(
     select(targetFields)
       .from(editions)
       .where(and(eq(editions.id, id), isVisibleTo(ctx.caller, editionVisibility, roleCodes))),
   )
 
-/** The type of the message that the edition sends at such triggers; null where it sends none. */
-export async function typeInUse(ctx: Pick<Ctx, 'db'>, editionId: string, kind: TriggerKind): Promise<string | null> {
-  const found = await ctx.db.first(
+/** The type of the message that the edition sends at such triggers. Null: it sends none. */
+export async function findTypeInUse(
+  ctx: Pick<Ctx, 'db'>,
+  editionId: string,
+  kind: TriggerKind,
+): Promise<string | null> {
+  const message = await ctx.db.first(
     select({ type: emailMessages.type })
       .from(editions)
       .innerJoin(emailMessages, eq(emailMessages.id, editions[editionFieldOf[kind]]))
       .where(eq(editions.id, editionId)),
   )
-  return found?.type ?? null
+  return message?.type ?? null
 }
 
-/** Keeps the trigger of an edition in step with the field that names its message. */
-export function triggerStatements(
+/** Writes the trigger that belongs to a message field of an edition. */
+export function writeTrigger(
   ctx: Pick<Ctx, 'newId' | 'now'>,
   edition: { id: string; organization_id: string },
   kind: TriggerKind,
@@ -45,8 +49,8 @@ export function triggerStatements(
 ): Statement[] {
   const now = ctx.now()
   if (messageId === null) {
-    const itself = sql`edition_id = ${edition.id} and kind = ${kind} and channel = 'email'`
-    return [update(triggers, { email_message_id: null, is_active: false, modified_at: now }, itself)]
+    const isTrigger = sql`edition_id = ${edition.id} and kind = ${kind} and channel = 'email'`
+    return [update(triggers, { email_message_id: null, is_active: false, modified_at: now }, isTrigger)]
   }
   return [
     sql`insert into triggers
@@ -56,12 +60,12 @@ export function triggerStatements(
       from email_messages where email_messages.id = ${messageId}
       on conflict (edition_id, kind, channel) do update
       set email_message_id = excluded.email_message_id, is_active = 1, modified_at = excluded.modified_at`,
-    // Aborts the batch when the message was removed meanwhile.
+    // This aborts the batch if the message was deleted in the meantime.
     requireOneChange(),
   ]
 }
 
-/** Makes a message the one that the edition sends. */
+/** Makes the edition send this message at such triggers. */
 export const assignEmail = (
   ctx: Pick<Ctx, 'newId' | 'now'>,
   edition: TargetEdition,
@@ -73,5 +77,5 @@ export const assignEmail = (
     { id: edition.edition_id, version: edition.version },
     { [editionFieldOf[kind]]: messageId, modified_at: ctx.now() },
   ),
-  ...triggerStatements(ctx, { id: edition.edition_id, organization_id: edition.organization_id }, kind, messageId),
+  ...writeTrigger(ctx, { id: edition.edition_id, organization_id: edition.organization_id }, kind, messageId),
 ]

@@ -1,4 +1,4 @@
-export { checkTenant, checkMove, tenantExists } from './tenant.ts'
+export { checkTenant, checkMove, requireTenant } from './tenant.ts'
 export { openEditions } from './tenant.ts'
 export { type EditionSummaryRow, editionSummaryFields, presentEditionOrNull, presentEditionSummary } from './summary.ts'
-export { type TargetEdition, reachedEdition, typeInUse, assignEmail } from './emails.ts'
+export { type TargetEdition, findReachedEdition, findTypeInUse, assignEmail } from './emails.ts'

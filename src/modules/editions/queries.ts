@@ -16,13 +16,13 @@ import type { EditionFilters, EditionOrdering } from './contract.ts'
 
 export type EditionRow = typeof editions.$inferSelect
 export type EditionListRow = EditionRow & OrganizationSummaryRow
-/** `image_key` opens the file that `meta_image_id` names; null without one. */
+/** `image_key` is the access key of the meta image, or null. */
 export type EditionDetailRow = EditionListRow & { event_name: string; image_key: string | null }
 
 const columns = { ...getTableColumns(editions), ...organizationSummaryFields }
 
-/** `editionStatus` of the domain, for `editions` in a statement. */
-export const statusAt = (now: number): SQL<{ status: string }> => sql`case
+/** `getEditionStatus` as SQL. */
+export const buildStatus = (now: number): SQL<{ status: string }> => sql`case
   when editions.start_at is null and editions.end_at is null then 'no_dates'
   when editions.start_at > ${now} then 'upcoming'
   when coalesce(editions.end_at, editions.start_at + ${openEndedMs}) < ${now} then 'past'
@@ -44,7 +44,7 @@ export function listEditions(
       ...(event_id ? [eq(editions.event_id, event_id)] : []),
       eq(editions.is_archived, is_archived),
       ...(is_draft === undefined ? [] : [eq(editions.is_draft, is_draft)]),
-      ...(status ? [sql`${statusAt(ctx.now())} = ${status}`] : []),
+      ...(status ? [sql`${buildStatus(ctx.now())} = ${status}`] : []),
       ...(search ? [containsFolded(sql`${editions.search}`, search)] : []),
     ],
     orderBy: buildOrderBy(ordering, '-created', {

@@ -10,14 +10,14 @@ import { doesNotExist, invalid } from '../../domain/errors.ts'
 import type { EmailMessageType } from '../../domain/messaging/email-messages.ts'
 import type { EditionRow } from './queries.ts'
 
-interface FoundReference {
+interface ReferenceRow {
   id: string
-  /** The key in the address of an image. */
+  /** The access key, if the reference is an image. */
   image_key?: string
 }
 
-/** The platform's messages, the organisation's and the edition's own, as far as they are of a fitting type. */
-const emailOf = (edition: EditionRow, id: string, types: readonly EmailMessageType[]): Query<FoundReference> =>
+/** A message of the platform, the organisation or the edition, if it has one of the types. */
+const selectEmail = (edition: EditionRow, id: string, types: readonly EmailMessageType[]): Query<ReferenceRow> =>
   select({ id: emailMessages.id })
     .from(emailMessages)
     .where(
@@ -29,47 +29,44 @@ const emailOf = (edition: EditionRow, id: string, types: readonly EmailMessageTy
       ),
     )
 
-const ofOrganization = (
+const selectOfOrganization = (
   table: typeof feeRules | typeof merchantAccounts,
   { organization_id }: EditionRow,
   id: string,
-): Query<FoundReference> =>
+): Query<ReferenceRow> =>
   select({ id: table.id })
     .from(table)
     .where(and(eq(table.id, id), eq(table.organization_id, organization_id)))
 
-/** Where the ids in an edition's fields are looked up: always inside its organisation. */
-const lookUps = {
-  fee_rule_id: (_, edition, id) => ofOrganization(feeRules, edition, id),
-  merchant_account_id: (_, edition, id) => ofOrganization(merchantAccounts, edition, id),
+/** The queries that find the ids in an edition's fields, always inside its organisation. */
+const queries = {
+  fee_rule_id: (_, edition, id) => selectOfOrganization(feeRules, edition, id),
+  merchant_account_id: (_, edition, id) => selectOfOrganization(merchantAccounts, edition, id),
   meta_image_id: (ctx, edition, id) =>
     select({ id: files.id, image_key: files.access_key })
       .from(files)
       .where(and(eq(files.id, id), isShowable(ctx.caller, edition))),
-  transaction_receipt_email_id: (_, edition, id) => emailOf(edition, id, receiptEmailTypes),
-  refund_confirmation_email_id: (_, edition, id) => emailOf(edition, id, refundConfirmationEmailTypes),
-} satisfies Record<string, (ctx: Ctx, edition: EditionRow, id: string) => Query<FoundReference>>
+  transaction_receipt_email_id: (_, edition, id) => selectEmail(edition, id, receiptEmailTypes),
+  refund_confirmation_email_id: (_, edition, id) => selectEmail(edition, id, refundConfirmationEmailTypes),
+} satisfies Record<string, (ctx: Ctx, edition: EditionRow, id: string) => Query<ReferenceRow>>
 
-type ReferenceField = keyof typeof lookUps
-const referenceFields = Object.keys(lookUps) as ReferenceField[]
+type ReferenceField = keyof typeof queries
+const referenceFields = Object.keys(queries) as ReferenceField[]
 
-/**
- * Looks up the changed ids in one round trip, and answers the key of the edition's image after the
- * change. Refuses every field with an id that this edition may not use.
- */
-export async function resolveReferences(
+/** Checks the changed ids in one round trip, and returns the access key of the edition's image after the change. */
+export async function checkReferences(
   ctx: Ctx,
   edition: EditionRow & { image_key: string | null },
   input: Partial<Record<ReferenceField, string | null | undefined>>,
 ): Promise<string | null> {
-  const asked = referenceFields.flatMap((field) => {
+  const lookUps = referenceFields.flatMap((field) => {
     const id = input[field]
-    return id && id !== edition[field] ? [{ field, statement: lookUps[field](ctx, edition, id) }] : []
+    return id && id !== edition[field] ? [{ field, statement: queries[field](ctx, edition, id) }] : []
   })
-  const found = asked.length ? await ctx.db.batch(asked.map(({ statement }) => statement)) : []
-  const missing = asked.filter((_, index) => !found[index]?.length)
+  const rows = lookUps.length ? await ctx.db.batch(lookUps.map(({ statement }) => statement)) : []
+  const missing = lookUps.filter((_, index) => !rows[index]?.length)
   if (missing.length) throw invalid(...missing.flatMap(({ field }) => doesNotExist(field).errors))
-  const image = found[asked.findIndex(({ field }) => field === 'meta_image_id')]?.[0]
+  const image = rows[lookUps.findIndex(({ field }) => field === 'meta_image_id')]?.[0]
   if (image?.image_key !== undefined) return image.image_key
   return input.meta_image_id === null ? null : edition.image_key
 }

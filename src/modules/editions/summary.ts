@@ -4,7 +4,7 @@ import type { RowOf, Nullable } from '../../db/select.ts'
 import { toIsoOrNull } from '../../domain/time/instants.ts'
 import type { EditionSummary } from '../../http/fields.ts'
 
-/** The columns of a joined `editions` for its summary. */
+/** The columns of `editions` for a summary. */
 export const editionSummaryFields = {
   edition_id: editions.id,
   edition_full_name: editions.full_name,
@@ -31,6 +31,5 @@ export const presentEditionSummary = (row: EditionSummaryRow): z.input<typeof Ed
 
 const hasEdition = (row: Nullable<EditionSummaryRow>): row is EditionSummaryRow => row.edition_id !== null
 
-/** Null for a row without an edition. */
 export const presentEditionOrNull = (row: Nullable<EditionSummaryRow>): z.input<typeof EditionSummary> | null =>
   hasEdition(row) ? presentEditionSummary(row) : null

@@ -8,20 +8,20 @@ import { select } from '../../db/select.ts'
 import { mayAt, type RoleCode, listRolesAt } from '../../domain/accounts/access.ts'
 import { doesNotExist, fieldError, permissionDenied } from '../../domain/errors.ts'
 
-/** Refuses an unknown organisation, and an edition of another one. */
+/** Throws if the organisation does not exist, or the edition does not belong to it. */
 export async function checkTenant(ctx: Ctx, organizationId: string, editionId: string | null): Promise<void> {
-  const found = await ctx.db.first(
+  const row = await ctx.db.first(
     select({ edition_id: editions.id })
       .from(organizations)
       .leftJoin(editions, and(eq(editions.id, editionId ?? ''), eq(editions.organization_id, organizations.id)))
       .where(eq(organizations.id, organizationId)),
   )
-  if (!found) throw doesNotExist('organization_id')
-  if (editionId !== null && found.edition_id === null) throw doesNotExist('edition_id')
+  if (!row) throw doesNotExist('organization_id')
+  if (editionId !== null && row.edition_id === null) throw doesNotExist('edition_id')
 }
 
-/** As `checkTenant`, inside the transaction that writes: it costs no round trip of its own. */
-export function tenantExists(organizationId: string, editionId: string | null): Statement {
+/** Does the same as `checkTenant` inside the transaction, without a round trip of its own. */
+export function requireTenant(organizationId: string, editionId: string | null): Statement {
   const organization = sql`exists (select 1 from organizations where id = ${organizationId})`
   const edition = sql`exists (select 1 from editions where id = ${editionId} and organization_id = ${organizationId})`
   return refuseUnlessAll(
@@ -30,7 +30,7 @@ export function tenantExists(organizationId: string, editionId: string | null): 
   )
 }
 
-/** Moving a row to another edition of its organisation takes one of these roles there too. */
+/** Checks that the caller has one of the roles in the edition to which a row moves. */
 export async function checkMove(
   ctx: Ctx,
   roles: readonly RoleCode[],
@@ -38,26 +38,27 @@ export async function checkMove(
   editionId: string | null,
 ): Promise<void> {
   const tenant = { organization_id: organizationId, editions: editionId === null ? [] : [editionId] }
-  const isOpen = ctx.caller.is_superuser || listRolesAt(ctx.caller, tenant).length > 0
-  if (editionId !== null && !isOpen) throw doesNotExist('edition_id')
+  const isReached = ctx.caller.is_superuser || listRolesAt(ctx.caller, tenant).length > 0
+  if (editionId !== null && !isReached) throw doesNotExist('edition_id')
   if (!mayAt(ctx.caller, roles, tenant))
     throw permissionDenied(roles, [
-      fieldError(['edition_id'], 'permission_denied', 'Your role does not include this organisation or edition.'),
+      fieldError(
+        ['edition_id'],
+        'permission_denied',
+        'You do not have the required role in this organisation or edition.',
+      ),
     ])
   await checkTenant(ctx, organizationId, editionId)
 }
 
-/**
- * For the commit of everything that changes what an edition owns: the batch is refused with `edition_archived` when one
- * of the editions is archived at that moment. Costs one statement, and nothing where no edition is named.
- */
+/** Aborts the batch with `edition_archived` if one of the editions is archived. Every change inside an edition needs it. */
 export function openEditions(...editionIds: readonly (string | null | undefined)[]): Statement[] {
-  const named = [...new Set(editionIds.filter((id) => typeof id === 'string'))]
-  if (named.length === 0) return []
+  const uniqueIds = [...new Set(editionIds.filter((id) => typeof id === 'string'))]
+  if (uniqueIds.length === 0) return []
   const ids = sql.join(
-    named.map((id) => sql`${id}`),
+    uniqueIds.map((id) => sql`${id}`),
     sql`, `,
   )
-  const archived = sql`exists (select 1 from editions where id in (${ids}) and is_archived = 1)`
-  return [refuseUnless(sql`not ${archived}`, 'edition_archived')]
+  const isAnyArchived = sql`exists (select 1 from editions where id in (${ids}) and is_archived = 1)`
+  return [refuseUnless(sql`not ${isAnyArchived}`, 'edition_archived')]
 }

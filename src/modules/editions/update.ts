@@ -8,18 +8,18 @@ import { editionFieldOf, triggerKinds } from '../../domain/messaging/email-messa
 import { editionArchived } from '../../domain/errors.ts'
 import { buildSearchText } from '../../domain/text/fold.ts'
 import type { UpdateEditionInput } from './contract.ts'
-import { checkLanguages, endBeforeStart } from './create.ts'
-import { triggerStatements } from './emails.ts'
+import { checkLanguages, createPeriodError } from './create.ts'
+import { writeTrigger } from './emails.ts'
 import { checkPublishable } from './health/health.ts'
 import type { EditionDetailRow, EditionRow } from './queries.ts'
-import { resolveReferences } from './references.ts'
+import { checkReferences } from './references.ts'
 
 type EditionChanges = Partial<EditionRow>
 
-/** The columns that change. A field that the body leaves out is undefined in it; null is a value. */
-function changesOf(row: EditionDetailRow, input: UpdateEditionInput, now: number): EditionChanges {
+/** The columns that change. A field that the body leaves out is undefined. */
+function listChanges(row: EditionDetailRow, input: UpdateEditionInput, now: number): EditionChanges {
   const { start_date, end_date, is_draft, is_archived, ...others } = input
-  const asked: EditionChanges = {
+  const requested: EditionChanges = {
     ...others,
     start_at: start_date,
     end_at: end_date,
@@ -27,7 +27,7 @@ function changesOf(row: EditionDetailRow, input: UpdateEditionInput, now: number
     published_at: is_draft === undefined ? undefined : decidePublishedAt(row, is_draft, now),
     is_archived,
   }
-  const changes = pickChanges<EditionRow>(row, asked)
+  const changes = pickChanges<EditionRow>(row, requested)
   if (isEmpty(changes)) return changes
   const full_name = changes.name === undefined ? row.full_name : formatEditionName(row.event_name, changes.name)
   return { ...changes, full_name, search: buildSearchText(full_name, row.slug), modified_at: now }
@@ -38,26 +38,26 @@ export async function updateEdition(
   row: EditionDetailRow,
   input: UpdateEditionInput,
 ): Promise<EditionDetailRow> {
-  const changes = changesOf(row, input, ctx.now())
+  const changes = listChanges(row, input, ctx.now())
   const after = { ...row, ...changes }
   const movesDates = input.start_date !== undefined || input.end_date !== undefined
   if (movesDates && endsBeforeStart(after))
-    throw endBeforeStart(input.end_date === undefined ? 'start_date' : 'end_date')
+    throw createPeriodError(input.end_date === undefined ? 'start_date' : 'end_date')
   checkLanguages(row, after)
-  const image_key = await resolveReferences(ctx, row, input)
+  const image_key = await checkReferences(ctx, row, input)
   if (isClosedTo(row, input)) throw editionArchived()
   if (row.is_draft && !after.is_draft) await checkPublishable(ctx, after)
   if (isEmpty(changes)) return commit(ctx, row, [])
   const result = { ...after, image_key, version: row.version + 1 }
-  const triggered = triggerKinds.flatMap((kind) => {
+  const triggerUpdates = triggerKinds.flatMap((kind) => {
     const messageId = input[editionFieldOf[kind]]
     return messageId === undefined || messageId === row[editionFieldOf[kind]]
       ? []
-      : triggerStatements(ctx, row, kind, messageId)
+      : writeTrigger(ctx, row, kind, messageId)
   })
   return commit(ctx, result, [
     ...(changes.meta_image_id ? [requireShowable(ctx.caller, row, changes.meta_image_id)] : []),
     ...updateVersion(editions, row, changes),
-    ...triggered,
+    ...triggerUpdates,
   ])
 }

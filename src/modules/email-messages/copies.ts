@@ -5,7 +5,7 @@ import { insert } from '../../db/write.ts'
 import { mayAt } from '../../domain/accounts/access.ts'
 import { titleOfCopy, triggerOf } from '../../domain/messaging/email-messages.ts'
 import { AppError, doesNotExist, editionArchived, fieldError, invalid, permissionDenied } from '../../domain/errors.ts'
-import { type TargetEdition, openEditions, reachedEdition, typeInUse, assignEmail } from '../editions/index.ts'
+import { type TargetEdition, openEditions, findReachedEdition, findTypeInUse, assignEmail } from '../editions/index.ts'
 import { type AdoptEmailMessageInput, type DuplicateEmailMessageInput, writers } from './message-contract.ts'
 import { detailOf, tenantOf } from './create.ts'
 import type { MessageDetailRow, MessageRow } from './queries.ts'
@@ -38,7 +38,7 @@ function copyOf(ctx: Pick<Ctx, 'newId' | 'now'>, source: CopiedMessage, target: 
 
 /** The edition that a body names, where the caller may write messages in it. */
 async function targetEdition(ctx: Ctx, id: string, organizationId: string | null): Promise<TargetEdition> {
-  const edition = await reachedEdition(ctx, id)
+  const edition = await findReachedEdition(ctx, id)
   if (!edition || (organizationId !== null && edition.organization_id !== organizationId))
     throw doesNotExist('edition_id')
   if (!mayAt(ctx.caller, writers, { organization_id: edition.organization_id, editions: [id] }))
@@ -63,7 +63,7 @@ export async function adoptMessage(
   const tenant = await tenantOf(ctx, target.organization_id, target.edition_id)
   const row = copyOf(ctx, source, target, input.title ?? source.title)
   const kind = triggerOf(row.type)
-  const inUse = kind === null ? null : await typeInUse(ctx, edition.edition_id, kind)
+  const inUse = kind === null ? null : await findTypeInUse(ctx, edition.edition_id, kind)
   const isUsed = kind !== null && (inUse === null || inUse === row.type)
   return commit(ctx, detailOf(row, tenant), [
     insert(emailMessages, row),

@@ -32,7 +32,10 @@ const Purpose = z.enum(filePurposes)
 export const Tags = z
   .array(RequiredText(maxTagLength))
   .max(maxTags)
-  .refine((tags) => new Set(tags).size === tags.length, { params: { code: 'repeated' }, message: 'Each once.' })
+  .refine((tags) => new Set(tags).size === tags.length, {
+    params: { code: 'repeated' },
+    message: 'Must not contain a tag twice.',
+  })
   .openapi({ uniqueItems: true, example: ['poster'] })
 
 const FileUse = z.object({ type: z.string(), id: z.string(), name: z.string(), field: z.string() }).openapi('FileUse')
@@ -41,26 +44,31 @@ export const File = z
   .object({
     id: Id('fil'),
     organization_id: Id('org'),
-    edition_id: Id('edt').nullable().openapi({ description: 'Null for a file of the whole organisation.' }),
+    edition_id: Id('edt').nullable().openapi({ description: 'Null when the file belongs to the whole organisation.' }),
     name: FileName,
     title: Title,
     alt_text: AltText,
     purpose: Purpose,
     mime_type: z
       .string()
-      .openapi({ description: 'The type of the content, for any declared type.', example: 'image/png' }),
-    size: z.int().min(0).openapi({ description: 'Bytes.' }),
-    checksum_sha256: z.string().openapi({ description: 'Of the bytes, in hexadecimal.' }),
-    width: z.int().nullable().openapi({ description: 'Pixels; null for what is no image.' }),
-    height: z.int().nullable().openapi({ description: 'Pixels; null for what is no image.' }),
-    status: z.enum(fileStatuses).openapi({ description: '`quarantined` until a scanner has seen it.' }),
+      .openapi({ description: 'The type of the content, whatever type was declared.', example: 'image/png' }),
+    size: z.int().min(0).openapi({ description: 'The size in bytes.' }),
+    checksum_sha256: z.string().openapi({ description: 'The SHA-256 of the bytes in hexadecimal.' }),
+    width: z.int().nullable().openapi({ description: 'The width in pixels. Null when the file is not an image.' }),
+    height: z.int().nullable().openapi({ description: 'The height in pixels. Null when the file is not an image.' }),
+    status: z.enum(fileStatuses).openapi({ description: '`quarantined` until a scanner has found the file clean.' }),
     url: z.string().nullable().openapi({
-      description: 'Of the bytes. That of a file of an import works for 15 minutes, and is null for viewers.',
+      description: 'The URL of the bytes. For import files it works for 15 minutes, and is null for viewers.',
     }),
-    image: orNull(Image).openapi({ description: 'Null for what is no image.' }),
+    image: orNull(Image).openapi({ description: 'Null when the file is not an image.' }),
     is_used: z.boolean(),
-    used_by: z.array(FileUse).max(20).openapi({ description: 'What of it you may see, at most 20.' }),
-    uploaded_by: Id('usr').nullable().openapi({ description: 'Null for the superuser of the platform.' }),
+    used_by: z
+      .array(FileUse)
+      .max(20)
+      .openapi({ description: 'The resources that use the file, as far as you may see them: at most 20.' }),
+    uploaded_by: Id('usr')
+      .nullable()
+      .openapi({ description: 'The account that uploaded the file. Null for the superuser of the platform.' }),
     tags: Tags,
     metadata: JsonObject,
     created: Timestamp,
@@ -68,11 +76,11 @@ export const File = z
   })
   .openapi('File')
 
-/** The fields of an upload beside its bytes. */
+/** The fields of an upload besides its bytes. */
 const UploadFields = z.object({
   organization_id: Id('org'),
-  edition_id: Id('edt').optional().openapi({ description: 'Without it the file belongs to the whole organisation.' }),
-  purpose: Purpose.optional().openapi({ description: 'Without it the type decides.' }),
+  edition_id: Id('edt').optional().openapi({ description: 'Without it, the file belongs to the whole organisation.' }),
+  purpose: Purpose.optional().openapi({ description: 'By default it follows from the type.' }),
   title: Title.default(''),
   alt_text: AltText.default({}),
   tags: Tags.default([]),
@@ -86,7 +94,10 @@ const UpdateFile = z.object({
   tags: Tags.optional(),
   metadata: JsonObject.optional(),
   purpose: Purpose.optional(),
-  edition_id: Id('edt').nullable().optional().openapi({ description: 'Null: of the whole organisation.' }),
+  edition_id: Id('edt')
+    .nullable()
+    .optional()
+    .openapi({ description: 'Null moves the file to the whole organisation.' }),
 })
 
 export type UploadInput = z.output<typeof UploadFields>
@@ -102,8 +113,10 @@ const listFilesQuery = listQuery({
     edition_id: IdFilter.optional(),
     purpose: Purpose.optional(),
     mime_type: z.string().max(100).optional(),
-    is_used: BooleanFilter.optional().openapi({ description: 'Whether something refers to it.' }),
-    search: TextFilter.optional().openapi({ description: 'Part of the name or the title.' }),
+    is_used: BooleanFilter.optional().openapi({
+      description: 'True: only files that something uses. False: only files that nothing uses.',
+    }),
+    search: TextFilter.optional().openapi({ description: 'Searches the name and the title.' }),
   },
 })
 
@@ -116,7 +129,7 @@ export const listFiles = operation({
   method: 'get',
   path: '/v1/files',
   summary: 'List files',
-  description: 'Newest first.',
+  description: 'Returns files, newest first.',
   roles: roleCodes,
   query: listFilesQuery,
   response: ListPage(File),
@@ -131,21 +144,21 @@ export const uploadFile = operation({
   method: 'post',
   path: '/v1/files',
   summary: 'Upload a file',
-  description: `As a form with the part \`file\`, or as the bytes themselves with \`Content-Disposition: attachment; filename="…"\` and
-the fields in the query. Images have at most 10 MB and 40 million pixels, PDF documents 25 MB, tables 50 MB. The content
-decides what a file is: PNG, JPEG, WebP, GIF and AVIF images, PDF documents, CSV and XLSX tables. SVG and HTML can run scripts and are
-refused. The same bytes are kept once for an organisation, however many files have them.`,
+  description: `Send a form with the part \`file\`, or the bytes themselves with \`Content-Disposition: attachment; filename="…"\` and
+the fields in the query. You can upload PNG, JPEG, WebP, GIF and AVIF images (10 MB and 40 million pixels), PDF documents
+(25 MB), and CSV and XLSX tables (50 MB). The type is detected from the content. SVG and HTML are refused, because they can
+contain scripts. Equal files of an organisation take up storage only once.`,
   roles: writers,
   status: 201,
   query: z.object({
-    organization_id: IdInQuery('org', 'For a body that is the file itself.'),
-    edition_id: IdInQuery('edt', 'For a body that is the file itself.'),
-    purpose: Purpose.optional().openapi({ description: 'For a body that is the file itself.' }),
+    organization_id: IdInQuery('org', 'Use it if the body is the file itself.'),
+    edition_id: IdInQuery('edt', 'Use it if the body is the file itself.'),
+    purpose: Purpose.optional().openapi({ description: 'Use it if the body is the file itself.' }),
     title: z
       .string()
       .max(maxFileTitleLength)
       .optional()
-      .openapi({ description: 'For a body that is the file itself.' }),
+      .openapi({ description: 'Use it if the body is the file itself.' }),
   }),
   body: UploadFields,
   stream: {
@@ -153,8 +166,8 @@ refused. The same bytes are kept once for an organisation, however many files ha
     form: { jsonFields: ['alt_text', 'metadata'], listFields: ['tags'] },
     maxBytes: maxFileBytes,
     maxReadMs: 300_000,
-    description: `The file, in a form or by itself. Parts of a form come in any order. \`tags\` is a part for each tag, or one
-part that is a JSON array; \`alt_text\` and \`metadata\` are JSON.`,
+    description: `The file in a form or by itself. The parts of a form can have any order. Send one part \`tags\` for each tag, or
+one part with a JSON array. \`alt_text\` and \`metadata\` are JSON.`,
   },
   example: {
     organization_id: 'org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
@@ -172,7 +185,7 @@ export const getFile = operation({
   method: 'get',
   path: '/v1/files/{id}',
   summary: 'Retrieve a file',
-  description: 'What is known of it. Its bytes are at `url`.',
+  description: 'Returns the description of a file. `url` has its bytes.',
   roles: roleCodes,
   params: IdParams('fil'),
   response: File,
@@ -184,7 +197,7 @@ export const updateFile = operation({
   method: 'patch',
   path: '/v1/files/{id}',
   summary: 'Update a file',
-  description: 'The bytes stay as they are: upload other ones as a new file.',
+  description: 'You cannot change the bytes of a file. Upload a new file instead.',
   roles: writers,
   params: IdParams('fil'),
   body: UpdateFile,
@@ -199,7 +212,7 @@ export const deleteFile = operation({
   method: 'delete',
   path: '/v1/files/{id}',
   summary: 'Delete a file',
-  description: 'One that something refers to stays: 409 `file_in_use` names what.',
+  description: 'You cannot delete a file that something uses: 409 `file_in_use` names the uses.',
   roles: writers,
   status: 204,
   params: IdParams('fil'),

@@ -1,24 +1,25 @@
-import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { files } from '../../db/schema/files/files.ts'
-import { quoteColumn } from '../../db/write.ts'
+import { insert } from '../../db/write.ts'
 import { toHex } from '../../domain/text/encoding.ts'
 import { fieldError, invalid } from '../../domain/errors.ts'
 import { checkContent } from '../../domain/files/content.ts'
 import { type FilePurpose, fitsPurpose, inferPurpose, type ReceivedFile } from '../../domain/files/files.ts'
 import { cleanFileName } from '../../domain/files/names.ts'
 import { buildSearchText } from '../../domain/text/fold.ts'
-import { tenantExists, openEditions } from '../editions/index.ts'
+import { requireTenant, openEditions } from '../editions/index.ts'
 import type { UploadInput } from './contract.ts'
 import type { FileRow, StoredFile } from './queries.ts'
-import { firstStatus, scanStatements } from './scanning/scan.ts'
-import { countNewContent, dropUnused, storeContent, keyOfContent } from './storage.ts'
+import { getFirstStatus, scheduleScan } from './scanning/scan.ts'
+import { countNewContent, deleteUnusedBytes, storeContent, selectContentKey } from './storage.ts'
 
 export const checkPurpose = (purpose: FilePurpose, mimeType: string): void => {
   if (!fitsPurpose(purpose, mimeType))
-    throw invalid(fieldError(['purpose'], 'invalid_choice', `A file of type ${mimeType} does not serve as ${purpose}.`))
+    throw invalid(
+      fieldError(['purpose'], 'invalid_choice', `A file of type ${mimeType} cannot have the purpose ${purpose}.`),
+    )
 }
 
 export const buildFileSearchText = ({ name, title }: { name: string; title: string }): string =>
@@ -30,8 +31,8 @@ type NewFileFields = Pick<
 > &
   Partial<Pick<StoredFile, 'width' | 'height'>>
 
-/** The row of a new file whose bytes are stored. */
-export function newFile(ctx: Ctx, received: ReceivedFile, fields: NewFileFields): StoredFile {
+/** Builds the row of a file whose bytes are stored. */
+export function buildFile(ctx: Ctx, received: ReceivedFile, fields: NewFileFields): StoredFile {
   const now = ctx.now()
   return {
     width: null,
@@ -40,7 +41,7 @@ export function newFile(ctx: Ctx, received: ReceivedFile, fields: NewFileFields)
     id: ctx.newId('file'),
     size: received.size,
     checksum_sha256: received.checksum_sha256,
-    status: firstStatus(ctx.config),
+    status: getFirstStatus(ctx.config),
     access_key: toHex(ctx.randomBytes(16)),
     storage_key: received.storage_key,
     uploaded_by: ctx.caller.is_superuser ? null : ctx.caller.id,
@@ -51,22 +52,16 @@ export function newFile(ctx: Ctx, received: ReceivedFile, fields: NewFileFields)
   }
 }
 
-/** Inserts the row of a file. Its `storage_key` is the one of the same bytes that the organisation may have already. */
-export function insertFile(row: StoredFile & { storage_key: string | null }): Statement {
-  const content = { ...row, storage_key: row.storage_key ?? '' }
-  const names = Object.keys(row) as (keyof StoredFile)[]
-  const values = names.map((name) =>
-    name === 'storage_key' ? keyOfContent(content) : sql`${sql.param(row[name], files[name])}`,
-  )
-  return sql`insert into ${files} (${sql.join(names.map(quoteColumn), sql`, `)}) values (${sql.join(values, sql`, `)})`
-}
+/** Inserts the row of a file. If the organisation has the same bytes already, the row uses their storage key. */
+export const insertFile = (row: StoredFile): Statement =>
+  insert(files, { ...row, storage_key: selectContentKey({ ...row, storage_key: row.storage_key ?? '' }) })
 
 export async function createFile(ctx: Ctx, input: UploadInput, received: ReceivedFile): Promise<FileRow> {
   const { organization_id, edition_id = null, title } = input
   const { mime_type, width, height } = checkContent(received.head, received.size, received.declared)
   const purpose = input.purpose ?? inferPurpose(mime_type)
   checkPurpose(purpose, mime_type)
-  const row = newFile(ctx, received, {
+  const row = buildFile(ctx, received, {
     organization_id,
     edition_id,
     name: cleanFileName(received.name, mime_type),
@@ -82,10 +77,10 @@ export async function createFile(ctx: Ctx, input: UploadInput, received: Receive
   const content = { ...received, organization_id }
   const result = { ...row, is_used: false, used_by: [] }
   return commit(ctx, result, [
-    storeContent(content, row.created_at, [tenantExists(organization_id, edition_id), ...openEditions(edition_id)]),
+    storeContent(content, row.created_at, [requireTenant(organization_id, edition_id), ...openEditions(edition_id)]),
     countNewContent(content),
     insertFile(row),
-    ...scanStatements(ctx, row.id),
-    dropUnused(received.storage_key, row.created_at),
+    ...scheduleScan(ctx, row.id),
+    deleteUnusedBytes(received.storage_key, row.created_at),
   ])
 }

@@ -9,29 +9,29 @@ import { isUsed } from './references.ts'
 import { forgetServedFile } from './serving/served-file.ts'
 import { releaseContent } from './storage.ts'
 
-export const fileInUse = (row: FileRow, detail: string): AppError =>
+export const createInUseError = (row: FileRow, detail: string): AppError =>
   new AppError('file_in_use', detail, { extra: { related_objects: row.used_by } })
 
-/** Aborts the transaction, to be decided again, when something began to use the file meanwhile. */
-export const stillUnused = ({ id }: Pick<FileRow, 'id'>): Statement => abortUnless(sql`not ${isUsed(sql`${id}`)}`)
+/** Aborts the batch as a lost race if something uses the file. */
+export const requireUnused = ({ id }: Pick<FileRow, 'id'>): Statement => abortUnless(sql`not ${isUsed(sql`${id}`)}`)
 
 type DeletedFile = Pick<FileRow, 'id' | 'version' | 'organization_id' | 'storage_key'>
 
-/** Deletes a file that nothing uses. A change made meanwhile aborts the transaction, to be decided again. */
-export const deletion = (row: DeletedFile, now: number): Statement[] => {
+/** Deletes the row of a file that nothing uses. Aborts the batch as a lost race if the row has changed. */
+export const deleteRow = (row: DeletedFile, now: number): Statement[] => {
   const { id, version, organization_id, storage_key } = row
   return [
-    stillUnused(row),
+    requireUnused(row),
     sql`delete from files where id = ${id} and version = ${version} and storage_key is ${storage_key}`,
     requireOneChange(),
     ...(storage_key === null ? [] : releaseContent(organization_id, storage_key, now)),
   ]
 }
 
-/** A sweep deletes the bytes within a minute after the last file that has them. */
+/** Deletes a file. A sweep deletes its bytes within a minute, if no other file uses them. */
 export async function deleteFile(ctx: Ctx, row: FileRow): Promise<null> {
-  if (row.is_used) throw fileInUse(row, 'This file is in use.')
-  await commit(ctx, null, [...openEditions(row.edition_id), ...deletion(row, ctx.now())])
+  if (row.is_used) throw createInUseError(row, 'This file is in use.')
+  await commit(ctx, null, [...openEditions(row.edition_id), ...deleteRow(row, ctx.now())])
   forgetServedFile(row.id)
   return null
 }

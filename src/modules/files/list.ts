@@ -8,7 +8,7 @@ import type { FileFilters, FileOrdering } from './contract.ts'
 import { buildFileColumns, type FileRow, fileVisibility, toFileRow } from './queries.ts'
 import { isUsed } from './references.ts'
 
-/** One page of files, newest first. Other orderings are sorted from the same index. */
+/** Lists files. SQLite sorts orderings other than by creation from the same index. */
 export async function listFiles(
   ctx: Ctx,
   page: PageRequest,
@@ -17,7 +17,7 @@ export async function listFiles(
 ): Promise<Page<FileRow>> {
   const scope = buildScope(ctx, filters)
   const isIndexed = scope.isOneOrganization && ordering.every(({ name }) => name === 'created')
-  const listed = await paginate(ctx.db, page, {
+  const result = await paginate(ctx.db, page, {
     from: sql`files indexed by files_of_organization`,
     where: [scope.where, isVisibleIn(ctx.caller, fileVisibility, filters), ...buildConditions(filters)],
     orderBy: buildOrderBy(ordering, '-created', {
@@ -31,20 +31,20 @@ export async function listFiles(
     joins: sql`join files on files.id = page.id`,
     maxOffset: isIndexed ? maxIndexedOffset : maxSortedOffset,
   })
-  return { ...listed, rows: listed.rows.map(toFileRow) }
+  return { ...result, rows: result.rows.map(toFileRow) }
 }
 
-/** The organisations to look in. SQLite follows the index in its order only through a single one. */
+/** The organisations to list. SQLite uses the order of the index only within a single one. */
 function buildScope(
   { caller }: Ctx,
   { organization_id, edition_id }: FileFilters,
 ): { where: SQL; isOneOrganization: boolean } {
-  const single = (id: SQL | string) => ({ where: sql`files.organization_id = ${id}`, isOneOrganization: true })
-  if (organization_id !== undefined) return single(organization_id)
-  if (edition_id !== undefined) return single(sql`(select organization_id from editions where id = ${edition_id})`)
+  const selectOne = (id: SQL | string) => ({ where: sql`files.organization_id = ${id}`, isOneOrganization: true })
+  if (organization_id !== undefined) return selectOne(organization_id)
+  if (edition_id !== undefined) return selectOne(sql`(select organization_id from editions where id = ${edition_id})`)
   const ids = listReachedOrganizations(caller)
-  const [first, ...others] = ids ?? []
-  if (first !== undefined && others.length === 0) return single(first)
+  const [onlyId, ...others] = ids ?? []
+  if (onlyId !== undefined && others.length === 0) return selectOne(onlyId)
   const organizations = ids ? inList(sql`files.organization_id`, ids) : sql`1`
   return { where: organizations, isOneOrganization: false }
 }

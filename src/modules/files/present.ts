@@ -34,14 +34,14 @@ export const presentFile = (row: FileRow, { config }: Ctx): PresentedFile => ({
   modified: toIso(row.modified_at),
 })
 
-const tenantOf = ({ organization_id, edition_id }: FileRow): Tenant => ({
+const getTenant = ({ organization_id, edition_id }: FileRow): Tenant => ({
   organization_id,
   editions: edition_id === null ? [] : [edition_id],
 })
 
-/** Adds the signed address of a private file. Callers who may not run imports get none. */
-export async function signFile(answer: PresentedFile, row: FileRow, ctx: Ctx): Promise<PresentedFile> {
-  if (!isPrivate(row) || !mayAt(ctx.caller, writers, tenantOf(row))) return answer
+/** Adds the signed URL of a private file. Callers who may not run imports get none. */
+export async function signFile(file: PresentedFile, row: FileRow, ctx: Ctx): Promise<PresentedFile> {
+  if (!isPrivate(row) || !mayAt(ctx.caller, writers, getTenant(row))) return file
   const { config, now } = ctx
-  return { ...answer, url: signFileAddress(config.files.url, config.linkSigningKey, { file: row, now: now() }) }
+  return { ...file, url: signFileAddress(config.files.url, config.linkSigningKey, { file: row, now: now() }) }
 }

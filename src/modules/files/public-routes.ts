@@ -3,75 +3,75 @@ import { parseJson, readBody } from '../../http/requests/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { logError } from '../../http/log.ts'
 import { limitFiles } from '../../http/middleware/rate-limit.ts'
-import { takeScanAnswer } from './scanning/scan.ts'
+import { receiveVerdict } from './scanning/scan.ts'
 import { serveAddress, serveCopy, serveFile } from './serving/serve.ts'
 import { type FileAddress, findServedFile } from './serving/served-file.ts'
 
 type ServeJob = Parameters<typeof findServedFile>[0]
 
-const addressOf = (c: AppContext): FileAddress => ({
+const readAddress = (c: AppContext): FileAddress => ({
   id: c.req.param('id') ?? '',
   key: c.req.param('key') ?? '',
   variant: c.req.param('variant') ?? '',
   token: c.req.query('token'),
 })
 
-/** The address without its query, so that all queries share one copy. */
-const copyAddress = (c: AppContext): string => {
+/** The URL without its query, so that all queries share one cached copy. */
+const buildCacheKey = (c: AppContext): string => {
   const { origin, pathname } = new URL(c.req.url)
   return origin + pathname
 }
 
-/** The cache keeps whole files at addresses without a token. Parts are read from the store. */
-const isForCopies = (c: AppContext): boolean =>
+/** Only whole files at URLs without a token are cached. */
+const isCacheable = (c: AppContext): boolean =>
   c.req.query('token') === undefined && c.req.header('range') === undefined
 
-async function fromCopy(c: AppContext): Promise<Response | null> {
-  if (!isForCopies(c)) return null
-  const copy = await caches.default.match(copyAddress(c))
+async function serveFromCache(c: AppContext): Promise<Response | null> {
+  if (!isCacheable(c)) return null
+  const copy = await caches.default.match(buildCacheKey(c))
   return copy ? serveCopy(c.req.raw, copy) : null
 }
 
-const maxAnswerBytes = 10_000
+const maxVerdictBytes = 10_000
 
-/** Larger files are rare, and are not copied into the cache. */
-const maxCopiedBytes = 10_000_000
+/** Larger files are rare and not cached. */
+const maxCachedBytes = 10_000_000
 
-/** Reads the file from the store once more: with one stream for both, a slow client would keep the bytes in memory. */
-async function keepCopy(c: AppContext, job: ServeJob): Promise<void> {
-  const file = await findServedFile(job, addressOf(c))
+/** Reads the file again for the cache: if client and cache shared one stream, a slow client would fill the memory. */
+async function storeInCache(c: AppContext, job: ServeJob): Promise<void> {
+  const file = await findServedFile(job, readAddress(c))
   if (!file) return
-  const { response } = await serveFile(job, file, new Request(copyAddress(c)), () => undefined)
-  await caches.default.put(copyAddress(c), response)
+  const { response } = await serveFile(job, file, new Request(buildCacheKey(c)), () => undefined)
+  await caches.default.put(buildCacheKey(c), response)
 }
 
-const isCopied = (c: AppContext, { status, headers }: Response): boolean =>
-  isForCopies(c) && c.req.method === 'GET' && status === 200 && Number(headers.get('content-length')) <= maxCopiedBytes
+const shouldCache = (c: AppContext, { status, headers }: Response): boolean =>
+  isCacheable(c) && c.req.method === 'GET' && status === 200 && Number(headers.get('content-length')) <= maxCachedBytes
 
-/** Logs the failure of work that goes on after the answer. */
-const inBackground = (c: AppContext, work: Promise<unknown>): void =>
+/** Lets work go on after the response, and logs its errors. */
+const runInBackground = (c: AppContext, work: Promise<unknown>): void =>
   c.executionCtx.waitUntil(work.catch((error: unknown) => logError(c.var.requestId, error)))
 
 async function serve(c: AppContext, job: ServeJob): Promise<Response> {
-  const copied = await fromCopy(c)
-  if (copied) return copied
+  const cachedResponse = await serveFromCache(c)
+  if (cachedResponse) return cachedResponse
   await limitFiles(c)
-  const { response, fault } = await serveAddress(job, addressOf(c), c.req.raw, (work) => inBackground(c, work))
+  const { response, fault } = await serveAddress(job, readAddress(c), c.req.raw, (work) => runInBackground(c, work))
   if (fault !== undefined) logError(c.var.requestId, fault)
-  if (isCopied(c, response)) inBackground(c, keepCopy(c, job))
+  if (shouldCache(c, response)) runInBackground(c, storeInCache(c, job))
   return response
 }
 
-const scanAnswer = async (c: AppContext): Promise<Record<string, unknown>> =>
-  parseJson(await readBody(c, maxAnswerBytes), c.req.raw.headers)
+const readVerdict = async (c: AppContext): Promise<Record<string, unknown>> =>
+  parseJson(await readBody(c, maxVerdictBytes), c.req.raw.headers)
 
-/** The routes that need no token of the API, only the address of a file. */
+/** The routes that need no access token, because the URL contains a key. */
 export function servedFiles(open: (c: AppContext) => ServeJob): Hono<AppEnv> {
   const routes = new Hono<AppEnv>({ strict: false })
   routes.get('/files/:id/:key/:variant', (c) => serve(c, open(c)))
 
   routes.post('/file-scans/:token', async (c) => {
-    await takeScanAnswer(open(c), c.req.param('token'), () => scanAnswer(c))
+    await receiveVerdict(open(c), c.req.param('token'), () => readVerdict(c))
     return c.body(null, 204, { 'cache-control': 'no-store' })
   })
 

@@ -13,7 +13,7 @@ export const fileVisibility = buildVisibility(sql`files.organization_id`, sql`fi
 
 export const buildFileColumns = (ctx: Ctx) => ({
   ...getTableColumns(files),
-  /** What refers to the file, as far as the caller sees it; null where nothing does. Most files have no use to be gathered. */
+  /** The uses that the caller may see. Null: nothing uses the file, which is the case for most files. */
   uses: fromJson<FileUse[] | null>(sql`iif(${isUsed(sql`${files.id}`)}, ${listUses(ctx, sql`${files.id}`)}, 'null')`),
 })
 

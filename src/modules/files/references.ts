@@ -6,21 +6,21 @@ import { writers } from './contract.ts'
 
 interface FileReference {
   table: string
-  /** Holds the id of a file. An index begins with it. */
+  /** The column with the id of the file. It needs an index. */
   column: string
-  /** What refers to the file, as answers name it: its type, and the field that holds the reference. */
+  /** The type and the field under which responses name the use. */
   type: string
   field: string
-  /** Joins the table of what uses the file, where `table` only lists pairs of ids. */
+  /** Joins the table of the resource, if `table` only holds pairs of ids. */
   join?: SQL
   id: SQL
   name: SQL
   visibility: Visibility
-  /** The roles that read what uses the file, where not every role does. */
+  /** The roles that can read the resource, if not all can. */
   readers?: readonly RoleCode[]
 }
 
-/** Every column of the database through which something uses a file. */
+/** All columns that refer to files. */
 export const fileReferences: readonly FileReference[] = [
   {
     table: 'editions',
@@ -64,7 +64,7 @@ export const fileReferences: readonly FileReference[] = [
     name: sql`email_messages.title`,
     visibility: {
       inOrganizations: (ids) => inList(sql`email_messages.organization_id`, ids),
-      // The templates of the organisation are seen by the roles of its editions.
+      // Edition roles may see the organisation's templates.
       inEditions: (ids) => sql`(${inList(sql`email_messages.edition_id`, ids)} or (email_messages.edition_id is null
         and email_messages.organization_id in
           (select organization_id from editions where ${inList(sql`editions.id`, ids)})))`,
@@ -89,24 +89,24 @@ export interface FileUse {
   field: string
 }
 
-const mostUses = 20
+const maxUses = 20
 
-const columnOf = ({ table, column }: FileReference): SQL => sql.raw(`${table}.${column}`)
+const buildColumn = ({ table, column }: FileReference): SQL => sql.raw(`${table}.${column}`)
 
-/** True for a file that something refers to. */
+/** True for a file that something uses. */
 export const isUsed = (file: SQL): SQL =>
   sql`(${sql.join(
-    fileReferences.map((one) => sql`exists (select 1 from ${sql.raw(one.table)} where ${columnOf(one)} = ${file})`),
+    fileReferences.map((one) => sql`exists (select 1 from ${sql.raw(one.table)} where ${buildColumn(one)} = ${file})`),
     sql` or `,
   )})`
 
-/** What of it the caller sees, as a JSON array. */
+/** The uses of a file that the caller may see, as a JSON array. */
 export const listUses = (ctx: Ctx, file: SQL): SQL => {
   const parts = fileReferences.map(
     (one) => sql`select ${one.type} as type, ${one.id} as id, ${one.name} as name, ${one.field} as field
       from ${sql.raw(one.table)} ${one.join ?? sql``}
-      where ${columnOf(one)} = ${file} and ${isVisibleTo(ctx.caller, one.visibility, one.readers)}`,
+      where ${buildColumn(one)} = ${file} and ${isVisibleTo(ctx.caller, one.visibility, one.readers)}`,
   )
   return sql`(select json_group_array(json_object('type', type, 'id', id, 'name', name, 'field', field)) from
-    (select * from (${sql.join(parts, sql` union all `)}) order by type, id limit ${sql.raw(String(mostUses))}))`
+    (select * from (${sql.join(parts, sql` union all `)}) order by type, id limit ${sql.raw(String(maxUses))}))`
 }

@@ -11,7 +11,7 @@ import { discardFile, receiveFile } from './storage.ts'
 import { updateFile } from './update.ts'
 import * as uploads from './uploads/upload-contract.ts'
 import { findUpload } from './uploads/upload-queries.ts'
-import { abortUpload, keepPart, receivePart, startUpload } from './uploads/uploads.ts'
+import { abortUpload, recordPart, receivePart, startUpload } from './uploads/uploads.ts'
 
 export { servedFiles } from './public-routes.ts'
 
@@ -46,9 +46,9 @@ mount(files, uploads.getFileUpload, {
 
 mount(files, uploads.putFileUploadPart, {
   load: (ctx, { id }) => findUpload(ctx, id),
-  // Nothing to discard: the part that is sent again replaces the one without a row.
+  // A refused part is not deleted, because sending it again replaces it.
   file: { receive: (ctx, file, at) => receivePart(ctx, file, at), discard: async () => undefined },
-  handle: (ctx, { params, loaded, received }) => keepPart(ctx, loaded, { number: params.number, received }),
+  handle: (ctx, { params, loaded, received }) => recordPart(ctx, loaded, { number: params.number, received }),
   present: presentUpload,
 })
 

@@ -13,26 +13,26 @@ import {
 } from '../../domain/files/files.ts'
 import { TooFewBytes, TooManyBytes } from '../../gateways/files/files.ts'
 
-/** A random key for each upload. It is used once and does not depend on the organisation. */
-export const newStorageKey = (ctx: Ctx): string => `objects/${toHex(ctx.randomBytes(16))}`
+/** A random key, which is used for one upload and reveals nothing about the organisation. */
+export const generateStorageKey = (ctx: Ctx): string => `objects/${toHex(ctx.randomBytes(16))}`
 
-/** The refusal for an error of the store that is the client's fault; other errors as they are. */
-export function storeRefusal(error: unknown, maxBytes: number): unknown {
+/** Turns an error of the store that the client has caused into an AppError, and returns other errors unchanged. */
+export function toStoreError(error: unknown, maxBytes: number): unknown {
   if (error instanceof TooManyBytes) return fileTooLarge(maxBytes)
   if (error instanceof TooFewBytes)
     return new AppError('client_closed_request', 'The connection was closed before the whole body arrived.')
   return error
 }
 
-/** Stores the bytes of a request while they come in. No row refers to them before the commit. */
+/** Stores the bytes of a request while they are received. No row refers to them before the commit. */
 export async function receiveFile(ctx: Ctx, file: IncomingFile): Promise<ReceivedFile> {
-  const storage_key = newStorageKey(ctx)
+  const storage_key = generateStorageKey(ctx)
   const { body, size, maxBytes, name, declared } = file
   try {
     const stored = await ctx.files.put(body, { key: storage_key, size, maxBytes, headBytes })
     return { ...stored, storage_key, name, declared }
   } catch (error) {
-    throw storeRefusal(error, maxBytes)
+    throw toStoreError(error, maxBytes)
   }
 }
 
@@ -49,35 +49,32 @@ interface StoredContent {
 const isStored = (key: string): SQL => sql`exists (select 1 from stored_objects where storage_key = ${key})`
 const hasFiles = (key: string): SQL => sql`exists (select 1 from files where storage_key = ${key})`
 
-/** The key of the bytes that the organisation has with this checksum. */
-export const keyOfContent = ({ organization_id, checksum_sha256 }: StoredContent): SQL =>
+/** The storage key of the organisation's bytes with this checksum. */
+export const selectContentKey = ({ organization_id, checksum_sha256 }: StoredContent): SQL =>
   sql`(select storage_key from stored_objects
     where organization_id = ${organization_id} and checksum_sha256 = ${checksum_sha256})`
 
-/** True where all guards hold; they are asked in their order. */
-const holdAll = (guards: readonly Statement[]): SQL =>
+/** Evaluates the guards in order. Each one aborts the batch if it does not hold. */
+const allHold = (guards: readonly Statement[]): SQL =>
   guards.reduceRight<SQL>((rest, guard) => sql`case when (${guard}) then ${rest} end`, sql`1`)
 
 /**
- * Takes the bytes for the organisation unless it has the same ones; bytes that were lost come back with all their files.
- * Guards are asked in the same statement, which saves one each.
+ * Adds the bytes to the organisation unless it has the same ones already. Bytes that the store had lost are restored for all
+ * their files. The guards run in the same statement, which saves one statement each.
  */
 export const storeContent = (content: StoredContent, now: number, guards: readonly Statement[] = []): Statement =>
   sql`insert into stored_objects (storage_key, organization_id, checksum_sha256, size, created_at)
     select ${content.storage_key}, ${content.organization_id}, ${content.checksum_sha256}, ${content.size}, ${now}
-    where ${holdAll(guards)}
+    where ${allHold(guards)}
     on conflict (organization_id, checksum_sha256) do update set storage_key = excluded.storage_key, is_missing = 0
       where stored_objects.is_missing = 1`
 
-/** True for bytes that the organisation did not have before this transaction. Ask before the row of the file is inserted. */
-const isNew = (key: string): SQL => sql`(${isStored(key)} and not ${hasFiles(key)})`
+/** True for bytes that this transaction has added. It must run before the row of the file is inserted. */
+const isNewContent = (key: string): SQL => sql`(${isStored(key)} and not ${hasFiles(key)})`
 
 const withinLimit = sql`used_bytes + excluded.used_bytes <= coalesce(limit_bytes, ${defaultStorageBytes})`
 
-/**
- * Counts bytes of the organisation where the condition holds, and refuses the transaction that goes over its limit. One
- * without a row has no limit of its own, and no file is larger than the usual one.
- */
+/** Adds bytes to the organisation's storage if the condition holds. Aborts the batch if that exceeds its limit. */
 export const countBytes = (organizationId: string, bytes: number, condition: SQL = sql`1`): Statement =>
   sql`insert into organization_storage (organization_id, used_bytes)
     select ${organizationId}, ${bytes} where ${condition}
@@ -85,22 +82,22 @@ export const countBytes = (organizationId: string, bytes: number, condition: SQL
       where ${holdsOrRefuses(withinLimit, 'storage_full')}`
 
 export const countNewContent = ({ organization_id, size, storage_key }: StoredContent): Statement =>
-  countBytes(organization_id, size, isNew(storage_key))
+  countBytes(organization_id, size, isNewContent(storage_key))
 
 export const releaseBytes = (organizationId: string, bytes: number, condition: SQL = sql`1`): Statement =>
   sql`update organization_storage set used_bytes = used_bytes - ${bytes}
     where organization_id = ${organizationId} and ${condition}`
 
-/** Uncounts the bytes of an upload in parts when the organisation has the same bytes already. */
+/** Subtracts the bytes of an upload if the organisation had the same bytes already. */
 export const releaseKnownContent = ({ organization_id, size, storage_key }: StoredContent): Statement =>
-  releaseBytes(organization_id, size, sql`not ${isNew(storage_key)}`)
+  releaseBytes(organization_id, size, sql`not ${isNewContent(storage_key)}`)
 
-/** Has uploaded bytes deleted when the organisation keeps the same ones under another key. */
-export const dropUnused = (storageKey: string, now: number): Statement =>
+/** Marks uploaded bytes for deletion if the organisation has the same ones under another key. */
+export const deleteUnusedBytes = (storageKey: string, now: number): Statement =>
   sql`insert into objects_to_delete (storage_key, created_at) select ${storageKey}, ${now}
     where not ${isStored(storageKey)}`
 
-/** Uncounts bytes and has them deleted when no file has them any more. */
+/** Subtracts bytes and marks them for deletion if no file uses them any more. */
 export const releaseContent = (organizationId: string, storageKey: string, now: number): Statement[] => [
   sql`insert into objects_to_delete (storage_key, created_at) select storage_key, ${now} from stored_objects
     where storage_key = ${storageKey} and not ${hasFiles(storageKey)}`,

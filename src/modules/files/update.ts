@@ -6,27 +6,28 @@ import { cleanFileName } from '../../domain/files/names.ts'
 import { checkMove, openEditions } from '../editions/index.ts'
 import { type UpdateFileInput, writers } from './contract.ts'
 import { checkPurpose, buildFileSearchText } from './create.ts'
-import { fileInUse, stillUnused } from './delete.ts'
+import { createInUseError, requireUnused } from './delete.ts'
 import type { FileRow, StoredFile } from './queries.ts'
 import { forgetServedFile } from './serving/served-file.ts'
 
 export async function updateFile(ctx: Ctx, row: FileRow, input: UpdateFileInput): Promise<FileRow> {
-  const given = Object.entries(input).filter(([, value]) => value !== undefined)
-  const asked = Object.fromEntries(given) as Partial<StoredFile>
-  if (input.name !== undefined) asked.name = cleanFileName(input.name, row.mime_type)
-  const changes = pickChanges<StoredFile>(row, asked)
+  const entries = Object.entries(input).filter(([, value]) => value !== undefined)
+  const requested = Object.fromEntries(entries) as Partial<StoredFile>
+  if (input.name !== undefined) requested.name = cleanFileName(input.name, row.mime_type)
+  const changes = pickChanges<StoredFile>(row, requested)
   if (isEmpty(changes)) return commit(ctx, row, openEditions(row.edition_id))
   if (changes.purpose !== undefined) checkPurpose(changes.purpose, row.mime_type)
   if (changes.edition_id !== undefined) await checkMove(ctx, writers, row.organization_id, changes.edition_id)
   const isMoved = changes.edition_id !== undefined || changes.purpose !== undefined
-  // Whatever uses the file chose it by its place and its purpose.
-  if (isMoved && row.is_used) throw fileInUse(row, 'Something shows this file where it is.')
+  // Whatever uses the file chose it by its edition and its purpose.
+  if (isMoved && row.is_used)
+    throw createInUseError(row, 'This file is in use, so its edition and purpose cannot change.')
   const next = { ...row, ...changes, modified_at: ctx.now() }
-  const all = { ...changes, search: buildFileSearchText(next), modified_at: next.modified_at }
-  const result = await commit(ctx, { ...next, ...all, version: row.version + 1 }, [
+  const columns = { ...changes, search: buildFileSearchText(next), modified_at: next.modified_at }
+  const result = await commit(ctx, { ...next, ...columns, version: row.version + 1 }, [
     ...openEditions(row.edition_id, changes.edition_id),
-    ...(isMoved ? [stillUnused(row)] : []),
-    ...updateVersion(files, row, all),
+    ...(isMoved ? [requireUnused(row)] : []),
+    ...updateVersion(files, row, columns),
   ])
   forgetServedFile(row.id)
   return result

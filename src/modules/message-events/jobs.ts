@@ -1,8 +1,8 @@
 import type { CampaignEventsMessage, JobCtx } from '../../context.ts'
 import type { RecipientEvent } from '../../domain/campaigns/recipient-events.ts'
 import { suppressRecipients } from '../suppressions/index.ts'
-import { unsubscribeAndCount } from './unsubscribe.ts'
-import { subscriberOf } from './visits.ts'
+import { unsubscribeAndCount } from './subscription.ts'
+import { loadSubscriber } from './visits.ts'
 
 export const isEventsMessage = (body: unknown): body is CampaignEventsMessage => {
   if (typeof body !== 'object' || body === null) return false
@@ -10,30 +10,32 @@ export const isEventsMessage = (body: unknown): body is CampaignEventsMessage =>
   return type === 'campaign.events' && typeof campaign_id === 'string' && Array.isArray(events)
 }
 
-/** Hands events to the campaigns' objects, with one call for each campaign however many messages there are. */
+/** Hands events to the campaigns' Durable Objects, in one call for each campaign. */
 export async function applyEvents(job: JobCtx, messages: readonly CampaignEventsMessage[]): Promise<void> {
   const byCampaign = Map.groupBy(messages, ({ campaign_id }) => campaign_id)
-  const endings = await Promise.allSettled(
+  const results = await Promise.allSettled(
     [...byCampaign].map(([id, group]) =>
-      apply(
+      applyToCampaign(
         job,
         id,
         group.flatMap(({ events }) => events),
       ),
     ),
   )
-  const fault = endings.find((one) => one.status === 'rejected')
-  if (fault) throw new Error('events could not be applied', { cause: fault.reason })
+  const failure = results.find((result) => result.status === 'rejected')
+  if (failure) throw new Error('events could not be applied', { cause: failure.reason })
 }
 
-async function apply(job: JobCtx, campaignId: string, events: readonly RecipientEvent[]): Promise<void> {
+async function applyToCampaign(job: JobCtx, campaignId: string, events: readonly RecipientEvent[]): Promise<void> {
   const sender = job.senders.of(campaignId)
-  const affected = await sender.apply(events)
+  const affected = await sender.applyEvents(events)
   if (affected.length) await suppressRecipients(job, campaignId, affected)
-  // Providers with their own lists report unsubscriptions. Those by our links were applied when they were made.
+  // Providers report unsubscriptions from lists of their own. Those from our links have no `provider_id` and are
+  // applied
+  // when the person clicks.
   for (const { n, provider_id } of events.filter(({ type }) => type === 'unsubscribed')) {
-    const row = provider_id === undefined ? null : await sender.recipient(n)
-    const subscriber = row && (await subscriberOf(job, campaignId, row))
+    const row = provider_id === undefined ? null : await sender.findRecipient(n)
+    const subscriber = row && (await loadSubscriber(job, campaignId, row))
     if (subscriber) await unsubscribeAndCount(job, subscriber)
   }
 }

@@ -1,15 +1,46 @@
+import { getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
+import type { Statement } from '../../db/database.ts'
+import { transactionalEmails } from '../../db/schema/messaging/transactional-emails.ts'
 import { AppError, notFound } from '../../domain/errors.ts'
+import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
 import {
-  readProviderEvents,
   type EventProvider,
   isEventProvider,
+  readProviderEvents,
 } from '../../gateways/provider-events/provider-events.ts'
-import { applyTransactionalEmailEvents } from './transactional-emails.ts'
+import { countSoftBounce, suppress } from '../suppressions/index.ts'
+import { sentAfterAll } from '../transactional-emails/index.ts'
 import { enqueueCampaignEvents } from './visits.ts'
 
-/** The provider of this name; 404 for an unknown one, before its body is read. */
-export function providerOf(name: string): EventProvider {
+const isTransactionalEmail = (reference: string | null): reference is string =>
+  /^tem_[0-9A-Za-z]{1,40}$/.test(reference ?? '')
+
+const columns = getTableColumns(transactionalEmails)
+
+/** These events prove that the message was sent, even when no answer of the provider came. */
+const provingEvents: readonly ProviderEvent['type'][] = ['accepted', 'delivered', 'opened', 'clicked', 'complained']
+
+function buildStatements({ reference, type, bounce, at, providerId }: ProviderEvent): Statement[] {
+  if (!isTransactionalEmail(reference)) return []
+  const recipient = sql`select ${columns.organization_id}, 'email' as channel, ${columns.recipient} as address
+    from ${transactionalEmails} where ${columns.id} = ${reference}`
+  const cause = { campaign_id: null, at }
+  const confirmations = provingEvents.includes(type) ? [sentAfterAll(reference, providerId, at)] : []
+  if (type === 'complained') return [...confirmations, suppress(recipient, { ...cause, reason: 'complaint' })]
+  if (bounce === 'hard') return [suppress(recipient, { ...cause, reason: 'hard_bounce' })]
+  if (bounce === 'soft') return countSoftBounce(recipient, { ...cause, reference })
+  return confirmations
+}
+
+/** Applies events of transactional e-mails. Bounces and complaints suppress the address, as for campaigns. */
+async function applyTransactionalEmailEvents(job: JobCtx, events: readonly ProviderEvent[]): Promise<void> {
+  const statements = events.flatMap(buildStatements)
+  if (statements.length) await job.db.batch(statements)
+}
+
+/** Throws 404 for an unknown provider, before the body is read. */
+export function parseProvider(name: string): EventProvider {
   if (isEventProvider(name)) return name
   throw notFound()
 }
@@ -22,7 +53,7 @@ export async function receiveEvents(
 ): Promise<void> {
   const events = await readProviderEvents(job.config, provider, request, job.now())
   if (events === null)
-    throw new AppError('not_authenticated', 'The signature is missing, too old or does not fit the body.')
+    throw new AppError('not_authenticated', 'The signature is missing, too old or does not match the body.')
   await applyTransactionalEmailEvents(job, events)
   await enqueueCampaignEvents(job, events)
 }

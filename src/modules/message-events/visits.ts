@@ -3,34 +3,33 @@ import type { CampaignEventsMessage, JobCtx } from '../../context.ts'
 import { campaignLinks, campaigns } from '../../db/schema/messaging/campaigns.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
-import { isMachine, readReference, recipientEvent } from '../../domain/campaigns/recipient-events.ts'
+import { isMachine, parseReference, toRecipientEvent } from '../../domain/campaigns/recipient-events.ts'
 import type { RecipientRow } from '../../domain/campaigns/sender.ts'
 import { type LinkTarget, readLinkToken } from '../../domain/campaigns/link-tokens.ts'
 import type { Channel, ProviderEvent } from '../../domain/messaging/messaging.ts'
 import type { Subscriber, SubscriptionLink } from './subscription.ts'
 
-/** A request to a link. Neither the visitor's address nor a cookie is kept. */
+/** A request to a link. Neither the visitor's IP address nor a cookie is stored. */
 export interface LinkVisit {
   method: string
   agent: string | null
 }
 
-function noteVisit(job: JobCtx, { kind, campaign_id, n }: LinkTarget, { method, agent }: LinkVisit): Promise<void> {
-  const person = kind === 'click' ? 'clicked' : 'opened'
-  const type = isMachine(method, agent) ? 'machine_opened' : person
+function recordVisit(job: JobCtx, { kind, campaign_id, n }: LinkTarget, { method, agent }: LinkVisit): Promise<void> {
+  const personType = kind === 'click' ? 'clicked' : 'opened'
+  const type = isMachine(method, agent) ? 'machine_opened' : personType
   return job.jobQueue.enqueue('campaign-events', [
     { type: 'campaign.events', campaign_id, events: [{ n, type, at: job.now(), is_visit: true }] },
   ])
 }
 
-export interface Followed<Result> {
+export interface FollowedLink<Result> {
   result: Result
-  /** Records the visit. */
-  note: () => Promise<void>
+  record: () => Promise<void>
 }
 
-/** The target of a tracked link; null for a forged one. */
-export async function followLink(job: JobCtx, token: string, visit: LinkVisit): Promise<Followed<string> | null> {
+/** Finds the target of a tracked link. Returns null for a forged link. */
+export async function followLink(job: JobCtx, token: string, visit: LinkVisit): Promise<FollowedLink<string> | null> {
   const target = readLinkToken(job.config.linkSigningKey, 'click', token)
   const row =
     target &&
@@ -39,15 +38,15 @@ export async function followLink(job: JobCtx, token: string, visit: LinkVisit): 
         .from(campaignLinks)
         .where(and(eq(campaignLinks.campaign_id, target.campaign_id), eq(campaignLinks.position, target.link))),
     ))
-  return target && row ? { result: row.url, note: () => noteVisit(job, target, visit) } : null
+  return target && row ? { result: row.url, record: () => recordVisit(job, target, visit) } : null
 }
 
-export async function openPixel(job: JobCtx, token: string, visit: LinkVisit): Promise<Followed<true> | null> {
+export async function openPixel(job: JobCtx, token: string, visit: LinkVisit): Promise<FollowedLink<true> | null> {
   const target = readLinkToken(job.config.linkSigningKey, 'open', token)
-  return target && { result: true, note: () => noteVisit(job, target, visit) }
+  return target && { result: true, record: () => recordVisit(job, target, visit) }
 }
 
-export async function subscriberOf(
+export async function loadSubscriber(
   job: JobCtx,
   campaignId: string,
   { n, user_id, address, language }: RecipientRow,
@@ -66,25 +65,25 @@ export async function subscriberOf(
   return campaign ? { ...campaign, campaign_id: campaignId, n, user_id, address, language } : null
 }
 
-/** The recipient of a link to unsubscribe or to subscribe again. */
+/** Finds the recipient whom a link unsubscribes or subscribes again. */
 export async function findSubscriber(job: JobCtx, kind: SubscriptionLink, token: string): Promise<Subscriber | null> {
   const target = readLinkToken(job.config.linkSigningKey, kind, token)
-  // Without this look-up a call would create the object of a deleted campaign again.
-  const known =
+  // Without this check a call would create the Durable Object of a deleted campaign again.
+  const campaign =
     target &&
     (await job.db.first(select({ id: campaigns.id }).from(campaigns).where(eq(campaigns.id, target.campaign_id))))
-  const row = known && (await job.senders.of(known.id).recipient(target.n))
-  return row ? subscriberOf(job, known.id, row) : null
+  const row = campaign && (await job.senders.of(campaign.id).findRecipient(target.n))
+  return row ? loadSubscriber(job, campaign.id, row) : null
 }
 
-/** Enqueues provider events of campaign messages for the campaigns' objects. */
+/** Enqueues provider events of campaign messages for the campaigns' Durable Objects. */
 export async function enqueueCampaignEvents(job: JobCtx, events: readonly ProviderEvent[]): Promise<void> {
-  const known = events.flatMap((event) => {
-    const about = readReference(event.reference)
-    const applied = about && recipientEvent(about.n, event)
-    return about && applied ? [{ campaign_id: about.campaign_id, event: applied }] : []
+  const campaignEvents = events.flatMap((event) => {
+    const reference = parseReference(event.reference)
+    const recipientEvent = reference && toRecipientEvent(reference.n, event)
+    return reference && recipientEvent ? [{ campaign_id: reference.campaign_id, event: recipientEvent }] : []
   })
-  const messages = [...Map.groupBy(known, ({ campaign_id }) => campaign_id)].map(
+  const messages = [...Map.groupBy(campaignEvents, ({ campaign_id }) => campaign_id)].map(
     ([campaign_id, group]): CampaignEventsMessage => ({
       type: 'campaign.events',
       campaign_id,

@@ -62,7 +62,7 @@ export class PeopleDecisions {
   add(given: GivenPerson): string {
     const existing = this.#find(given)
     const { user, stored } = existing ? { ...existing, user: fillUp(existing.user, given) } : this.#create(given)
-    const edition_values = this.#valuesAfter(user.edition_values, given)
+    const edition_values = this.#mergeValues(user.edition_values, given)
     this.#known.set(user.id, { stored, user: { ...user, edition_values } })
     if (user.email !== null) this.#byEmail.set(user.email, user.id)
     if (user.phone_number !== null) this.#byPhone.set(user.phone_number, user.id)
@@ -108,7 +108,7 @@ export class PeopleDecisions {
   }
 
   /** The last value that an order gave for a field wins. */
-  #valuesAfter(before: EditionValues | null, given: GivenPerson): EditionValues {
+  #mergeValues(before: EditionValues | null, given: GivenPerson): EditionValues {
     const nameSource = given.first_name + given.last_name === '' ? (before ?? given) : given
     return {
       email: given.email ?? before?.email ?? null,

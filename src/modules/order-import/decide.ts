@@ -130,7 +130,7 @@ function recordOrders(
   parts: GroupParts,
 ): RecordedOrder[] {
   const seen = new Set<string>()
-  const peopleOf = ({ placement: { user, items } }: PlacedDecision): PersonBefore[] => {
+  const listPeople = ({ placement: { user, items } }: PlacedDecision): PersonBefore[] => {
     const ids = [user.id, ...items.flatMap(({ holder_id }) => holder_id ?? [])]
     const fresh = [...new Set(ids)].filter((id) => !seen.has(id))
     for (const id of fresh) seen.add(id)
@@ -141,7 +141,7 @@ function recordOrders(
     order_version: one.order.version,
     before: {
       updated: one.taken.existing ? recordUpdate(parts.state, one.taken.existing, one.writes) : null,
-      people: peopleOf(one),
+      people: listPeople(one),
       catalogue: at === 0 ? listAddedCatalogue(parts.writes) : createAddedCatalogue(),
     },
   }))

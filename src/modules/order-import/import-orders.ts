@@ -7,13 +7,13 @@ import { type DuplicatePolicy, type ExternalOrder, maxUnitsPerOrder } from '../.
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import {
   type DecidedAnswer,
-  answerAnnouncements,
+  buildAnswerAnnouncements,
   answerRaces,
-  answerStatements,
-  importedAnswers,
+  buildAnswerStatements,
+  decideImportedAnswers,
   type ImportDefinitions,
 } from '../consents/index.ts'
-import { hasHashes, restoredSuppressions } from '../suppressions/index.ts'
+import { hasSuppressionHashes, restoreSuppressions } from '../suppressions/index.ts'
 import { receiptStatements } from '../transactional-emails/index.ts'
 import { announceAll, type Announcement } from '../webhooks/index.ts'
 import { decideOrderGroup, type GroupDecision } from './decide.ts'
@@ -136,13 +136,13 @@ function decideGroup(ctx: JobCtx, run: ImportRun, group: readonly NumberedOrder[
 }
 
 /** Restores suppressions, or guards that there are still none to restore. */
-async function restoreSuppressions(
+async function buildSuppressionRestores(
   { edition: { organization_id } }: ImportRun,
   { state }: DecidedGroup,
   group: readonly NumberedOrder[],
 ): Promise<Statement[]> {
-  if (state.has_hashes === false) return [abortUnless(sql`not ${hasHashes(organization_id)}`)]
-  return restoredSuppressions(organization_id, listAddresses(group))
+  if (state.has_hashes === false) return [abortUnless(sql`not ${hasSuppressionHashes(organization_id)}`)]
+  return restoreSuppressions(organization_id, listAddresses(group))
 }
 
 /** Restored suppressions precede the answers to consents. */
@@ -156,12 +156,12 @@ function buildGroupStatements(
   const scope = { organization_id: edition.organization_id, edition_id: edition.id, changeable, now: context.now }
   const announced = () => [
     ...buildPurchaseAnnouncements(context, decision),
-    ...read.answers.flatMap(answerAnnouncements),
+    ...read.answers.flatMap(buildAnswerAnnouncements),
   ]
   return [
     ...buildImportStatements(scope, decision.writes),
     ...read.suppressed,
-    ...answerStatements(read.answers),
+    ...buildAnswerStatements(read.answers),
     ...(run.emit_webhooks ? announceAll(ctx, announced()) : []),
     ...(receipt_message === null ? [] : receiptStatements(ctx, edition, receipt_message, decision.receipts)),
   ]
@@ -192,9 +192,9 @@ export async function planGroup(
   const { outcomes, writes, answers: given } = decision
   const plan = { outcomes, decision, has_hashes: state.has_hashes }
   const answerImport = { edition, definitions, import_id, source, skipped }
-  const answers = await importedAnswers(ctx, answerImport, given)
+  const answers = await decideImportedAnswers(ctx, answerImport, given)
   if (writes.length === 0 && answers.length === 0) return { ...plan, statements: [] }
-  const suppressed = await restoreSuppressions(run, decided, group)
+  const suppressed = await buildSuppressionRestores(run, decided, group)
   return { ...plan, statements: buildGroupStatements(ctx, run, decided, { suppressed, answers }) }
 }
 

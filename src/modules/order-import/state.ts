@@ -9,7 +9,7 @@ import { isSharedOutside } from '../../db/customers.ts'
 import { inList } from '../../db/visibility.ts'
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
 import { fold } from '../../domain/text/fold.ts'
-import { hasHashes } from '../suppressions/index.ts'
+import { hasSuppressionHashes } from '../suppressions/index.ts'
 
 export type ProductRow = typeof catalog.products.$inferInsert
 export type VariantRow = typeof catalog.variants.$inferInsert
@@ -101,8 +101,8 @@ function buildSources({ organization_id, edition_id, source, changeable }: LoadS
     (select ${buildEditionValues(sql`known`)} from edition_customers as known
       where known.edition_id = ${edition_id} and known.user_seq = users.seq) as edition_values
     from users where organization_id = ${organization_id}`
-  const usersOf = (condition: SQL) => decodeAs(userFields, sql<UserRow>`${users} and ${condition}`)
-  return { ordersOf, usersOf, bought: sql`purchases where order_id in (select id from (${ordersOf}))` }
+  const queryUsers = (condition: SQL) => decodeAs(userFields, sql<UserRow>`${users} and ${condition}`)
+  return { ordersOf, queryUsers, bought: sql`purchases where order_id in (select id from (${ordersOf}))` }
 }
 
 type Sources = ReturnType<typeof buildSources>
@@ -112,7 +112,7 @@ const queryUnlessEmpty = <Value, Statement>(
   query: (values: readonly Value[]) => Statement,
 ): Statement | null => (values.length === 0 ? null : query(values))
 
-function buildNameQueries(edition_id: string, group: readonly ExternalOrder[], { usersOf }: Sources) {
+function buildNameQueries(edition_id: string, group: readonly ExternalOrder[], { queryUsers }: Sources) {
   const people = group.flatMap((order) => [order.customer, ...order.items.flatMap((item) => item.holder ?? [])])
   const items = group.flatMap((order) => order.items)
   const names = listUnique(items.map((item) => fold(item.product)))
@@ -121,11 +121,11 @@ function buildNameQueries(edition_id: string, group: readonly ExternalOrder[], {
   const ofProducts = sql`product_id in (select id from products where ${ofEdition} and ${named(names)})`
   return {
     byEmail: queryUnlessEmpty(listUnique(people.map(({ email }) => email)), (emails) =>
-      usersOf(inList(sql`email`, emails)),
+      queryUsers(inList(sql`email`, emails)),
     ),
     byPhone: queryUnlessEmpty(listUnique(group.map((order) => order.customer.phone_number)), (phones) =>
       // Several customers may have a number. Those without an address come first, then the oldest.
-      usersOf(sql`${inList(sql`phone_number`, phones)} order by email is null desc, seq`),
+      queryUsers(sql`${inList(sql`phone_number`, phones)} order by email is null desc, seq`),
     ),
     products: selectWholeRows(catalog.products, sql`select * from products where ${ofEdition} and ${named(names)}`),
     locations: queryUnlessEmpty(listUnique(items.map((item) => item.location && fold(item.location))), (some) =>
@@ -140,17 +140,17 @@ function buildNameQueries(edition_id: string, group: readonly ExternalOrder[], {
   }
 }
 
-const buildContentQueries = ({ ordersOf, usersOf, bought }: Sources) => ({
+const buildContentQueries = ({ ordersOf, queryUsers, bought }: Sources) => ({
   bought: selectWholeRows(sales.purchases, sql`select * from ${bought} order by id`),
   payments: sql<TransactionRow>`select * from transactions where type = 'payment'
     and order_id in (select id from (${ordersOf}))`,
-  holders: usersOf(sql`id in (select user_id from ${bought})`),
+  holders: queryUsers(sql`id in (select user_id from ${bought})`),
   named: sql<NamedRow>`select id, name from products where id in (select product_id from ${bought})
     union all select id, name from variants where id in (select variant_id from ${bought})`,
 })
 
 const buildHashQuery = ({ organization_id }: LoadScope) => ({
-  hashes: sql<{ has_hashes: number }>`select ${hasHashes(organization_id)} as has_hashes`,
+  hashes: sql<{ has_hashes: number }>`select ${hasSuppressionHashes(organization_id)} as has_hashes`,
 })
 
 function buildStateQueries(scope: LoadScope, group: readonly ExternalOrder[], reads: Reads) {

@@ -13,7 +13,7 @@ import { insertAll, insertWithLookups, isEmpty, update, updateVersion } from '..
 import { buildSearchColumns } from '../../domain/accounts/users.ts'
 import { openPurchaseStatuses, listStatusesMovedByOrder } from '../../domain/orders/purchases.ts'
 import { buildCancelStatements } from '../refunds/index.ts'
-import { passChanged } from '../wallet/index.ts'
+import { markPassesChanged } from '../wallet/index.ts'
 import type { EditionValues } from './state.ts'
 import { type EditionCustomerChange, type RowChange, listInsertedRows, type Write } from './writes.ts'
 
@@ -149,7 +149,7 @@ function buildChangeStatements(change: RowChange, scope: WriteScope): Statement[
         now,
       )
     case 'passes':
-      return [passChanged(change.purchase_ids, now)]
+      return [markPassesChanged(change.purchase_ids, now)]
   }
 }
 

@@ -7,16 +7,16 @@ import { doesNotExist, fieldError, invalid } from '../../domain/errors.ts'
 import type { AddMemberInput } from './contract.ts'
 import type { MemberRow } from './queries.ts'
 
-const alreadyMember = () => invalid(fieldError(['email'], 'unique', 'This person has a role there already.'))
+const alreadyMember = () => invalid(fieldError(['email'], 'unique', 'This person already has a role there.'))
 
 async function checkEdition(ctx: Ctx, organizationId: string, editionId: string): Promise<void> {
   const { id, organization_id } = editions
-  const isThere = and(eq(id, editionId), eq(organization_id, organizationId))
-  const edition = await ctx.db.first(select({ id }).from(editions).where(isThere))
+  const condition = and(eq(id, editionId), eq(organization_id, organizationId))
+  const edition = await ctx.db.first(select({ id }).from(editions).where(condition))
   if (!edition) throw doesNotExist('edition_id')
 }
 
-/** An account of another organisation is added in the same way as a new one, so that the answer does not show it. */
+/** An existing account is added in the same way as a new one, so that the response does not reveal it. */
 export async function addMember(
   ctx: Ctx,
   organizationId: string,

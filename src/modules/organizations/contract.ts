@@ -35,25 +35,25 @@ const PolicyAmount = z
 const policyShape = {
   four_eyes: z
     .boolean()
-    .openapi({ description: 'Who asked for a refund may not approve it: 409 `four_eyes_required`.' }),
+    .openapi({ description: 'The person who requested a refund cannot approve it: 409 `four_eyes_required`.' }),
   manager_limit: PolicyAmount.nullable().openapi({
     type: ['number', 'null'],
-    description: 'The most that a manager approves, others are 403 `above_limit`; null for no limit.',
+    description: 'The largest refund that a manager can approve. More is 403 `above_limit`. Null: no limit.',
   }),
   auto_approve_below: PolicyAmount.nullable().openapi({
     type: ['number', 'null'],
     description:
-      'New requests are approved at once while all that was asked for of the payment stays below; null for never.',
+      'A new request is approved at once if all requests for the payment together stay below this amount. Null: never.',
   }),
 }
 
 const RefundPolicy = z.object(policyShape).openapi('RefundPolicy', {
   description:
-    'What is demanded before a refund is approved. Amounts are major units of the currency of each request: the same number in every currency.',
+    'The rules for approving refunds. Amounts are in major units of the currency of each request, the same number in every currency.',
 })
 
 export const Organization = OrganizationSummary.extend({
-  avatar_file_id: Id('fil').nullable().openapi({ description: 'Null while none is chosen.' }),
+  avatar_file_id: Id('fil').nullable().openapi({ description: 'Null when the organisation has no avatar.' }),
   refund_policy: RefundPolicy,
   created: Timestamp,
   modified: Timestamp,
@@ -67,7 +67,9 @@ export const Member = z
     last_name: PersonName,
     full_name: FullName,
     role: z.enum(memberRoles),
-    edition_id: Id('edt').nullable().openapi({ description: 'The edition that the role is limited to, or null.' }),
+    edition_id: Id('edt').nullable().openapi({
+      description: 'The edition to which the role is limited. Null when it is a role in the whole organisation.',
+    }),
     created: Timestamp,
   })
   .openapi('OrganizationMember')
@@ -78,21 +80,21 @@ export const Event = z
 
 const CreateOrganization = z.object({
   name: Name,
-  slug: Slug.min(1).optional().openapi({ description: 'Made from the name when absent.', example: 'nordlys' }),
+  slug: Slug.min(1).optional().openapi({ description: 'By default it is made from the name.', example: 'nordlys' }),
 })
 
 const UpdateOrganization = z.object({
   name: Name.optional(),
-  slug: Slug.min(1).optional().openapi({ description: 'Changed by the operator of the platform alone.' }),
+  slug: Slug.min(1).optional().openapi({ description: 'Only the superuser of the platform can change it.' }),
   avatar_file_id: Id('fil')
     .nullable()
     .optional()
-    .openapi({ description: 'An image among the files of the organisation. Null for none.' }),
+    .openapi({ description: 'An image file of the organisation. Null removes the avatar.' }),
   refund_policy: z
     .object(policyShape)
     .partial()
     .optional()
-    .openapi({ description: 'Fields that are left out stay as they are.' }),
+    .openapi({ description: 'Fields that you leave out stay as they are.' }),
 })
 
 const AddMember = z.object({
@@ -122,7 +124,7 @@ export const listOrganizations = operation({
   method: 'get',
   path: '/v1/organizations',
   summary: 'List organisations',
-  description: 'Those in which the caller has any role.',
+  description: 'Returns the organisations in which you have a role.',
   roles: roleCodes,
   query: listQuery({ ordering: ['created', 'modified', 'name'], filters: { search: TextFilter.optional() } }),
   response: ListPage(Organization),
@@ -161,7 +163,7 @@ export const updateOrganization = operation({
   path: '/v1/organizations/{id}',
   summary: 'Update an organisation',
   description:
-    'Slugs are unique among all organisations, so the operator of the platform alone changes them: 403 for everybody else.',
+    'Only the superuser of the platform can change the slug, because slugs are unique among all organisations. Others get 403.',
   roles: ['OA'],
   params: IdParams('org'),
   body: UpdateOrganization,
@@ -192,7 +194,7 @@ export const addOrganizationMember = operation({
   method: 'post',
   path: '/v1/organizations/{id}/members',
   summary: 'Add a member',
-  description: 'Gives a person a role in the organisation, or, with `edition_id`, in that edition only.',
+  description: 'Gives a person a role in the organisation, or, with `edition_id`, only in that edition.',
   roles: ['OA'],
   status: 201,
   params: IdParams('org'),
@@ -207,7 +209,8 @@ export const removeOrganizationMember = operation({
   method: 'delete',
   path: '/v1/organizations/{id}/members/{member_id}',
   summary: 'Remove a member',
-  description: 'Takes effect at once, for tokens too. The last admin of an organisation stays: 409 `last_admin`.',
+  description:
+    'Removes a role at once, also for access tokens. You cannot remove the last admin of an organisation: 409 `last_admin`.',
   roles: ['OA'],
   status: 204,
   params: IdParams('org').extend({ member_id: z.string().openapi({ param: { name: 'member_id', in: 'path' } }) }),
@@ -220,8 +223,7 @@ export const listEvents = operation({
   method: 'get',
   path: '/v1/events',
   summary: 'List events',
-  description:
-    'An event is what editions are editions of. Callers with edition roles see the events of those editions.',
+  description: 'An event is a series of editions. With edition roles you see only the events of those editions.',
   roles: roleCodes,
   query: listQuery({
     ordering: ['created', 'name'],

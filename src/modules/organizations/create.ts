@@ -10,14 +10,14 @@ import { pickFreeSlug, slugify } from '../../domain/text/text.ts'
 import type { CreateOrganizationInput } from './contract.ts'
 import type { OrganizationRow } from './queries.ts'
 
-export const slugTaken = () => invalid(fieldError(['slug'], 'unique', 'This slug is taken.'))
+export const createSlugError = () => invalid(fieldError(['slug'], 'unique', 'This slug is already taken.'))
 
 export async function createOrganization(ctx: Ctx, input: CreateOrganizationInput): Promise<OrganizationRow> {
   const now = ctx.now()
   const row = {
     id: ctx.newId('organization'),
     name: input.name,
-    slug: input.slug ?? (await free(ctx, slugify(input.name, 'organization'))),
+    slug: input.slug ?? (await findFreeSlug(ctx, slugify(input.name, 'organization'))),
     version: 1,
     search: buildSearchText(input.name),
     refund_policy: {},
@@ -25,14 +25,14 @@ export async function createOrganization(ctx: Ctx, input: CreateOrganizationInpu
     created_at: now,
     modified_at: now,
   }
-  // Only a slug that the client chose can be taken; one that we made is made again.
-  const taken = input.slug === undefined ? () => new LostRace('the slug was taken meanwhile') : slugTaken
-  return commit(ctx, { ...row, avatar_key: null }, [insert(organizations, row)], { 'organizations.slug': taken })
+  // If the service chose the slug, the request is repeated with another one.
+  const createError = input.slug === undefined ? () => new LostRace('the slug was taken meanwhile') : createSlugError
+  return commit(ctx, { ...row, avatar_key: null }, [insert(organizations, row)], { 'organizations.slug': createError })
 }
 
-async function free(ctx: Ctx, base: string): Promise<string> {
+async function findFreeSlug(ctx: Ctx, base: string): Promise<string> {
   const { slug } = organizations
-  const beginsAlike = and(gte(slug, base), lt(slug, `${base}.`))
-  const rows = await ctx.db.all(select({ slug }).from(organizations).where(beginsAlike))
+  const hasPrefix = and(gte(slug, base), lt(slug, `${base}.`))
+  const rows = await ctx.db.all(select({ slug }).from(organizations).where(hasPrefix))
   return pickFreeSlug(base, new Set(rows.map((row) => row.slug)))
 }

@@ -4,14 +4,14 @@ import { requireOneChange, commit } from '../../db/commit.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { MemberRow } from './queries.ts'
 
-/** Tokens that are bound to the organisation end with the person's last role in it. */
+/** Removing a person's last role in the organisation also revokes their tokens that are bound to it. */
 export async function removeMember(ctx: Ctx, member: MemberRow): Promise<null> {
   const { id, organization_id, account_id } = member
   const otherAdmins = sql`(select count(*) from members where organization_id = ${organization_id}
     and edition_id is null and role = 'admin' and id <> ${id})`
   if (member.role === 'admin' && member.edition_id === null) {
-    const left = await ctx.db.first(sql<{ n: number }>`select ${otherAdmins} as n`)
-    if (!left?.n) throw new AppError('last_admin', 'An organisation keeps at least one admin.')
+    const remaining = await ctx.db.first(sql<{ n: number }>`select ${otherAdmins} as n`)
+    if (!remaining?.n) throw new AppError('last_admin', 'An organisation must have at least one admin.')
   }
   return commit(ctx, null, [
     sql`delete from members where id = ${id} and (role <> 'admin' or edition_id is not null or ${otherAdmins} > 0)`,

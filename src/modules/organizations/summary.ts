@@ -7,13 +7,13 @@ import type { RowOf, Nullable } from '../../db/select.ts'
 import { buildImageOrNull } from '../../domain/files/addresses.ts'
 import type { OrganizationSummary } from '../../http/fields.ts'
 
-/** The columns of a joined `organizations` for its summary. */
+/** The columns of `organizations` for a summary. */
 export const organizationSummaryFields = {
   organization_id: organizations.id,
   organization_name: organizations.name,
   organization_slug: organizations.slug,
   organization_avatar_id: organizations.avatar_file_id,
-  /** The key in the address of the avatar. */
+  /** The access key of the avatar, or null. */
   organization_avatar_key: sql<string | null>`${selectAccessKey(sql`${organizations.avatar_file_id}`)}`,
 }
 
@@ -32,7 +32,6 @@ export const presentOrganizationSummary = (
 const hasOrganization = (row: Nullable<OrganizationSummaryRow>): row is OrganizationSummaryRow =>
   row.organization_id !== null
 
-/** Null for a row without an organisation. */
 export const presentOrganizationOrNull = (
   row: Nullable<OrganizationSummaryRow>,
   ctx: Pick<Ctx, 'config'>,

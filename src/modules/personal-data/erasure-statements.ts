@@ -10,9 +10,9 @@ import { editionCustomers } from '../../db/schema/users.ts'
 import { update } from '../../db/write.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import { emailClaimMs, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
-import { erasedAnswers } from '../consents/index.ts'
+import { eraseEvidence } from '../consents/index.ts'
 import { forgetForUndo } from '../data-imports/index.ts'
-import { hashedSuppressions } from '../suppressions/index.ts'
+import { hashSuppressions } from '../suppressions/index.ts'
 import { eraseWallet } from '../wallet/index.ts'
 
 export type ErasureRow = typeof erasures.$inferSelect
@@ -83,11 +83,11 @@ export async function buildErasureStatements(erasure: ErasureRow, now: number): 
     update(purchases, { metadata: {} }, eq(purchases.user_id, user_id)),
     eraseRefundTexts(erasure),
     forgetForUndo(user_id),
-    erasedAnswers(user_id),
+    eraseEvidence(user_id),
     ...eraseEmails(erasure, now),
     ...eraseWallet(user_id, now),
     eraseCapturedMessages(erasure),
-    ...(await hashedSuppressions(erasure, readAddresses(erasure))),
+    ...(await hashSuppressions(erasure, readAddresses(erasure))),
     hideAuditedValues(erasure),
   ]
 }

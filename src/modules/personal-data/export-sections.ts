@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { suppressionSections } from '../suppressions/index.ts'
+import { buildSuppressionSections } from '../suppressions/index.ts'
 import type { LoadedUser } from '../users/index.ts'
 
 /** A part of the export: rows of a query, read in pages by `key`. Columns that end in `_json` contain JSON text. */
@@ -111,7 +111,7 @@ const listMessagingSections = (user: LoadedUser): ExportSection[] => {
       where: sql`user_id = ${id}`,
       key: sql`consent_records.id`,
     },
-    ...suppressionSections(organization_id, buildAddressCondition(user)),
+    ...buildSuppressionSections(organization_id, buildAddressCondition(user)),
     {
       name: 'emails',
       columns: sql`id, edition_id, order_id, kind, language, recipient, status, attempts, content as content_json,

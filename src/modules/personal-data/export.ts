@@ -48,7 +48,10 @@ async function* readRecipients(ctx: Ctx, user: LoadedUser): AsyncGenerator<Expor
         .limit(campaignsPerPage),
     )
     const recipients = await Promise.all(
-      startedCampaigns.map(async ({ id }) => ({ campaign_id: id, row: await ctx.senders.of(id).recipient(user.seq) })),
+      startedCampaigns.map(async ({ id }) => ({
+        campaign_id: id,
+        row: await ctx.senders.of(id).findRecipient(user.seq),
+      })),
     )
     for (const { campaign_id, row } of recipients) {
       if (!row) continue

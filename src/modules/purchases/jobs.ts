@@ -7,7 +7,7 @@ import { inList, inWords } from '../../db/visibility.ts'
 import { update } from '../../db/write.ts'
 import { LostRace } from '../../domain/errors.ts'
 import { purchaseLifecycle } from '../../domain/orders/purchases.ts'
-import { passChanged } from '../wallet/index.ts'
+import { markPassesChanged } from '../wallet/index.ts'
 import { commitAnnounced } from '../webhooks/index.ts'
 import { purchaseEventFields, purchaseEventJoins, buildPurchaseEvent } from './announcement.ts'
 
@@ -42,7 +42,7 @@ async function expire(job: JobCtx, due: readonly DuePurchase[], now: number): Pr
         and valid_until <= ${now}`,
     ),
     requireChanges(ids.length),
-    passChanged(ids, now),
+    markPassesChanged(ids, now),
   ]
   await commitAnnounced(job, statements, events)
 }

@@ -14,7 +14,7 @@ import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { editionSummaryFields } from '../editions/index.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
-import { walletPassesOf } from '../wallet/index.ts'
+import { selectWalletPasses } from '../wallet/index.ts'
 import { buildProductFields, buildProductJoins } from './product-fields.ts'
 
 /** Fields that all answers about a purchase show, selected from `purchases` and `buildProductJoins`. */
@@ -107,7 +107,7 @@ const buildDetailFields = (view: CustomerView) => ({
   refunded_minor: purchases.refunded_minor,
   reserved_minor: purchases.reserved_minor,
   metadata: purchases.metadata,
-  wallet_passes: walletPassesOf(sql`${purchases.id}`),
+  wallet_passes: selectWalletPasses(sql`${purchases.id}`),
   refund_requests: buildRefundSummaries(sql`${purchases.id}`),
 })
 

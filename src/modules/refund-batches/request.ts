@@ -11,7 +11,7 @@ import {
   excludeOrder,
   planOrder,
 } from '../../domain/refunds/refund-batches.ts'
-import { auditStatement } from '../audit-log/index.ts'
+import { recordAudit } from '../audit-log/index.ts'
 import { enqueueRefunds } from '../refund-payments/index.ts'
 import {
   buildBatchRequest,
@@ -156,7 +156,7 @@ function cancelArchived(job: JobCtx, batch: BatchRow): Promise<void> {
     job,
     [
       ...updateVersion(refundBatches, batch, changes),
-      auditStatement({ caller: actor, requestId: batch.id, now, id: job.newId('audit_entry') }, entry),
+      recordAudit({ caller: actor, requestId: batch.id, now, id: job.newId('audit_entry') }, entry),
     ],
     [],
   )

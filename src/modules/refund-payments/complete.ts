@@ -11,7 +11,7 @@ import { purchaseLifecycle } from '../../domain/orders/purchases.ts'
 import { nextRecheck } from '../../domain/refunds/refund-payments.ts'
 import { refundLifecycle } from '../../domain/refunds/refunds.ts'
 import { refundEmailStatements } from '../transactional-emails/index.ts'
-import { passChanged } from '../wallet/index.ts'
+import { markPassesChanged } from '../wallet/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
 import { moveAmounts, requireUnchangedPurchases } from './amounts.ts'
 import { getAmount, loadPurchases, buildRefundAnnouncements, type RefundedPurchase } from './refund.ts'
@@ -72,7 +72,7 @@ function cancelPurchases(refund: RefundRow, purchases: readonly RefundedPurchase
       },
       eq(refundItems.refund_request_id, refund.id),
     ),
-    ...(ids.length ? [passChanged(ids, now)] : []),
+    ...(ids.length ? [markPassesChanged(ids, now)] : []),
   ]
 }
 

@@ -8,7 +8,7 @@ import { update, updateVersion } from '../../db/write.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import type { RefundOutcome } from '../../gateways/payments/payments.ts'
 import { refundEmailStatements } from '../transactional-emails/index.ts'
-import { passChanged } from '../wallet/index.ts'
+import { markPassesChanged } from '../wallet/index.ts'
 import { moveAmounts, requireUnchangedPurchases } from './amounts.ts'
 import { cancelTransaction, type RefundChanges } from './complete.ts'
 import { getAmount, loadPurchases, buildRefundAnnouncements, type RefundedPurchase } from './refund.ts'
@@ -132,7 +132,7 @@ export async function buildReversal(ctx: FailCtx, refund: RefundRow, failure: Re
         },
       ),
       cancelTransaction(refund.id),
-      ...(restoredIds.length ? [clearStatusBefore(refund, restoredIds), passChanged(restoredIds, now)] : []),
+      ...(restoredIds.length ? [clearStatusBefore(refund, restoredIds), markPassesChanged(restoredIds, now)] : []),
       ...(await refundEmailStatements(ctx, 'refund_correction', {
         ...refund,
         status,

@@ -8,7 +8,7 @@ import { listChanges, type Representation, systemActor } from '../../domain/audi
 import { toMajor } from '../../domain/money.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import type { RefundStatus } from '../../domain/refunds/refunds.ts'
-import { auditStatement } from '../audit-log/index.ts'
+import { recordAudit } from '../audit-log/index.ts'
 import { purchaseEventFields, purchaseEventJoins, buildPurchaseEvent } from '../purchases/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
 
@@ -81,7 +81,7 @@ export const buildRefundAudit = (
   refund: RefundRow,
   change: { before: Representation | null; after: Representation },
 ): Statement =>
-  auditStatement(
+  recordAudit(
     {
       caller: { id: systemActor, credential: { id: null } },
       requestId: refund.provider_key ?? refund.id,

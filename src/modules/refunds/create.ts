@@ -54,8 +54,8 @@ function prepareRequest(order: RefundableOrder, target: RefundTarget, input: Cre
     currency,
   }
   const amount = chooseAmount(limits, input.amount, input.cancel_purchase ?? false)
-  const held = order.purchases.filter(({ status }) => isHeld(status))
-  const shares = shareAmount(amount, held.map(splitRemaining))
+  const heldPurchases = order.purchases.filter(({ status }) => isHeld(status))
+  const shares = shareAmount(amount, heldPurchases.map(splitRemaining))
   return { order: { ...order, transaction_id: transaction_id ?? '' }, target, input, amount, shares }
 }
 

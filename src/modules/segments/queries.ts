@@ -25,7 +25,9 @@ export type LoadedSegment = SegmentRow & { tenant: Tenant }
 
 const segmentVisibility = buildVisibility(sql`${segments.organization_id}`, sql`${segments.edition_id}`)
 
-/** The segment's columns come last, because the summary columns of a missing edition would overwrite its ids with null. */
+/**
+ * The segment's columns come last, because the summary columns of a missing edition would overwrite its ids with null.
+ */
 const columns = {
   ...organizationSummaryFields,
   ...editionSummaryFields,

@@ -31,8 +31,9 @@ function listVisibleEditions(ctx: Ctx, organizationId: string): string[] {
 }
 
 /**
- * Finds the organisation or editions of a request. For a caller without a role in the organisation, `organization_id` means
- * the editions where the caller has a role. An organisation or edition that the caller cannot see counts as missing.
+ * Finds the organisation or editions of a request. For a caller without a role in the organisation,
+ * `organization_id` means the editions where the caller has a role. An organisation or edition that the caller
+ * cannot see counts as missing.
  */
 export async function findSegmentTenant(
   ctx: Ctx,

@@ -8,38 +8,37 @@ import type { CapturedRecords } from '../../gateways/dns/dns.ts'
 
 export type RecordsCtx = Pick<JobCtx, 'db' | 'config'>
 
-const bareName = (name: string): string => name.toLowerCase().replace(/\.$/, '')
+const normalizeName = (name: string): string => name.toLowerCase().replace(/\.$/, '')
 
-const isAt = (name: string) => eq(capturedDnsRecords.name, bareName(name))
+const isAt = (name: string) => eq(capturedDnsRecords.name, normalizeName(name))
 
-/** The records that the capture gateway of DNS answers. */
-export const capturedRecords = ({ db }: Pick<JobCtx, 'db'>): CapturedRecords => ({
+/** Reads the records of the captured DNS from the database. */
+export const createCapturedRecords = ({ db }: Pick<JobCtx, 'db'>): CapturedRecords => ({
   findTexts: async (name) => {
     const { value } = capturedDnsRecords
-    const found = select({ value }).from(capturedDnsRecords).where(isAt(name)).orderBy(asc(value))
-    const rows = await db.all(found)
+    const rows = await db.all(select({ value }).from(capturedDnsRecords).where(isAt(name)).orderBy(asc(value)))
     return rows.map((row) => row.value)
   },
 })
 
-/** A caller who sets a record proves a domain by it: only where no mail is real. */
+/** Whoever sets a record can verify any domain, so this works only where no e-mail is real. */
 function refuseInProduction({ config }: RecordsCtx): void {
   if (!['development', 'test'].includes(config.environment)) throw notFound()
 }
 
-export async function capturedRecordsAt(ctx: RecordsCtx, name: string): Promise<readonly string[]> {
+export async function readCapturedRecords(ctx: RecordsCtx, name: string): Promise<readonly string[]> {
   refuseInProduction(ctx)
-  return capturedRecords(ctx).findTexts(name)
+  return createCapturedRecords(ctx).findTexts(name)
 }
 
-/** Replaces the texts at a name. */
+/** Replaces the texts of a name. */
 export async function setCapturedRecords(
   ctx: RecordsCtx,
   name: string,
   read: () => readonly string[],
 ): Promise<readonly string[]> {
   refuseInProduction(ctx)
-  const rows = [...new Set(read())].map((value) => ({ name: bareName(name), value }))
+  const rows = [...new Set(read())].map((value) => ({ name: normalizeName(name), value }))
   await ctx.db.batch([remove(capturedDnsRecords, isAt(name)), ...insertAll(capturedDnsRecords, rows)])
-  return capturedRecordsAt(ctx, name)
+  return readCapturedRecords(ctx, name)
 }

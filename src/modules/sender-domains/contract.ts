@@ -14,13 +14,14 @@ import { operation } from '../../http/operations/operation.ts'
 
 const DnsRecord = z
   .object({
-    purpose: z
-      .enum(recordPurposes)
-      .openapi({ description: '`ownership` is what verifying looks for; the others are those of the provider.' }),
+    purpose: z.enum(recordPurposes).openapi({
+      description:
+        'What the record is for. `ownership` proves that the domain is yours; the e-mail provider needs the others.',
+    }),
     type: z.string().openapi({ example: 'TXT' }),
     name: z.string().openapi({ example: '_event-commerce.nordlys.dk' }),
     value: z.string().openapi({ example: 'event-commerce-domain=6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e' }),
-    priority: z.int().nullable().openapi({ description: 'Of an MX record; null for others.' }),
+    priority: z.int().nullable().openapi({ description: 'The priority of an MX record. Null for other records.' }),
   })
   .openapi('SenderDomainRecord')
 
@@ -34,10 +35,13 @@ export const SenderDomain = z
     organization_id: Id('org'),
     domain: z.string().max(maxSenderDomainLength).openapi({ example: 'nordlys.dk' }),
     status: z.enum(senderDomainStatuses),
-    verified_by: z.enum(senderDomainVerifiers).nullable().openapi({ description: 'Null until it is verified.' }),
-    verified_at: Timestamp.nullable().openapi({ description: 'Null until it is verified.' }),
-    last_check: orNull(SenderDomainCheck).openapi({ description: 'Null until it is checked.' }),
-    records: z.array(DnsRecord),
+    verified_by: z
+      .enum(senderDomainVerifiers)
+      .nullable()
+      .openapi({ description: 'Null until the domain is verified.' }),
+    verified_at: Timestamp.nullable().openapi({ description: 'Null until the domain is verified.' }),
+    last_check: orNull(SenderDomainCheck).openapi({ description: 'Null until the domain is checked.' }),
+    records: z.array(DnsRecord).openapi({ description: 'The DNS records that you have to set.' }),
     created: Timestamp,
     modified: Timestamp,
   })
@@ -52,7 +56,7 @@ const Domain = z
     context.addIssue({
       code: 'custom',
       params: { code: 'invalid_domain' },
-      message: 'A domain with at least one dot, as in nordlys.dk.',
+      message: '`domain` must be a domain name with at least one dot, such as nordlys.dk.',
     })
     return z.NEVER
   })
@@ -65,7 +69,7 @@ const CreateSenderDomain = z.object({ domain: Domain })
 
 const VerifySenderDomain = z.object({
   by_hand: z.boolean().default(false).openapi({
-    description: 'For the superuser of the platform: verifies without asking the name system.',
+    description: 'Verifies the domain without a DNS lookup. Only the superuser of the platform may set it.',
   }),
 })
 
@@ -103,8 +107,9 @@ export const createSenderDomain = operation({
   method: 'post',
   path,
   summary: 'Add a sender domain',
-  description: `E-mails of the organisation's editions come from addresses of verified domains only; a domain covers itself and none
-below it. The answer has the \`records\` to set. An organisation has at most ${maxSenderDomains}: 409 \`too_many_sender_domains\`.`,
+  description: `E-mails of your editions use a sender address only when its domain is verified. A domain does not
+cover its subdomains. Set the DNS \`records\` of the response, then verify the domain. An organisation has at most
+${maxSenderDomains} sender domains.`,
   roles: ['OA'],
   status: 201,
   params: IdParams('org'),
@@ -131,9 +136,10 @@ export const verifySenderDomain = operation({
   method: 'post',
   path: `${path}/{domain_id}/verify`,
   summary: 'Verify a sender domain',
-  description: `Looks for the TXT record; \`status\` and \`last_check\` say what was found. A verified domain whose record is gone is \`pending\`
-again, unless the superuser has verified it; a name system that does not answer changes no status. A domain that another
-organisation has verified is 409 \`sender_domain_taken\` while that one's record stands, and passes over once it is gone.`,
+  description: `Looks for the TXT record of the domain and stores the result in \`status\` and \`last_check\`. A
+verified domain whose record is gone becomes \`pending\` again, unless the superuser verified it. When DNS does not
+answer, the status stays. While another organisation has verified the domain and its record exists, verifying fails
+with 409 \`sender_domain_taken\`.`,
   roles: ['OA'],
   params,
   body: VerifySenderDomain,
@@ -148,7 +154,8 @@ export const deleteSenderDomain = operation({
   method: 'delete',
   path: `${path}/{domain_id}`,
   summary: 'Remove a sender domain',
-  description: 'From then on e-mails with an address of it come from the address of the platform.',
+  description:
+    'E-mails of editions with a sender address in this domain come from the address of the platform from then on.',
   roles: ['OA'],
   status: 204,
   params,

@@ -12,17 +12,19 @@ import type { SenderDomainRow } from './queries.ts'
 
 const tokenBytes = 16
 
-const alreadyThere = () => invalid(fieldError(['domain'], 'unique', 'The organisation has this domain already.'))
+const domainExists = () => invalid(fieldError(['domain'], 'unique', 'Your organisation already has this domain.'))
 
 export async function createSenderDomain(
   ctx: Ctx,
   organizationId: string,
   { domain }: CreateSenderDomainInput,
 ): Promise<SenderDomainRow> {
-  const isOwn = eq(senderDomains.organization_id, organizationId)
-  const known = await ctx.db.all(select({ domain: senderDomains.domain }).from(senderDomains).where(isOwn))
-  if (known.some((one) => one.domain === domain)) throw alreadyThere()
-  if (known.length >= maxSenderDomains)
+  const isOfOrganization = eq(senderDomains.organization_id, organizationId)
+  const existing = await ctx.db.all(
+    select({ domain: senderDomains.domain }).from(senderDomains).where(isOfOrganization),
+  )
+  if (existing.some((row) => row.domain === domain)) throw domainExists()
+  if (existing.length >= maxSenderDomains)
     throw new AppError('too_many_sender_domains', `An organisation has at most ${maxSenderDomains} sender domains.`)
   const now = ctx.now()
   const row: SenderDomainRow = {
@@ -41,9 +43,8 @@ export async function createSenderDomain(
     created_at: now,
     modified_at: now,
   }
-  const isRoomLeft = sql`(select count(*) from ${senderDomains} where ${isOwn}) < ${maxSenderDomains}`
-  const added = insertWhere(senderDomains, row, isRoomLeft)
-  return commit(ctx, row, [added, requireOneChange()], {
-    'sender_domains.organization_id, sender_domains.domain': alreadyThere,
+  const isRoomLeft = sql`(select count(*) from ${senderDomains} where ${isOfOrganization}) < ${maxSenderDomains}`
+  return commit(ctx, row, [insertWhere(senderDomains, row, isRoomLeft), requireOneChange()], {
+    'sender_domains.organization_id, sender_domains.domain': domainExists,
   })
 }

@@ -5,6 +5,6 @@ import { senderDomains } from '../../db/schema/messaging/sender-domains.ts'
 import { remove } from '../../db/write.ts'
 import type { SenderDomainRow } from './queries.ts'
 
-/** Editions keep their address: e-mails come from the platform's from now on. */
+/** Editions keep their sender address, but their e-mails come from the platform's address from now on. */
 export const deleteSenderDomain = (ctx: Ctx, row: SenderDomainRow): Promise<null> =>
   commit(ctx, null, [remove(senderDomains, eq(senderDomains.id, row.id)), requireOneChange()])

@@ -1,2 +1,2 @@
-export { capturedRecords } from './captured-records.ts'
-export { isVerifiedSender } from './verified.ts'
+export { createCapturedRecords } from './captured-records.ts'
+export { isVerifiedSender } from './queries.ts'

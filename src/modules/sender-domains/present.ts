@@ -1,10 +1,10 @@
 import type { z } from '@hono/zod-openapi'
 import { toIso } from '../../domain/time/instants.ts'
-import { outcomeDetails, ownershipRecord } from '../../domain/messaging/sender-domains.ts'
+import { outcomeDetails, buildOwnershipRecord } from '../../domain/messaging/sender-domains.ts'
 import type { SenderDomain } from './contract.ts'
 import type { SenderDomainRow } from './queries.ts'
 
-function lastCheckOf({ checked_at, check_outcome }: SenderDomainRow) {
+function presentLastCheck({ checked_at, check_outcome }: SenderDomainRow) {
   if (checked_at === null || check_outcome === null) return null
   return { at: toIso(checked_at), outcome: check_outcome, detail: outcomeDetails[check_outcome] }
 }
@@ -16,8 +16,8 @@ export const presentSenderDomain = (row: SenderDomainRow): z.input<typeof Sender
   status: row.status,
   verified_by: row.verified_by,
   verified_at: row.verified_at === null ? null : toIso(row.verified_at),
-  last_check: lastCheckOf(row),
-  records: [ownershipRecord(row), ...row.provider_records],
+  last_check: presentLastCheck(row),
+  records: [buildOwnershipRecord(row), ...row.provider_records],
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),
 })

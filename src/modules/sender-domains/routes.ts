@@ -1,12 +1,16 @@
-import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
+import { Hono } from 'hono'
+import type { AppContext, AppEnv } from '../../http/env.ts'
+import { mount, mountList } from '../../http/operations/mount.ts'
+import { createRouter } from '../../http/operations/mount.ts'
+import { parseJson, readBody } from '../../http/requests/body.ts'
+import { parseBody } from '../../http/requests/validation.ts'
+import { readCapturedRecords, type RecordsCtx, setCapturedRecords } from './captured-records.ts'
 import * as contract from './contract.ts'
 import { createSenderDomain } from './create.ts'
 import { deleteSenderDomain } from './delete.ts'
 import { presentSenderDomain } from './present.ts'
 import { findOrganization, findSenderDomain, listSenderDomains } from './queries.ts'
 import { verifySenderDomain } from './verify.ts'
-
-export { devDns } from './dev-routes.ts'
 
 export const senderDomains = createRouter()
 
@@ -40,3 +44,23 @@ mount(senderDomains, contract.deleteSenderDomain, {
   handle: (ctx, { loaded }) => deleteSenderDomain(ctx, loaded),
   represent: (loaded) => presentSenderDomain(loaded),
 })
+
+/** `/dev/dns/{name}` sets and shows the records of the captured DNS, in development and tests. */
+export function devDns(open: (c: AppContext) => RecordsCtx): Hono<AppEnv> {
+  const routes = new Hono<AppEnv>({ strict: false })
+  routes.use('/dev/dns/*', async (c, next) => {
+    await next()
+    c.header('cache-control', 'no-store')
+  })
+  routes.get('/dev/dns/:name', async (c) => c.json({ texts: await readCapturedRecords(open(c), c.req.param('name')) }))
+  routes.put('/dev/dns/:name', async (c) => {
+    const body = parseJson(await readBody(c), c.req.raw.headers)
+    const texts = await setCapturedRecords(
+      open(c),
+      c.req.param('name'),
+      () => parseBody(contract.CapturedTexts, body).texts,
+    )
+    return c.json({ texts })
+  })
+  return routes
+}

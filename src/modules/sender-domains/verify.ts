@@ -8,84 +8,85 @@ import { AppError, fieldError, LostRace, permissionDenied } from '../../domain/e
 import {
   type CheckOutcome,
   isProofGone,
-  outcomeOf,
-  ownershipRecord,
+  checkOwnership,
+  buildOwnershipRecord,
   type SenderDomainVerifier,
   type TxtAnswer,
 } from '../../domain/messaging/sender-domains.ts'
 import type { VerifySenderDomainInput } from './contract.ts'
-import { type SenderDomainRow, selectSenderDomains } from './queries.ts'
-import { isVerified } from './verified.ts'
+import { isVerified, type SenderDomainRow, selectSenderDomains } from './queries.ts'
 
 type DomainChanges = Partial<SenderDomainRow>
 
-const taken = () =>
-  new AppError('sender_domain_taken', 'Another organisation has verified this domain, and its record still exists.')
+const domainHeldElsewhere = () =>
+  new AppError('sender_domain_taken', 'Another organisation has verified this domain, and its DNS record still exists.')
 
-/** Another organisation verified the domain between the check and the commit. The next try finds which. */
-const takenMeanwhile = () => new LostRace('the domain was verified meanwhile')
+/** Another organisation verified the domain between the check and the commit, so the request is decided again. */
+const verifiedMeanwhile = () => new LostRace('the domain was verified meanwhile')
 
-const asVerified = (row: SenderDomainRow, by: SenderDomainVerifier, now: number): DomainChanges => ({
+const buildVerifiedColumns = (row: SenderDomainRow, by: SenderDomainVerifier, now: number): DomainChanges => ({
   status: 'verified',
   verified_by: by,
   verified_at: row.status === 'verified' ? row.verified_at : now,
 })
 
-const asPending: DomainChanges = { status: 'pending', verified_by: null, verified_at: null }
+const pendingColumns: DomainChanges = { status: 'pending', verified_by: null, verified_at: null }
 
-const holderOf = (ctx: Ctx, row: SenderDomainRow): Promise<SenderDomainRow | undefined> => {
+const findHolder = (ctx: Ctx, row: SenderDomainRow): Promise<SenderDomainRow | undefined> => {
   const { id, domain } = senderDomains
   return ctx.db.first(selectSenderDomains().where(and(eq(domain, row.domain), isVerified, ne(id, row.id))))
 }
 
-/** Takes the domain from the organisation that has it, whose proof is gone; refuses while there is one. */
-async function release(ctx: Ctx, row: SenderDomainRow, answer: TxtAnswer | null): Promise<Statement[]> {
-  const holder = await holderOf(ctx, row)
+/** Takes a domain from another organisation whose record is gone. Refuses while the record exists. */
+async function releaseFromHolder(ctx: Ctx, row: SenderDomainRow, answer: TxtAnswer | null): Promise<Statement[]> {
+  const holder = await findHolder(ctx, row)
   if (!holder) return []
-  if (answer === null || holder.verified_by === 'superuser') throw taken()
-  const outcome = outcomeOf(answer, holder)
-  if (!isProofGone(outcome)) throw taken()
+  if (answer === null || holder.verified_by === 'superuser') throw domainHeldElsewhere()
+  const outcome = checkOwnership(answer, holder)
+  if (!isProofGone(outcome)) throw domainHeldElsewhere()
   const now = ctx.now()
   return updateVersion(senderDomains, holder, {
-    ...asPending,
+    ...pendingColumns,
     checked_at: now,
     check_outcome: outcome,
     modified_at: now,
   })
 }
 
-const write = (
+const commitCheck = (
   ctx: Ctx,
   row: SenderDomainRow,
   changes: DomainChanges,
   released: Statement[],
 ): Promise<SenderDomainRow> => {
-  const all = { ...changes, modified_at: ctx.now() }
-  const result = { ...row, ...all, version: row.version + 1 }
-  return commit(ctx, result, [...released, ...updateVersion(senderDomains, row, all)], {
-    'sender_domains.domain': takenMeanwhile,
+  const columns = { ...changes, modified_at: ctx.now() }
+  const updated = { ...row, ...columns, version: row.version + 1 }
+  return commit(ctx, updated, [...released, ...updateVersion(senderDomains, row, columns)], {
+    'sender_domains.domain': verifiedMeanwhile,
   })
 }
 
-/** The check of a proved domain by the provider that sends. A provider without domains accepts it at once. */
+/**
+ * Asks the e-mail provider about a domain whose ownership is proved. A provider without domains accepts every domain.
+ */
 async function checkAtProvider(
   ctx: Ctx,
   row: SenderDomainRow,
-): Promise<{ outcome: CheckOutcome; known: DomainChanges }> {
+): Promise<{ outcome: CheckOutcome; providerColumns: DomainChanges }> {
   const { domains } = ctx.email
-  if (!domains) return { outcome: 'verified', known: {} }
-  const found = await domains.check(row.domain, row.provider_domain_id)
-  if (!found) return { outcome: 'provider_unavailable', known: {} }
-  const known = { provider_domain_id: found.id, provider_records: found.records }
-  return { outcome: found.is_verified ? 'verified' : 'provider_pending', known }
+  if (!domains) return { outcome: 'verified', providerColumns: {} }
+  const domain = await domains.check(row.domain, row.provider_domain_id)
+  if (!domain) return { outcome: 'provider_unavailable', providerColumns: {} }
+  const providerColumns = { provider_domain_id: domain.id, provider_records: domain.records }
+  return { outcome: domain.is_verified ? 'verified' : 'provider_pending', providerColumns }
 }
 
-/** The change of the domain by a check. Without an answer of the name system nothing changes. */
-function changesOf(row: SenderDomainRow, outcome: CheckOutcome, now: number): DomainChanges {
+/** Builds the changes that follow from a check. Without an answer from DNS the status stays. */
+function buildChanges(row: SenderDomainRow, outcome: CheckOutcome, now: number): DomainChanges {
   const checked = { checked_at: now, check_outcome: outcome }
   if (outcome === 'verified')
-    return row.verified_by === 'superuser' ? checked : { ...checked, ...asVerified(row, 'dns', now) }
-  return isProofGone(outcome) && row.verified_by === 'dns' ? { ...checked, ...asPending } : checked
+    return row.verified_by === 'superuser' ? checked : { ...checked, ...buildVerifiedColumns(row, 'dns', now) }
+  return isProofGone(outcome) && row.verified_by === 'dns' ? { ...checked, ...pendingColumns } : checked
 }
 
 export async function verifySenderDomain(
@@ -95,15 +96,23 @@ export async function verifySenderDomain(
 ): Promise<SenderDomainRow> {
   if (input.by_hand) {
     if (!ctx.caller.is_superuser)
-      throw permissionDenied([], [fieldError(['by_hand'], 'superuser_only', 'Only the superuser verifies by hand.')])
-    return write(ctx, row, asVerified(row, 'superuser', ctx.now()), await release(ctx, row, null))
+      throw permissionDenied(
+        [],
+        [fieldError(['by_hand'], 'superuser_only', 'Only the superuser can verify a domain by hand.')],
+      )
+    return commitCheck(
+      ctx,
+      row,
+      buildVerifiedColumns(row, 'superuser', ctx.now()),
+      await releaseFromHolder(ctx, row, null),
+    )
   }
-  const answer = await ctx.dns.lookUpTxt(ownershipRecord(row).name)
-  const proof = outcomeOf(answer, row)
-  if (proof !== 'verified') return write(ctx, row, changesOf(row, proof, ctx.now()), [])
-  const released = await release(ctx, row, answer)
-  // Not before the proof: no organisation adds the domains of others to the account.
-  const { outcome, known } = await checkAtProvider(ctx, row)
-  const changes = { ...changesOf(row, outcome, ctx.now()), ...known }
-  return write(ctx, row, changes, outcome === 'verified' ? released : [])
+  const answer = await ctx.dns.lookUpTxt(buildOwnershipRecord(row).name)
+  const proof = checkOwnership(answer, row)
+  if (proof !== 'verified') return commitCheck(ctx, row, buildChanges(row, proof, ctx.now()), [])
+  const released = await releaseFromHolder(ctx, row, answer)
+  // Only a proved domain is added to the provider's account, so nobody can add the domain of somebody else.
+  const { outcome, providerColumns } = await checkAtProvider(ctx, row)
+  const changes = { ...buildChanges(row, outcome, ctx.now()), ...providerColumns }
+  return commitCheck(ctx, row, changes, outcome === 'verified' ? released : [])
 }

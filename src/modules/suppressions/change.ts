@@ -1,7 +1,13 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
 import { suppressions } from '../../db/schema/consents.ts'
+import { campaigns } from '../../db/schema/messaging/campaigns.ts'
+import { select } from '../../db/select.ts'
 import { remove } from '../../db/write.ts'
+import { formatReference } from '../../domain/campaigns/recipient-events.ts'
+import type { AffectedRecipient } from '../../domain/campaigns/sender.ts'
+import type { Channel } from '../../domain/messaging/messaging.ts'
 import {
   softBounceMemoryMs,
   softBouncesUntilDead,
@@ -17,13 +23,13 @@ interface SuppressionCause {
   at: number
 }
 
-/** One address, as the query that `suppress` expects. */
-export const addressQuery = ({ organization_id, channel, address }: SuppressedAddress): SQL =>
+/** Selects one address in the form that `suppress` expects. */
+export const selectAddress = ({ organization_id, channel, address }: SuppressedAddress): SQL =>
   sql`select ${organization_id} as organization_id, ${channel} as channel, ${address} as address`
 
 /**
- * Suppresses the addresses of a query with `organization_id`, `channel` and `address`. A hard bounce overrides other
- * reasons. A complaint overrides `unsubscribed`, because it cannot be taken back.
+ * Suppresses the addresses of a query with the columns `organization_id`, `channel` and `address`. A hard bounce
+ * replaces any other reason. A complaint replaces `unsubscribed`, because nobody can take it back.
  */
 export const suppress = (addresses: SQL, { reason, detail = '', campaign_id, at }: SuppressionCause): Statement =>
   sql`insert into suppressions (organization_id, channel, address, reason, detail, campaign_id, created_at)
@@ -33,13 +39,13 @@ export const suppress = (addresses: SQL, { reason, detail = '', campaign_id, at 
       or (excluded.reason = 'complaint' and suppressions.reason = 'unsubscribed')`
 
 interface SoftBounce {
-  /** Each message counts once. */
+  /** The reference of the message, which counts once. */
   reference: string
   campaign_id: string | null
   at: number
 }
 
-/** Records a soft bounce. After several in the last days the address is suppressed as a hard bounce. */
+/** Records a soft bounce, and suppresses an address that had several of them within two weeks. */
 export const countSoftBounce = (addresses: SQL, { reference, campaign_id, at }: SoftBounce): Statement[] => [
   sql`insert into soft_bounces (organization_id, channel, address, reference, bounced_at)
     select organization_id, channel, address, ${reference}, ${at} from (${addresses}) where true on conflict do nothing`,
@@ -51,7 +57,7 @@ export const countSoftBounce = (addresses: SQL, { reference, campaign_id, at }: 
     on conflict do nothing`,
 ]
 
-/** Deletes the suppression of an unsubscription. An address that bounced or complained stays suppressed. */
+/** Ends the suppression of an unsubscribed address. An address that bounced or complained stays suppressed. */
 export const takeBackUnsubscription = ({ organization_id, channel, address }: SuppressedAddress): Statement =>
   remove(
     suppressions,
@@ -62,3 +68,26 @@ export const takeBackUnsubscription = ({ organization_id, channel, address }: Su
       eq(suppressions.reason, 'unsubscribed'),
     ),
   )
+
+/** Suppresses the addresses of recipients who bounced or complained. */
+export async function suppressRecipients(
+  job: JobCtx,
+  campaignId: string,
+  recipients: readonly AffectedRecipient[],
+): Promise<void> {
+  const campaign = await job.db.first(
+    select({ organization_id: campaigns.organization_id, channel: sql<Channel>`${campaigns.channel}` })
+      .from(campaigns)
+      .where(eq(campaigns.id, campaignId)),
+  )
+  if (!campaign) return
+  const statements = recipients.flatMap(({ event, address }): Statement[] => {
+    const addresses = selectAddress({ ...campaign, address })
+    const cause = { campaign_id: campaignId, at: event.at }
+    if (event.type === 'complained') return [suppress(addresses, { ...cause, reason: 'complaint' })]
+    if (event.bounce === 'hard') return [suppress(addresses, { ...cause, reason: 'hard_bounce' })]
+    if (event.bounce !== 'soft') return []
+    return countSoftBounce(addresses, { ...cause, reference: formatReference(campaignId, event.n) })
+  })
+  if (statements.length) await job.db.batch(statements)
+}

@@ -1,9 +1,13 @@
-export { addressQuery, countSoftBounce, suppress, takeBackUnsubscription } from './change.ts'
-export { hashedSuppressions, hasHashes, restoredSuppressions, suppressionSections } from './personal-data.ts'
+export { countSoftBounce, selectAddress, suppress, suppressRecipients, takeBackUnsubscription } from './change.ts'
 export {
-  listedSuppressionExclusion,
-  suppressionExclusion,
-  suppressionReasonAt,
-  suppressionReasonOf,
+  hashSuppressions,
+  hasSuppressionHashes,
+  restoreSuppressions,
+  buildSuppressionSections,
+} from './personal-data.ts'
+export {
+  selectBulkSuppressionExclusion,
+  selectSuppressionExclusion,
+  selectSuppressionReason,
+  findSuppressionReason,
 } from './queries.ts'
-export { suppressRecipients } from './suppress-recipients.ts'

@@ -3,65 +3,73 @@ import type { Statement } from '../../db/database.ts'
 import { suppressions } from '../../db/schema/consents.ts'
 import { softBounces } from '../../db/schema/messaging/campaigns.ts'
 import { remove } from '../../db/write.ts'
-import { addressHash, type ChannelAddress } from '../../domain/messaging/suppressions.ts'
+import { hashAddress, type ChannelAddress } from '../../domain/messaging/suppressions.ts'
 
-/** Addresses with their hashes, as one bound value: `[[channel, address, hash]]`. */
-async function hashedAddresses(organizationId: string, addresses: readonly ChannelAddress[]): Promise<string> {
-  const rows = addresses.map(async (one) => [one.channel, one.address, await addressHash(organizationId, one)])
+/** Hashes addresses. Returns JSON, as one bound value: `[[channel, address, hash]]`. */
+async function hashAddresses(organizationId: string, addresses: readonly ChannelAddress[]): Promise<string> {
+  const rows = addresses.map(async (address) => [
+    address.channel,
+    address.address,
+    await hashAddress(organizationId, address),
+  ])
   return JSON.stringify(await Promise.all(rows))
 }
 
-/** Whether addresses of erased customers are suppressed. */
-export const hasHashes = (organizationId: string): SQL =>
+/** Holds when addresses of erased customers are suppressed. */
+export const hasSuppressionHashes = (organizationId: string): SQL =>
   sql`exists (select 1 from suppression_hashes where organization_id = ${organizationId})`
 
-/** Statements that suppress addresses again whose hashes an erased customer left. */
-export async function restoredSuppressions(
+/** Builds the statements that suppress addresses again when they belonged to an erased customer. */
+export async function restoreSuppressions(
   organizationId: string,
   addresses: readonly ChannelAddress[],
 ): Promise<Statement[]> {
   if (addresses.length === 0) return []
-  const given = await hashedAddresses(organizationId, addresses)
+  const hashedAddresses = await hashAddresses(organizationId, addresses)
   return [
     sql`insert into suppressions (organization_id, channel, address, reason, created_at)
-      select hashes.organization_id, hashes.channel, given.value ->> 1, hashes.reason, hashes.created_at
-      from json_each(${given}) given cross join suppression_hashes as hashes
-        on hashes.organization_id = ${organizationId} and hashes.channel = given.value ->> 0
-        and hashes.address_hash = given.value ->> 2
+      select hashes.organization_id, hashes.channel, address.value ->> 1, hashes.reason, hashes.created_at
+      from json_each(${hashedAddresses}) address cross join suppression_hashes as hashes
+        on hashes.organization_id = ${organizationId} and hashes.channel = address.value ->> 0
+        and hashes.address_hash = address.value ->> 2
       where true on conflict do nothing`,
     sql`delete from suppression_hashes where organization_id = ${organizationId}
-      and (channel, address_hash) in (select value ->> 0, value ->> 2 from json_each(${given}))`,
+      and (channel, address_hash) in (select value ->> 0, value ->> 2 from json_each(${hashedAddresses}))`,
   ]
 }
 
-/** The given addresses that no other customer of the organisation has. Several customers may share a number. */
-const ownAddresses = (organizationId: string, userId: string, given: string): SQL =>
-  sql`select value ->> 0 as channel, value ->> 1 as address, value ->> 2 as hash from json_each(${given})
+/** Selects the addresses that no other customer of the organisation has. Several customers may share a phone number. */
+const selectUnsharedAddresses = (organizationId: string, userId: string, hashedAddresses: string): SQL =>
+  sql`select value ->> 0 as channel, value ->> 1 as address, value ->> 2 as hash from json_each(${hashedAddresses})
     where not exists (select 1 from users as others where others.organization_id = ${organizationId}
       and others.id <> ${userId} and case value ->> 0 when 'email' then others.email = value ->> 1
         else others.phone_number = value ->> 1 end)`
 
-/** Statements that replace a customer's own suppressed addresses by their hashes. */
-export async function hashedSuppressions(
+/**
+ * Builds the statements that replace a customer's suppressed addresses by their hashes, unless another customer has
+ * them.
+ */
+export async function hashSuppressions(
   { organization_id, user_id }: { organization_id: string; user_id: string },
   addresses: readonly ChannelAddress[],
 ): Promise<Statement[]> {
   if (addresses.length === 0) return []
-  const own = ownAddresses(organization_id, user_id, await hashedAddresses(organization_id, addresses))
-  const isOwn = sql`organization_id = ${organization_id} and (channel, address) in (select channel, address from (${own}))`
+  const unshared = selectUnsharedAddresses(organization_id, user_id, await hashAddresses(organization_id, addresses))
+  const isUnshared = sql`organization_id = ${organization_id}
+    and (channel, address) in (select channel, address from (${unshared}))`
   return [
     sql`insert into suppression_hashes (organization_id, channel, address_hash, reason, created_at)
-      select suppressions.organization_id, suppressions.channel, own.hash, suppressions.reason, suppressions.created_at
-      from (${own}) as own cross join suppressions on suppressions.organization_id = ${organization_id}
-        and suppressions.channel = own.channel and suppressions.address = own.address
+      select suppressions.organization_id, suppressions.channel, unshared.hash, suppressions.reason, suppressions.created_at
+      from (${unshared}) as unshared cross join suppressions on suppressions.organization_id = ${organization_id}
+        and suppressions.channel = unshared.channel and suppressions.address = unshared.address
       where true on conflict do nothing`,
-    remove(suppressions, isOwn),
-    remove(softBounces, isOwn),
+    remove(suppressions, isUnshared),
+    remove(softBounces, isUnshared),
   ]
 }
 
-/** The suppressions and bounces of a customer. `isOwn` holds for a `channel` and `address` of the customer. */
-export const suppressionSections = (organizationId: string, isOwn: SQL) => [
+/** Builds the sections of an export with a customer's suppressions and bounces. `isOwn` holds for their addresses. */
+export const buildSuppressionSections = (organizationId: string, isOwn: SQL) => [
   {
     name: 'suppressions',
     columns: sql`channel, address, reason, detail, campaign_id, created_at`,

@@ -8,8 +8,8 @@ import {
   type SuppressionReason,
 } from '../../domain/messaging/suppressions.ts'
 
-/** The reason why marketing to the address is suppressed; null when it is not. */
-export async function suppressionReasonOf(
+/** Finds why an address is suppressed. Returns null when it is not. */
+export async function findSuppressionReason(
   { db }: Pick<JobCtx, 'db'>,
   { organization_id, channel, address }: SuppressedAddress,
 ): Promise<SuppressionReason | null> {
@@ -27,7 +27,7 @@ export async function suppressionReasonOf(
   return row?.reason ?? null
 }
 
-/** The reasons of dead addresses, for `in`. */
+/** The reasons of dead addresses, as a list for `in`. */
 export const deadReasons = sql.raw(deadAddressReasons.map((reason) => `'${reason}'`).join(', '))
 
 interface AddressColumns {
@@ -36,8 +36,8 @@ interface AddressColumns {
   address: SQL
 }
 
-/** The reason of an address in other rows, as SQL; null when it is not suppressed. */
-export const suppressionReasonAt = ({ organization_id, channel, address }: AddressColumns): SQL =>
+/** Selects why an address is suppressed, or null. */
+export const selectSuppressionReason = ({ organization_id, channel, address }: AddressColumns): SQL =>
   sql`(select suppressions.reason from suppressions where suppressions.organization_id = ${organization_id}
     and suppressions.channel = ${channel} and suppressions.address = ${address})`
 
@@ -48,17 +48,17 @@ interface MessageKind {
 }
 
 /**
- * Why a message of the kind may not go to the address, as an exclusion reason: `bounced`, `unsubscribed` or null. It looks
- * each address up by the table's key, for few people.
+ * Selects why a message of this kind may not go to an address: `bounced`, `unsubscribed` or null. It looks up each
+ * address, which suits queries for few people.
  */
-export const suppressionExclusion = (kind: MessageKind, address: SQL): SQL => {
+export const selectSuppressionExclusion = (kind: MessageKind, address: SQL): SQL => {
   const other = kind.communication_type === 'marketing' ? sql`else 'unsubscribed'` : sql``
   return sql`(select case when reason in (${deadReasons}) then 'bounced' ${other} end from suppressions
     where organization_id = ${kind.organization_id} and channel = ${kind.communication_channel} and address = ${address})`
 }
 
-/** The same by lists instead of a look-up for each person. For very many people it takes a third of the time. */
-export const listedSuppressionExclusion = (kind: MessageKind, address: SQL): SQL => {
+/** Selects the same as `selectSuppressionExclusion`. For very many people it takes a third of the time. */
+export const selectBulkSuppressionExclusion = (kind: MessageKind, address: SQL): SQL => {
   const isListed = (condition: SQL) => sql`${address} in (select address from suppressions
     where organization_id = ${kind.organization_id} and channel = ${kind.communication_channel} and ${condition})`
   const other =

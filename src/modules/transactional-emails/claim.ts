@@ -12,7 +12,7 @@ import {
 import type { OutboundEmail } from '../../gateways/email/email.ts'
 import { inList, inWords } from '../../db/visibility.ts'
 import type { SuppressionReason } from '../../domain/messaging/suppressions.ts'
-import { suppressionReasonAt } from '../suppressions/index.ts'
+import { selectSuppressionReason } from '../suppressions/index.ts'
 
 type EmailRow = typeof transactionalEmails.$inferSelect
 /** A claimed message, and the reason why its address is suppressed. */
@@ -37,7 +37,7 @@ export const claimEmails = (job: JobCtx, count: number): Promise<EmailClaim[]> =
     where id in (select id from transactional_emails indexed by transactional_emails_due
       where ${isPending} and due_at <= ${now} and ${isClaimable(now)}
       order by due_at limit ${count})
-    returning *, ${suppressionReasonAt(recipientPlace)} as suppression`
+    returning *, ${selectSuppressionReason(recipientPlace)} as suppression`
   return job.db.all(decodeAs(getTableColumns(transactionalEmails), claim))
 }
 

@@ -1,11 +1,11 @@
 import type { JobCtx } from '../../context.ts'
-import { mintPreferencesToken, preferencesAddress } from '../../domain/consents/consent-tokens.ts'
+import { mintPreferencesToken, buildPreferencesUrl } from '../../domain/consents/consent-tokens.ts'
 import type { Template } from '../../domain/email/compile.ts'
 import { describeRenderError } from '../../domain/email/liquid/liquid.ts'
 import { personalise } from '../../domain/email/personalise.ts'
 import type { TemplateContext } from '../../domain/email/liquid/variables.ts'
 import { isRecord, readJson } from '../../domain/text/json.ts'
-import { displayName, senderOf } from '../../domain/messaging/mailbox.ts'
+import { toDisplayName, chooseSender } from '../../domain/messaging/mailbox.ts'
 import { failedFor, type SendVerdict } from '../../domain/messaging/transactional-emails.ts'
 import { formatFullName } from '../../domain/accounts/users.ts'
 import type { OutboundEmail } from '../../gateways/email/email.ts'
@@ -27,7 +27,7 @@ async function linksOf({ config }: JobCtx, claim: EmailClaim): Promise<TemplateC
   const { user_id, organization_id, recipient: address, created_at: made_at } = claim
   const link = { user_id, organization_id, channel: 'email' as const, address, made_at }
   const token = mintPreferencesToken(config.linkSigningKey, link)
-  return { preferences: preferencesAddress(config.publicUrl, token), portal: '' }
+  return { preferences: buildPreferencesUrl(config.publicUrl, token), portal: '' }
 }
 
 async function draftReceipt(job: JobCtx, claim: EmailClaim): Promise<EmailDraft | null> {
@@ -76,8 +76,8 @@ function outbound(job: JobCtx, claim: EmailClaim, { frame, template, context }: 
     is_verified: frame.is_sender_verified,
   }
   return {
-    ...senderOf(sender, job.config.emailFrom),
-    to: { name: displayName(formatFullName(frame)), address: claim.recipient },
+    ...chooseSender(sender, job.config.emailFrom),
+    to: { name: toDisplayName(formatFullName(frame)), address: claim.recipient },
     ...personalise(template, context),
     headers: { 'Auto-Submitted': 'auto-generated' },
     reference: claim.id,

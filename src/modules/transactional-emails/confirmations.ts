@@ -7,7 +7,7 @@ import { organizations } from '../../db/schema/organizations.ts'
 import { users } from '../../db/schema/users.ts'
 import { fromFlag, select, selectValues } from '../../db/select.ts'
 import { insertWhere } from '../../db/write.ts'
-import { confirmationAddress, mintConfirmationToken } from '../../domain/consents/consent-tokens.ts'
+import { buildConfirmationUrl, mintConfirmationToken } from '../../domain/consents/consent-tokens.ts'
 import { compile, type Compiled } from '../../domain/email/compile.ts'
 import {
   type ConsentWording,
@@ -110,7 +110,7 @@ export async function confirmationTemplate(
     language,
     organisation: organization_name,
     wording,
-    address: confirmationAddress(config.publicUrl, token),
+    address: buildConfirmationUrl(config.publicUrl, token),
   })
   return compile(message, language, {
     defaultLanguage: language,

@@ -1,5 +1,5 @@
 import type { EmailSendMessage, JobCtx } from '../../context.ts'
-import { failure } from '../../domain/messaging/messaging.ts'
+import { createFailure } from '../../domain/messaging/messaging.ts'
 import {
   failedFor,
   judgeSend,
@@ -44,7 +44,7 @@ async function attempt(job: JobCtx, claim: EmailClaim): Promise<number | null> {
   const [result] = await job.email.send([composed.email], claim.id)
   const verdict = judgeSend(
     { ...claim, first_call_at: claim.first_call_at ?? job.now() },
-    result ?? failure('unknown', 'no_result', 'The gateway answered nothing for this message.'),
+    result ?? createFailure('unknown', 'no_result', 'The gateway answered nothing for this message.'),
     deduplicates,
     job.now(),
   )

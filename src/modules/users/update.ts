@@ -10,7 +10,7 @@ import { pickChanges, isEmpty, update, updateVersion } from '../../db/write.ts'
 import { AppError, fieldError, invalid, notFound, sharedCustomer } from '../../domain/errors.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import { normalizePhone, buildSearchColumns, type Contact } from '../../domain/accounts/users.ts'
-import { restoredSuppressions } from '../suppressions/index.ts'
+import { restoreSuppressions } from '../suppressions/index.ts'
 import type { UpdateUserInput } from './contract.ts'
 import { seesContact, type LoadedUser } from './queries.ts'
 
@@ -153,7 +153,7 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
     ...(onlyEdition ? [requireOnlyEdition(user, onlyEdition.edition_id, editionIds === null)] : []),
     ...editionStatements,
     ...updateVersion(users, user, changes),
-    ...(await restoredSuppressions(user.organization_id, listAddedAddresses(before, contact))),
+    ...(await restoreSuppressions(user.organization_id, listAddedAddresses(before, contact))),
   ]
   const visibleContact = seesWholeCustomer
     ? { ...contact, msg_channel: changes.msg_channel }

@@ -5,24 +5,24 @@ import { walletPasses } from '../../db/schema/wallet.ts'
 import type { RowOf } from '../../db/select.ts'
 import { buildContactColumn } from '../../db/customers.ts'
 import { toIso } from '../../domain/time/instants.ts'
-import { type WalletChange, walletEventKind } from '../../domain/wallet/wallet.ts'
+import { type WalletChange, getWalletEventKind } from '../../domain/wallet/wallet.ts'
 import type { Announcement } from '../webhooks/index.ts'
 
-/** A pass with the owner of its purchase, as the edition knows the person: what events say. */
-export const announcedFields = {
+/** The fields that events about a pass contain: the pass, and its owner as the edition knows them. */
+export const passEventFields = {
   ...getTableColumns(walletPasses),
   user_id: purchases.user_id,
   email: sql<string | null>`${buildContactColumn(sql`${users}`, 'email', sql`${walletPasses.edition_id}`)}`,
 }
 
-export type AnnouncedPass = RowOf<typeof announcedFields>
+export type PassWithOwner = RowOf<typeof passEventFields>
 
-export const announcedJoins: SQL = sql`join ${purchases} on ${purchases.id} = ${walletPasses.purchase_id}
+export const passEventJoins: SQL = sql`join ${purchases} on ${purchases.id} = ${walletPasses.purchase_id}
   join ${users} on ${users.id} = ${purchases.user_id}`
 
-/** The event of a change; none for what is not announced. */
-export function announcementsOf(pass: AnnouncedPass, change: WalletChange | null, now: number): Announcement[] {
-  const kind = change && walletEventKind(pass.provider, change)
+/** Builds the event of a change. Some changes have none. */
+export function buildPassAnnouncements(pass: PassWithOwner, change: WalletChange | null, now: number): Announcement[] {
+  const kind = change && getWalletEventKind(pass.provider, change)
   if (!kind) return []
   const { id, serial_number, provider, platform, purchase_id, user_id, email } = pass
   return [

@@ -6,8 +6,8 @@ import { buildContactColumn } from '../../db/customers.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import { formatFullName } from '../../domain/accounts/users.ts'
-import { passStateOf } from '../../domain/wallet/wallet.ts'
-import { type PassContent, passDesignOf } from '../../domain/wallet/wallet-pass.ts'
+import { getPassState } from '../../domain/wallet/wallet.ts'
+import { type PassContent, readPassDesign } from '../../domain/wallet/wallet-pass.ts'
 import type { PassRow } from './queries.ts'
 
 interface ContentRow extends Omit<
@@ -24,7 +24,7 @@ interface ContentRow extends Omit<
   design: Readonly<Record<string, unknown>> | null
 }
 
-/** The design of the product, before the one of its edition. */
+/** A design of the product is used before one of its edition. */
 const fields = {
   name_translations: products.name_translations,
   design: fromJson<Readonly<Record<string, unknown>>>(sql`(select design from pass_designs
@@ -36,12 +36,12 @@ const fields = {
 const user = sql`users`
 const edition = sql`purchases.edition_id`
 
-/** What a pass shows now. The holder has the name that this edition was given. */
-export async function contentOf(
+/** Loads what a pass shows now. The holder's name is the one that the edition knows. */
+export async function loadPassContent(
   job: Pick<JobCtx, 'db'>,
   pass: Pick<PassRow, 'id' | 'serial_number' | 'status' | 'purchase_id'>,
 ): Promise<PassContent> {
-  const found = sql<ContentRow>`select purchases.status as purchase_status,
+  const statement = sql<ContentRow>`select purchases.status as purchase_status,
       purchases.id as purchase_id, purchases.vendor_code,
       organizations.name as organization_name, editions.id as edition_id, editions.full_name as edition_name,
       editions.start_at, editions.end_at, editions.timezone, editions.default_language,
@@ -56,12 +56,12 @@ export async function contentOf(
       left join variants on variants.id = purchases.variant_id
       left join locations on locations.id = purchases.location_id
     where purchases.id = ${pass.purchase_id}`
-  const row = await job.db.first(decodeAs(fields, found))
-  if (!row) throw new Error(`There is no purchase of pass ${pass.id}.`)
+  const row = await job.db.first(decodeAs(fields, statement))
+  if (!row) throw new Error(`The purchase of pass ${pass.id} is missing.`)
   return {
     id: pass.id,
     serial_number: pass.serial_number,
-    state: passStateOf(pass.status, row.purchase_status),
+    state: getPassState(pass.status, row.purchase_status),
     language: row.default_language,
     organization_name: row.organization_name,
     edition_id: row.edition_id,
@@ -74,6 +74,6 @@ export async function contentOf(
     location_name: row.location_name,
     holder_name: formatFullName(row).trim(),
     code: row.vendor_code ?? row.purchase_id,
-    design: passDesignOf(row.design ?? {}),
+    design: readPassDesign(row.design ?? {}),
   }
 }

@@ -6,15 +6,14 @@ import { operation } from '../../http/operations/operation.ts'
 
 const passFields = {
   id: Id('wps'),
-  provider: z.enum(walletProviders).openapi({ description: 'The vendor that events name.' }),
+  provider: z.enum(walletProviders).openapi({ description: 'The vendor of the wallet, as events name it.' }),
   platform: z.enum(walletPlatforms),
   serial_number: z.string().openapi({ example: '6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e' }),
   status: z.enum(walletPassStatuses),
-  added_at: Timestamp.nullable().openapi({ description: 'Null until a person adds the pass to a wallet.' }),
-  removed_at: Timestamp.nullable().openapi({ description: 'Null while the pass is in a wallet, and before.' }),
+  added_at: Timestamp.nullable().openapi({ description: 'Null until somebody adds the pass to a wallet.' }),
+  removed_at: Timestamp.nullable().openapi({ description: 'Null unless the pass was removed from the wallet.' }),
 }
 
-/** A pass as its purchase shows it. */
 export const WalletPassSummary = z.object(passFields).openapi('WalletPassSummary')
 
 export const WalletPass = z
@@ -27,11 +26,12 @@ export const WalletPass = z
     created: Timestamp,
     modified: Timestamp,
   })
-  .openapi('WalletPass', { description: 'A purchase as a pass for the wallet of a phone.' })
+  .openapi('WalletPass', { description: 'A pass for the wallet of a phone. It stands for one purchase.' })
 
 export const IssuedWalletPass = WalletPass.extend({
   add_url: z.string().openapi({
-    description: 'Adds the pass to the wallet of the person who opens it. Give it to the owner of the purchase alone.',
+    description:
+      'The link that adds the pass to the wallet of whoever opens it. Give it only to the owner of the purchase.',
     example: 'https://pay.google.com/gp/v/save/eyJhbGciOiJSUzI1NiJ9',
   }),
 }).openapi('IssuedWalletPass')
@@ -39,7 +39,7 @@ export const IssuedWalletPass = WalletPass.extend({
 const IssueWalletPass = z.object({ platform: z.enum(walletPlatforms) })
 export type IssueWalletPassInput = z.output<typeof IssueWalletPass>
 
-/** The body of `PUT /dev/wallet/google-keys`, as Google's addresses answer it. */
+/** The body of `PUT /dev/wallet/google-keys`, in the form in which Google publishes its keys. */
 export const CapturedGoogleKeys = z.object({
   keys: z.array(z.object({ keyValue: z.string().max(500), keyExpiration: z.string().max(20) })).max(20),
 })
@@ -70,9 +70,9 @@ export const createWalletPass = operation({
   method: 'post',
   path,
   summary: 'Issue a wallet pass',
-  description: `Makes the pass of an active purchase whose product is for the wallet, in the design of its edition, and answers the
-link that adds it. A purchase has one active pass on each platform: asking again answers the same pass with a link. What
-cannot become a pass is 409 \`wallet_pass_unavailable\`.`,
+  description: `Issues a pass for an active purchase, in the design of its edition, and returns the link that adds it
+to a wallet. A purchase has one active pass on each platform: another request returns the same pass. A purchase that
+cannot have a pass fails with 409 \`wallet_pass_unavailable\`.`,
   roles: ['OA', 'OM', 'EA', 'EM'],
   status: 201,
   params: IdParams('pur'),
@@ -88,7 +88,7 @@ export const voidWalletPass = operation({
   method: 'delete',
   path: `${path}/{pass_id}`,
   summary: 'Void a wallet pass',
-  description: 'Phones that hold the pass show it as void. Voiding it again changes nothing.',
+  description: 'Phones show the pass as void. Voiding it again changes nothing.',
   roles: ['OA', 'OM', 'EA', 'EM'],
   status: 204,
   errors: ['edition_archived'],

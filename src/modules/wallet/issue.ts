@@ -5,17 +5,17 @@ import type { Statement } from '../../db/database.ts'
 import { toHex } from '../../domain/text/encoding.ts'
 import { AppError, editionArchived, fieldError, invalid, LostRace } from '../../domain/errors.ts'
 import {
-  providerOfPlatform,
+  findWalletProvider,
   walletPassLifecycle,
   type WalletPlatform,
   type WalletProvider,
 } from '../../domain/wallet/wallet.ts'
-import { downloadToken, passToken, passTokenHash } from '../../domain/wallet/wallet-tokens.ts'
+import { createDownloadToken, createPassToken, hashPassToken } from '../../domain/wallet/wallet-tokens.ts'
 import { openEditions } from '../editions/index.ts'
-import { contentOf } from './content.ts'
+import { loadPassContent } from './content.ts'
 import type { IssueWalletPassInput } from './contract.ts'
 import { nextChangeNumber } from './pass-changed.ts'
-import { activePass, type PassRow, type PurchaseForPass } from './queries.ts'
+import { selectActivePass, type PassRow, type PurchaseForPass } from './queries.ts'
 
 export interface IssuedPass {
   row: PassRow
@@ -31,43 +31,45 @@ function checkPurchase(ctx: Ctx, purchase: PurchaseForPass): void {
   const { status, is_wallet_enabled, has_pass_design } = purchase
   if (purchase.is_archived) throw editionArchived()
   if (status !== 'active')
-    throw unavailable('purchase_not_active', 'Only an active purchase becomes a pass.', { current_status: status })
+    throw unavailable('purchase_not_active', 'Only an active purchase can have a wallet pass.', {
+      current_status: status,
+    })
   if (!is_wallet_enabled)
-    throw unavailable('product_not_for_wallet', 'The product of this purchase is not for the wallet.')
+    throw unavailable('product_not_for_wallet', 'The product of this purchase has no wallet passes.')
   if (!has_pass_design) throw unavailable('no_pass_design', 'The edition has no pass design for this product.')
   // With an empty key anyone could forge the tokens of passes.
   if (ctx.config.linkSigningKey === '')
-    throw unavailable('not_configured', 'The service has no key to sign links with.')
+    throw unavailable('not_configured', 'LINK_SIGNING_KEY is not set, so this service cannot issue passes.')
 }
 
-function providerFor(ctx: Ctx, platform: WalletPlatform): WalletProvider {
-  const provider = providerOfPlatform(ctx.config.wallet.vendors, platform)
+function chooseProvider(ctx: Ctx, platform: WalletPlatform): WalletProvider {
+  const provider = findWalletProvider(ctx.config.wallet.vendors, platform)
   if (provider !== null) return provider
   throw invalid(fieldError(['platform'], 'platform_not_offered', 'This service issues no passes for this platform.'))
 }
 
-/** The link of a pass; `capture` keeps the pass with it. */
-async function linkOf(ctx: Ctx, row: PassRow): Promise<string> {
-  const content = await contentOf(ctx, row)
+/** Creates the link that adds a pass to a wallet. */
+async function createAddUrl(ctx: Ctx, row: PassRow): Promise<string> {
+  const content = await loadPassContent(ctx, row)
   if (row.platform === 'google') return ctx.passes.createAddUrl({ platform: 'google', content })
-  const token = await downloadToken(ctx.config.linkSigningKey, row.serial_number)
+  const token = await createDownloadToken(ctx.config.linkSigningKey, row.serial_number)
   const download_url = `${ctx.config.publicUrl}/wallet/apple/passes/${token}`
   return ctx.passes.createAddUrl({ platform: 'apple', content, download_url })
 }
 
-async function newPass(ctx: Ctx, purchase: PurchaseForPass, platform: WalletPlatform): Promise<PassRow> {
+async function buildPass(ctx: Ctx, purchase: PurchaseForPass, platform: WalletPlatform): Promise<PassRow> {
   const now = ctx.now()
   const serial_number = `${toHex(ctx.randomBytes(serialBytes))}${ctx.config.cell}`
-  const token = await passToken(ctx.config.linkSigningKey, serial_number)
+  const token = await createPassToken(ctx.config.linkSigningKey, serial_number)
   return {
     id: ctx.newId('wallet_pass'),
     organization_id: purchase.organization_id,
     edition_id: purchase.edition_id,
     purchase_id: purchase.id,
     platform,
-    provider: providerFor(ctx, platform),
+    provider: chooseProvider(ctx, platform),
     serial_number,
-    token_hash: platform === 'apple' ? await passTokenHash(token) : null,
+    token_hash: platform === 'apple' ? await hashPassToken(token) : null,
     status: walletPassLifecycle.initial,
     registrations_count: 0,
     added_at: null,
@@ -86,35 +88,35 @@ async function newPass(ctx: Ctx, purchase: PurchaseForPass, platform: WalletPlat
   }
 }
 
-const insertion = (row: PassRow): Statement => sql`insert into wallet_passes (id, organization_id, edition_id,
+const insertPass = (row: PassRow): Statement => sql`insert into wallet_passes (id, organization_id, edition_id,
     purchase_id, platform, provider, serial_number, token_hash, status, change_number, changed_at, created_at,
     modified_at)
   values (${row.id}, ${row.organization_id}, ${row.edition_id}, ${row.purchase_id}, ${row.platform}, ${row.provider},
     ${row.serial_number}, ${row.token_hash}, ${row.status}, ${nextChangeNumber}, ${row.changed_at}, ${row.created_at},
     ${row.modified_at})`
 
-/** The active pass of a purchase on a platform: the one that is there, or a new one. */
+/** Returns the active pass of a purchase on a platform, and issues one when there is none. */
 export async function issuePass(
   ctx: Ctx,
   purchase: PurchaseForPass,
   { platform }: IssueWalletPassInput,
 ): Promise<IssuedPass> {
-  providerFor(ctx, platform)
+  chooseProvider(ctx, platform)
   checkPurchase(ctx, purchase)
-  const [known] = await ctx.db.all(activePass(purchase.id, platform))
-  const row = known ?? (await newPass(ctx, purchase, platform))
-  const issued = { row, add_url: await linkOf(ctx, row) }
-  if (known) return commit(ctx, issued, [])
+  const [existing] = await ctx.db.all(selectActivePass(purchase.id, platform))
+  const row = existing ?? (await buildPass(ctx, purchase, platform))
+  const issued = { row, add_url: await createAddUrl(ctx, row) }
+  if (existing) return commit(ctx, issued, [])
   return commit(
     ctx,
     issued,
     [
       ...openEditions(purchase.edition_id),
       abortUnless(sql`exists (select 1 from purchases where id = ${purchase.id} and status = ${purchase.status})`),
-      insertion(row),
+      insertPass(row),
       requireOneChange(),
     ],
-    // Another request has just made it.
-    { 'wallet_passes.purchase_id, wallet_passes.platform': () => new LostRace('the pass was made meanwhile') },
+    // Another request issued the pass meanwhile.
+    { 'wallet_passes.purchase_id, wallet_passes.platform': () => new LostRace('the pass was issued meanwhile') },
   )
 }

@@ -4,37 +4,37 @@ import type { JobCtx } from '../../context.ts'
 import { claimUntil, isClaimable, release } from '../../db/claims.ts'
 import { walletPasses, walletRegistrations } from '../../db/schema/wallet.ts'
 import { select, buildSelectList } from '../../db/select.ts'
-import { update as updateRows } from '../../db/write.ts'
-import { nextUpdateAt, updateClaimMs } from '../../domain/wallet/wallet.ts'
-import { type AnnouncedPass, announcedFields, announcedJoins } from './announce-change.ts'
-import { contentOf } from './content.ts'
+import { update } from '../../db/write.ts'
+import { computeNextUpdateAt, updateClaimMs } from '../../domain/wallet/wallet.ts'
+import { type PassWithOwner, passEventFields, passEventJoins } from './announce-change.ts'
+import { loadPassContent } from './content.ts'
 import type { PassRow } from './queries.ts'
-import { unregisterPhone } from './apple/unregister.ts'
+import { unregisterPhone } from './apple/registrations.ts'
 
-const passesARound = 20
-const roundsASweep = 10
-/** The platform opens six connections for an invocation; one is left for the database. */
+const passesPerBatch = 20
+const batchesPerSweep = 10
+/** The platform allows an invocation six connections, of which the database needs one. */
 const passesAtOnce = 5
-const phonesARound = 25
-const callbacksASweep = 1000
+const phonesPerUpdate = 25
+const callbacksPerSweep = 1000
 
 interface PhoneToPush {
   device_id: string
   push_token: string
 }
 
-/** Claims what is due, the longest due first. No other consumer gets it before the claim ends. */
-const claim = (job: JobCtx): Promise<PassRow[]> => {
+/** Claims the passes that are longest due. No other consumer gets them before the claim ends. */
+const claimDuePasses = (job: JobCtx): Promise<PassRow[]> => {
   const now = job.now()
   return job.db.all(sql<PassRow>`update wallet_passes set ${claimUntil(now, updateClaimMs)},
       attempts = attempts + 1
     where id in (select id from wallet_passes indexed by wallet_passes_due
-      where due_at <= ${now} and ${isClaimable(now)} order by due_at limit ${passesARound})
+      where due_at <= ${now} and ${isClaimable(now)} order by due_at limit ${passesPerBatch})
     returning *`)
 }
 
-/** The result of an update. A change that was made meanwhile stays due. */
-const conclude = (job: JobCtx, pass: PassRow, dueAt: number | null, error: string | null): Promise<unknown> =>
+/** Stores the result of an update. A pass that changed meanwhile stays due. */
+const recordUpdate = (job: JobCtx, pass: PassRow, dueAt: number | null, error: string | null): Promise<unknown> =>
   job.db.all(sql`update wallet_passes set ${release},
       due_at = iif(change_number = ${pass.change_number}, ${dueAt}, due_at),
       update_error = iif(change_number = ${pass.change_number}, ${error}, update_error),
@@ -42,30 +42,30 @@ const conclude = (job: JobCtx, pass: PassRow, dueAt: number | null, error: strin
     where id = ${pass.id} and claimed_until = ${pass.claimed_until}`)
 
 async function updateGoogle(job: JobCtx, pass: PassRow): Promise<boolean> {
-  const result = await job.passes.updateGoogle(await contentOf(job, pass), pass.change_number)
+  const result = await job.passes.updateGoogle(await loadPassContent(job, pass), pass.change_number)
   if (result.ok || result.kind === 'gone') {
-    await conclude(job, pass, null, null)
+    await recordUpdate(job, pass, null, null)
     return true
   }
-  const dueAt = result.kind === 'permanent' ? null : nextUpdateAt(pass.attempts, job.now())
-  await conclude(job, pass, dueAt, result.code)
+  const dueAt = result.kind === 'permanent' ? null : computeNextUpdateAt(pass.attempts, job.now())
+  await recordUpdate(job, pass, dueAt, result.code)
   return result.kind === 'permanent'
 }
 
-/** A phone that its platform no longer knows is unregistered, as if it had asked for it. */
-const deletePhone = (job: JobCtx, passId: string, phone: PhoneToPush): Promise<void> =>
+/** Unregisters a phone that Apple no longer knows, as if the phone had asked for it. */
+const unregisterGonePhone = (job: JobCtx, passId: string, phone: PhoneToPush): Promise<void> =>
   retryLostRaces(async () => {
-    const pass = await job.db.first(sql<AnnouncedPass & { push_token: string | null }>`
-      select ${buildSelectList(announcedFields)}, (select push_token from wallet_registrations
+    const pass = await job.db.first(sql<PassWithOwner & { push_token: string | null }>`
+      select ${buildSelectList(passEventFields)}, (select push_token from wallet_registrations
         where pass_id = ${walletPasses.id}
           and device_id = ${phone.device_id} and push_token = ${phone.push_token}) as push_token
-      from ${walletPasses} ${announcedJoins} where ${walletPasses.id} = ${passId}`)
+      from ${walletPasses} ${passEventJoins} where ${walletPasses.id} = ${passId}`)
     if (pass) await unregisterPhone(job, pass, phone.device_id)
   })
 
-const noteNotified = (job: JobCtx, pass: PassRow, phone: PhoneToPush): Promise<unknown> =>
+const recordPush = (job: JobCtx, pass: PassRow, phone: PhoneToPush): Promise<unknown> =>
   job.db.all(
-    updateRows(
+    update(
       walletRegistrations,
       { notified_number: pass.change_number },
       and(
@@ -76,7 +76,7 @@ const noteNotified = (job: JobCtx, pass: PassRow, phone: PhoneToPush): Promise<u
     ),
   )
 
-/** Pushes to some phones of the pass, each noted as soon as its push is sent; the rest stays due. */
+/** Pushes to the next phones of a pass. The pass stays due while it has more phones. */
 async function pushApple(job: JobCtx, pass: PassRow): Promise<boolean> {
   const { pass_id, device_id, push_token, notified_number } = walletRegistrations
   const phones = await job.db.all(
@@ -84,7 +84,7 @@ async function pushApple(job: JobCtx, pass: PassRow): Promise<boolean> {
       .from(walletRegistrations)
       .where(and(eq(pass_id, pass.id), lt(notified_number, pass.change_number)))
       .orderBy(asc(notified_number), asc(device_id))
-      .limit(phonesARound),
+      .limit(phonesPerUpdate),
   )
   for (const phone of phones) {
     const result = await job.passes.pushApple({
@@ -93,49 +93,51 @@ async function pushApple(job: JobCtx, pass: PassRow): Promise<boolean> {
       push_token: phone.push_token,
     })
     if (result === 'off') {
-      await conclude(job, pass, null, null)
+      await recordUpdate(job, pass, null, null)
       return true
     }
     if (result === 'transient') {
-      await conclude(job, pass, nextUpdateAt(pass.attempts, job.now()), 'push_failed')
+      await recordUpdate(job, pass, computeNextUpdateAt(pass.attempts, job.now()), 'push_failed')
       return false
     }
-    await (result === 'gone' ? deletePhone(job, pass.id, phone) : noteNotified(job, pass, phone))
+    await (result === 'gone' ? unregisterGonePhone(job, pass.id, phone) : recordPush(job, pass, phone))
   }
-  await conclude(job, pass, phones.length === phonesARound ? job.now() : null, null)
+  await recordUpdate(job, pass, phones.length === phonesPerUpdate ? job.now() : null, null)
   return true
 }
 
-const update = (job: JobCtx, pass: PassRow): Promise<boolean> =>
+const updatePass = (job: JobCtx, pass: PassRow): Promise<boolean> =>
   pass.platform === 'google' ? updateGoogle(job, pass) : pushApple(job, pass)
 
-/** False when something kept a pass from being updated: the platform is left alone until the next sweep. */
-async function updateAll(job: JobCtx, passes: PassRow[]): Promise<boolean> {
-  let goesWell = true
-  const faults: unknown[] = []
+/** Returns false when an update failed. The platform is then left alone until the next sweep. */
+async function updatePasses(job: JobCtx, passes: PassRow[]): Promise<boolean> {
+  let allUpdated = true
+  const errors: unknown[] = []
   const worker = async () => {
     for (let pass = passes.shift(); pass; pass = passes.shift())
       try {
-        goesWell = (await update(job, pass)) && goesWell
+        allUpdated = (await updatePass(job, pass)) && allUpdated
       } catch (error) {
-        // Our own fault: the claim keeps the pass for a later try.
-        faults.push(error)
+        // The error is our own. The pass is tried again when its claim ends.
+        errors.push(error)
       }
   }
   await Promise.all(Array.from({ length: passesAtOnce }, worker))
-  if (faults.length) throw new Error('passes could not be updated', { cause: faults[0] })
-  return goesWell
+  if (errors.length) throw new Error('passes could not be updated', { cause: errors[0] })
+  return allUpdated
 }
 
-/** Notifies the platforms of passes that changed. A crash loses nothing: the claim ends, and the call is made again. */
+/**
+ * Tells the platforms about changed passes. A crash loses nothing, because the passes are due again after the claim.
+ */
 export async function sweepPassUpdates(job: JobCtx): Promise<void> {
-  for (let round = 0; round < roundsASweep; round++) {
-    const passes = await claim(job)
-    if (passes.length === 0 || !(await updateAll(job, passes))) return
+  for (let batch = 0; batch < batchesPerSweep; batch++) {
+    const passes = await claimDuePasses(job)
+    if (passes.length === 0 || !(await updatePasses(job, passes))) return
   }
 }
 
-/** Deletes nonces of expired callbacks, which are refused without them. */
+/** Deletes the nonces of expired callbacks, which are refused anyway. */
 export const sweepCallbacks = ({ db, now }: JobCtx): Promise<unknown> =>
   db.all(sql`delete from wallet_callbacks where nonce_hash in
-    (select nonce_hash from wallet_callbacks where expires_at <= ${now()} limit ${callbacksASweep})`)
+    (select nonce_hash from wallet_callbacks where expires_at <= ${now()} limit ${callbacksPerSweep})`)

@@ -1,14 +1,16 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
-import { walletPasses } from '../../db/schema/wallet.ts'
+import { walletPasses, walletRegistrations } from '../../db/schema/wallet.ts'
 import { inList } from '../../db/visibility.ts'
-import { update } from '../../db/write.ts'
+import { remove, update } from '../../db/write.ts'
 
-/** One more than any change before: D1 writes one transaction after the other, so that no number comes too late. */
+/**
+ * The number after that of the latest change. D1 runs one transaction after another, so numbers are committed in order.
+ */
 export const nextChangeNumber: SQL = sql`(select coalesce(max(change_number), 0) + 1 from wallet_passes)`
 
-/** The columns of a change that phones and platforms have yet to receive. */
-export const changeColumns = (now: number) => ({
+/** Builds the columns that mark a pass as changed, so that a job updates phones and platforms. */
+export const buildChangeColumns = (now: number) => ({
   change_number: nextChangeNumber,
   changed_at: sql`max(${now}, changed_at + 1000)`,
   attempts: 0,
@@ -17,8 +19,25 @@ export const changeColumns = (now: number) => ({
 })
 
 /**
- * For the commit of every change that the passes of these purchases show: their status, their uses, their owner.
- * A job then updates the platforms. Purchases without a pass cost nothing.
+ * Marks the passes of these purchases as changed. It belongs into every commit that changes what a pass shows: the
+ * purchase's status, uses or owner.
  */
-export const passChanged = (purchaseIds: readonly string[], now: number): Statement =>
-  update(walletPasses, changeColumns(now), inList(sql`purchase_id`, purchaseIds))
+export const markPassesChanged = (purchaseIds: readonly string[], now: number): Statement =>
+  update(walletPasses, buildChangeColumns(now), inList(sql`purchase_id`, purchaseIds))
+
+/**
+ * Builds the statements that erase a customer's passes: registrations of phones are deleted, tokens stop working, and
+ * Google's copies are updated without the name. Repeating them does no harm.
+ */
+export function eraseWallet(userId: string, now: number): Statement[] {
+  const isOwn = sql`purchase_id in (select id from purchases where user_id = ${userId})`
+  return [
+    remove(walletRegistrations, sql`pass_id in (select id from wallet_passes where ${isOwn})`),
+    update(walletPasses, buildChangeColumns(now), and(isOwn, eq(walletPasses.platform, 'google'))),
+    update(
+      walletPasses,
+      { token_hash: null, registrations_count: 0, due_at: null },
+      and(isOwn, eq(walletPasses.platform, 'apple')),
+    ),
+  ]
+}

@@ -23,7 +23,7 @@ export const presentWalletPass = (row: PassRow): z.input<typeof WalletPass> => (
   modified: toIso(row.modified_at),
 })
 
-export const presentIssued = ({
+export const presentIssuedPass = ({
   row,
   add_url,
 }: {

@@ -4,12 +4,17 @@ import type { AppContext, AppEnv } from '../../http/env.ts'
 import { logLine } from '../../http/log.ts'
 import { limitPhoneLogs, limitWallet } from '../../http/middleware/rate-limit.ts'
 import { parseBody } from '../../http/requests/validation.ts'
-import { changedSerials, checkDevice, checkPassType, downloadedPackage } from './apple/apple-service.ts'
-import { setCapturedKeys } from './google/captured-keys.ts'
+import { listChangedSerials, parseDeviceId, checkPassType, loadDownload } from './apple/apple-service.ts'
+import { setCapturedKeys } from './google-callback.ts'
 import { CapturedGoogleKeys } from './contract.ts'
-import { receiveGoogleCallback } from './google/google-callback.ts'
-import { phoneLogLines } from './apple/phone-log.ts'
-import { endRegistration, latestPackage, type PhoneRequest, takeRegistration } from './apple/phone-requests.ts'
+import { receiveGoogleCallback } from './google-callback.ts'
+import { readPhoneLog } from './apple/phone-requests.ts'
+import {
+  handleUnregistration,
+  loadNewerPackage,
+  type PhoneRequest,
+  handleRegistration,
+} from './apple/phone-requests.ts'
 
 type WalletJob = Parameters<typeof receiveGoogleCallback>[0]
 
@@ -21,56 +26,61 @@ const passMediaType = 'application/vnd.apple.pkpass'
 const registrations = '/wallet/apple/v1/devices/:device/registrations/:passType'
 const registration = `${registrations}/:serial` as const
 
-const phoneRequestOf = (c: AppContext): PhoneRequest & { device: string } => ({
+const readPhoneRequest = (c: AppContext): PhoneRequest & { device: string } => ({
   device: c.req.param('device') ?? '',
   passType: c.req.param('passType') ?? '',
   serial: c.req.param('serial') ?? '',
   authorization: c.req.header('authorization'),
 })
 
-/** The JSON body of a phone, with any content type. */
-const jsonOf = async (c: AppContext): Promise<Record<string, unknown>> =>
+/** Phones send JSON with any content type. */
+const readPhoneJson = async (c: AppContext): Promise<Record<string, unknown>> =>
   parseJson(await readBody(c, maxPhoneBytes), new Headers({ 'content-type': 'application/json' }))
 
-const textOf = async (c: AppContext, most: number): Promise<string> => new TextDecoder().decode(await readBody(c, most))
+const readText = async (c: AppContext, maxBytes: number): Promise<string> =>
+  new TextDecoder().decode(await readBody(c, maxBytes))
 
-const packageAnswer = (c: AppContext, bytes: Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
+const respondPackage = (c: AppContext, bytes: Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
   c.body(bytes, 200, { 'content-type': passMediaType, ...headers })
 
-/** The web service that phones of Apple talk to, as its documentation says. */
-function appleService(routes: Hono<AppEnv>, open: (c: AppContext) => WalletJob): void {
+/** The web service of Apple's wallet: https://developer.apple.com/documentation/walletpasses */
+function mountAppleService(routes: Hono<AppEnv>, open: (c: AppContext) => WalletJob): void {
   routes.post(registration, async (c) => {
-    const isNew = await takeRegistration(open(c), phoneRequestOf(c), () => jsonOf(c))
+    const isNew = await handleRegistration(open(c), readPhoneRequest(c), () => readPhoneJson(c))
     return c.body(null, isNew ? 201 : 200)
   })
 
   routes.delete(registration, async (c) => {
-    await endRegistration(open(c), phoneRequestOf(c))
+    await handleUnregistration(open(c), readPhoneRequest(c))
     return c.body(null, 200)
   })
 
   routes.get(registrations, async (c) => {
     const job = open(c)
     checkPassType(job, c.req.param('passType'))
-    const changed = await changedSerials(job, checkDevice(c.req.param('device')), c.req.query('passesUpdatedSince'))
+    const changed = await listChangedSerials(
+      job,
+      parseDeviceId(c.req.param('device')),
+      c.req.query('passesUpdatedSince'),
+    )
     return changed ? c.json(changed) : c.body(null, 204)
   })
 
   routes.get('/wallet/apple/v1/passes/:passType/:serial', async (c) => {
-    const request = { ...phoneRequestOf(c), modifiedSince: c.req.header('if-modified-since') }
-    const latest = await latestPackage(open(c), request)
-    return latest ? packageAnswer(c, latest.bytes, { 'last-modified': latest.modified }) : c.body(null, 304)
+    const request = { ...readPhoneRequest(c), modifiedSince: c.req.header('if-modified-since') }
+    const newer = await loadNewerPackage(open(c), request)
+    return newer ? respondPackage(c, newer.bytes, { 'last-modified': newer.modified }) : c.body(null, 304)
   })
 
   routes.post('/wallet/apple/v1/log', async (c) => {
     await limitPhoneLogs(c)
-    const lines = phoneLogLines(await textOf(c, maxLogBytes))
+    const lines = readPhoneLog(await readText(c, maxLogBytes))
     if (lines.length) logLine({ level: 'warn', request_id: c.var.requestId, wallet_log: lines })
     return c.body(null, 200)
   })
 }
 
-/** The routes for phones and the platforms of wallets, without a token of the API. */
+/** Routes for phones and wallet platforms, which need no access token. */
 export function wallet(open: (c: AppContext) => WalletJob): Hono<AppEnv> {
   const routes = new Hono<AppEnv>({ strict: false })
 
@@ -82,20 +92,21 @@ export function wallet(open: (c: AppContext) => WalletJob): Hono<AppEnv> {
   })
   routes.use('/wallet/apple/*', limitWallet())
 
-  appleService(routes, open)
+  mountAppleService(routes, open)
 
   routes.get('/wallet/apple/passes/:token', async (c) => {
-    const bytes = await downloadedPackage(open(c), c.req.param('token'))
-    return packageAnswer(c, bytes, { 'content-disposition': 'attachment; filename="pass.pkpass"' })
+    const bytes = await loadDownload(open(c), c.req.param('token'))
+    return respondPackage(c, bytes, { 'content-disposition': 'attachment; filename="pass.pkpass"' })
   })
 
-  // Not limited by address: Google calls from few addresses. A forged call costs only the check of its signature.
+  // This route has no rate limit by address, because Google calls from few addresses. A forged call costs one signature
+  // check.
   routes.post('/wallet/google/callback', async (c) => {
-    await receiveGoogleCallback(open(c), await textOf(c, maxCallbackBytes))
+    await receiveGoogleCallback(open(c), await readText(c, maxCallbackBytes))
     return c.body(null, 200)
   })
 
-  // The keys by which `capture` verifies callbacks, in development and tests.
+  // In development and tests `capture` verifies callbacks with these keys.
   routes.put('/dev/wallet/google-keys', async (c) => {
     const body = parseJson(await readBody(c), c.req.raw.headers)
     const keys = await setCapturedKeys(open(c), () =>

@@ -21,15 +21,15 @@ export type PassSummaryRow = Pick<
 
 const columns = getTableColumns(walletPasses)
 
-const passesShown = 20
+const maxListedPasses = 20
 
-/** The newest passes of a purchase, as a field of a query. */
-export const walletPassesOf = (purchaseId: SQL) =>
+/** Selects the newest passes of a purchase, as one field of a query. */
+export const selectWalletPasses = (purchaseId: SQL) =>
   fromJson<PassSummaryRow[]>(sql`(select json_group_array(json_object('id', id,
       'provider', provider, 'platform', platform, 'serial_number', serial_number, 'status', status,
       'added_at', added_at, 'removed_at', removed_at))
     from (select * from wallet_passes where purchase_id = ${purchaseId} order by created_at desc, id desc
-      limit ${passesShown}))`)
+      limit ${maxListedPasses}))`)
 
 const purchaseFields = {
   id: purchases.id,
@@ -45,7 +45,7 @@ const purchaseFields = {
 
 export type PurchaseForPass = RowOf<typeof purchaseFields>
 
-/** A purchase that the caller may see, and what decides whether it can become a pass. */
+/** Finds a purchase together with everything that decides whether it can have a pass. */
 export async function findPurchaseForPass(ctx: Ctx, id: string): Promise<PurchaseForPass & { tenant: Tenant }> {
   const visibility = buildVisibilityByEdition(sql`${purchases.edition_id}`)
   const row = await ctx.db.first(
@@ -92,8 +92,8 @@ export const listPasses = (
 
 const active: WalletPassStatus = 'active'
 
-/** The status is written out for the partial index of active passes. */
-export const activePass = (purchaseId: string, platform: WalletPlatform) =>
+/** The status is a literal, because SQLite does not use a partial index for a bound value. */
+export const selectActivePass = (purchaseId: string, platform: WalletPlatform) =>
   select(columns)
     .from(walletPasses)
     .where(

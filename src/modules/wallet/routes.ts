@@ -1,7 +1,7 @@
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
 import * as contract from './contract.ts'
 import { issuePass } from './issue.ts'
-import { presentIssued, presentWalletPass } from './present.ts'
+import { presentIssuedPass, presentWalletPass } from './present.ts'
 import { findPass, findPurchaseForPass, listPasses } from './queries.ts'
 import { voidPass } from './void.ts'
 
@@ -18,7 +18,7 @@ mountList(walletPasses, contract.listWalletPasses, {
 mount(walletPasses, contract.createWalletPass, {
   load: (ctx, { id }) => findPurchaseForPass(ctx, id),
   handle: (ctx, { loaded, body }) => issuePass(ctx, loaded, body),
-  present: presentIssued,
+  present: presentIssuedPass,
 })
 
 mount(walletPasses, contract.voidWalletPass, {

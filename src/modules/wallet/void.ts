@@ -5,12 +5,12 @@ import { walletPasses } from '../../db/schema/wallet.ts'
 import { update } from '../../db/write.ts'
 import { walletPassLifecycle } from '../../domain/wallet/wallet.ts'
 import { openEditions } from '../editions/index.ts'
-import { changeColumns } from './pass-changed.ts'
+import { buildChangeColumns } from './pass-changed.ts'
 import type { PassRow } from './queries.ts'
 
 const target = 'voided'
 
-/** Makes a pass void, and announces the change to the phones that have it. */
+/** Voids a pass. A job then tells the phones that have it. */
 export async function voidPass(ctx: Ctx, pass: PassRow): Promise<null> {
   if (!walletPassLifecycle.allows(pass.status, target)) return commit(ctx, null, [])
   const now = ctx.now()
@@ -19,7 +19,7 @@ export async function voidPass(ctx: Ctx, pass: PassRow): Promise<null> {
     update(
       walletPasses,
       {
-        ...changeColumns(now),
+        ...buildChangeColumns(now),
         status: target,
         voided_at: now,
         modified_at: now,

@@ -1,12 +1,12 @@
 import type { JobCtx } from '../../context.ts'
-import { noCounters } from '../../domain/campaigns/counters.ts'
+import { zeroCounters } from '../../domain/campaigns/counters.ts'
 import { retryableReasons } from '../../domain/campaigns/sending-policy.ts'
 import {
-  audienceOf,
+  advanceAudience,
   type CampaignRow,
-  keepContent,
-  keepCalculated,
-  membersOf,
+  storeContent,
+  snapshotCalculatedSegment,
+  listAudience,
   readCampaign,
 } from '../../modules/campaigns/index.ts'
 import type { ChunkDispatcher } from './chunk-dispatcher.ts'
@@ -14,14 +14,12 @@ import type { CampaignRecord } from './schema.ts'
 import type { RecipientStore } from './recipient-store.ts'
 
 const membersAPage = 1000
-/** One alarm works this long, so that calls from outside are not delayed for long. */
-const shiftMs = 10_000
-
-type Calculating = CampaignRecord & { status: 'calculating' }
+/** An alarm calculates for this long, so that calls from outside are not delayed for long. */
+const alarmTimeMs = 10_000
 
 /**
- * Finds the recipients and the texts of a campaign: it keeps a snapshot of the content, recalculates the segment, and
- * adds the members by pages. A step that was not finished is made again.
+ * Finds the recipients and texts of a campaign: it stores a snapshot of the content, recalculates the segment, and adds
+ * the members page by page. A step that did not finish is repeated.
  */
 export class AudienceCalculation {
   readonly #job: JobCtx
@@ -34,67 +32,70 @@ export class AudienceCalculation {
     this.#dispatcher = dispatcher
   }
 
-  async proceed(): Promise<void> {
-    const endsAt = this.#job.now() + shiftMs
+  async advance(): Promise<void> {
+    const endsAt = this.#job.now() + alarmTimeMs
     for (let hasMore = true; hasMore && this.#job.now() < endsAt;) {
-      const record = this.#store.record()
+      const record = this.#store.readRecord()
       if (record?.status !== 'calculating') return
       const row = await readCampaign(this.#job, record.campaign_id)
       if (!row || row.run !== record.run) return
-      hasMore = await this.#step(record as Calculating, row)
+      hasMore = await this.#step(record, row)
     }
   }
 
-  /** Answers whether there is more to do at once. */
-  async #step(record: Calculating, row: CampaignRow): Promise<boolean> {
+  /** Returns whether the next step can follow at once. */
+  async #step(record: CampaignRecord, row: CampaignRow): Promise<boolean> {
     switch (record.step) {
       case 'content': {
-        const { error } = await keepContent(this.#job, row, record.run)
+        const { error } = await storeContent(this.#job, row, record.run)
         return this.#commit(
           record,
-          error ? () => this.#fail(error) : () => this.#store.change({ content: record.run, step: 'segment' }),
+          error
+            ? () => this.#fail(error)
+            : () => this.#store.changeRecord({ content_run: record.run, step: 'segment' }),
         )
       }
       case 'segment': {
-        const audience = await audienceOf(this.#job, row, record.segment_epoch)
+        const audience = await advanceAudience(this.#job, row, record.segment_epoch)
         if ('error' in audience) return this.#commit(record, () => this.#fail(audience.error))
         if (!audience.is_ready) {
-          this.#commit(record, () => this.#store.change({ segment_epoch: audience.epoch }, false))
+          this.#commit(record, () => this.#store.changeRecord({ segment_epoch: audience.epoch }, { isVisible: false }))
           return audience.has_more
         }
-        await this.#job.db.batch([keepCalculated(row, audience.epoch)])
+        await this.#job.db.batch([snapshotCalculatedSegment(row, audience.epoch)])
         return this.#commit(record, () => {
           this.#store.removeUnsent(retryableReasons)
-          this.#store.change({
+          this.#store.changeRecord({
             step: 'members',
             segment_epoch: audience.epoch,
-            member_after: 0,
+            added_up_to: 0,
             user_count: audience.count,
           })
         })
       }
       default: {
-        const page = await membersOf(this.#job, row, {
+        const page = await listAudience(this.#job, row, {
           epoch: record.segment_epoch,
-          after: record.member_after,
+          after: record.added_up_to,
           limit: membersAPage,
         })
-        // The segment was recalculated meanwhile, and the members of the old calculation are deleted.
-        if (page === null) return this.#commit(record, () => this.#store.change({ step: 'segment', segment_epoch: 0 }))
+        // Another calculation of the segment has deleted the members, so this one begins again.
+        if (page === null)
+          return this.#commit(record, () => this.#store.changeRecord({ step: 'segment', segment_epoch: 0 }))
         return this.#commit(record, () => {
           this.#store.addRecipients(page.people, record.channel)
           if (page.after === null) this.#finish()
-          else this.#store.change({ member_after: page.after })
+          else this.#store.changeRecord({ added_up_to: page.after })
         })
       }
     }
   }
 
   /** Writes the result of a step, unless the campaign was stopped meanwhile. */
-  #commit(record: Calculating, write: () => void): boolean {
+  #commit({ run }: CampaignRecord, write: () => void): boolean {
     return this.#store.transaction(() => {
-      const now = this.#store.record()
-      if (now?.status !== 'calculating' || now.run !== record.run) return false
+      const record = this.#store.readRecord()
+      if (record?.status !== 'calculating' || record.run !== run) return false
       write()
       return true
     })
@@ -102,14 +103,14 @@ export class AudienceCalculation {
 
   #finish(): void {
     const now = this.#job.now()
-    const { total } = this.#store.record() ?? noCounters
+    const { total } = this.#store.readRecord() ?? zeroCounters
     if (total === 0) return this.#fail('Nobody in the segment can be reached.')
-    this.#store.change({ status: 'sending', step: '', started_at: now })
-    this.#dispatcher.conclude(now)
+    this.#store.changeRecord({ status: 'sending', step: '', started_at: now })
+    this.#dispatcher.finishIfDone(now)
   }
 
-  /** The step stays, because the recipients are not all known. */
+  /** Keeps `step`, so that a retry cannot send to an incomplete list of recipients. */
   #fail(message: string): void {
-    this.#store.change({ status: 'failed', error_message: message, completed_at: this.#job.now() })
+    this.#store.changeRecord({ status: 'failed', error_message: message, completed_at: this.#job.now() })
   }
 }

@@ -1,6 +1,6 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { JobCtx } from '../../context.ts'
-import { pendingOf } from '../../domain/campaigns/counters.ts'
+import { countPending } from '../../domain/campaigns/counters.ts'
 import { isRunning } from '../../domain/campaigns/lifecycle.ts'
 import type { RecipientEvent } from '../../domain/campaigns/recipient-events.ts'
 import type {
@@ -20,12 +20,11 @@ import {
   retryableReasons,
 } from '../../domain/campaigns/sending-policy.ts'
 import { CampaignCoordinator } from './coordinator.ts'
-import { eraseRecipient } from './erasure.ts'
 import { selectRecipients } from './recipient-list.ts'
 import { RecipientStore } from './recipient-store.ts'
-import { type ObjectStorage, type RecipientOutcome, snapshotOf } from './schema.ts'
+import { type ObjectStorage, type RecipientOutcome, toSnapshot } from './schema.ts'
 
-/** The Durable Object of a campaign. Its public methods are what other Workers and consumers may call. */
+/** The Durable Object of a campaign. */
 export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> implements CampaignSenderRpc {
   readonly #storage: ObjectStorage
   readonly #job: JobCtx
@@ -41,26 +40,26 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
   }
 
   async wake(campaignId: string, at?: number): Promise<void> {
-    this.#store.open(campaignId)
+    this.#store.ensureRecord(campaignId)
     await this.#coordinator.wake(Math.max(at ?? 0, this.#job.now()))
   }
 
   async cancel(campaignId: string, run: number): Promise<{ done: boolean; snapshot: CampaignSnapshot }> {
     const done = this.#store.transaction(() => {
-      const record = this.#store.open(campaignId)
+      const record = this.#store.ensureRecord(campaignId)
       if (record.run > run || (record.run === run && !isRunning(record.status))) return record.status === 'cancelled'
-      this.#store.change({ run, status: 'cancelled', step: '', completed_at: this.#job.now() })
-      this.#coordinator.dispatcher.abandon()
+      this.#store.changeRecord({ run, status: 'cancelled', step: '', completed_at: this.#job.now() })
+      this.#coordinator.dispatcher.giveUpChunks()
       return true
     })
     await this.#coordinator.projectSoon()
-    return { done, snapshot: snapshotOf(this.#store.open(campaignId)) }
+    return { done, snapshot: toSnapshot(this.#store.ensureRecord(campaignId)) }
   }
 
-  async forget(): Promise<boolean> {
-    const record = this.#store.record()
+  async deleteIfUnsent(): Promise<boolean> {
+    const record = this.#store.readRecord()
     const maybeSent = () =>
-      this.#coordinator.dispatcher.count() > 0 || this.#store.countFailed(['unknown'] satisfies FailReason[]) > 0
+      this.#coordinator.dispatcher.countChunks() > 0 || this.#store.countFailed(['unknown'] satisfies FailReason[]) > 0
     if (record && (record.sent > 0 || isRunning(record.status) || maybeSent())) return false
     await this.#storage.deleteAlarm()
     await this.#storage.deleteAll()
@@ -68,26 +67,26 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
     return true
   }
 
-  async snapshot(): Promise<CampaignSnapshot | null> {
-    const record = this.#store.record()
-    return record && snapshotOf(record)
+  async readSnapshot(): Promise<CampaignSnapshot | null> {
+    const record = this.#store.readRecord()
+    return record && toSnapshot(record)
   }
 
-  async retryable(): Promise<number> {
-    const record = this.#store.record()
-    return record && record.step === '' ? pendingOf(record) + this.#store.countFailed(retryableReasons) : 0
+  async countRetryable(): Promise<number> {
+    const record = this.#store.readRecord()
+    return record && record.step === '' ? countPending(record) + this.#store.countFailed(retryableReasons) : 0
   }
 
-  async recipients(query: RecipientsQuery): Promise<RecipientsPage> {
+  async listRecipients(query: RecipientsQuery): Promise<RecipientsPage> {
     return selectRecipients(this.#storage.sql, query)
   }
 
-  async recipient(n: number): Promise<RecipientRow | null> {
-    return this.#store.recipients([n])[0] ?? null
+  async findRecipient(n: number): Promise<RecipientRow | null> {
+    return this.#store.listRecipients([n])[0] ?? null
   }
 
   async erase(n: number): Promise<ErasedRecipient> {
-    const erased = eraseRecipient(this.#store, n)
+    const erased = this.#store.erase(n)
     if (this.#store.isProjectionBehind()) await this.#coordinator.projectSoon()
     return erased
   }
@@ -105,17 +104,17 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
   async report(report: ChunkReport, claimId: string): Promise<ClaimAnswer> {
     const now = this.#job.now()
     const answer = this.#coordinator.dispatcher.report(report, claimId, now)
-    if (!isRunning(this.#store.record()?.status ?? '')) await this.#coordinator.wakeBy(now)
+    if (!isRunning(this.#store.readRecord()?.status ?? '')) await this.#coordinator.wakeBy(now)
     this.#coordinator.noteConsumer()
     return answer
   }
 
-  async apply(events: readonly RecipientEvent[]): Promise<AffectedRecipient[]> {
+  async applyEvents(events: readonly RecipientEvent[]): Promise<AffectedRecipient[]> {
     const affected = this.#store.transaction(() => {
       // An event proves that its message was sent, even when no consumer has reported it.
-      this.#store.recordOutcomes(provenOutcomes(events), false)
-      this.#coordinator.dispatcher.conclude(this.#job.now())
-      return this.#store.stamp(events)
+      this.#store.recordOutcomes(buildProvenOutcomes(events), false)
+      this.#coordinator.dispatcher.finishIfDone(this.#job.now())
+      return this.#store.stampEvents(events)
     })
     if (this.#store.isProjectionBehind()) await this.#coordinator.projectSoon()
     return affected
@@ -126,16 +125,16 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
   }
 }
 
-/** By recipient: sent at the earliest time that an event names. */
-function provenOutcomes(events: readonly RecipientEvent[]): Map<number, RecipientOutcome> {
-  const proven = new Map<number, Extract<RecipientOutcome, { to: 'sent' }>>()
+/** Builds outcomes by recipient number. A message was sent at the time of its earliest event. */
+function buildProvenOutcomes(events: readonly RecipientEvent[]): Map<number, RecipientOutcome> {
+  const outcomes = new Map<number, Extract<RecipientOutcome, { to: 'sent' }>>()
   for (const { n, at, provider_id } of events) {
-    const known = proven.get(n)
-    proven.set(n, {
+    const earlier = outcomes.get(n)
+    outcomes.set(n, {
       to: 'sent',
-      provider_id: known?.provider_id ?? provider_id ?? null,
-      at: Math.min(known?.at ?? at, at),
+      provider_id: earlier?.provider_id ?? provider_id ?? null,
+      at: Math.min(earlier?.at ?? at, at),
     })
   }
-  return proven
+  return outcomes
 }

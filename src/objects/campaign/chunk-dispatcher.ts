@@ -1,40 +1,40 @@
 import {
   type ClaimAnswer,
-  chunkSizeOf,
+  computeChunkSize,
   isRepeatable,
   chunkClaimMs,
   type ExcludedRecipient,
-  maxLanes,
+  maxConcurrency,
   type ChunkReport,
-  verdictOf,
+  judgeResult,
 } from '../../domain/campaigns/sending-policy.ts'
-import { personOf } from '../../domain/campaigns/sender.ts'
-import { pendingOf } from '../../domain/campaigns/counters.ts'
+import { readPerson } from '../../domain/campaigns/sender.ts'
+import { countPending } from '../../domain/campaigns/counters.ts'
 import type { CampaignRecord, RecipientOutcome } from './schema.ts'
 import type { RecipientStore } from './recipient-store.ts'
-import { type Chunk, ChunkStore, type ChunkClaim, type RetryChunk, membersOf } from './chunk-store.ts'
+import { type Chunk, ChunkStore, type ChunkClaim, type RetryChunk, readMembers } from './chunk-store.ts'
 
-/** The abilities of the channel's provider. */
+/** What the provider of the campaign's channel can do. */
 export interface ChannelProvider {
   batch: number
   deduplicates: boolean
   reportsDelivery: boolean
 }
 
-const unknownAnswer = 'The consumer that sent this never reported a result.'
+const unknownResult = 'The consumer that sent this message never reported a result.'
 
-const skipped = ({ reason }: ExcludedRecipient): RecipientOutcome => ({ to: 'skipped', reason, code: '', detail: '' })
+const toSkipped = ({ reason }: ExcludedRecipient): RecipientOutcome => ({ to: 'skipped', reason, code: '', detail: '' })
 
-/** What a report changes. */
-interface ReportReading {
+/** The changes that follow from a report. `halt_reason` is set when nothing more can be sent. */
+interface ReportChanges {
   outcomes: Map<number, RecipientOutcome>
   retries: RetryChunk[]
-  halted: string | null
+  halt_reason: string | null
   paused_until: number
-  lanes: number
+  concurrency: number
 }
 
-/** Hands out the pending recipients of a campaign in chunks, and takes the results. */
+/** Hands out the pending recipients of a campaign in chunks and records the results. */
 export class ChunkDispatcher {
   readonly #store: RecipientStore
   readonly #chunks: ChunkStore
@@ -48,60 +48,61 @@ export class ChunkDispatcher {
 
   claim(claimId: string, now: number): ClaimAnswer {
     return this.#store.transaction(() => {
-      this.expire(now)
-      return this.#next(claimId, now)
+      this.endExpiredClaims(now)
+      return this.#claimNext(claimId, now)
     })
   }
 
   begin(number: number, claimId: string, excluded: readonly ExcludedRecipient[], now: number): boolean {
     return this.#store.transaction(() => {
       const chunk = this.#chunks.findHeld(number, claimId)
-      if (!chunk || this.#store.record()?.status !== 'sending' || (chunk.claimed_until ?? 0) <= now) return false
-      const gone = new Set(excluded.map(({ n }) => n))
+      if (!chunk || this.#store.readRecord()?.status !== 'sending' || (chunk.claimed_until ?? 0) <= now) return false
+      const excludedNumbers = new Set(excluded.map(({ n }) => n))
       this.#chunks.begin(
         number,
-        membersOf(chunk).filter((n) => !gone.has(n)),
+        readMembers(chunk).filter((n) => !excludedNumbers.has(n)),
       )
-      this.#store.recordOutcomes(new Map(excluded.map((one) => [one.n, skipped(one)])), false)
+      this.#store.recordOutcomes(new Map(excluded.map((recipient) => [recipient.n, toSkipped(recipient)])), false)
       return true
     })
   }
 
   report(report: ChunkReport, claimId: string, now: number): ClaimAnswer {
     return this.#store.transaction(() => {
-      this.#take(report, now)
-      this.expire(now)
-      const answer = this.#next(report.goes_on ? claimId : null, now)
-      this.conclude(now)
+      this.#recordReport(report, now)
+      this.endExpiredClaims(now)
+      const answer = this.#claimNext(report.claims_next ? claimId : null, now)
+      this.finishIfDone(now)
       return answer
     })
   }
 
-  /** Records results. After the end of the claim only `sent` counts. */
-  #take(report: ChunkReport, now: number): void {
-    const record = this.#store.record()
+  /** Records results. A report that comes after the end of its claim only records messages that were sent. */
+  #recordReport(report: ChunkReport, now: number): void {
+    const record = this.#store.readRecord()
     if (!record) return
     const chunk = this.#chunks.findHeld(report.chunk, report.claim_id)
-    const { outcomes, retries, halted, paused_until, lanes } = this.#read(record, chunk, report, now)
+    const changes = this.#evaluateReport(record, chunk, report, now)
+    const { outcomes, retries, halt_reason, paused_until, concurrency } = changes
     this.#store.recordOutcomes(outcomes, !this.#provider.reportsDelivery)
     if (!chunk) return
     this.#chunks.remove(chunk.number)
-    // After the campaign has stopped, the next run makes new chunks of those who cannot have got a message.
-    const goesOn = record.status === 'sending' && halted === null
-    for (const retry of retries) if (retry.exact || goesOn) this.#chunks.addRetry(chunk, retry)
-    if (paused_until !== record.paused_until || lanes !== record.lanes)
-      this.#store.change({ paused_until, lanes }, false)
-    if (halted !== null && record.status === 'sending') this.halt(halted, now)
-    if (record.status === 'cancelled') this.abandon()
+    // After the campaign stopped, the next run makes new chunks of everybody who cannot have got a message.
+    const isSending = record.status === 'sending' && halt_reason === null
+    for (const retry of retries) if (retry.is_exact || isSending) this.#chunks.addRetry(chunk, retry)
+    if (paused_until !== record.paused_until || concurrency !== record.concurrency)
+      this.#store.changeRecord({ paused_until, concurrency }, { isVisible: false })
+    if (halt_reason !== null && record.status === 'sending') this.halt(halt_reason, now)
+    if (record.status === 'cancelled') this.giveUpChunks()
   }
 
-  #read(record: CampaignRecord, chunk: Chunk | null, report: ChunkReport, now: number): ReportReading {
-    const reading: ReportReading = {
+  #evaluateReport(record: CampaignRecord, chunk: Chunk | null, report: ChunkReport, now: number): ReportChanges {
+    const changes: ReportChanges = {
       outcomes: new Map(),
       retries: [],
-      halted: null,
+      halt_reason: null,
       paused_until: record.paused_until,
-      lanes: Math.min(maxLanes, record.lanes + 1),
+      concurrency: Math.min(maxConcurrency, record.concurrency + 1),
     }
     const tries = chunk?.tries ?? 1
     const attempt = {
@@ -112,155 +113,153 @@ export class ChunkDispatcher {
       deduplicates: this.#provider.deduplicates,
     }
     for (const call of report.calls) {
-      const again = { exact: [] as number[], anew: [] as number[], at: now, isLimited: false }
+      const exactRetries: number[] = []
+      const freshRetries: number[] = []
+      let not_before = now
+      let isRateLimited = false
       for (const { n, result } of call) {
-        const verdict = verdictOf(result, attempt)
-        if (verdict.to === 'sent') reading.outcomes.set(n, { to: 'sent', provider_id: verdict.provider_id, at: now })
+        const verdict = judgeResult(result, attempt)
+        if (verdict.to === 'sent') changes.outcomes.set(n, { to: 'sent', provider_id: verdict.provider_id, at: now })
         else if (!chunk) continue
-        else if (verdict.to === 'failed') reading.outcomes.set(n, verdict)
+        else if (verdict.to === 'failed') changes.outcomes.set(n, verdict)
         else {
-          const isExact = verdict.to === 'again' ? verdict.exact : attempt.is_repeat
-          again[isExact ? 'exact' : 'anew'].push(n)
-          if (verdict.to === 'halted') reading.halted = verdict.detail
-          else again.at = Math.max(again.at, verdict.at)
+          const isExact = verdict.to === 'retry' ? verdict.is_exact : attempt.is_repeat
+          const retries = isExact ? exactRetries : freshRetries
+          retries.push(n)
+          if (verdict.to === 'halted') changes.halt_reason = verdict.detail
+          else not_before = Math.max(not_before, verdict.at)
         }
-        if (!result.ok && result.kind === 'rate_limited') again.isLimited = true
+        if (!result.ok && result.kind === 'rate_limited') isRateLimited = true
       }
-      if (again.isLimited) {
-        reading.paused_until = Math.max(reading.paused_until, again.at)
-        reading.lanes = Math.max(1, Math.floor(record.lanes / 2))
+      if (isRateLimited) {
+        changes.paused_until = Math.max(changes.paused_until, not_before)
+        changes.concurrency = Math.max(1, Math.floor(record.concurrency / 2))
       }
       // A rate limit does not count as a try.
-      const retry = { at: again.at, tries: tries - Number(again.isLimited) }
-      // A repeated call must have the same messages, also those whose result is known.
-      if (again.exact.length) reading.retries.push({ ...retry, members: call.map(({ n }) => n), exact: true })
-      else if (again.anew.length) reading.retries.push({ ...retry, members: again.anew, exact: false })
+      const retry = { not_before, tries: tries - Number(isRateLimited) }
+      // A repeated call needs the same messages, so it includes recipients whose result is known.
+      if (exactRetries.length) changes.retries.push({ ...retry, members: call.map(({ n }) => n), is_exact: true })
+      else if (freshRetries.length) changes.retries.push({ ...retry, members: freshRetries, is_exact: false })
     }
     const reported = new Set(report.calls.flat().map(({ n }) => n))
-    const unreported = chunk ? membersOf(chunk).filter((n) => !reported.has(n)) : []
-    // Those for whom no call was made although it was for others have not been tried.
-    const rest = { members: unreported, exact: attempt.is_repeat, at: now }
-    if (unreported.length) reading.retries.push({ ...rest, tries: tries - Number(reported.size > 0) })
-    return reading
+    const unreported = chunk ? readMembers(chunk).filter((n) => !reported.has(n)) : []
+    // A consumer that reports other calls of the chunk did not make those of unreported members.
+    const retry = { members: unreported, is_exact: attempt.is_repeat, not_before: now }
+    if (unreported.length) changes.retries.push({ ...retry, tries: tries - Number(reported.size > 0) })
+    return changes
   }
 
   /**
-   * Ends expired claims. A chunk that cannot have been sent is ready again. One that may have been sent is repeated
+   * Ends expired claims. A chunk that cannot have been sent is ready again. A chunk that may have been sent is repeated
    * unchanged, or given up when the provider does not deduplicate.
    */
-  expire(now: number): void {
+  endExpiredClaims(now: number): void {
     const { deduplicates } = this.#provider
-    const isCancelled = this.#store.record()?.status === 'cancelled'
-    for (const chunk of this.#chunks.expired(now)) {
-      const wasCalled = deduplicates || chunk.state === 'begun' || chunk.is_repeat === 1
-      if (wasCalled && (!deduplicates || isCancelled)) this.#giveUp(chunk)
+    const isCancelled = this.#store.readRecord()?.status === 'cancelled'
+    for (const chunk of this.#chunks.listExpired(now)) {
+      const maybeSent = deduplicates || chunk.state === 'begun' || chunk.is_repeat === 1
+      if (maybeSent && (!deduplicates || isCancelled)) this.#giveUp(chunk)
       else if (isCancelled) this.#chunks.remove(chunk.number)
-      else this.#chunks.returnToReady(chunk.number, wasCalled, now)
+      else this.#chunks.returnToReady(chunk.number, maybeSent, now)
     }
   }
 
   #giveUp(chunk: Chunk): void {
-    const outcome: RecipientOutcome = { to: 'failed', reason: 'unknown', code: 'no_answer', detail: unknownAnswer }
-    this.#store.recordOutcomes(new Map(this.#open(chunk).map((n) => [n, outcome])), false)
+    const outcome: RecipientOutcome = { to: 'failed', reason: 'unknown', code: 'no_answer', detail: unknownResult }
+    this.#store.recordOutcomes(new Map(this.#listPending(chunk).map((n) => [n, outcome])), false)
     this.#chunks.remove(chunk.number)
   }
 
-  /** Members without a result. */
-  #open(chunk: Chunk): number[] {
-    const people = this.#store.recipients(membersOf(chunk))
-    return people.filter(({ state }) => state === 'pending').map(({ n }) => n)
+  /** Lists the members without a result. */
+  #listPending(chunk: Chunk): number[] {
+    const recipients = this.#store.listRecipients(readMembers(chunk))
+    return recipients.filter(({ state }) => state === 'pending').map(({ n }) => n)
   }
 
-  #next(claimId: string | null, now: number): ClaimAnswer {
-    const record = this.#store.record()
+  #claimNext(claimId: string | null, now: number): ClaimAnswer {
+    const record = this.#store.readRecord()
     const isClosed = record?.status !== 'sending' || record.paused_until > now
-    if (!record || isClosed || this.#chunks.countHeld(now) >= record.lanes) return { next: null, has_more: false }
-    const ready = this.#ready(now)
+    if (!record || isClosed || this.#chunks.countHeld(now) >= record.concurrency) return { next: null, has_more: false }
+    const readyChunk = this.#findReady(now)
     if (claimId === null)
-      return { next: null, has_more: ready !== null || this.#store.pendingAfter(record, 1).length > 0 }
+      return { next: null, has_more: readyChunk !== null || this.#store.listPending(record, 1).length > 0 }
     const claimed_until = now + chunkClaimMs
-    const claim = { claim_id: claimId, claimed_until, now }
-    if (ready) this.#chunks.claim(ready.number, claim)
-    const chunk = ready ?? this.#cut(record, claim)
+    const newClaim = { claim_id: claimId, now, until: claimed_until }
+    if (readyChunk) this.#chunks.claim(readyChunk.number, newClaim)
+    const chunk = readyChunk ?? this.#addChunk(record, newClaim)
     if (!chunk) return { next: null, has_more: false }
-    const recipients = this.#store.recipients(membersOf(chunk)).map((row) => ({
+    const recipients = this.#store.listRecipients(readMembers(chunk)).map((row) => ({
       n: row.n,
       address: row.address,
       language: row.language,
-      person: personOf(row),
+      person: readPerson(row),
     }))
     const { campaign_id } = record
-    const { number, content } = chunk
+    const { number, content_run } = chunk
+    const is_repeat = chunk.is_repeat === 1
     return {
-      next: {
-        campaign_id,
-        content,
-        chunk: number,
-        claim_id: claimId,
-        claimed_until,
-        is_repeat: chunk.is_repeat === 1,
-        recipients,
-      },
+      next: { campaign_id, content_run, chunk: number, claim_id: claimId, claimed_until, is_repeat, recipients },
       has_more: true,
     }
   }
 
-  #ready(now: number): Chunk | null {
+  #findReady(now: number): Chunk | null {
     for (let chunk = this.#chunks.findReady(now); chunk; chunk = this.#chunks.findReady(now))
-      if (this.#isWanted(chunk, now)) return chunk
+      if (this.#narrow(chunk, now)) return chunk
     return null
   }
 
-  /** Whether the chunk has to be sent. It is deleted when not. */
-  #isWanted(chunk: Chunk, now: number): boolean {
-    const open = this.#open(chunk)
+  /** Narrows a chunk to its pending members. Deletes it and returns false when none of it has to be sent. */
+  #narrow(chunk: Chunk, now: number): boolean {
+    const pending = this.#listPending(chunk)
     const { deduplicates } = this.#provider
-    const age = { now, tries: chunk.tries, is_repeat: true, first_tried_at: chunk.first_tried_at ?? now, deduplicates }
-    if (open.length === 0) this.#chunks.remove(chunk.number)
-    else if (chunk.is_repeat && !isRepeatable(age)) this.#giveUp(chunk)
+    const { tries } = chunk
+    const attempt = { now, tries, is_repeat: true, first_tried_at: chunk.first_tried_at ?? now, deduplicates }
+    if (pending.length === 0) this.#chunks.remove(chunk.number)
+    else if (chunk.is_repeat && !isRepeatable(attempt)) this.#giveUp(chunk)
     else {
       if (!chunk.is_repeat) {
-        chunk.members = JSON.stringify(open)
-        this.#chunks.setMembers(chunk.number, open)
+        chunk.members = JSON.stringify(pending)
+        this.#chunks.setMembers(chunk.number, pending)
       }
       return true
     }
     return false
   }
 
-  /** Makes a chunk of the next pending recipients. At the end the cursor is set so that nothing is searched again. */
-  #cut(record: CampaignRecord, claim: ChunkClaim): Chunk | null {
-    const members = this.#store.pendingAfter(record, chunkSizeOf(this.#provider.batch))
-    this.#store.change({ cut_after: members.at(-1) ?? Number.MAX_SAFE_INTEGER }, false)
+  /** Makes a chunk of the next pending recipients. After the last one, the cursor stops further searches. */
+  #addChunk(record: CampaignRecord, claim: ChunkClaim): Chunk | null {
+    const members = this.#store.listPending(record, computeChunkSize(this.#provider.batch))
+    this.#store.changeRecord({ chunked_up_to: members.at(-1) ?? Number.MAX_SAFE_INTEGER }, { isVisible: false })
     return members.length ? this.#chunks.addClaimed(record, members, claim) : null
   }
 
-  /** Stops for a reason that has to be corrected by hand. Unsent recipients wait for a retry. */
-  halt(message: string, now: number): void {
-    this.release()
-    this.#store.change({ status: 'failed', error_message: message, completed_at: now })
+  /** Stops the campaign for a reason that somebody has to correct. Pending recipients wait for a retry. */
+  halt(reason: string, now: number): void {
+    this.deleteUnsentChunks()
+    this.#store.changeRecord({ status: 'failed', error_message: reason, completed_at: now })
   }
 
-  release(): void {
+  deleteUnsentChunks(): void {
     this.#chunks.deleteUnsent()
   }
 
-  /** Gives up chunks that may have been sent and will not be repeated. */
-  abandon(): void {
-    this.release()
+  /** Fails the recipients of chunks that may have been sent, because nobody will repeat the calls. */
+  giveUpChunks(): void {
+    this.deleteUnsentChunks()
     for (const chunk of this.#chunks.listReady()) this.#giveUp(chunk)
   }
 
-  count(): number {
+  countChunks(): number {
     return this.#chunks.count()
   }
 
   /** Whether a consumer would get a chunk now. */
   isWaiting(now: number): boolean {
-    const record = this.#store.record()
-    if (record?.status !== 'sending' || record.paused_until > now || this.#chunks.countHeld(now) >= record.lanes)
+    const record = this.#store.readRecord()
+    if (record?.status !== 'sending' || record.paused_until > now || this.#chunks.countHeld(now) >= record.concurrency)
       return false
-    return this.#chunks.findReady(now) !== undefined || this.#store.pendingAfter(record, 1).length > 0
+    return this.#chunks.findReady(now) !== undefined || this.#store.listPending(record, 1).length > 0
   }
 
   /** Whether a consumer holds a chunk, or would get one. */
@@ -268,24 +267,24 @@ export class ChunkDispatcher {
     return this.#chunks.countHeld(now) > 0 || this.isWaiting(now)
   }
 
-  /** When the next chunk or the end of a claim is due. */
-  nextAt(): number | null {
-    const record = this.#store.record()
+  /** Finds when the next chunk may be claimed or the next claim ends. */
+  findNextTime(): number | null {
+    const record = this.#store.readRecord()
     if (!record) return null
-    const { claimed_until, not_before } = this.#chunks.nextTimes()
+    const { claimed_until, not_before } = this.#chunks.findNextTimes()
     const ready = not_before !== null && record.status === 'sending' ? Math.max(not_before, record.paused_until) : null
     return claimed_until !== null && ready !== null ? Math.min(claimed_until, ready) : (claimed_until ?? ready)
   }
 
   /** Ends the campaign when no recipient is pending. */
-  conclude(now: number): void {
-    const record = this.#store.record()
-    if (record?.status !== 'sending' || pendingOf(record) > 0 || this.count() > 0) return
+  finishIfDone(now: number): void {
+    const record = this.#store.readRecord()
+    if (record?.status !== 'sending' || countPending(record) > 0 || this.countChunks() > 0) return
     const isSent = record.sent > 0
-    const why = record.total === 0 ? 'Nobody could be reached.' : 'No message could be sent.'
-    this.#store.change({
+    const failure = record.total === 0 ? 'Nobody could be reached.' : 'No message could be sent.'
+    this.#store.changeRecord({
       status: isSent ? 'sent' : 'failed',
-      error_message: isSent ? '' : why,
+      error_message: isSent ? '' : failure,
       completed_at: now,
     })
   }

@@ -1,17 +1,19 @@
 import { isNumbers, readJson } from '../../domain/text/json.ts'
 import type { CampaignRecord } from './schema.ts'
 
-/** ready: may be claimed. claimed: a consumer works on it. begun: the consumer is making calls. */
+/**
+ * ready: a consumer may claim the chunk. claimed: a consumer holds it. begun: its holder may have called the provider.
+ */
 type ChunkState = 'ready' | 'claimed' | 'begun'
 
-/** A state in SQL. */
-export const chunkState = (state: ChunkState): string => `'${state}'`
+/** Quotes a state for SQL. */
+export const quoteChunkState = (state: ChunkState): string => `'${state}'`
 
-/** The members of a chunk change only before its first call, when excluded ones are removed. */
+/** `members` change only before the first call of a chunk, when excluded recipients are removed. */
 export interface Chunk {
   number: number
   run: number
-  content: number
+  content_run: number
   members: string
   state: ChunkState
   is_repeat: number
@@ -24,19 +26,20 @@ export interface Chunk {
 
 export interface RetryChunk {
   members: readonly number[]
-  /** The same call has to be made again. */
-  exact: boolean
+  /** Whether the same call has to be repeated. */
+  is_exact: boolean
   tries: number
-  at: number
+  not_before: number
 }
 
+/** Who holds a chunk, from when and until when. */
 export interface ChunkClaim {
   claim_id: string
-  claimed_until: number
   now: number
+  until: number
 }
 
-export const membersOf = ({ members }: { members: string }): number[] => readJson(members, isNumbers)
+export const readMembers = ({ members }: { members: string }): number[] => readJson(members, isNumbers)
 
 /** The unfinished chunks of a campaign. */
 export class ChunkStore {
@@ -46,39 +49,37 @@ export class ChunkStore {
     this.#sql = sql
   }
 
-  #rows(query: string, ...values: SqlStorageValue[]): Chunk[] {
+  #select(query: string, ...values: SqlStorageValue[]): Chunk[] {
     return this.#sql.exec(query, ...values).toArray() as unknown as Chunk[]
   }
 
   findHeld(number: number, claimId: string): Chunk | null {
-    const [chunk] = this.#rows('select * from chunks where number = ?', number)
+    const [chunk] = this.#select('select * from chunks where number = ?', number)
     return chunk && chunk.state !== 'ready' && chunk.claim_id === claimId ? chunk : null
   }
 
-  expired(now: number): Chunk[] {
-    return this.#rows(
-      `select * from chunks where state <> ${chunkState('ready')} and claimed_until <= ? order by number`,
+  listExpired(now: number): Chunk[] {
+    return this.#select(
+      `select * from chunks where state <> ${quoteChunkState('ready')} and claimed_until <= ? order by number`,
       now,
     )
   }
 
-  /** The next that may be claimed. */
   findReady(now: number): Chunk | undefined {
-    return this.#rows(
-      `select * from chunks where state = ${chunkState('ready')} and not_before <= ? order by number limit 1`,
+    return this.#select(
+      `select * from chunks where state = ${quoteChunkState('ready')} and not_before <= ? order by number limit 1`,
       now,
     )[0]
   }
 
   listReady(): Chunk[] {
-    return this.#rows(`select * from chunks where state = ${chunkState('ready')}`)
+    return this.#select(`select * from chunks where state = ${quoteChunkState('ready')}`)
   }
 
-  /** The number of claimed chunks. */
   countHeld(now: number): number {
     return this.#sql
       .exec<{ n: number }>(
-        `select count(*) as n from chunks where state <> ${chunkState('ready')} and claimed_until > ?`,
+        `select count(*) as n from chunks where state <> ${quoteChunkState('ready')} and claimed_until > ?`,
         now,
       )
       .one().n
@@ -88,42 +89,42 @@ export class ChunkStore {
     return this.#sql.exec<{ n: number }>('select count(*) as n from chunks').one().n
   }
 
-  /** Adds a chunk that a consumer holds from the beginning. */
-  addClaimed(record: CampaignRecord, members: readonly number[], claim: ChunkClaim): Chunk | null {
-    const [chunk] = this.#rows(
-      `insert into chunks (run, content, members, state, tries, first_tried_at, not_before, claim_id, claimed_until)
-       values (?, ?, ?, ${chunkState('claimed')}, 1, ?, ?, ?, ?) returning *`,
+  /** Adds a chunk that a consumer has already claimed. */
+  addClaimed(record: CampaignRecord, members: readonly number[], { claim_id, now, until }: ChunkClaim): Chunk | null {
+    const [chunk] = this.#select(
+      `insert into chunks (run, content_run, members, state, tries, first_tried_at, not_before, claim_id, claimed_until)
+       values (?, ?, ?, ${quoteChunkState('claimed')}, 1, ?, ?, ?, ?) returning *`,
       record.run,
-      record.content,
+      record.content_run,
       JSON.stringify(members),
-      claim.now,
-      claim.now,
-      claim.claim_id,
-      claim.claimed_until,
+      now,
+      now,
+      claim_id,
+      until,
     )
     return chunk ?? null
   }
 
-  addRetry(chunk: Chunk, { members, exact, tries, at }: RetryChunk): void {
+  addRetry(chunk: Chunk, { members, is_exact, tries, not_before }: RetryChunk): void {
     this.#sql.exec(
-      `insert into chunks (run, content, members, state, is_repeat, tries, first_tried_at, not_before)
-       values (?, ?, ?, ${chunkState('ready')}, ?, ?, ?, ?)`,
+      `insert into chunks (run, content_run, members, state, is_repeat, tries, first_tried_at, not_before)
+       values (?, ?, ?, ${quoteChunkState('ready')}, ?, ?, ?, ?)`,
       chunk.run,
-      chunk.content,
+      chunk.content_run,
       JSON.stringify(members),
-      Number(exact),
+      Number(is_exact),
       tries,
       chunk.first_tried_at,
-      at,
+      not_before,
     )
   }
 
-  claim(number: number, { claim_id, claimed_until, now }: ChunkClaim): void {
+  claim(number: number, { claim_id, now, until }: ChunkClaim): void {
     this.#sql.exec(
-      `update chunks set state = ${chunkState('claimed')}, claim_id = ?, claimed_until = ?, tries = tries + 1,
+      `update chunks set state = ${quoteChunkState('claimed')}, claim_id = ?, claimed_until = ?, tries = tries + 1,
         first_tried_at = coalesce(first_tried_at, ?) where number = ?`,
       claim_id,
-      claimed_until,
+      until,
       now,
       number,
     )
@@ -131,7 +132,7 @@ export class ChunkStore {
 
   begin(number: number, members: readonly number[]): void {
     this.#sql.exec(
-      `update chunks set state = ${chunkState('begun')}, members = ? where number = ?`,
+      `update chunks set state = ${quoteChunkState('begun')}, members = ? where number = ?`,
       JSON.stringify(members),
       number,
     )
@@ -141,10 +142,11 @@ export class ChunkStore {
     this.#sql.exec('update chunks set members = ? where number = ?', JSON.stringify(members), number)
   }
 
-  /** Makes a chunk claimable again after its claim has expired. */
+  /** Lets another consumer claim a chunk whose claim expired. */
   returnToReady(number: number, isRepeat: boolean, now: number): void {
     this.#sql.exec(
-      `update chunks set state = ${chunkState('ready')}, claim_id = null, claimed_until = null, is_repeat = ?, not_before = ? where number = ?`,
+      `update chunks set state = ${quoteChunkState('ready')}, claim_id = null, claimed_until = null, is_repeat = ?,
+        not_before = ? where number = ?`,
       Number(isRepeat),
       now,
       number,
@@ -155,17 +157,17 @@ export class ChunkStore {
     this.#sql.exec('delete from chunks where number = ?', number)
   }
 
-  /** Deletes chunks that are not claimed and cannot have been sent. Their recipients get into new chunks. */
+  /** Deletes ready chunks of which no message can have been sent. Their recipients get into new chunks. */
   deleteUnsent(): void {
-    this.#sql.exec(`delete from chunks where state = ${chunkState('ready')} and is_repeat = 0`)
+    this.#sql.exec(`delete from chunks where state = ${quoteChunkState('ready')} and is_repeat = 0`)
   }
 
-  /** The first end of a claim, and the first time at which a chunk may be claimed. */
-  nextTimes(): { claimed_until: number | null; not_before: number | null } {
+  /** Finds the first end of a claim, and the first time at which a ready chunk may be claimed. */
+  findNextTimes(): { claimed_until: number | null; not_before: number | null } {
     return this.#sql
       .exec<{ claimed_until: number | null; not_before: number | null }>(
-        `select min(iif(state = ${chunkState('ready')}, null, claimed_until)) as claimed_until,
-          min(iif(state = ${chunkState('ready')}, not_before, null)) as not_before from chunks`,
+        `select min(iif(state = ${quoteChunkState('ready')}, null, claimed_until)) as claimed_until,
+          min(iif(state = ${quoteChunkState('ready')}, not_before, null)) as not_before from chunks`,
       )
       .one()
   }

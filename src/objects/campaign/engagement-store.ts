@@ -1,5 +1,5 @@
 import type { RecipientEngagement } from '../../domain/campaigns/sender.ts'
-import { membersOf } from './chunk-store.ts'
+import { readMembers } from './chunk-store.ts'
 
 const columns = [
   'user_id',
@@ -9,7 +9,7 @@ const columns = [
   'clicked_at',
 ] as const satisfies (keyof RecipientEngagement)[]
 
-/** Which recipients have received, opened or clicked since the rows of segments were written. */
+/** Remembers recipients whose row in `campaign_receipts` is out of date. */
 export class EngagementStore {
   readonly #sql: SqlStorage
 
@@ -17,30 +17,33 @@ export class EngagementStore {
     this.#sql = sql
   }
 
-  mark(members: readonly number[]): void {
-    if (members.length) this.#sql.exec('insert into changed (members) values (?)', JSON.stringify(members))
+  mark(numbers: readonly number[]): void {
+    if (numbers.length) this.#sql.exec('insert into engagement_changes (members) values (?)', JSON.stringify(numbers))
   }
 
   hasChanged(): boolean {
-    return this.#sql.exec('select 1 from changed limit 1').toArray().length > 0
+    return this.#sql.exec('select 1 from engagement_changes limit 1').toArray().length > 0
   }
 
-  /** The first marks and their recipients. */
+  /** Lists the oldest changes and their recipients. */
   listChanged(limit: number): { numbers: number[]; rows: RecipientEngagement[] } {
-    const changed = this.#sql
-      .exec<{ number: number; members: string }>('select * from changed order by number limit ?', limit)
+    const changes = this.#sql
+      .exec<{ number: number; members: string }>('select * from engagement_changes order by number limit ?', limit)
       .toArray()
     const rows = this.#sql
       .exec(
         `select ${columns.join(', ')} from recipients where n in (select value from json_each(?)) order by n`,
-        JSON.stringify([...new Set(changed.flatMap(membersOf))]),
+        JSON.stringify([...new Set(changes.flatMap(readMembers))]),
       )
       .toArray()
-    return { numbers: changed.map(({ number }) => number), rows: rows as unknown as RecipientEngagement[] }
+    return { numbers: changes.map(({ number }) => number), rows: rows as unknown as RecipientEngagement[] }
   }
 
-  /** Numbers of cleared marks come again. Only the alarm lists and clears, and no two alarms run at the same time. */
+  /** SQLite reuses cleared numbers. That is safe, because only the alarm lists and clears, one alarm at a time. */
   clear(numbers: readonly number[]): void {
-    this.#sql.exec('delete from changed where number in (select value from json_each(?))', JSON.stringify(numbers))
+    this.#sql.exec(
+      'delete from engagement_changes where number in (select value from json_each(?))',
+      JSON.stringify(numbers),
+    )
   }
 }

@@ -36,8 +36,8 @@ const buildConditions = ({ state, reason, engagement }: RecipientFilters): SQL[]
 ]
 
 /**
- * The keys of the requested ordering. The number is always the last key. `+` keeps SQLite from walking the index of the
- * ordering where recipients are filtered: that would look up every recipient in the table to find a few.
+ * Builds the keys of the requested ordering; the number is always the last. With filters, `+` keeps SQLite from walking
+ * the index of the ordering, which would look up every recipient in the table to find a few.
  */
 const buildKeys = (ordering: RecipientsQuery['ordering'], isFiltered: boolean): SortKey[] => [
   ...ordering.map(({ name, desc }): SortKey => {
@@ -48,15 +48,15 @@ const buildKeys = (ordering: RecipientsQuery['ordering'], isFiltered: boolean): 
 ]
 
 /**
- * One page of a campaign's recipients and the exact count of all that match. Nothing changes between its two statements,
- * because the object does one thing at a time.
+ * Selects one page of a campaign's recipients and counts all that match. Nothing changes between the two statements,
+ * because nothing is awaited.
  */
 export function selectRecipients(storage: SqlStorage, query: RecipientsQuery): RecipientsPage {
   const { page, size, after } = query.page
   const conditions = buildConditions(query)
   const isFiltered = conditions.length > 0
   const keys = buildKeys(query.ordering, isFiltered)
-  // A cursor with another number of keys belongs to another ordering.
+  // A cursor with a different number of keys belongs to another ordering.
   const cursor = after?.length === keys.length ? after : null
   const offset = cursor ? 0 : (page - 1) * size
   const isIndexed = query.ordering.length === 0 || (query.ordering.length === 1 && !isFiltered)
@@ -69,7 +69,7 @@ export function selectRecipients(storage: SqlStorage, query: RecipientsQuery): R
     const { text, values } = renderStatement(statement)
     return storage.exec(text, ...(values as SqlStorageValue[])).toArray() as Row[]
   }
-  // The inner query sorts keys alone, where it sorts: a recipient's row is long.
+  // A recipient's row is long, so the inner query sorts the keys alone.
   const rows = all(sql<RecipientsPage['rows'][number]>`
     with page as (
       select ${joinList(keys.map(({ column }, index) => sql`${column} as ${keyName(index)}`))}, n as id

@@ -1,14 +1,51 @@
-import { type RecipientEvent, stamped, type Stamps } from '../../domain/campaigns/recipient-events.ts'
-import type { AffectedRecipient, NewRecipient, RecipientRow } from '../../domain/campaigns/sender.ts'
+import { type RecipientEvent, computeStampChanges, type Stamps } from '../../domain/campaigns/recipient-events.ts'
+import {
+  type AffectedRecipient,
+  buildErasedAddress,
+  type ErasedRecipient,
+  isErasedAddress,
+  type NewRecipient,
+  type RecipientRow,
+} from '../../domain/campaigns/sender.ts'
 import type { RecipientState } from '../../domain/campaigns/sending-policy.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 import type { Counters } from '../../domain/campaigns/counters.ts'
+import { quoteChunkState } from './chunk-store.ts'
 import { EngagementStore } from './engagement-store.ts'
-import { type CampaignRecord, recipientState, schema, type RecipientOutcome, type ObjectStorage } from './schema.ts'
-import { counted, counterOf, tally } from './recipient-counts.ts'
+import {
+  type CampaignRecord,
+  quoteRecipientState,
+  schema,
+  type RecipientOutcome,
+  type ObjectStorage,
+} from './schema.ts'
 
 type SentOutcome = { n: number } & Extract<RecipientOutcome, { to: 'sent' }>
 type UnsentOutcome = { n: number } & Exclude<RecipientOutcome, { to: 'sent' }>
+
+type CounterChanges = Map<keyof Counters, number>
+
+/** The counters that include a recipient of each state. */
+const countersByState: Record<RecipientState, readonly (keyof Counters)[]> = {
+  pending: ['total'],
+  sent: ['total', 'sent'],
+  failed: ['total', 'failed'],
+  skipped: ['skipped'],
+}
+
+const counterByStamp: Partial<Record<keyof Stamps, keyof Counters>> = {
+  delivered_at: 'delivered',
+  opened_at: 'opened',
+  machine_opened_at: 'machine_opened',
+  clicked_at: 'clicked',
+  bounced_at: 'bounced',
+  complained_at: 'complained',
+  unsubscribed_at: 'unsubscribed',
+}
+
+function addToCounters(changes: CounterChanges, names: readonly (keyof Counters)[], by: number): void {
+  for (const name of names) changes.set(name, (changes.get(name) ?? 0) + by)
+}
 
 /**
  * The recipients and counters of a campaign in the database of its object. Both change in the same synchronous block,
@@ -30,113 +67,114 @@ export class RecipientStore {
     this.#sql.exec(schema)
   }
 
-  /** All of the block takes effect, or nothing. */
   transaction<T>(block: () => T): T {
     return this.storage.transactionSync(block)
   }
 
-  record(): CampaignRecord | null {
+  readRecord(): CampaignRecord | null {
     return (this.#sql.exec('select * from record').toArray()[0] as unknown as CampaignRecord | undefined) ?? null
   }
 
-  open(campaignId: string): CampaignRecord {
-    this.#sql.exec('insert into record (one, campaign_id) values (1, ?) on conflict do nothing', campaignId)
-    const record = this.record()
-    if (!record) throw new Error('the record is not there')
+  /** Reads the record, which it creates when there is none. */
+  ensureRecord(campaignId: string): CampaignRecord {
+    this.#sql.exec('insert into record (singleton, campaign_id) values (1, ?) on conflict do nothing', campaignId)
+    const record = this.readRecord()
+    if (!record) throw new Error('the record is missing')
     return record
   }
 
-  /** Changes the record; `shown` is whether the change has to reach the campaign's row. */
-  change(changes: Partial<CampaignRecord>, shown = true): void {
+  /** `isVisible` is false for a change that the campaign's row does not show. */
+  changeRecord(changes: Partial<CampaignRecord>, { isVisible } = { isVisible: true }): void {
     const names = Object.keys(changes)
     const sets = names.map((name) => `${name} = ?`)
-    if (shown) sets.push('revision = revision + 1')
+    if (isVisible) sets.push('revision = revision + 1')
     if (sets.length)
       this.#sql.exec(`update record set ${sets.join(', ')}`, ...(Object.values(changes) as SqlStorageValue[]))
   }
 
-  /** Known recipients stay as they are. A recipient of an SMS with the address of another is skipped. */
+  /** Leaves known recipients as they are. Skips a recipient of an SMS whose number another recipient has. */
   addRecipients(people: readonly NewRecipient[], channel: Channel): void {
     const added = this.#sql.exec<{ state: RecipientState }>(
       `insert into recipients (n, user_id, address, language, person, state, reason)
        select value ->> 'n', value ->> 'user_id', value ->> 'address', value ->> 'language', value ->> 'person',
-        iif(value ->> 'reason' is null, ${recipientState('pending')}, ${recipientState('skipped')}), value ->> 'reason'
+        iif(value ->> 'reason' is null, ${quoteRecipientState('pending')}, ${quoteRecipientState('skipped')}),
+        value ->> 'reason'
        from json_each(?) where true on conflict (n) do nothing returning state`,
       JSON.stringify(channel === 'sms' ? this.#skipDuplicates(people) : people),
     )
-    const counts = new Map<keyof Counters, number>()
-    for (const { state } of added) tally(counts, counted[state], 1)
-    this.#count(counts)
+    const counterChanges: CounterChanges = new Map()
+    for (const { state } of added) addToCounters(counterChanges, countersByState[state], 1)
+    this.#changeCounters(counterChanges)
   }
 
-  /** Several people may share a telephone number, which gets one SMS. */
+  /** Several people may share a phone number, which gets one SMS. */
   #skipDuplicates(people: readonly NewRecipient[]): NewRecipient[] {
     const takenAddresses = new Set(
       this.#sql
         .exec<{ address: string }>(
           `select address from recipients where address in (select value from json_each(?))
-            and state <> ${recipientState('skipped')}`,
+            and state <> ${quoteRecipientState('skipped')}`,
           JSON.stringify(people.filter(({ reason }) => reason === null).map(({ address }) => address)),
         )
         .toArray()
         .map(({ address }) => address),
     )
-    const knownNumbers = new Set(this.recipients(people.map(({ n }) => n)).map(({ n }) => n))
-    return people.map((one) => {
-      // A known recipient keeps the address of an earlier run, so the new one stays free.
-      if (one.reason !== null || knownNumbers.has(one.n)) return one
-      if (takenAddresses.has(one.address)) return { ...one, reason: 'duplicate_address' }
-      takenAddresses.add(one.address)
-      return one
+    const knownNumbers = new Set(this.listRecipients(people.map(({ n }) => n)).map(({ n }) => n))
+    return people.map((person) => {
+      // A known recipient keeps the address of an earlier run, so this address is not taken.
+      if (person.reason !== null || knownNumbers.has(person.n)) return person
+      if (takenAddresses.has(person.address)) return { ...person, reason: 'duplicate_address' }
+      takenAddresses.add(person.address)
+      return person
     })
   }
 
-  /** Deletes recipients of an earlier run who were not tried, or failed for one of the reasons. They may be added again. */
+  /** Deletes recipients who were not tried, or failed for one of the reasons, so that the next run adds them again. */
   removeUnsent(reasons: readonly string[]): void {
     const removed = this.#sql.exec<{ state: RecipientState }>(
-      `delete from recipients where (state in (${recipientState('pending')}, ${recipientState('skipped')})
-          or state = ${recipientState('failed')} and reason in (select value from json_each(?)))
+      `delete from recipients where (state in (${quoteRecipientState('pending')}, ${quoteRecipientState('skipped')})
+          or state = ${quoteRecipientState('failed')} and reason in (select value from json_each(?)))
         and n not in (select value from chunks, json_each(chunks.members)) returning state`,
       JSON.stringify(reasons),
     )
-    const counts = new Map<keyof Counters, number>()
-    for (const { state } of removed) tally(counts, counted[state], -1)
-    this.#count(counts)
+    const counterChanges: CounterChanges = new Map()
+    for (const { state } of removed) addToCounters(counterChanges, countersByState[state], -1)
+    this.#changeCounters(counterChanges)
   }
 
-  /** Makes those pending who failed for one of these reasons. */
+  /** Makes recipients pending again who failed for one of the reasons. */
   reopen(reasons: readonly string[]): void {
     const reopened = this.#sql
       .exec(
-        `update recipients set state = ${recipientState('pending')}, reason = null where state = ${recipientState('failed')}
-          and reason in (select value from json_each(?)) returning n`,
+        `update recipients set state = ${quoteRecipientState('pending')}, reason = null
+         where state = ${quoteRecipientState('failed')} and reason in (select value from json_each(?)) returning n`,
         JSON.stringify(reasons),
       )
       .toArray()
-    const counts = new Map<keyof Counters, number>()
-    tally(counts, counted.failed, -reopened.length)
-    tally(counts, counted.pending, reopened.length)
-    this.#count(counts)
+    const counterChanges: CounterChanges = new Map()
+    addToCounters(counterChanges, countersByState.failed, -reopened.length)
+    addToCounters(counterChanges, countersByState.pending, reopened.length)
+    this.#changeCounters(counterChanges)
   }
 
-  /** In the order of numbers. */
-  recipients(members: readonly number[]): RecipientRow[] {
+  /** Lists recipients in the order of their numbers. */
+  listRecipients(numbers: readonly number[]): RecipientRow[] {
     return this.#sql
-      .exec('select * from recipients where n in (select value from json_each(?)) order by n', JSON.stringify(members))
+      .exec('select * from recipients where n in (select value from json_each(?)) order by n', JSON.stringify(numbers))
       .toArray() as unknown as RecipientRow[]
   }
 
   /**
-   * The next pending recipients of this run. Those in chunks of an earlier run are handed out by these chunks. A pending
-   * recipient has no reason: naming this too lets SQLite seek the number in the index.
+   * Lists the next pending recipients that are in no chunk. `reason is null` holds for all of them and lets SQLite seek
+   * the number in the index.
    */
-  pendingAfter({ cut_after, run }: CampaignRecord, limit: number): number[] {
+  listPending({ chunked_up_to, run }: CampaignRecord, limit: number): number[] {
     return this.#sql
       .exec<{ n: number }>(
-        `select n from recipients where state = ${recipientState('pending')} and reason is null and n > ?
+        `select n from recipients where state = ${quoteRecipientState('pending')} and reason is null and n > ?
           and n not in (select value from chunks, json_each(chunks.members) where chunks.run < ?)
          order by n limit ?`,
-        cut_after,
+        chunked_up_to,
         run,
         limit,
       )
@@ -144,35 +182,38 @@ export class RecipientStore {
       .map(({ n }) => n)
   }
 
-  /** A sent recipient stays sent. Any other state gives way to a newer outcome, but a skipped one is never failed. */
-  recordOutcomes(outcomes: ReadonlyMap<number, RecipientOutcome>, delivered: boolean): void {
+  /**
+   * Records the outcomes of recipients. A sent recipient stays sent, and a skipped one can only become sent.
+   * `isDelivered` marks sent messages as delivered too, for providers that do not report deliveries.
+   */
+  recordOutcomes(outcomes: ReadonlyMap<number, RecipientOutcome>, isDelivered: boolean): void {
     if (outcomes.size === 0) return
-    const counts = new Map<keyof Counters, number>()
+    const counterChanges: CounterChanges = new Map()
     const sent: SentOutcome[] = []
     const unsent: UnsentOutcome[] = []
-    for (const { n, state, delivered_at } of this.recipients([...outcomes.keys()])) {
+    for (const { n, state, delivered_at } of this.listRecipients([...outcomes.keys()])) {
       const outcome = outcomes.get(n)
       if (!outcome || state === 'sent' || (outcome.to !== 'sent' && state === 'skipped')) continue
       if (outcome.to === 'sent') {
         sent.push({ n, ...outcome })
-        if (delivered && delivered_at === null) tally(counts, ['delivered'], 1)
+        if (isDelivered && delivered_at === null) addToCounters(counterChanges, ['delivered'], 1)
       } else unsent.push({ n, ...outcome })
-      tally(counts, counted[state], -1)
-      tally(counts, counted[outcome.to], 1)
+      addToCounters(counterChanges, countersByState[state], -1)
+      addToCounters(counterChanges, countersByState[outcome.to], 1)
     }
-    if (sent.length) this.#recordSent(sent, delivered)
+    if (sent.length) this.#recordSent(sent, isDelivered)
     if (unsent.length) this.#recordUnsent(unsent)
-    this.#count(counts)
+    this.#changeCounters(counterChanges)
     this.engagement.mark(sent.map(({ n }) => n))
   }
 
-  #recordSent(outcomes: readonly SentOutcome[], delivered: boolean): void {
+  #recordSent(outcomes: readonly SentOutcome[], isDelivered: boolean): void {
     this.#sql.exec(
-      `update recipients set state = ${recipientState('sent')}, reason = null, code = '', detail = '', attempts = attempts + 1,
-        provider_id = coalesce(one.value ->> 'provider_id', provider_id), sent_at = one.value ->> 'at',
-        delivered_at = coalesce(delivered_at, iif(?, one.value ->> 'at', null))
+      `update recipients set state = ${quoteRecipientState('sent')}, reason = null, code = '', detail = '',
+        attempts = attempts + 1, provider_id = coalesce(one.value ->> 'provider_id', provider_id),
+        sent_at = one.value ->> 'at', delivered_at = coalesce(delivered_at, iif(?, one.value ->> 'at', null))
        from json_each(?) one where n = one.value ->> 'n'`,
-      Number(delivered),
+      Number(isDelivered),
       JSON.stringify(outcomes),
     )
   }
@@ -181,30 +222,31 @@ export class RecipientStore {
     this.#sql.exec(
       `update recipients set state = one.value ->> 'to', reason = one.value ->> 'reason', code = one.value ->> 'code',
         detail = substr(one.value ->> 'detail', 1, 500),
-        attempts = attempts + (one.value ->> 'to' = ${recipientState('failed')})
+        attempts = attempts + (one.value ->> 'to' = ${quoteRecipientState('failed')})
        from json_each(?) one where n = one.value ->> 'n'`,
       JSON.stringify(outcomes),
     )
   }
 
-  /** Stamps the events; answers the recipients of bounces and complaints. */
-  stamp(events: readonly RecipientEvent[]): AffectedRecipient[] {
-    const counts = new Map<keyof Counters, number>()
-    const rows = new Map(this.recipients([...new Set(events.map(({ n }) => n))]).map((row) => [row.n, row]))
+  /** Stamps the recipients of events. Returns those who bounced or complained. */
+  stampEvents(events: readonly RecipientEvent[]): AffectedRecipient[] {
+    const counterChanges: CounterChanges = new Map()
+    const numbers = new Set(events.map(({ n }) => n))
+    const rows = new Map(this.listRecipients([...numbers]).map((row) => [row.n, row]))
     const affected: AffectedRecipient[] = []
-    const changed = new Set<number>()
+    const engaged = new Set<number>()
     for (const event of events) {
       const row = rows.get(event.n)
       if (!row) continue
       if (event.type === 'bounced' || event.type === 'complained')
         affected.push({ event, user_id: row.user_id, address: row.address })
-      const changes = stamped(row, event)
+      const changes = computeStampChanges(row, event)
       const names = Object.keys(changes) as (keyof Stamps)[]
       if (names.length === 0) continue
       for (const name of names) {
-        const counter = counterOf[name]
-        if (row[name] === null && counter) tally(counts, [counter], 1)
-        if (name === 'opened_at' || name === 'clicked_at') changed.add(row.n)
+        const counter = counterByStamp[name]
+        if (row[name] === null && counter) addToCounters(counterChanges, [counter], 1)
+        if (name === 'opened_at' || name === 'clicked_at') engaged.add(row.n)
       }
       this.#sql.exec(
         `update recipients set ${names.map((name) => `${name} = ?`).join(', ')} where n = ?`,
@@ -213,31 +255,60 @@ export class RecipientStore {
       )
       Object.assign(row, changes)
     }
-    this.#count(counts)
-    this.engagement.mark([...changed])
+    this.#changeCounters(counterChanges)
+    this.engagement.mark([...engaged])
     return affected
   }
 
   countFailed(reasons: readonly string[]): number {
     return this.#sql
       .exec<{ n: number }>(
-        `select count(*) as n from recipients where state = ${recipientState('failed')} and reason in (select value from json_each(?))`,
+        `select count(*) as n from recipients
+         where state = ${quoteRecipientState('failed')} and reason in (select value from json_each(?))`,
         JSON.stringify(reasons),
       )
       .one().n
   }
 
-  /** Whether the campaign's row or the engagement rows do not show everything yet. */
+  /** Whether the campaign's row or its receipts lack a change. */
   isProjectionBehind(): boolean {
-    const record = this.record()
-    if (record === null || record.projected < record.revision) return record !== null
+    const record = this.readRecord()
+    if (record === null || record.projected_revision < record.revision) return record !== null
     return this.engagement.hasChanged()
   }
 
-  #count(counts: ReadonlyMap<keyof Counters, number>): void {
-    const changes = [...counts].filter(([, by]) => by !== 0)
-    if (changes.length === 0) return
-    const sets = changes.map(([name]) => `${name} = ${name} + ?`)
-    this.#sql.exec(`update record set ${sets.join(', ')}, revision = revision + 1`, ...changes.map(([, by]) => by))
+  /**
+   * Blanks the recipient's personal data and skips a pending recipient. It waits while a call is under way or has to be
+   * repeated unchanged: without this recipient it would be another call, and others would get the message twice.
+   */
+  erase(n: number): ErasedRecipient {
+    return this.transaction(() => {
+      const [row] = this.listRecipients([n])
+      if (!row || isErasedAddress(row)) return { is_done: true, address: null }
+      const address = row.address === '' ? null : row.address
+      const fixedChunks = this.#sql.exec(
+        `select 1 from chunks, json_each(chunks.members) where json_each.value = ?
+          and (state <> ${quoteChunkState('ready')} or is_repeat = 1)`,
+        n,
+      )
+      if (fixedChunks.toArray().length) return { is_done: false, address }
+      if (row.state === 'pending')
+        this.recordOutcomes(new Map([[n, { to: 'skipped', reason: 'inactive', code: '', detail: '' }]]), false)
+      const person = { id: row.user_id, email: null, phone_number: null, first_name: '', last_name: '' }
+      this.#sql.exec(
+        "update recipients set address = ?, person = ?, detail = '' where n = ?",
+        buildErasedAddress(n),
+        JSON.stringify(person),
+        n,
+      )
+      return { is_done: true, address }
+    })
+  }
+
+  #changeCounters(changes: CounterChanges): void {
+    const entries = [...changes].filter(([, by]) => by !== 0)
+    if (entries.length === 0) return
+    const sets = entries.map(([name]) => `${name} = ${name} + ?`)
+    this.#sql.exec(`update record set ${sets.join(', ')}, revision = revision + 1`, ...entries.map(([, by]) => by))
   }
 }

@@ -5,40 +5,41 @@ import { type Counters, counterNames } from '../../domain/campaigns/counters.ts'
 import type { CampaignStatus } from '../../domain/campaigns/lifecycle.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 
-/** The part of the storage that the object uses. Tests replace it to make faults. */
+/** The part of the storage that the object uses. Tests replace it to cause faults. */
 export type ObjectStorage = Pick<
   DurableObjectStorage,
   'sql' | 'transactionSync' | 'getAlarm' | 'setAlarm' | 'deleteAlarm' | 'deleteAll'
 >
 
-/** A state in SQL. */
-export const recipientState = (state: RecipientState): string => `'${state}'`
+/** Quotes a state for SQL. */
+export const quoteRecipientState = (state: RecipientState): string => `'${state}'`
 
 /**
- * Lists filter by the first index and are ordered by the other two. Chunks are cut along the first, because the pending
- * recipients stand in it by number. Addresses are not unique: a skipped recipient may share one.
+ * Lists of recipients filter by `recipients_state` and sort by the other two indexes. Chunks are made along
+ * `recipients_state` too, which has pending recipients in the order of their numbers. Addresses are not unique, because
+ * a skipped recipient may share one.
  */
 export const schema = `
 create table if not exists record (
-  one integer primary key check (one = 1),
+  singleton integer primary key check (singleton = 1),
   campaign_id text not null,
   channel text not null default 'email',
   run integer not null default 0,
-  content integer not null default 0,
+  content_run integer not null default 0,
   status text not null default 'draft',
   error_message text not null default '',
   step text not null default '',
   segment_epoch integer not null default 0,
-  member_after integer not null default 0,
-  cut_after integer not null default 0,
+  added_up_to integer not null default 0,
+  chunked_up_to integer not null default 0,
   paused_until integer not null default 0,
-  lanes integer not null default 16,
+  concurrency integer not null default 16,
   user_count integer not null default 0,
   ${counterNames.map((name) => `${name} integer not null default 0`).join(',\n  ')},
   started_at integer,
   completed_at integer,
   revision integer not null default 0,
-  projected integer not null default 0,
+  projected_revision integer not null default 0,
   projected_at integer not null default 0
 ) strict;
 create table if not exists recipients (
@@ -62,7 +63,7 @@ create index if not exists recipients_sent_at on recipients (sent_at, n);
 create table if not exists chunks (
   number integer primary key,
   run integer not null,
-  content integer not null,
+  content_run integer not null,
   members text not null,
   state text not null,
   is_repeat integer not null default 0,
@@ -72,7 +73,7 @@ create table if not exists chunks (
   claim_id text,
   claimed_until integer
 ) strict;
-create table if not exists changed (
+create table if not exists engagement_changes (
   number integer primary key,
   members text not null
 ) strict;`
@@ -81,22 +82,26 @@ export interface CampaignRecord extends Counters {
   campaign_id: string
   channel: Channel
   run: number
-  content: number
+  /** The run whose content snapshot is sent. A retry sends the snapshot of an earlier run. */
+  content_run: number
   status: CampaignStatus
   error_message: string
-  /** The next step of the calculation of the audience. */
+  /** The next step of the audience calculation. It is empty when no calculation is under way. */
   step: '' | 'content' | 'segment' | 'members'
   segment_epoch: number
-  member_after: number
+  /** The calculation has added the members of the segment up to this number. */
+  added_up_to: number
   /** Recipients up to this number are in chunks of this run. */
-  cut_after: number
+  chunked_up_to: number
   paused_until: number
-  lanes: number
+  /** How many chunks consumers may hold at once. A rate limit halves it. */
+  concurrency: number
   user_count: number
   started_at: number | null
   completed_at: number | null
   revision: number
-  projected: number
+  /** The last revision that was copied to the campaign's row. */
+  projected_revision: number
   projected_at: number
 }
 
@@ -104,7 +109,7 @@ export type RecipientOutcome =
   | { to: 'sent'; provider_id: string | null; at: number }
   | { to: 'failed' | 'skipped'; reason: Reason; code: string; detail: string }
 
-export const snapshotOf = (record: CampaignRecord): CampaignSnapshot => ({
+export const toSnapshot = (record: CampaignRecord): CampaignSnapshot => ({
   ...(Object.fromEntries(counterNames.map((name) => [name, record[name]])) as unknown as Counters),
   campaign_id: record.campaign_id,
   run: record.run,

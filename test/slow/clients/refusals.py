@@ -52,8 +52,13 @@ def unexplained_fields(errors):
 
 
 def is_documented(operation, status, code):
-    responses = operation.definition.raw["responses"]
-    return f"`{code}`" in responses.get(str(status), {}).get("description", "")
+    """Operations share their responses, and their descriptions list the codes that are theirs alone."""
+    raw = operation.definition.raw
+    response = raw["responses"].get(str(status), {})
+    name = response.get("$ref", "").split("/")[-1]
+    if name:
+        response = operation.schema.raw_schema["components"]["responses"][name]
+    return f"`{code}`" in response.get("description", "") + raw.get("description", "")
 
 
 @schemathesis.check

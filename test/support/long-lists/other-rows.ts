@@ -183,14 +183,14 @@ export async function makeRecipients({ a, b }: Places): Promise<RowsOfParent[]> 
           ]),
           false,
         )
-        store.stamp(
+        store.stampEvents(
           sent.map(({ n }) => ({
             n,
             type: recipientEventTypes[n % recipientEventTypes.length] ?? 'opened',
             at: seededAt + 60_000 + n,
           })),
         )
-        store.change({ run: 1, status: 'sent' })
+        store.changeRecord({ run: 1, status: 'sent' })
       })
     })
     const shown = await readAll(`/v1/campaigns/${id}/recipients`)

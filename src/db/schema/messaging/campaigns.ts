@@ -46,17 +46,17 @@ export const campaignContents = sqliteTable(
   'campaign_contents',
   {
     campaign_id: text().notNull(),
-    content: integer().notNull(),
+    run: integer().notNull(),
     language: text({ enum: languages }).notNull(),
     subject: text().notNull(),
     html: text().notNull(),
     text: text().notNull(),
-    /** For each link of the template, its position among the campaign's links. */
+    /** The position of each link of the template in `campaign_links`. */
     links: text({ mode: 'json' }).$type<readonly number[]>().notNull(),
-    surroundings: text({ mode: 'json' }).$type<ContentContext>().notNull(),
+    context: text({ mode: 'json' }).$type<ContentContext>().notNull(),
     created_at: integer().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.campaign_id, table.content, table.language] })],
+  (table) => [primaryKey({ columns: [table.campaign_id, table.run, table.language] })],
 )
 
 export const campaignLinks = sqliteTable(

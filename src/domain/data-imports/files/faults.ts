@@ -45,7 +45,9 @@ export const buildOpenQuoteFault = (column: number): RowFault => ({
 export const buildTooManyCellsFault = (width: number): RowFault => ({
   code: 'too_many_cells',
   column: width + 1,
-  message: `The row has more cells than the ${width} columns of the header. Put quotation marks around cells that contain the delimiter.`,
+  message:
+    `The row has more cells than the ${width} columns of the header. Put quotation marks around cells that contain ` +
+    'the delimiter.',
 })
 
 export const maxRows = 1_000_000

@@ -43,9 +43,9 @@ export interface XlsxFormat extends Table {
 
 export type FileFormat = CsvFormat | XlsxFormat
 
-export interface Segment {
+export interface CopySegment {
   key: string
   size: number
 }
 
-export type StoredFormat = FileFormat & { segments?: readonly Segment[] }
+export type StoredFormat = FileFormat & { segments?: readonly CopySegment[] }

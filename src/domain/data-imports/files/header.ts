@@ -93,7 +93,8 @@ export function findHeader(rows: readonly LineCells[], hasHeader: boolean | null
   if (index === null)
     throw new ReadError(
       'no_header',
-      `The file has no header: row ${first.line} already contains data. Add a row with column names, or set has_header to false.`,
+      `The file has no header: row ${first.line} already contains data. Add a row with column names, or set ` +
+        'has_header to false.',
       { line: first.line, column: 1 },
     )
   const below = rows.slice(index + 1, index + 1 + comparedRows).filter(({ cells }) => measureFilledWidth(cells) > 0)

@@ -98,14 +98,14 @@ export class RecordReader {
     return { next, isFault: false, isOpen: split.isOpen }
   }
 
-  #textOf(block: LineBlock, first: number, count: number): string {
+  #decodeLines(block: LineBlock, first: number, count: number): string {
     return this.#decoder.decode(block.bytes.subarray(block.starts[first], block.starts[first + count]))
   }
 
   /** Detects an open quotation mark that swallowed the records behind it. */
   #isSwallowed(block: LineBlock, at: number, lineCount: number, cells: readonly string[]): boolean {
     if (buildRecord(block, at, lineCount, []).length > maxRecordBytes) return true
-    const raw = this.#textOf(block, at, lineCount)
+    const raw = this.#decodeLines(block, at, lineCount)
     return cells.some((cell) => {
       const lines = cell.split(lineBreaks)
       if (lines.length === 1) return false
@@ -125,10 +125,11 @@ export class RecordReader {
     if (++this.#openQuotes > maxOpenQuotes)
       throw new ReadError(
         'too_many_open_quotes',
-        `More than ${maxOpenQuotes} quotation marks are never closed, the last one in line ${line}. Set quotes to none, or correct the file.`,
+        `More than ${maxOpenQuotes} quotation marks are never closed, the last one in line ${line}. Set quotes to ` +
+          'none, or correct the file.',
         { line },
       )
-    const cells = this.#textOf(block, at, 1)
+    const cells = this.#decodeLines(block, at, 1)
       .replace(/(?<![\r\n])[\r\n]+$/, '')
       .split(this.#format.delimiter)
     const open = cells.findIndex((cell) => cell.startsWith('"') && (cell.length === 1 || !cell.endsWith('"')))

@@ -4,7 +4,7 @@ import { getEditionStatus, endsBeforeStart, receiptEmailTypes, refundConfirmatio
 import { dayMs } from '../../time/instants.ts'
 import { slugify } from '../../text/text.ts'
 import { currencies } from '../../money.ts'
-import { senderNameFault } from '../../messaging/mailbox.ts'
+import { findSenderNameFault } from '../../messaging/mailbox.ts'
 
 export const severities = ['critical', 'warning', 'info'] as const
 export type Severity = (typeof severities)[number]
@@ -422,7 +422,7 @@ const communication = defineChecks('communication', [
     rule: 'The name of the sender contains only a name.',
     message: 'The name of the sender contains an address or invisible characters, which e-mails do not show.',
     suggestion: 'Choose another name.',
-    fails: ({ edition }) => senderNameFault(edition.email_sender_name ?? '') !== null,
+    fails: ({ edition }) => findSenderNameFault(edition.email_sender_name ?? '') !== null,
   },
   {
     id: 'reply_to',

@@ -18,10 +18,10 @@ import {
   listMembers,
   selectAddress,
 } from '../../segments/index.ts'
-import { suppressionExclusion } from '../../suppressions/index.ts'
+import { selectSuppressionExclusion } from '../../suppressions/index.ts'
 import type { CampaignRow } from './campaign-row.ts'
 
-const stateFields = {
+const segmentFields = {
   seq: segments.seq,
   id: segments.id,
   organization_id: segments.organization_id,
@@ -38,13 +38,13 @@ const stateFields = {
 
 export type AudienceState =
   | { error: string }
-  /** `epoch` is the awaited calculation, 0 for none yet. */
+  /** `epoch` is the calculation to wait for. It is 0 while none has begun. */
   | { is_ready: false; epoch: number; has_more: boolean }
   | { is_ready: true; epoch: number; count: number }
 
-const findSegment = ({ db }: JobCtx, row: CampaignRow): Promise<RowOf<typeof stateFields> | undefined> =>
+const findSegment = ({ db }: JobCtx, row: CampaignRow): Promise<RowOf<typeof segmentFields> | undefined> =>
   db.first(
-    select(stateFields)
+    select(segmentFields)
       .from(segments)
       .where(and(eq(segments.seq, row.segment_seq), isNull(segments.deleted_at))),
   )
@@ -52,40 +52,44 @@ const findSegment = ({ db }: JobCtx, row: CampaignRow): Promise<RowOf<typeof sta
 const calculationMs = 1000
 
 /**
- * Advances the calculation of the campaign's segment for about a second. `awaited` is the calculation that was begun for this
- * campaign; the result of an earlier one may be out of date.
+ * Advances the calculation of the campaign's segment for about a second. `awaitedEpoch` is the calculation that was begun for
+ * this run; the result of an earlier one may be out of date.
  */
-export async function audienceOf(job: JobCtx, row: CampaignRow, awaited: number): Promise<AudienceState> {
+export async function advanceAudience(job: JobCtx, row: CampaignRow, awaitedEpoch: number): Promise<AudienceState> {
   const segment = await findSegment(job, row)
-  if (!segment) return { error: 'The segment is not there any more.' }
-  if (segment.communication_channel !== row.channel) return { error: `The segment is not for ${row.channel}.` }
-  const isOurs = awaited > 0 && segment.epoch >= awaited
-  if (isOurs && segment.status === 'ready')
+  if (!segment) return { error: 'The segment was deleted.' }
+  if (segment.communication_channel !== row.channel)
+    return { error: `The segment is not for ${row.channel} campaigns.` }
+  const isAwaited = awaitedEpoch > 0 && segment.epoch >= awaitedEpoch
+  if (isAwaited && segment.status === 'ready')
     return { is_ready: true, epoch: segment.members_epoch, count: segment.user_count }
-  if (isOurs && segment.status === 'failed')
+  if (isAwaited && segment.status === 'failed')
     return { error: `The segment could not be calculated: ${segment.error_message}` }
   if (segment.status === 'calculating') {
     const calculation = await findCalculation(job, segment.id, segment.epoch)
     const step = calculation && (await continueCalculation(job, calculation, job.now() + calculationMs))
-    // An overtaken calculation is another consumer's work.
+    // Another consumer continues an overtaken calculation.
     return { is_ready: false, epoch: segment.epoch, has_more: step?.state !== 'overtaken' }
   }
   try {
     await job.db.batch(buildCalculationStart(segment, job.now()))
   } catch (error) {
     if (!(error instanceof LostRace || isLostRace(error))) throw error
-    return { is_ready: false, epoch: awaited, has_more: true }
+    return { is_ready: false, epoch: awaitedEpoch, has_more: true }
   }
   return { is_ready: false, epoch: segment.epoch + 1, has_more: true }
 }
 
-const addressIn = (row: CampaignRow, person: { email: string | null; phone_number: string | null }): string | null => {
+const findAddress = (
+  row: CampaignRow,
+  person: { email: string | null; phone_number: string | null },
+): string | null => {
   if (row.channel === 'email') return person.email
   return person.phone_number === null ? null : parseStoredPhone(person.phone_number, row.edition_default_country_code)
 }
 
-/** The next people of the segment, excluded ones with the reason; null when the calculation's members are deleted. */
-export async function membersOf(
+/** Lists the next members of the segment; those who are excluded have a reason. Returns null when they were deleted. */
+export async function listAudience(
   job: JobCtx,
   row: CampaignRow,
   { epoch, after, limit }: { epoch: number; after: number; limit: number },
@@ -94,9 +98,8 @@ export async function membersOf(
   const members = await listMembers(job.db, set, after, limit)
   if (!(await isReadable(job.db, set, job.now()))) return null
   const last = members.at(-1)
-  const enabled = row.edition_enabled_languages
   const people = members.map((member): NewRecipient => {
-    const address = addressIn(row, member)
+    const address = findAddress(row, member)
     const language = parseLanguage(member.locale)
     const person: RecipientPerson = {
       id: member.id,
@@ -109,7 +112,7 @@ export async function membersOf(
       n: member.user_seq,
       user_id: member.id,
       address: address ?? '',
-      language: language && enabled.includes(language) ? language : row.edition_default_language,
+      language: language && row.edition_enabled_languages.includes(language) ? language : row.edition_default_language,
       person: JSON.stringify(person),
       reason: member.excluded_for ?? (address === null ? 'no_address' : null),
     }
@@ -118,16 +121,16 @@ export async function membersOf(
 }
 
 /**
- * Finds the recipients of a chunk who may not get the message any more. It looks at the suppressions of the address
- * that the message would go to, and of the person's present address.
+ * Selects the recipients of a chunk who may no longer get the message. Suppressions of the address that the message
+ * goes to count, and so do those of the person's current address.
  */
-export function exclusionStatement(
+export function selectExcluded(
   audience: SegmentAudience,
   people: readonly { n: number; address: string }[],
   now: number,
 ) {
-  const suppressed = sql`coalesce(${suppressionExclusion(audience, selectAddress(audience.communication_channel))},
-    ${suppressionExclusion(audience, sql`p.value ->> 1`)})`
+  const suppressed = sql`coalesce(${selectSuppressionExclusion(audience, selectAddress(audience.communication_channel))},
+    ${selectSuppressionExclusion(audience, sql`p.value ->> 1`)})`
   const chunk = JSON.stringify(people.map(({ n, address }) => [n, address]))
   return sql<ExcludedRecipient>`select n, reason from (select u.seq as n, ${buildExclusion(audience, now, suppressed)} as reason
     from json_each(${chunk}) p cross join users u on u.seq = p.value ->> 0) where reason is not null`

@@ -9,7 +9,7 @@ import { type RowOf, select, type Nullable } from '../../../db/select.ts'
 import type { Readiness } from '../../../domain/campaigns/readiness.ts'
 import { segmentSummaryFields } from '../../segments/index.ts'
 
-/** What of the edition, the organisation and the segment decides whether a campaign can be sent. */
+/** Columns of the edition, the organisation and the segment that decide whether a campaign can be sent. */
 const tenantFields = {
   edition_name: editions.full_name,
   edition_timezone: editions.timezone,
@@ -30,7 +30,7 @@ const tenantFields = {
   ...segmentSummaryFields,
 }
 
-/** The same of the message, which a campaign may not have. */
+/** Columns of the message, which are null when the campaign has none. */
 const messageFields = {
   message_id: emailMessages.id,
   message_type: emailMessages.type,
@@ -47,29 +47,29 @@ export type ReadinessColumns = RowOf<typeof tenantFields> & Nullable<RowOf<typeo
 type StoredCampaignRow = typeof campaigns.$inferSelect
 export type CampaignRow = StoredCampaignRow & ReadinessColumns
 
-/** Holds for the message with this id, if it is of the campaign's edition or of its whole organisation. */
-export const isMessageOf = (id: SQLWrapper, organization: SQLWrapper, edition: SQLWrapper): SQL | undefined =>
+/** Holds for the message with this id when it belongs to the edition or to the whole organisation. */
+export const isMessageInScope = (id: SQLWrapper, organization: SQLWrapper, edition: SQLWrapper): SQL | undefined =>
   and(
     eq(emailMessages.id, id),
     eq(emailMessages.organization_id, organization),
     or(isNull(emailMessages.edition_id), eq(emailMessages.edition_id, edition)),
   )
 
-const itsMessage = isMessageOf(campaigns.email_message_id, campaigns.organization_id, campaigns.edition_id)
+const isOwnMessage = isMessageInScope(campaigns.email_message_id, campaigns.organization_id, campaigns.edition_id)
 
-/** Campaigns with all that decides whether they can be sent. */
+/** Selects campaigns together with everything that decides whether they can be sent. */
 export const selectCampaigns = () =>
   select({ ...getTableColumns(campaigns), ...readinessFields })
     .from(campaigns)
     .innerJoin(editions, eq(editions.id, campaigns.edition_id))
     .innerJoin(organizations, eq(organizations.id, campaigns.organization_id))
     .innerJoin(segments, eq(segments.id, campaigns.segment_id))
-    .leftJoin(emailMessages, itsMessage)
+    .leftJoin(emailMessages, isOwnMessage)
 
 type ReadinessRow = ReadinessColumns &
   Pick<StoredCampaignRow, 'channel' | 'email_message_id' | 'deleted_message_id' | 'sms_body'>
 
-export const readinessOf = ({ config, email }: Pick<JobCtx, 'config' | 'email'>, row: ReadinessRow): Readiness => ({
+export const buildReadiness = ({ config, email }: Pick<JobCtx, 'config' | 'email'>, row: ReadinessRow): Readiness => ({
   channel: row.channel,
   edition: {
     is_archived: row.edition_is_archived,

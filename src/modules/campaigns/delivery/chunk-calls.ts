@@ -1,23 +1,23 @@
 import type { JobCtx } from '../../../context.ts'
 import type { CampaignSenderRpc } from '../../../domain/campaigns/sender.ts'
 import {
-  callSizeOf,
+  computeCallSize,
   type ChunkClaim,
   type ChunkReport,
   type ExcludedRecipient,
-  claimMarginMs,
+  chunkClaimMarginMs,
 } from '../../../domain/campaigns/sending-policy.ts'
 import { sha256, toHex } from '../../../domain/text/encoding.ts'
 import type { SendResult } from '../../../domain/messaging/messaging.ts'
-import { exclusionStatement } from './audience.ts'
-import { type ComposedMessage, emailComposer, smsComposer } from './compose.ts'
+import { selectExcluded } from './audience.ts'
+import { type ComposedMessage, createEmailComposer, createSmsComposer } from './compose.ts'
 import {
   type CampaignContents,
-  contentsOf,
-  contentStatement,
-  keepContents,
-  keptContents,
-  weightOf,
+  readContents,
+  selectContents,
+  cacheContents,
+  findCachedContents,
+  measureContents,
 } from './content-snapshot.ts'
 
 type Calls = ChunkReport['calls']
@@ -25,12 +25,12 @@ type Recipients = ChunkClaim['recipients']
 
 interface BatchGateway<Message> {
   batch: number
-  /** Whether it looks at the key of a call. */
+  /** Whether repeating a call with the same key sends nothing twice. */
   deduplicates: boolean
   send: (messages: readonly Message[], key: string) => Promise<SendResult[]>
 }
 
-/** The calls of one chunk through one channel. */
+/** Everything needed to make the calls of one chunk. */
 interface ChannelCalls<Message> {
   job: JobCtx
   claim: ChunkClaim
@@ -39,7 +39,7 @@ interface ChannelCalls<Message> {
   compose: (recipients: Recipients) => ComposedMessage<Message>[]
 }
 
-const notTried = (code: string, detail: string): SendResult => ({
+const buildUntriedResult = (code: string, detail: string): SendResult => ({
   ok: false,
   kind: 'transient',
   code,
@@ -47,99 +47,102 @@ const notTried = (code: string, detail: string): SendResult => ({
   retryAfterMs: null,
 })
 
-const late = notTried('no_time', 'The chunk took too long.')
+const lateResult = buildUntriedResult('no_time', 'The chunk took too long.')
+const missingResult = buildUntriedResult('no_result', 'The gateway returned no result.')
 
-/** Nothing was sent, so another consumer may try. */
-const notPrepared = (recipients: Recipients, error: unknown): Calls[number] => {
-  const detail = error instanceof Error ? error.message : 'The messages could not be made.'
-  return recipients.map(({ n }) => ({ n, result: notTried('not_prepared', detail) }))
+/** Reports that nothing was sent, so that another consumer may try. */
+const reportUnprepared = (recipients: Recipients, error: unknown): Calls[number] => {
+  const detail = error instanceof Error ? error.message : 'The messages could not be rendered.'
+  return recipients.map(({ n }) => ({ n, result: buildUntriedResult('not_prepared', detail) }))
 }
 
-/** The idempotency key of a call. The same recipients give the same key. */
-const keyOf = async (campaignId: string, members: readonly number[]): Promise<string> =>
+/** Builds the idempotency key of a call. The same recipients give the same key. */
+const buildCallKey = async (campaignId: string, members: readonly number[]): Promise<string> =>
   `${campaignId}-${toHex(await sha256(members.join(' '))).slice(0, 32)}`
 
-async function loadContents(job: JobCtx, { campaign_id, content }: ChunkClaim): Promise<CampaignContents> {
-  const kept = keptContents(campaign_id, content)
-  if (kept?.size) return kept
-  const contents = contentsOf(await job.db.all(contentStatement(campaign_id, content)))
-  keepContents(campaign_id, content, contents)
+async function loadContents(job: JobCtx, { campaign_id, content_run }: ChunkClaim): Promise<CampaignContents> {
+  const cached = findCachedContents(campaign_id, content_run)
+  if (cached?.size) return cached
+  const contents = readContents(await job.db.all(selectContents(campaign_id, content_run)))
+  cacheContents(campaign_id, content_run, contents)
   return contents
 }
 
 async function findExcluded(job: JobCtx, claim: ChunkClaim, contents: CampaignContents): Promise<ExcludedRecipient[]> {
-  // A repeated call must be the same, so nobody is excluded from it.
+  // A repeated call needs the same recipients, so nobody is excluded from it.
   if (claim.is_repeat) return []
   const context = [...contents.values()][0]?.context
-  if (!context) throw new Error(`campaign ${claim.campaign_id} has no content ${claim.content}`)
+  if (!context) throw new Error(`campaign ${claim.campaign_id} has no content of run ${claim.content_run}`)
   const audience = {
     organization_id: context.organization_id,
     edition_id: context.segment.edition_id,
     communication_type: context.segment.communication_type,
     communication_channel: context.channel,
   }
-  return job.db.all(exclusionStatement(audience, claim.recipients, job.now()))
+  return job.db.all(selectExcluded(audience, claim.recipients, job.now()))
 }
 
-async function prepare(job: JobCtx, claim: ChunkClaim) {
+async function prepareChunk(job: JobCtx, claim: ChunkClaim) {
   const contents = await loadContents(job, claim)
   const excluded = await findExcluded(job, claim, contents)
   return { contents, excluded, isEmail: [...contents.values()][0]?.context.channel !== 'sms' }
 }
 
-/** Makes the calls of a chunk, one after another; none when the claim is over or the campaign has stopped. */
-export async function sendClaim(job: JobCtx, sender: CampaignSenderRpc, claim: ChunkClaim): Promise<Calls> {
-  let prepared: Awaited<ReturnType<typeof prepare>>
+/** Makes the calls of a chunk one after another. Makes none when the claim is over or the campaign has stopped. */
+export async function sendChunk(job: JobCtx, sender: CampaignSenderRpc, claim: ChunkClaim): Promise<Calls> {
+  let prepared: Awaited<ReturnType<typeof prepareChunk>>
   try {
-    prepared = await prepare(job, claim)
+    prepared = await prepareChunk(job, claim)
   } catch (error) {
-    return [notPrepared(claim.recipients, error)]
+    return [reportUnprepared(claim.recipients, error)]
   }
   const { contents, excluded, isEmail } = prepared
   const { campaign_id } = claim
   const { deduplicates } = isEmail ? job.email : job.sms
-  if (!deduplicates || excluded.length) if (!(await sender.begin(claim.chunk, claim.claim_id, excluded))) return []
-  const numbers = new Set(excluded.map(({ n }) => n))
-  const rest = { ...claim, recipients: claim.recipients.filter(({ n }) => !numbers.has(n)) }
+  const needsBegin = !deduplicates || excluded.length > 0
+  if (needsBegin && !(await sender.begin(claim.chunk, claim.claim_id, excluded))) return []
+  const excludedNumbers = new Set(excluded.map(({ n }) => n))
+  const recipients = claim.recipients.filter(({ n }) => !excludedNumbers.has(n))
+  const chunk = { job, claim: { ...claim, recipients }, contents }
   return isEmail
-    ? callAll({ job, claim: rest, contents, gateway: job.email, compose: emailComposer(job, campaign_id, contents) })
-    : callAll({ job, claim: rest, contents, gateway: job.sms, compose: smsComposer(job, campaign_id, contents) })
+    ? sendInCalls({ ...chunk, gateway: job.email, compose: createEmailComposer(job, campaign_id, contents) })
+    : sendInCalls({ ...chunk, gateway: job.sms, compose: createSmsComposer(job, campaign_id, contents) })
 }
 
-/** Whether other calls would get the same answer. They are not made, and not reported. */
+/** Whether every other call would get the same answer. Such calls are neither made nor reported. */
 const isRefusedForAll = (result: SendResult): boolean =>
   !result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration')
 
-/** Composes and sends the messages of one call at a time, because long messages of all calls would not fit in memory. */
-async function callAll<Message>(channel: ChannelCalls<Message>): Promise<Calls> {
+/** Composes the messages of one call at a time, because the long messages of all calls would not fit into memory. */
+async function sendInCalls<Message>(channel: ChannelCalls<Message>): Promise<Calls> {
   const { claim, contents, gateway } = channel
   const calls: Calls = []
-  const size = callSizeOf(gateway.batch, weightOf(contents))
+  const size = computeCallSize(gateway.batch, measureContents(contents))
   for (let start = 0; start < claim.recipients.length; start += size) {
-    const call = await callOnce(channel, claim.recipients.slice(start, start + size))
+    const call = await sendCall(channel, claim.recipients.slice(start, start + size))
     calls.push(call)
     if (call.some(({ result }) => isRefusedForAll(result))) break
   }
   return calls
 }
 
-async function callOnce<Message>(channel: ChannelCalls<Message>, recipients: Recipients): Promise<Calls[number]> {
+async function sendCall<Message>(channel: ChannelCalls<Message>, recipients: Recipients): Promise<Calls[number]> {
   const { job, claim, gateway } = channel
-  const isLate = () => job.now() > claim.claimed_until - claimMarginMs
-  if (isLate()) return recipients.map(({ n }) => ({ n, result: late }))
+  const isLate = () => job.now() > claim.claimed_until - chunkClaimMarginMs
+  if (isLate()) return recipients.map(({ n }) => ({ n, result: lateResult }))
   let composed: ComposedMessage<Message>[]
   try {
     composed = channel.compose(recipients)
   } catch (error) {
-    return notPrepared(recipients, error)
+    return reportUnprepared(recipients, error)
   }
-  const messages = composed.flatMap((one) => ('message' in one ? [one.message] : []))
+  const messages = composed.flatMap((item) => ('message' in item ? [item.message] : []))
   const members = composed.map(({ n }) => n)
-  const key = gateway.deduplicates ? await keyOf(claim.campaign_id, members) : ''
-  const results = isLate() || messages.length === 0 ? messages.map(() => late) : await gateway.send(messages, key)
+  const key = gateway.deduplicates ? await buildCallKey(claim.campaign_id, members) : ''
+  const results = isLate() || messages.length === 0 ? messages.map(() => lateResult) : await gateway.send(messages, key)
   let next = 0
-  return composed.map((one) => ({
-    n: one.n,
-    result: 'refusal' in one ? one.refusal : (results[next++] ?? notTried('no_result', 'The gateway gave no result.')),
-  }))
+  return composed.map((item) => {
+    if ('refusal' in item) return { n: item.n, result: item.refusal }
+    return { n: item.n, result: results[next++] ?? missingResult }
+  })
 }

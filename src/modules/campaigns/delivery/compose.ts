@@ -1,27 +1,27 @@
 import type { JobCtx } from '../../../context.ts'
-import { referenceOf } from '../../../domain/campaigns/recipient-events.ts'
+import { formatReference } from '../../../domain/campaigns/recipient-events.ts'
 import type { ChunkRecipient } from '../../../domain/campaigns/sending-policy.ts'
-import { type LinkKind, linkMinter, type MintLink } from '../../../domain/campaigns/link-tokens.ts'
-import { mintPreferencesToken, preferencesAddress } from '../../../domain/consents/consent-tokens.ts'
+import { type LinkKind, createLinkMinter, type MintLink } from '../../../domain/campaigns/link-tokens.ts'
+import { mintPreferencesToken, buildPreferencesUrl } from '../../../domain/consents/consent-tokens.ts'
 import type { Template } from '../../../domain/email/compile.ts'
 import { dateText } from '../../../domain/email/messages/dates.ts'
 import { describeRenderError, maxRenderedSmsLength } from '../../../domain/email/liquid/liquid.ts'
 import { personalise } from '../../../domain/email/personalise.ts'
 import type { TemplateContext } from '../../../domain/email/liquid/variables.ts'
 import type { Language } from '../../../domain/languages.ts'
-import { displayName } from '../../../domain/messaging/mailbox.ts'
+import { toDisplayName } from '../../../domain/messaging/mailbox.ts'
 import type { SendResult } from '../../../domain/messaging/messaging.ts'
 import { formatFullName } from '../../../domain/accounts/users.ts'
 import type { OutboundEmail } from '../../../gateways/email/email.ts'
 import type { OutboundSms } from '../../../gateways/sms/sms.ts'
 import type { CampaignContent, CampaignContents } from './content-snapshot.ts'
 
-/** A message, or why none could be made for this person. */
+/** A message, or the reason why it could not be rendered for this recipient. */
 export type ComposedMessage<Message> = { n: number; message: Message } | { n: number; refusal: SendResult }
 
 type MessageLink = Exclude<LinkKind, 'resubscribe'>
 
-const pathOf: Record<MessageLink, string> = { click: 'c', open: 'o', unsubscribe: 'u' }
+const linkPaths: Record<MessageLink, string> = { click: 'c', open: 'o', unsubscribe: 'u' }
 
 interface Links {
   clicks: string[]
@@ -30,21 +30,21 @@ interface Links {
   preferences: string
 }
 
-const hasUnsubscribe = ({ context }: CampaignContent): boolean => context.has_unsubscribe ?? true
+const preferencesMentions = new WeakMap<Template, boolean>()
 
-const named = new WeakMap<Template, boolean>()
-
-/** Making a token takes time, and most messages have no such link. Cached, because templates are long. */
-function namesPreferences(template: Template): boolean {
-  const known = named.get(template)
-  if (known !== undefined) return known
-  const found = [template.subject, template.html, template.text].some((part) => part.includes('preferences'))
-  named.set(template, found)
-  return found
+/**
+ * Signing a token takes time, and few messages link to the preferences. Templates are long, so the result is cached.
+ */
+function mentionsPreferences(template: Template): boolean {
+  const cached = preferencesMentions.get(template)
+  if (cached !== undefined) return cached
+  const isMentioned = [template.subject, template.html, template.text].some((part) => part.includes('preferences'))
+  preferencesMentions.set(template, isMentioned)
+  return isMentioned
 }
 
-function preferencesOf({ config }: JobCtx, recipient: ChunkRecipient, content: CampaignContent): string {
-  if (!namesPreferences(content.template)) return ''
+function buildPreferencesLink({ config }: JobCtx, recipient: ChunkRecipient, content: CampaignContent): string {
+  if (!mentionsPreferences(content.template)) return ''
   const { organization_id, channel, public_url } = content.context
   const token = mintPreferencesToken(config.linkSigningKey, {
     user_id: recipient.person.id,
@@ -53,37 +53,36 @@ function preferencesOf({ config }: JobCtx, recipient: ChunkRecipient, content: C
     address: recipient.address,
     made_at: content.created_at,
   })
-  return preferencesAddress(public_url, token)
+  return buildPreferencesUrl(public_url, token)
 }
 
-function linksOf(job: JobCtx, mint: MintLink, recipient: ChunkRecipient, content: CampaignContent): Links {
+function buildLinks(job: JobCtx, mint: MintLink, recipient: ChunkRecipient, content: CampaignContent): Links {
   const { n } = recipient
-  const address = (kind: MessageLink, link = 0) =>
-    `${content.context.public_url}/t/${pathOf[kind]}/${mint({ kind, n, link })}`
+  const buildUrl = (kind: MessageLink, link = 0) =>
+    `${content.context.public_url}/t/${linkPaths[kind]}/${mint({ kind, n, link })}`
   return {
-    preferences: preferencesOf(job, recipient, content),
-    unsubscribe: hasUnsubscribe(content) ? address('unsubscribe') : '',
-    pixel: content.context.channel === 'email' ? address('open') : '',
-    clicks: content.positions.map((position) => address('click', position)),
+    preferences: buildPreferencesLink(job, recipient, content),
+    unsubscribe: content.context.has_unsubscribe ? buildUrl('unsubscribe') : '',
+    pixel: content.context.channel === 'email' ? buildUrl('open') : '',
+    clicks: content.positions.map((position) => buildUrl('click', position)),
   }
 }
 
-/** Dates are cached because making a formatter takes longer than composing a message. */
-const days = new Map<string, string>()
-function dayOf(at: number | null, timeZone: string, language: Language): string {
+/** Dates are cached, because creating a formatter takes longer than composing a message. */
+const formattedDays = new Map<string, string>()
+function formatDay(at: number | null, timeZone: string, language: Language): string {
   const key = `${at} ${timeZone} ${language}`
-  const known = days.get(key)
-  if (known !== undefined) return known
+  const cached = formattedDays.get(key)
+  if (cached !== undefined) return cached
   const day = dateText(at, language, timeZone, 'day')
-  if (days.size > 1000) days.clear()
-  days.set(key, day)
+  if (formattedDays.size > 1000) formattedDays.clear()
+  formattedDays.set(key, day)
   return day
 }
 
-/** The variables of the message, all kept at the start of the campaign. */
-function contextOf(recipient: ChunkRecipient, { context }: CampaignContent, links: Links): TemplateContext {
+function buildTemplateContext(recipient: ChunkRecipient, { context }: CampaignContent, links: Links): TemplateContext {
   const { person } = recipient
-  const { edition, organization_name, campaign_name, language = recipient.language } = context
+  const { edition, organization_name, campaign_name, language } = context
   return {
     customer: {
       first_name: person.first_name,
@@ -95,8 +94,8 @@ function contextOf(recipient: ChunkRecipient, { context }: CampaignContent, link
     },
     edition: {
       name: edition.name,
-      start_date: dayOf(edition.start_at, edition.timezone, language),
-      end_date: dayOf(edition.end_at, edition.timezone, language),
+      start_date: formatDay(edition.start_at, edition.timezone, language),
+      end_date: formatDay(edition.end_at, edition.timezone, language),
       timezone: edition.timezone,
     },
     organization: { name: organization_name },
@@ -106,74 +105,84 @@ function contextOf(recipient: ChunkRecipient, { context }: CampaignContent, link
   }
 }
 
-const refusal = (error: unknown): SendResult => ({
+const toRefusal = (error: unknown): SendResult => ({
   ok: false,
   kind: 'permanent',
   code: 'not_renderable',
-  detail: describeRenderError(error) ?? (error instanceof Error ? error.message : 'The message could not be made.'),
+  detail: describeRenderError(error) ?? (error instanceof Error ? error.message : 'The message could not be rendered.'),
   retryAfterMs: null,
 })
 
-const contentFor = (contents: CampaignContents, language: string): CampaignContent => {
+const chooseContent = (contents: CampaignContents, language: string): CampaignContent => {
   const content = contents.get(language) ?? contents.values().next().value
-  if (!content) throw new Error('the contents of the campaign are not there')
+  if (!content) throw new Error('the campaign has no contents')
   return content
 }
 
-const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : 'localhost')
+const getHost = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : 'localhost')
 
-/** The headers of an e-mail that are the same for all its recipients. */
-const sharedHeaders = (campaignId: string, { context }: CampaignContent): Record<string, string> => ({
-  'List-Id': `<${context.edition_id.replace('_', '-').toLowerCase()}.${hostOf(context.public_url)}>`,
+/** Builds the headers that are the same for all recipients. */
+const buildSharedHeaders = (campaignId: string, { context }: CampaignContent): Record<string, string> => ({
+  'List-Id': `<${context.edition_id.replace('_', '-').toLowerCase()}.${getHost(context.public_url)}>`,
   'Feedback-ID': `${campaignId}:${context.organization_id}:campaign:${context.edition_id}`,
 })
 
-/** Makes the messages of a campaign, in the order of the recipients. The same recipients always get the same messages. */
+/** Composes messages in the order of the recipients. The same recipients always get the same messages. */
 type Composer<Message> = (recipients: readonly ChunkRecipient[]) => ComposedMessage<Message>[]
 
-function composer<Message>(
+function createComposer<Message>(
   job: JobCtx,
   campaignId: string,
   contents: CampaignContents,
-  messageOf: (recipient: ChunkRecipient, content: CampaignContent, links: Links) => Message,
+  composeMessage: (recipient: ChunkRecipient, content: CampaignContent, links: Links) => Message,
 ): Composer<Message> {
-  const mint = linkMinter(job.config.linkSigningKey, campaignId)
+  const mint = createLinkMinter(job.config.linkSigningKey, campaignId)
   return (recipients) =>
     recipients.map((recipient) => {
       const { n, language } = recipient
-      const content = contentFor(contents, language)
-      const links = linksOf(job, mint, recipient, content)
+      const content = chooseContent(contents, language)
+      const links = buildLinks(job, mint, recipient, content)
       try {
-        return { n, message: messageOf(recipient, content, links) }
+        return { n, message: composeMessage(recipient, content, links) }
       } catch (error) {
-        return { n, refusal: refusal(error) }
+        return { n, refusal: toRefusal(error) }
       }
     })
 }
 
-export function emailComposer(job: JobCtx, campaignId: string, contents: CampaignContents): Composer<OutboundEmail> {
-  const shared = new Map([...contents.values()].map((content) => [content, sharedHeaders(campaignId, content)]))
-  return composer(job, campaignId, contents, (recipient, content, links) => {
+export function createEmailComposer(
+  job: JobCtx,
+  campaignId: string,
+  contents: CampaignContents,
+): Composer<OutboundEmail> {
+  const sharedHeaders = new Map(
+    [...contents.values()].map((content) => [content, buildSharedHeaders(campaignId, content)]),
+  )
+  return createComposer(job, campaignId, contents, (recipient, content, links) => {
     const { n, address, person } = recipient
     const { context } = content
-    const made = personalise(content.template, contextOf(recipient, content, links))
+    const texts = personalise(content.template, buildTemplateContext(recipient, content, links))
     const headers = {
-      ...(hasUnsubscribe(content) && {
+      ...(context.has_unsubscribe && {
         'List-Unsubscribe': `<${links.unsubscribe}>`,
         'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
       }),
-      ...shared.get(content),
+      ...sharedHeaders.get(content),
     }
-    const to = { name: displayName(formatFullName(person)), address }
-    const reference = referenceOf(campaignId, n)
-    return { from: context.from, to, replyTo: context.reply_to, ...made, headers, reference }
+    const to = { name: toDisplayName(formatFullName(person)), address }
+    const reference = formatReference(campaignId, n)
+    return { from: context.from, to, replyTo: context.reply_to, ...texts, headers, reference }
   })
 }
 
-export const smsComposer = (job: JobCtx, campaignId: string, contents: CampaignContents): Composer<OutboundSms> =>
-  composer(job, campaignId, contents, (recipient, content, links) => {
+export const createSmsComposer = (job: JobCtx, campaignId: string, contents: CampaignContents): Composer<OutboundSms> =>
+  createComposer(job, campaignId, contents, (recipient, content, links) => {
     const { n, address } = recipient
-    const { text } = personalise(content.template, contextOf(recipient, content, links), maxRenderedSmsLength)
-    const reference = referenceOf(campaignId, n)
+    const { text } = personalise(
+      content.template,
+      buildTemplateContext(recipient, content, links),
+      maxRenderedSmsLength,
+    )
+    const reference = formatReference(campaignId, n)
     return { from: content.context.sms_sender, to: address, body: text.trim(), reference }
   })

@@ -1,39 +1,48 @@
 import type { JobCtx } from '../../../context.ts'
 import type { CampaignSenderRpc } from '../../../domain/campaigns/sender.ts'
-import { sendClaim } from './chunk-calls.ts'
-import { enqueueCampaign } from './enqueue.ts'
+import { sendChunk } from './chunk-calls.ts'
 
-/** A consumer sends for this long. Then another one goes on. */
-const shiftMs = 20_000
-/** A consumer sends this many chunks of a campaign at once. The platform allows it six connections. */
-const lanesAConsumer = 4
+/** Enqueues messages for consumers, which then claim chunks from the campaign's Durable Object. */
+export const enqueueConsumers = (job: JobCtx, campaignId: string, consumers: number): Promise<void> =>
+  job.jobQueue.enqueue(
+    'campaigns',
+    Array.from({ length: consumers }, () => ({ type: 'campaign.send-chunks', campaign_id: campaignId })),
+  )
 
-/** Sends chunk after chunk; each report hands out the next. Answers whether there is more for another consumer. */
+/** A consumer sends for this long before another one takes over. */
+const consumerTimeMs = 20_000
+/** How many chunks of a campaign a consumer sends at once. The platform allows it six connections. */
+const chunksAtOnce = 4
+
+/** Sends chunk after chunk: each report claims the next one. Returns whether another consumer would get a chunk. */
 async function sendChunksInTurn(job: JobCtx, sender: CampaignSenderRpc, endsAt: number): Promise<boolean> {
   let answer = await sender.claim(job.newId('claim'))
   while (answer.next) {
     const claim = answer.next
-    const calls = await sendClaim(job, sender, claim)
-    const goes_on = job.now() < endsAt
-    answer = await sender.report({ chunk: claim.chunk, claim_id: claim.claim_id, calls, goes_on }, job.newId('claim'))
+    const calls = await sendChunk(job, sender, claim)
+    const claims_next = job.now() < endsAt
+    answer = await sender.report(
+      { chunk: claim.chunk, claim_id: claim.claim_id, calls, claims_next },
+      job.newId('claim'),
+    )
   }
   return answer.has_more
 }
 
-/** Sends the chunks of these campaigns. A crash loses nothing: claims expire, and the object enqueues again. */
+/** Sends chunks of these campaigns. A crash loses nothing: claims expire, and the Durable Object enqueues again. */
 export async function sendChunks(job: JobCtx, campaignIds: readonly string[]): Promise<void> {
-  const endsAt = job.now() + shiftMs
-  const endings = await Promise.allSettled(
+  const endsAt = job.now() + consumerTimeMs
+  const results = await Promise.allSettled(
     campaignIds.map(async (id) => {
       const sender = job.senders.of(id)
-      const lanes = await Promise.allSettled(
-        Array.from({ length: lanesAConsumer }, () => sendChunksInTurn(job, sender, endsAt)),
+      const sequences = await Promise.allSettled(
+        Array.from({ length: chunksAtOnce }, () => sendChunksInTurn(job, sender, endsAt)),
       )
-      const fault = lanes.find((one) => one.status === 'rejected')
-      if (lanes.some((one) => one.status === 'fulfilled' && one.value)) await enqueueCampaign(job, id, 1)
-      if (fault) throw fault.reason
+      const failure = sequences.find((result) => result.status === 'rejected')
+      if (sequences.some((result) => result.status === 'fulfilled' && result.value)) await enqueueConsumers(job, id, 1)
+      if (failure) throw failure.reason
     }),
   )
-  const fault = endings.find((one) => one.status === 'rejected')
-  if (fault) throw new Error('a campaign could not be sent', { cause: fault.reason })
+  const failure = results.find((result) => result.status === 'rejected')
+  if (failure) throw new Error('a campaign could not be sent', { cause: failure.reason })
 }

@@ -6,86 +6,86 @@ import { campaignContents, campaignLinks } from '../../../db/schema/messaging/ca
 import { segments } from '../../../db/schema/messaging/segments.ts'
 import { decodeAs, fromFlag, type RowOf, select, buildSelectList } from '../../../db/select.ts'
 import { insertAll, remove } from '../../../db/write.ts'
-import { isBlank, missingFor } from '../../../domain/campaigns/readiness.ts'
+import { isBlank, findReadinessFaults } from '../../../domain/campaigns/readiness.ts'
 import type { ContentContext } from '../../../domain/campaigns/snapshots.ts'
 import type { Compiled, Template } from '../../../domain/email/compile.ts'
 import { personalise } from '../../../domain/email/personalise.ts'
 import { trackable } from '../../../domain/email/trackable.ts'
 import { sampleContext } from '../../../domain/email/liquid/variables.ts'
 import type { Language } from '../../../domain/languages.ts'
-import { type Mailbox, senderOf } from '../../../domain/messaging/mailbox.ts'
+import { type Mailbox, chooseSender } from '../../../domain/messaging/mailbox.ts'
 import { maxPersonNameLength } from '../../../domain/accounts/users.ts'
-import { senderNameOf, trackableSms } from '../../../domain/messaging/sms.ts'
+import { toSmsSender, buildTrackableSms } from '../../../domain/messaging/sms.ts'
 import { templateOf } from '../../email-messages/index.ts'
 import { isVerifiedSender } from '../../sender-domains/index.ts'
-import { type CampaignRow, readinessOf } from './campaign-row.ts'
+import { type CampaignRow, buildReadiness } from './campaign-row.ts'
 
-/** The text of a campaign in one language, as of its start. */
+/** The texts of a campaign in one language, as of its start. */
 export interface CampaignContent {
   template: Template
-  /** For each link of the template, its position among the campaign's links. */
+  /** The position of each link of the template among the campaign's links. */
   positions: readonly number[]
   context: ContentContext
-  /** When the content was kept. Links carry this time, so that a repeated call is the same. */
+  /** When the content was stored. Links contain this time, so that a repeated call has the same links. */
   created_at: number
 }
 
 const platformSender = 'Tickets'
 
-const smsSenderOf = (row: CampaignRow): string =>
-  row.edition_sms_sender_name === 'Platform' ? platformSender : (senderNameOf(row.organization_name) ?? platformSender)
+const chooseSmsSender = (row: CampaignRow): string =>
+  row.edition_sms_sender_name === 'Platform' ? platformSender : (toSmsSender(row.organization_name) ?? platformSender)
 
-/** Kept with the content, so that a repeated call has the same sender even when the domain has changed. */
-async function emailSenderOf(job: JobCtx, row: CampaignRow) {
+/** The sender is stored with the content, so that a repeated call has the same one even after the edition changed. */
+async function loadEmailSender(job: JobCtx, row: CampaignRow) {
   const address = row.edition_email_sender_address
   const fields = { is_verified: fromFlag(isVerifiedSender(sql`${row.organization_id}`, sql`${address}`)) }
-  const found = await job.db.first(decodeAs(fields, sql<RowOf<typeof fields>>`select ${buildSelectList(fields)}`))
-  return senderOf(
+  const domain = await job.db.first(decodeAs(fields, sql<RowOf<typeof fields>>`select ${buildSelectList(fields)}`))
+  return chooseSender(
     {
       names: [row.edition_email_sender_name, row.organization_name],
       address,
       reply_to: row.edition_email_reply_to,
-      is_verified: found?.is_verified === true,
+      is_verified: domain?.is_verified === true,
     },
     job.config.emailFrom,
   )
 }
 
-/** Whether the sender of the newest content is still verified. Content keeps its sender. */
-export async function hasSender(
+/** Whether the sender of the newest content may still be used. Content keeps its sender. */
+export async function isSenderVerified(
   job: Pick<JobCtx, 'db' | 'config'>,
   row: Pick<CampaignRow, 'id' | 'channel' | 'organization_id'>,
 ): Promise<boolean> {
   if (row.channel !== 'email') return true
-  const address = sql`json_extract(${campaignContents.surroundings}, '$.from.address')`
-  const isGood = sql`${address} = ${job.config.emailFrom.address}
+  const address = sql`json_extract(${campaignContents.context}, '$.from.address')`
+  const isUsable = sql`${address} = ${job.config.emailFrom.address}
     or ${isVerifiedSender(sql`${row.organization_id}`, address)}`
-  const found = await job.db.first(
-    select({ is_good: fromFlag(isGood) })
+  const newest = await job.db.first(
+    select({ is_usable: fromFlag(isUsable) })
       .from(campaignContents)
       .where(eq(campaignContents.campaign_id, row.id))
-      .orderBy(desc(campaignContents.content))
+      .orderBy(desc(campaignContents.run))
       .limit(1),
   )
-  return found?.is_good !== false
+  return newest?.is_usable !== false
 }
 
-/** By the recipient's language. An SMS has one text, so it is never in two languages. */
-async function templatesOf(job: JobCtx, row: CampaignRow, isMarketing: boolean): Promise<Map<Language, Compiled>> {
+/** Loads the template for each language. An SMS without a text in a language gets the default language. */
+async function loadTemplates(job: JobCtx, row: CampaignRow, isMarketing: boolean): Promise<Map<Language, Compiled>> {
   const languages = new Set([row.edition_default_language, ...row.edition_enabled_languages])
-  const found = new Map<Language, Compiled>()
+  const templates = new Map<Language, Compiled>()
   const bodies = row.sms_body
   for (const language of languages) {
     if (row.channel === 'sms') {
-      const written = isBlank(bodies[language]) ? row.edition_default_language : language
-      const template = trackableSms(bodies[written] ?? '', written, isMarketing)
-      found.set(language, { ...template, language: written })
+      const textLanguage = isBlank(bodies[language]) ? row.edition_default_language : language
+      const template = buildTrackableSms(bodies[textLanguage] ?? '', textLanguage, isMarketing)
+      templates.set(language, { ...template, language: textLanguage })
       continue
     }
     const template = await templateOf(job, row.email_message_id ?? '', language, row.edition_id)
-    if (template) found.set(language, { ...trackable(template), language: template.language })
+    if (template) templates.set(language, { ...trackable(template), language: template.language })
   }
-  return found
+  return templates
 }
 
 interface MessageSender {
@@ -93,12 +93,12 @@ interface MessageSender {
   replyTo: string | null
 }
 
-const contextOf = (
+const buildContentContext = (
   { config }: Pick<JobCtx, 'config'>,
   row: CampaignRow,
   segment: ContentContext['segment'],
   sender: MessageSender,
-): ContentContext => ({
+): Omit<ContentContext, 'language'> => ({
   public_url: config.publicUrl,
   organization_id: row.organization_id,
   edition_id: row.edition_id,
@@ -114,64 +114,64 @@ const contextOf = (
   organization_name: row.organization_name,
   from: sender.from,
   reply_to: sender.replyTo,
-  sms_sender: smsSenderOf(row),
+  sms_sender: chooseSmsSender(row),
   has_unsubscribe: segment.communication_type !== 'transactional',
 })
 
-/** The campaign's links with their positions. Links of an earlier run keep theirs; `added` are the new ones. */
-async function linkPositions(job: JobCtx, row: CampaignRow, templates: ReadonlyMap<Language, Compiled>) {
-  const known = await job.db.all(
+/** Assigns positions to the campaign's links. Links of an earlier run keep theirs; `added` lists the new links. */
+async function assignLinkPositions(job: JobCtx, row: CampaignRow, templates: ReadonlyMap<Language, Compiled>) {
+  const storedLinks = await job.db.all(
     select({ position: campaignLinks.position, url: campaignLinks.url })
       .from(campaignLinks)
       .where(eq(campaignLinks.campaign_id, row.id)),
   )
-  const positions = new Map(known.map(({ position, url }) => [url, position]))
+  const positions = new Map(storedLinks.map(({ position, url }) => [url, position]))
   for (const { links } of templates.values())
     for (const url of links) if (!positions.has(url)) positions.set(url, positions.size)
   const added = [...positions]
-    .filter(([, position]) => position >= known.length)
+    .filter(([, position]) => position >= storedLinks.length)
     .map(([url, position]) => ({ campaign_id: row.id, position, url }))
   return { positions, added }
 }
 
-const isContent = (campaignId: string, content: number) =>
-  and(eq(campaignContents.campaign_id, campaignId), eq(campaignContents.content, content))
+const isContentOfRun = (campaignId: string, run: number) =>
+  and(eq(campaignContents.campaign_id, campaignId), eq(campaignContents.run, run))
 
-/** Keeps the campaign's present content. Answers an error when the campaign cannot be sent. */
-export async function keepContent(job: JobCtx, row: CampaignRow, content: number): Promise<{ error: string | null }> {
-  const missing = missingFor(readinessOf(job, row))
-  if (missing.length) return { error: missing.map(({ detail }) => detail).join(' ') }
-  const found = await job.db.first(
+/** Stores the campaign's content for a run. Returns an error when the campaign cannot be sent. */
+export async function storeContent(job: JobCtx, row: CampaignRow, run: number): Promise<{ error: string | null }> {
+  const faults = findReadinessFaults(buildReadiness(job, row))
+  if (faults.length) return { error: faults.map(({ detail }) => detail).join(' ') }
+  const storedSegment = await job.db.first(
     select({ edition_id: segments.edition_id, communication_type: segments.communication_type })
       .from(segments)
       .where(eq(segments.seq, row.segment_seq)),
   )
-  const segment = found ?? { edition_id: null, communication_type: 'marketing' as const }
-  const templates = await templatesOf(job, row, segment.communication_type !== 'transactional')
-  if (templates.size === 0) return { error: 'The message is not there any more.' }
-  const context = contextOf(job, row, segment, await emailSenderOf(job, row))
-  const { positions, added } = await linkPositions(job, row, templates)
+  const segment = storedSegment ?? { edition_id: null, communication_type: 'marketing' as const }
+  const templates = await loadTemplates(job, row, segment.communication_type !== 'transactional')
+  if (templates.size === 0) return { error: 'The message was deleted.' }
+  const context = buildContentContext(job, row, segment, await loadEmailSender(job, row))
+  const { positions, added } = await assignLinkPositions(job, row, templates)
   const contents = [...templates].map(([language, template]) => ({
     campaign_id: row.id,
-    content,
+    run,
     language,
     subject: template.subject,
     html: template.html,
     text: template.text,
     links: template.links.flatMap((url) => positions.get(url) ?? []),
-    surroundings: { ...context, language: template.language },
+    context: { ...context, language: template.language },
     created_at: job.now(),
   }))
-  // After a crash it replaces the earlier snapshot, which was not sent to anybody yet.
+  // After a crash this replaces the earlier snapshot, of which nothing was sent yet.
   const statements: Statement[] = [
-    remove(campaignContents, isContent(row.id, content)),
+    remove(campaignContents, isContentOfRun(row.id, run)),
     ...insertAll(campaignLinks, added),
     ...insertAll(campaignContents, contents),
   ]
   try {
     await job.db.batch(statements)
   } catch (error) {
-    // Another attempt has kept the same content meanwhile.
+    // Another attempt stored the same content meanwhile.
     if (parseViolatedIndex(error) === null) throw error
   }
   return { error: null }
@@ -179,43 +179,43 @@ export async function keepContent(job: JobCtx, row: CampaignRow, content: number
 
 type CampaignContentRow = typeof campaignContents.$inferSelect
 
-export const contentStatement = (campaignId: string, content: number) =>
-  select(getTableColumns(campaignContents)).from(campaignContents).where(isContent(campaignId, content))
+export const selectContents = (campaignId: string, run: number) =>
+  select(getTableColumns(campaignContents)).from(campaignContents).where(isContentOfRun(campaignId, run))
 
 export type CampaignContents = ReadonlyMap<string, CampaignContent>
 
-/** About the length of a tracked link. */
+/** The approximate length of a tracked link. */
 const linkLength = 120
 
-export const contentsOf = (rows: readonly CampaignContentRow[]): CampaignContents =>
+export const readContents = (rows: readonly CampaignContentRow[]): CampaignContents =>
   new Map(
     rows.map((row) => [
       row.language,
       {
         template: { subject: row.subject, html: row.html, text: row.text, links: [] },
         positions: row.links,
-        context: row.surroundings,
+        context: row.context,
         created_at: row.created_at,
       },
     ]),
   )
 
-const weights = new WeakMap<CampaignContents, number>()
+const measuredLengths = new WeakMap<CampaignContents, number>()
 
-/** The longest names, so that no call needs more memory than a Worker has. */
+/** Messages are measured with the longest names, so that no call needs more memory than a Worker has. */
 const longName = 'x'.repeat(maxPersonNameLength)
 const longNames = { first_name: longName, last_name: longName, full_name: `${longName} ${longName}` }
 
-/** Characters of the campaign's longest message, with long values in it. */
-export function weightOf(contents: CampaignContents): number {
-  const known = weights.get(contents)
-  if (known !== undefined) return known
-  const weight = Math.max(0, ...[...contents.values()].map(lengthOf))
-  weights.set(contents, weight)
-  return weight
+/** Measures the longest message of the campaign, in characters. */
+export function measureContents(contents: CampaignContents): number {
+  const measuredLength = measuredLengths.get(contents)
+  if (measuredLength !== undefined) return measuredLength
+  const length = Math.max(0, ...[...contents.values()].map(measureContent))
+  measuredLengths.set(contents, length)
+  return length
 }
 
-function lengthOf({ template, positions }: CampaignContent): number {
+function measureContent({ template, positions }: CampaignContent): number {
   const tracking = { links: positions.map(() => 'x'.repeat(linkLength)), pixel: 'x'.repeat(linkLength) }
   try {
     const sample = sampleContext()
@@ -228,17 +228,17 @@ function lengthOf({ template, positions }: CampaignContent): number {
   }
 }
 
-/** Contents never change once messages of them are sent, so the Worker caches a few. */
-const kept = new Map<string, CampaignContents>()
-const maxKept = 8
+/** Stored contents never change once a message was sent, so the Worker caches a few. */
+const cachedContents = new Map<string, CampaignContents>()
+const maxCachedContents = 8
 
-export const keptContents = (campaignId: string, content: number): CampaignContents | undefined =>
-  kept.get(`${campaignId} ${content}`)
+export const findCachedContents = (campaignId: string, run: number): CampaignContents | undefined =>
+  cachedContents.get(`${campaignId} ${run}`)
 
-export function keepContents(campaignId: string, content: number, contents: CampaignContents): void {
-  kept.set(`${campaignId} ${content}`, contents)
-  for (const oldest of kept.keys()) {
-    if (kept.size <= maxKept) return
-    kept.delete(oldest)
+export function cacheContents(campaignId: string, run: number, contents: CampaignContents): void {
+  cachedContents.set(`${campaignId} ${run}`, contents)
+  for (const oldest of cachedContents.keys()) {
+    if (cachedContents.size <= maxCachedContents) return
+    cachedContents.delete(oldest)
   }
 }

@@ -1,30 +1,33 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
+import type { Statement } from '../../../db/database.ts'
+import { campaigns } from '../../../db/schema/messaging/campaigns.ts'
 import { inList } from '../../../db/visibility.ts'
+import { update } from '../../../db/write.ts'
 import { runningStatuses } from '../../../domain/campaigns/lifecycle.ts'
 import type { CampaignSnapshot, RecipientEngagement } from '../../../domain/campaigns/sender.ts'
 
-/** Only while the row is running: it may have been scheduled again or cancelled since the object's run ended. */
-const whileRunning = (column: SQL, value: string | number | null): SQL =>
+/** Sets a column only while the row is running, because the campaign may have been rescheduled or cancelled since. */
+const setWhileRunning = (column: SQL, value: string | number | null): SQL =>
   sql`${column} = iif(${inList(sql`status`, runningStatuses)}, ${value}, ${column})`
 
-/** Writes the object's snapshot into the campaign's row. A snapshot older than the row's changes nothing. */
-export const projection = (snapshot: CampaignSnapshot, now: number): SQL =>
-  sql`update campaigns set ${whileRunning(sql`status`, snapshot.status)}, total_recipients = ${snapshot.total},
+/** Builds the update that copies a snapshot to the campaign's row. An outdated snapshot changes nothing. */
+export const buildProjection = (snapshot: CampaignSnapshot, now: number): SQL =>
+  sql`update campaigns set ${setWhileRunning(sql`status`, snapshot.status)}, total_recipients = ${snapshot.total},
       sent_count = ${snapshot.sent}, failed_count = ${snapshot.failed}, skipped_count = ${snapshot.skipped},
       delivered_count = ${snapshot.delivered}, opened_count = ${snapshot.opened}, clicked_count = ${snapshot.clicked},
       bounced_count = ${snapshot.bounced}, unsubscribed_count = ${snapshot.unsubscribed},
-      user_count = ${snapshot.user_count}, ${whileRunning(sql`error_message`, snapshot.error_message)},
-      started_at = ${snapshot.started_at}, ${whileRunning(sql`completed_at`, snapshot.completed_at)},
+      user_count = ${snapshot.user_count}, ${setWhileRunning(sql`error_message`, snapshot.error_message)},
+      started_at = ${snapshot.started_at}, ${setWhileRunning(sql`completed_at`, snapshot.completed_at)},
       revision = ${snapshot.revision},
       heartbeat_at = ${now}, version = version + 1, modified_at = ${now}
     where id = ${snapshot.campaign_id} and run = ${snapshot.run} and revision < ${snapshot.revision}`
 
-export const project = async (job: JobCtx, snapshot: CampaignSnapshot): Promise<void> => {
-  await job.db.batch([projection(snapshot, job.now())])
+export const projectSnapshot = async (job: JobCtx, snapshot: CampaignSnapshot): Promise<void> => {
+  await job.db.batch([buildProjection(snapshot, job.now())])
 }
 
-/** Writes who received a campaign, opened it and clicked in it, for the conditions of segments. */
+/** Stores who received, opened and clicked a campaign, for the conditions of segments. */
 export async function projectEngagement(
   job: JobCtx,
   campaignId: string,
@@ -41,3 +44,27 @@ export async function projectEngagement(
       on conflict (user_id, campaign_id) do update set opened_at = excluded.opened_at, clicked_at = excluded.clicked_at`,
   ])
 }
+
+/**
+ * The value of `segment_snapshot` in an update of `campaigns`. Recipients of earlier runs stay listed, so a campaign
+ * that was started with segments of several editions belongs to the whole organisation from then on.
+ */
+export const segmentSnapshotValue: SQL = sql`(select json_object('edition_id', iif(campaigns.segment_snapshot is null
+      or campaigns.segment_snapshot ->> '$.edition_id' is segments.edition_id, segments.edition_id, null),
+    'name', segments.name, 'communication_type', segments.communication_type,
+    'communication_channel', segments.communication_channel, 'status', segments.status,
+    'user_count', segments.user_count)
+  from segments where segments.id = campaigns.segment_id)`
+
+/** Stores the segment's current data with the campaign. */
+export const snapshotSegment = (campaignId: string): Statement =>
+  update(campaigns, { segment_snapshot: segmentSnapshotValue }, eq(campaigns.id, campaignId))
+
+/** Stores the segment's data after it was calculated for a run, unless it was calculated again since. */
+export const snapshotCalculatedSegment = ({ id, run }: { id: string; run: number }, epoch: number): Statement =>
+  update(
+    campaigns,
+    { segment_snapshot: segmentSnapshotValue },
+    sql`id = ${id} and run = ${run} and ${inList(sql`status`, runningStatuses)}
+      and exists (select 1 from segments where id = campaigns.segment_id and members_epoch = ${epoch})`,
+  )

@@ -14,28 +14,28 @@ import type { Page, PageRequest } from '../../../domain/page.ts'
 import { type LoadedUser, userVisibility } from '../../users/index.ts'
 import type { AnswerQuery, RecordQuery } from '../answer-contract.ts'
 import type { DefinitionRow } from '../queries.ts'
-import { recordColumns, type RecordRow, rowOfArray } from './records.ts'
+import { recordColumns, type RecordRow, createRowReader } from './records.ts'
 
 export { findUser } from '../../users/index.ts'
 
-/** A record as it is shown to the caller. */
-export interface SeenRecord extends RecordRow {
+/** A record with what the caller may see of it. */
+export interface VisibleRecord extends RecordRow {
   previous_hash: string | null
-  /** It was not made in an edition of the caller, who sees a part of it. */
+  /** The record was not made in an edition of the caller, so some of its fields are null for them. */
   is_hidden: boolean
 }
 
 /** A definition, and one person's answer to it. */
 export interface AnswerRow extends DefinitionRow {
   user_id: string
-  record: SeenRecord | null
+  record: VisibleRecord | null
 }
 
-const previousHash = (record: SQL): SQL =>
+const selectPreviousHash = (record: SQL): SQL =>
   sql`(select before.record_hash from consent_records before where before.user_id = ${record}.user_id
     and before.consent_id = ${record}.consent_id and before.number = ${record}.number - 1)`
 
-/** Holds for records of which the caller sees a part: see `SeenRecord`. `users` is in the query. */
+/** Holds for records that are partly hidden from the caller. The query has to join `users`. */
 function isHidden(ctx: Ctx, record: SQL): SQL {
   const reach = getReach(ctx.caller)
   if (reach.all || reach.editions.length === 0) return sql`0`
@@ -44,50 +44,50 @@ function isHidden(ctx: Ctx, record: SQL): SQL {
     or coalesce(${inList(sql`${record}.edition_id`, editions)}, 0))`
 }
 
-/** Whether the caller sees a part of a record, as `isHidden` says it in SQL. */
+/** Decides in TypeScript what `isHidden` decides in SQL. */
 export function isRecordHidden({ caller }: Ctx, organizationId: string, editionId: string | null): boolean {
   const reach = getReach(caller)
   if (reach.all || reach.organizations.includes(organizationId)) return false
   return !reach.editions.some((grant) => grant.edition_id === editionId)
 }
 
-/** The values of a record in the order of its columns: D1 gives a function 32 arguments at most. */
-const recordJson = (ctx: Ctx, record: SQL): SQL => {
+/** Builds an array of a record's values. It has no names, because a function of D1 takes at most 32 arguments. */
+const buildRecordJson = (ctx: Ctx, record: SQL): SQL => {
   const columns = recordColumns.map((name) => sql`${record}.${sql.raw(name)}`)
-  return sql`json_array(${sql.join(columns, sql`, `)}, ${previousHash(record)},
+  return sql`json_array(${sql.join(columns, sql`, `)}, ${selectPreviousHash(record)},
     ${jsonFlag(isHidden(ctx, record))})`
 }
 
-const seenColumns = [...recordColumns, 'previous_hash', 'is_hidden']
+const visibleColumns = [...recordColumns, 'previous_hash', 'is_hidden']
 
-const latestRecord = (ctx: Ctx) =>
-  sql<SeenRecord | null>`(select ${recordJson(ctx, sql`r`)} from consent_records r where r.user_id = users.id
-    and r.consent_id = consents.id and r.is_latest = 1)`.mapWith(rowOfArray<SeenRecord | null>(seenColumns))
+const selectLatestRecord = (ctx: Ctx) =>
+  sql<VisibleRecord | null>`(select ${buildRecordJson(ctx, sql`r`)} from consent_records r where r.user_id = users.id
+    and r.consent_id = consents.id and r.is_latest = 1)`.mapWith(createRowReader<VisibleRecord | null>(visibleColumns))
 
-const answerFields = (ctx: Ctx) => ({
+const buildAnswerFields = (ctx: Ctx) => ({
   ...getTableColumns(consents),
   user_id: users.id,
-  record: latestRecord(ctx),
+  record: selectLatestRecord(ctx),
 })
 
-/** The person's editions, of those that the caller may see. */
-function visibleEditionsOf(ctx: Ctx, user: Pick<LoadedUser, 'organization_id' | 'tenant'>): readonly string[] {
-  const known = user.tenant.editions === 'any' ? [] : user.tenant.editions
+/** Lists the person's editions that the caller may see. */
+function listVisibleEditions(ctx: Ctx, user: Pick<LoadedUser, 'organization_id' | 'tenant'>): readonly string[] {
+  const editions = user.tenant.editions === 'any' ? [] : user.tenant.editions
   const reach = getReach(ctx.caller)
-  if (reach.all || reach.organizations.includes(user.organization_id)) return known
-  return known.filter((id) => reach.editions.some((grant) => grant.edition_id === id))
+  if (reach.all || reach.organizations.includes(user.organization_id)) return editions
+  return editions.filter((id) => reach.editions.some((grant) => grant.edition_id === id))
 }
 
-function conditions(ctx: Ctx, user: LoadedUser, filters: Omit<AnswerQuery, 'ordering'>): SQL[] {
+function buildConditions(ctx: Ctx, user: LoadedUser, filters: Omit<AnswerQuery, 'ordering'>): SQL[] {
   const { edition_id, type } = filters
-  const known = visibleEditionsOf(ctx, user)
+  const visibleEditions = listVisibleEditions(ctx, user)
   const hasAnswered = sql`exists (select 1 from consent_records r where r.user_id = ${user.id}
     and r.consent_id = consents.id and r.is_latest = 1)`
-  const asked = edition_id === undefined ? known : known.filter((id) => id === edition_id)
-  const isThere = sql`(consents.edition_id is null or ${inList(sql`consents.edition_id`, asked)})`
+  const editions = edition_id === undefined ? visibleEditions : visibleEditions.filter((id) => id === edition_id)
+  const isApplicable = sql`(consents.edition_id is null or ${inList(sql`consents.edition_id`, editions)})`
   return [
     eq(consents.organization_id, user.organization_id),
-    edition_id !== undefined && asked.length === 0 ? sql`0` : isThere,
+    edition_id !== undefined && editions.length === 0 ? sql`0` : isApplicable,
     sql`(consents.is_active = 1 or ${hasAnswered})`,
     ...(edition_id === undefined ? [] : [sql`not ${isShadowed(sql`consents`, sql`${edition_id}`)}`]),
     ...(type === undefined ? [] : [eq(consents.type, type)]),
@@ -103,49 +103,53 @@ export function listAnswers(
   return paginate(ctx.db, page, {
     from: sql`${consents}`,
     id: sql`${consents.id}`,
-    where: conditions(ctx, user, query),
+    where: buildConditions(ctx, user, query),
     orderBy: buildOrderBy(query.ordering, 'position', {
       position: sql`${consents.position}`,
       name: sql`${consents.name}`,
     }),
-    columns: answerFields(ctx),
+    columns: buildAnswerFields(ctx),
     joins: sql`join consents on consents.id = page.id join users on users.id = ${user.id}`,
   })
 }
 
-/** A person and a definition that applies to them. `id` is the person's, since an answer changes the person. */
+/**
+ * A person and a definition that applies to them. `id` is the id of the person, because an answer changes the person.
+ */
 export interface AnswerSubject {
   id: string
   organization_id: string
   tenant: Tenant
   erased_at: number | null
-  /** As it is shown in events of the definition's edition. */
+  /** The person's address as the definition's edition knows it, for events. */
   email: string | null
   default_language: Language | null
   answer: AnswerRow
 }
 
-/** Both as they are shown to the caller. The definition is the organisation's, or of an edition of the person. */
-export async function findSubject(ctx: Ctx, userId: string, consentId: string): Promise<AnswerSubject> {
+/**
+ * Finds a person and a definition of the organisation or of one of the person's editions, as the caller may see them.
+ */
+export async function findAnswerSubject(ctx: Ctx, userId: string, consentId: string): Promise<AnswerSubject> {
   const fields = {
-    ...answerFields(ctx),
+    ...buildAnswerFields(ctx),
     erased_at: users.erased_at,
     default_language: sql<Language | null>`editions.default_language`,
     email: sql<string | null>`${buildContactColumn(sql`users`, 'email', sql`consents.edition_id`)}`,
     editions: selectVisibleEditionIds(ctx.caller),
   }
-  const applies = sql<RowOf<typeof fields>>`select ${buildSelectList(fields)}
+  const applicable = sql<RowOf<typeof fields>>`select ${buildSelectList(fields)}
     from users join consents on consents.id = ${consentId} and consents.organization_id = users.organization_id
     left join editions on editions.id = consents.edition_id
     where users.id = ${userId} and ${isVisibleTo(ctx.caller, userVisibility)}`
-  const row = await ctx.db.first(decodeAs(fields, applies))
+  const row = await ctx.db.first(decodeAs(fields, applicable))
   if (!row) throw notFound()
-  const { erased_at, email, default_language, editions: known, ...answer } = row
+  const { erased_at, email, default_language, editions: personEditions, ...answer } = row
   const { edition_id, organization_id } = answer
-  if (edition_id !== null && !known.includes(edition_id)) throw notFound()
-  const tenant = { organization_id, editions: edition_id === null ? known : [edition_id] }
-  // Callers do not find definitions of editions in which they have no role.
-  if (edition_id !== null && !visibleEditionsOf(ctx, { organization_id, tenant }).length) throw notFound()
+  if (edition_id !== null && !personEditions.includes(edition_id)) throw notFound()
+  const tenant = { organization_id, editions: edition_id === null ? personEditions : [edition_id] }
+  // A caller does not find definitions of editions in which they have no role.
+  if (edition_id !== null && !listVisibleEditions(ctx, { organization_id, tenant }).length) throw notFound()
   return { id: userId, organization_id, tenant, erased_at, email, default_language, answer }
 }
 
@@ -154,7 +158,7 @@ export function listRecords(
   { answer }: AnswerSubject,
   page: PageRequest,
   { ordering }: RecordQuery,
-): Promise<Page<SeenRecord>> {
+): Promise<Page<VisibleRecord>> {
   const key = sql`${consentRecords.number}`
   return paginate(ctx.db, page, {
     from: sql`${consentRecords}`,
@@ -163,7 +167,7 @@ export function listRecords(
     orderBy: buildOrderBy(ordering, '-number', { number: key }),
     columns: {
       ...getTableColumns(consentRecords),
-      previous_hash: sql<string | null>`${previousHash(sql`consent_records`)}`,
+      previous_hash: sql<string | null>`${selectPreviousHash(sql`consent_records`)}`,
       is_hidden: fromFlag(isHidden(ctx, sql`consent_records`)),
     },
     joins: sql`join ${consentRecords} on ${consentRecords.user_id} = ${answer.user_id}

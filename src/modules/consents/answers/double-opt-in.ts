@@ -3,44 +3,46 @@ import { addAfterCommit } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { AppError, fieldError, invalid } from '../../../domain/errors.ts'
 import type { Language, TranslatedDict } from '../../../domain/languages.ts'
-import { suppressionReasonOf } from '../../suppressions/index.ts'
+import { findSuppressionReason } from '../../suppressions/index.ts'
 import { confirmationStatements, isConfirmationRecent, enqueueEmails } from '../../transactional-emails/index.ts'
 import type { AnswerRow } from './answer-queries.ts'
 import type { RecordRow } from './records.ts'
 
 interface ConfirmationRequest {
-  /** The address that the edition of the consent, or the organisation, has. */
+  /** The person's address as the consent's edition knows it. */
   email: string | null
   language: Language
   /** The pending answer. */
   record: RecordRow
 }
 
-/** The address to which the request goes; refuses one that takes no messages. */
-async function recipientOf(ctx: Ctx, organizationId: string, email: string | null): Promise<string> {
+/** Returns the address of the request. Refuses a missing or suppressed one. */
+async function checkRecipient(ctx: Ctx, organizationId: string, email: string | null): Promise<string> {
   if (email === null) throw new AppError('email_missing', 'This customer has no e-mail address.')
-  const place = { organization_id: organizationId, channel: 'email' as const, address: email }
-  const reason = await suppressionReasonOf(ctx, place)
+  const channelAddress = { organization_id: organizationId, channel: 'email' as const, address: email }
+  const reason = await findSuppressionReason(ctx, channelAddress)
   if (reason !== null)
-    throw new AppError('address_suppressed', 'No message goes to this address.', { extra: { reason } })
+    throw new AppError('address_suppressed', 'This e-mail address is suppressed.', { extra: { reason } })
   return email
 }
 
 /**
- * Statements that ask the person to confirm a pending answer, for the transaction that records it. None where they were
- * asked within the hour.
+ * Builds the statements that ask the person to confirm a pending answer. There are none when the person was asked
+ * within the last hour.
  */
-export async function confirmationRequest(
+export async function buildConfirmationStatements(
   ctx: Ctx,
   definition: AnswerRow,
-  asked: ConfirmationRequest,
+  request: ConfirmationRequest,
 ): Promise<Statement[]> {
-  const { record, language } = asked
+  const { record, language } = request
   if (ctx.config.linkSigningKey === '')
-    throw invalid(fieldError(['method'], 'links_not_configured', 'This service has no key for the links of messages.'))
-  const recipient = await recipientOf(ctx, record.organization_id, asked.email)
+    throw invalid(
+      fieldError(['method'], 'links_not_configured', 'LINK_SIGNING_KEY is not set, so this service cannot send links.'),
+    )
+  const recipient = await checkRecipient(ctx, record.organization_id, request.email)
   if (await isConfirmationRecent(ctx, record.id)) return []
-  const wordingIn = (texts: TranslatedDict) => texts[language] ?? ''
+  const getText = (texts: TranslatedDict) => texts[language] ?? ''
   const { organization_id, edition_id, user_id, consent_id, number } = record
   const statements = confirmationStatements(ctx, {
     organization_id,
@@ -52,9 +54,9 @@ export async function confirmationRequest(
     recipient,
     language,
     wording: {
-      title: wordingIn(definition.title) || definition.name,
-      text: wordingIn(definition.text),
-      link_url: wordingIn(definition.link_url) || null,
+      title: getText(definition.title) || definition.name,
+      text: getText(definition.text),
+      link_url: getText(definition.link_url) || null,
     },
   })
   return statements.map((statement) => addAfterCommit(statement, () => enqueueEmails(ctx)))

@@ -1,16 +1,21 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../../context.ts'
-import { allowedActions, isCurrentAnswer, shownLanguage, stateOf } from '../../../domain/consents/consents.ts'
+import {
+  listAnswerActions,
+  isCurrentAnswer,
+  chooseLanguage,
+  getAnswerState,
+} from '../../../domain/consents/consents.ts'
 import type { TranslatedDict } from '../../../domain/languages.ts'
 import { isRecord, readJson } from '../../../domain/text/json.ts'
 import { toIso, toIsoOrNull } from '../../../domain/time/instants.ts'
 import type { ConsentProof, ConsentRecord, UserConsent } from '../answer-contract.ts'
-import type { AnswerRow, SeenRecord } from './answer-queries.ts'
+import type { AnswerRow, VisibleRecord } from './answer-queries.ts'
 import type { Proof } from './proof.ts'
 import type { RecordRow } from './records.ts'
 
-export function presentRecord(row: SeenRecord): z.input<typeof ConsentRecord> {
-  const shown = <Value>(value: Value): Value | null => (row.is_hidden ? null : value)
+export function presentRecord(row: VisibleRecord): z.input<typeof ConsentRecord> {
+  const hide = <Value>(value: Value): Value | null => (row.is_hidden ? null : value)
   return {
     id: row.id,
     consent_id: row.consent_id,
@@ -19,13 +24,13 @@ export function presentRecord(row: SeenRecord): z.input<typeof ConsentRecord> {
     status: row.status,
     consent_version: row.consent_version,
     content_hash: row.content_hash,
-    language: shown(row.language),
+    language: hide(row.language),
     method: row.method,
-    source: shown(row.source),
-    edition_id: shown(row.edition_id),
-    order_id: shown(row.order_id),
-    import_id: shown(row.import_id),
-    evidence: row.evidence === null ? null : shown(readJson(row.evidence, isRecord)),
+    source: hide(row.source),
+    edition_id: hide(row.edition_id),
+    order_id: hide(row.order_id),
+    import_id: hide(row.import_id),
+    evidence: row.evidence === null ? null : hide(readJson(row.evidence, isRecord)),
     occurred_at: toIso(row.occurred_at),
     expires_at: toIsoOrNull(row.expires_at),
     previous_record_id: row.previous_record_id,
@@ -50,9 +55,9 @@ export function presentAnswer(row: AnswerRow, ctx: Ctx): z.input<typeof UserCons
     position: row.position,
     version: row.wording_version,
     content_hash: row.content_hash,
-    status: stateOf(record, now),
+    status: getAnswerState(record, now),
     is_current: isCurrentAnswer(record, row, now),
-    allowed_actions: allowedActions(record, row, now),
+    allowed_actions: listAnswerActions(record, row, now),
     record: record && presentRecord(record),
   }
 }
@@ -75,16 +80,16 @@ export function presentProof({
   is_intact,
 }: Proof): z.input<typeof ConsentProof> {
   const fallback = default_language ?? 'en'
-  const language = shownLanguage(version.text, record.is_hidden ? fallback : record.language, fallback)
-  const inLanguage = (texts: TranslatedDict) => texts[language] ?? ''
+  const language = chooseLanguage(version.text, record.is_hidden ? fallback : record.language, fallback)
+  const getText = (texts: TranslatedDict) => texts[language] ?? ''
   return {
     record: presentRecord(record),
     wording: {
       version: version.version,
       language,
-      title: inLanguage(version.title),
-      text: inLanguage(version.text),
-      link_url: inLanguage(version.link_url),
+      title: getText(version.title),
+      text: getText(version.text),
+      link_url: getText(version.link_url),
       legal_basis: version.legal_basis,
       content_hash: version.content_hash,
       created: toIso(version.created_at),

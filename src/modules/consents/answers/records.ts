@@ -4,9 +4,9 @@ import { requireChanges } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { consentRecords } from '../../../db/schema/consents.ts'
 import { insertAll } from '../../../db/write.ts'
-import { evidenceHash, hashVersion, recordHash } from '../../../domain/consents/consent-records.ts'
+import { hashEvidence, hashVersion, hashRecord } from '../../../domain/consents/consent-records.ts'
 import {
-  answerEnd,
+  computeAnswerEnd,
   type AnswerDecision,
   type AnswerMethod,
   type AnswerRules,
@@ -25,15 +25,18 @@ export type RecordRow = typeof consentRecords.$inferSelect
 
 export const recordColumns = Object.keys(getTableColumns(consentRecords))
 
-/** Reads rows whose values `json_array` has in the order of these names. */
-export const rowOfArray =
+/** Creates a reader of a `json_array` that has a row's values in the order of these names. */
+export const createRowReader =
   <Row>(names: readonly string[]) =>
   (text: string): Row => {
     const values = readJson(text, isList)
     return Object.fromEntries(names.map((name, index) => [name, values[index]])) as Row
   }
 
-/** A definition, as far as answers to it need it. `wording_version` and `content_hash` are of the wording that was shown. */
+/**
+ * The part of a definition that answers need. `wording_version` and `content_hash` belong to the wording that was
+ * shown.
+ */
 export interface AnsweredDefinition extends AnswerRules {
   id: string
   organization_id: string
@@ -43,15 +46,15 @@ export interface AnsweredDefinition extends AnswerRules {
   expires_after_days: number | null
 }
 
-/** The person who answers. The answer's event contains this `email`. */
+/** The person who answers. Events contain this `email`. */
 export interface AnsweringUser {
   id: string
   email: string | null
 }
 
-export interface AskedAnswer {
+export interface AnswerRequest {
   status: Exclude<AnswerStatus, 'expired'>
-  /** Milliseconds UTC. */
+  /** When the person answered, in milliseconds UTC. */
   at: number
   method: AnswerMethod
   source: string
@@ -61,18 +64,18 @@ export interface AskedAnswer {
   order_id?: string | null
   import_id?: string | null
   evidence?: Readonly<Record<string, unknown>> | null
-  /** Replaces the end that the definition sets. */
+  /** Overrides the expiry that follows from the definition. */
   expires_at?: number | null
 }
 
-/** A person, a definition, and the latest record of the two. */
+/** A person, a definition, and the person's latest record of it. */
 interface AnsweredSubject {
   definition: AnsweredDefinition
   user: AnsweringUser
   before: RecordRow | null
 }
 
-/** A decided answer: the records that it adds, in their order, after the latest one. */
+/** The decision on an answer and the records that it adds, in their order. */
 export interface DecidedAnswer extends AnsweredSubject {
   decision: AnswerDecision
   records: readonly RecordRow[]
@@ -83,8 +86,8 @@ type RecordContent = Omit<
   'id' | 'number' | 'previous_status' | 'previous_record_id' | 'record_hash' | 'hash_version' | 'is_latest'
 >
 
-/** The consent in `before` has come to its end. */
-const expiryOf = (before: RecordRow): RecordContent => ({
+/** Describes the end of the consent in `before`. */
+const describeExpiry = (before: RecordRow): RecordContent => ({
   ...before,
   status: 'expired',
   method: 'expiry',
@@ -96,39 +99,41 @@ const expiryOf = (before: RecordRow): RecordContent => ({
   evidence_hash: null,
 })
 
-/** The wording that is answered. A withdrawal is about the wording that was agreed to. */
-const wordingOf = (definition: AnsweredDefinition, asked: AskedAnswer, before: RecordRow | null) =>
-  asked.status === 'withdrawn' && before
+/** A withdrawal refers to the wording that the person agreed to. */
+const chooseWording = (definition: AnsweredDefinition, request: AnswerRequest, before: RecordRow | null) =>
+  request.status === 'withdrawn' && before
     ? { consent_version: before.consent_version, content_hash: before.content_hash }
     : { consent_version: definition.wording_version, content_hash: definition.content_hash }
 
-function contentOf({ definition, user, before }: AnsweredSubject, asked: AskedAnswer): RecordContent {
-  const { status, at, method, source, language, evidence } = asked
+function describeAnswer({ definition, user, before }: AnsweredSubject, request: AnswerRequest): RecordContent {
+  const { status, at, method, source, language, evidence } = request
   return {
     organization_id: definition.organization_id,
     consent_id: definition.id,
     user_id: user.id,
-    ...wordingOf(definition, asked, before),
-    edition_id: definition.edition_id ?? asked.edition_id ?? null,
-    order_id: asked.order_id ?? null,
-    import_id: asked.import_id ?? null,
+    ...chooseWording(definition, request, before),
+    edition_id: definition.edition_id ?? request.edition_id ?? null,
+    order_id: request.order_id ?? null,
+    import_id: request.import_id ?? null,
     status,
     method,
     source,
     language,
     occurred_at: at,
     expires_at:
-      asked.expires_at === undefined ? answerEnd(status, at, definition.expires_after_days) : asked.expires_at,
+      request.expires_at === undefined
+        ? computeAnswerEnd(status, at, definition.expires_after_days)
+        : request.expires_at,
     evidence: evidence ? JSON.stringify(evidence) : null,
     evidence_hash: null,
   }
 }
 
-const settledBefore = ({ status, previous_status }: RecordRow): SettledStatus | null =>
+const getSettledStatus = ({ status, previous_status }: RecordRow): SettledStatus | null =>
   isSettled(status) ? status : previous_status
 
-/** The next record of a chain. */
-async function chained(
+/** Builds the next record of a chain. */
+async function appendRecord(
   ctx: Pick<JobCtx, 'newId'>,
   before: RecordRow | null,
   content: RecordContent,
@@ -138,73 +143,73 @@ async function chained(
     ...content,
     id,
     number: (before?.number ?? 0) + 1,
-    previous_status: before && settledBefore(before),
+    previous_status: before && getSettledStatus(before),
     previous_record_id: before?.id ?? null,
-    evidence_hash: content.evidence === null ? null : await evidenceHash(id, content.evidence),
+    evidence_hash: content.evidence === null ? null : await hashEvidence(id, content.evidence),
     hash_version: hashVersion,
     is_latest: 1,
   }
-  return { ...row, record_hash: await recordHash(row, before?.record_hash ?? null) }
+  return { ...row, record_hash: await hashRecord(row, before?.record_hash ?? null) }
 }
 
-/** Decides on one answer, given the latest record of the person and definition. */
-export async function answered(
+/** Decides on an answer and builds the records that it adds. */
+export async function decideAnswerRecords(
   ctx: Pick<JobCtx, 'newId'>,
   subject: AnsweredSubject,
-  asked: AskedAnswer,
+  request: AnswerRequest,
 ): Promise<DecidedAnswer> {
   const { definition, before } = subject
-  const decision = decideAnswer(asked, before, definition)
+  const decision = decideAnswer(request, before, definition)
   const records: RecordRow[] = []
   for (const status of decision.kind === 'changed' ? decision.statuses : []) {
     const last = records.at(-1) ?? before
-    const content = status === 'expired' && last ? expiryOf(last) : contentOf(subject, asked)
-    records.push(await chained(ctx, last, content))
+    const content = status === 'expired' && last ? describeExpiry(last) : describeAnswer(subject, request)
+    records.push(await appendRecord(ctx, last, content))
   }
   return { ...subject, decision, records }
 }
 
-/** The record of a consent that has expired. */
-export const expiryRecord = (ctx: Pick<JobCtx, 'newId'>, before: RecordRow): Promise<RecordRow> =>
-  chained(ctx, before, expiryOf(before))
+/** Builds the record of a consent that has expired. */
+export const buildExpiryRecord = (ctx: Pick<JobCtx, 'newId'>, before: RecordRow): Promise<RecordRow> =>
+  appendRecord(ctx, before, describeExpiry(before))
 
-/** The record that ends an unconfirmed request. */
-export const closingRecord = (
+/** Builds the record that ends an unconfirmed request. */
+export const buildClosingRecord = (
   ctx: Pick<JobCtx, 'newId'>,
   before: RecordRow,
   status: SettledStatus,
 ): Promise<RecordRow> =>
-  chained(ctx, before, { ...expiryOf(before), status, source: 'confirmation_lapsed', expires_at: null })
+  appendRecord(ctx, before, { ...describeExpiry(before), status, source: 'confirmation_lapsed', expires_at: null })
 
-/** The latest record after an answer. */
-export const latestOf = ({ before, records }: Pick<DecidedAnswer, 'before' | 'records'>): RecordRow | null =>
+/** Returns the latest record after an answer. */
+export const getLatestRecord = ({ before, records }: Pick<DecidedAnswer, 'before' | 'records'>): RecordRow | null =>
   records.at(-1) ?? before
 
-const notLatest = (replaced: readonly RecordRow[]): Statement[] => {
-  const keys = replaced.map(({ user_id, consent_id, number }) => [user_id, consent_id, number])
+const unmarkLatest = (records: readonly RecordRow[]): Statement[] => {
+  const keys = records.map(({ user_id, consent_id, number }) => [user_id, consent_id, number])
   if (keys.length === 0) return []
-  const [only] = replaced
-  const isReplaced =
+  const [only] = records
+  const isUnmarked =
     keys.length === 1 && only
       ? sql`user_id = ${only.user_id} and consent_id = ${only.consent_id} and number = ${only.number}`
       : sql`(user_id, consent_id, number) in (select value ->> 0, value ->> 1, value ->> 2
           from json_each(${JSON.stringify(keys)}))`
   return [
-    sql`update consent_records set is_latest = 0 where ${isReplaced} and is_latest = 1`,
+    sql`update consent_records set is_latest = 0 where ${isUnmarked} and is_latest = 1`,
     requireChanges(keys.length),
   ]
 }
 
 /**
- * Statements that write these answers. There are few of them however many answers there are. The transaction fails when
- * another answer to one of the consents was recorded meanwhile: give `answerRaces` to `commit`, and decide again.
+ * Builds the statements that store these answers; their number does not grow with the answers. The commit fails when
+ * one of the consents was answered meanwhile: pass `answerRaces` to `commit`, and decide again.
  */
-export function answerStatements(answers: readonly Pick<DecidedAnswer, 'before' | 'records'>[]): Statement[] {
+export function buildAnswerStatements(answers: readonly Pick<DecidedAnswer, 'before' | 'records'>[]): Statement[] {
   const changed = answers.filter(({ records }) => records.length > 0)
   const added = changed.flatMap(({ records }) =>
     records.map((record, index) => ({ ...record, is_latest: index === records.length - 1 ? 1 : 0 })),
   )
-  return [...notLatest(changed.flatMap(({ before }) => before ?? [])), ...insertAll(consentRecords, added)]
+  return [...unmarkLatest(changed.flatMap(({ before }) => before ?? [])), ...insertAll(consentRecords, added)]
 }
 
 const lostRace = () => new LostRace('another answer was recorded meanwhile')
@@ -214,15 +219,15 @@ export const answerRaces: Readonly<Record<string, () => Error>> = {
   'consent_records.user_id, consent_records.consent_id': lostRace,
 }
 
-const kindOf = {
+const eventKinds = {
   given: 'consent.given',
   skipped: 'consent.skipped',
   withdrawn: 'consent.withdrawn',
   expired: 'consent.expired',
 } as const satisfies Record<SettledStatus, Announcement['kind']>
 
-/** The events of an answer; a pending one has none. */
-export const answerAnnouncements = ({
+/** Builds the events of an answer. A pending answer has none. */
+export const buildAnswerAnnouncements = ({
   definition,
   user,
   records,
@@ -232,7 +237,7 @@ export const answerAnnouncements = ({
     if (!isSettled(status)) return []
     return [
       {
-        kind: kindOf[status],
+        kind: eventKinds[status],
         organization_id: record.organization_id,
         edition_id: record.edition_id,
         data: {

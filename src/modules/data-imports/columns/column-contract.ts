@@ -97,7 +97,8 @@ export const ColumnMapping = z
     transform: Transform,
     value_map: ValueMap.nullable().openapi({
       description:
-        'Replaces cells by another text, or excludes their rows. Case and accents do not matter. Null if no cell is replaced.',
+        'Replaces cells by another text, or excludes their rows. Case and accents do not matter. Null if no cell ' +
+        'is replaced.',
     }),
     filled_cells: Count,
     blank_cells: Count,

@@ -23,7 +23,7 @@ import { editions } from '../../../db/schema/editions.ts'
 import { select } from '../../../db/select.ts'
 import { editionVisibility, isVisibleTo } from '../../../db/visibility.ts'
 import { parameterError, invalid } from '../../../domain/errors.ts'
-import { consentsInEdition } from '../../consents/index.ts'
+import { listConsentsInEdition } from '../../consents/index.ts'
 
 export interface ColumnView {
   id: string
@@ -93,5 +93,5 @@ export async function loadConsentTargets(ctx: Ctx, editionId: string | undefined
       .where(and(eq(editions.id, editionId), isVisibleTo(ctx.caller, editionVisibility))),
   )
   if (!edition) throw invalid(parameterError('edition_id', 'does_not_exist', 'Object does not exist.'))
-  return consentsInEdition(ctx.db, edition)
+  return listConsentsInEdition(ctx.db, edition)
 }

@@ -76,14 +76,23 @@ const ImportExternalOrders = z.object({
     description:
       'Sends `purchase.action` for every purchase that becomes active or cancelled, and the events of consents.',
   }),
-  send_receipts: z.boolean().default(false).openapi({
-    description:
-      'Sends the receipt of the edition to the customer of every new order that is confirmed or completed. Needs an e-mail address of the customer. 400 `no_receipt_message` if neither the edition nor the platform has a receipt.',
-  }),
-  skipped: z.boolean().default(false).openapi({
-    description:
-      'True: `false` in the `consents` of an order means that the question was shown and skipped. False: it means nothing.',
-  }),
+  send_receipts: z
+    .boolean()
+    .default(false)
+    .openapi({
+      description:
+        'Sends the receipt of the edition to the customer of every new order that is confirmed or completed. Needs ' +
+        'an e-mail address of the customer. 400 `no_receipt_message` if neither the edition nor the platform has a ' +
+        'receipt.',
+    }),
+  skipped: z
+    .boolean()
+    .default(false)
+    .openapi({
+      description:
+        'True: `false` in the `consents` of an order means that the question was shown and skipped. False: it means ' +
+        'nothing.',
+    }),
   orders: z
     .array(z.unknown())
     .min(1)

@@ -88,7 +88,8 @@ const OptionalFullName = z
     type: 'string',
     maxLength: 2 * maxPersonNameLength + 1,
     description:
-      'Replaces a missing `first_name` or `last_name`. The last name is the part before a comma, or else the last word with the lower-case words directly before it.',
+      'Replaces a missing `first_name` or `last_name`. The last name is the part before a comma, or else the last ' +
+      'word with the lower-case words directly before it.',
     example: 'Ægir Holm',
   })
 
@@ -96,7 +97,8 @@ const names = { first_name: OptionalName, last_name: OptionalName, full_name: Op
 
 const Holder = z.object({ email: OptionalEmail.nullish(), ...names }).openapi({
   description:
-    'The holder of the units, if it is not the customer. Found or created by the e-mail address; without one, the customer holds the units. An update without `user` does not change the holders.',
+    'The holder of the units, if it is not the customer. Found or created by the e-mail address; without one, the ' +
+    'customer holds the units. An update without `user` does not change the holders.',
 })
 
 const Customer = z
@@ -121,7 +123,8 @@ const itemShape = z.object({
   unit_price: Amount.optional().openapi({ description: 'Price of one unit. Give this or `line_total`.' }),
   line_total: Amount.optional().openapi({
     description:
-      'Price of all units together, without deposits and fees. It is split to the cent, and the first units cost a cent more if it cannot be divided.',
+      'Price of all units together, without deposits and fees. It is split to the cent, and the first units cost a ' +
+      'cent more if it cannot be divided.',
     example: 450,
   }),
   deposit: Amount.optional(),
@@ -175,7 +178,8 @@ export const ExternalOrderSchema = z
     locale: Locale.nullish().openapi({ description: 'Language of the customer, if `customer` has none.' }),
     amount: Amount.optional().openapi({
       description:
-        'Total in the other system. If items and fees add up to another total, that one counts and `warnings` shows both.',
+        'Total in the other system. If items and fees add up to another total, that one counts and `warnings` ' +
+        'shows both.',
     }),
     refunded_amount: Amount.optional().openapi({
       description: 'Total refunded so far, by whatever way. It never decreases. Omit it if you do not know it.',

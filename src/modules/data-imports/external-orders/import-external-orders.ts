@@ -12,7 +12,7 @@ import type { ImportOptions } from '../../../domain/data-imports/data-imports.ts
 import { type importStatuses, maxExternalIdLength } from '../../../domain/orders/external-orders.ts'
 import { buildSearchText } from '../../../domain/text/fold.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
-import { importDefinitions, type ImportDefinitions } from '../../consents/index.ts'
+import { loadImportDefinitions, type ImportDefinitions } from '../../consents/index.ts'
 import { runOrderImport, type ImportRun, type NumberedOrder, type OrderOutcome } from '../../order-import/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryFields } from '../../organizations/index.ts'
 import { receiptMessageOf, enqueueEmails } from '../../transactional-emails/index.ts'
@@ -170,12 +170,12 @@ function buildReport(
  * Imports orders of another system, each completely or not at all. After an interruption, the same call skips the
  * orders that exist and continues.
  */
-export async function importExternalOrders(ctx: Ctx, input: ImportExternalOrdersInput): Promise<ImportReport> {
+export async function importOrdersFromRequest(ctx: Ctx, input: ImportExternalOrdersInput): Promise<ImportReport> {
   const edition = await findRunEdition(ctx, input)
   const receipt = await findReceiptMessage(ctx, edition, input)
   const parsed = input.orders.map((raw, index) => readOrder(raw, index, edition))
   const keys = parsed.flatMap((entry) => ('order' in entry ? Object.keys(entry.order.consents) : []))
-  const definitions = await importDefinitions(ctx.db, edition, [...new Set(keys)])
+  const definitions = await loadImportDefinitions(ctx.db, edition, [...new Set(keys)])
   const entries = parsed.map((entry) => checkConsents(definitions, entry))
   const importId = input.dry_run ? null : ctx.newId('data_import')
   const { source, on_duplicate, dry_run, skipped, emit_webhooks } = input

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import type { FileFormat, Segment } from '../../../domain/data-imports/files/format.ts'
+import type { FileFormat, CopySegment } from '../../../domain/data-imports/files/format.ts'
 import type { FileSource } from '../../../domain/data-imports/files/source.ts'
 import type { ImportRow } from '../background/steps.ts'
 
-type CopiedFormat = FileFormat & { segments: readonly Segment[] }
+type CopiedFormat = FileFormat & { segments: readonly CopySegment[] }
 
 export const getFormat = ({ format }: Pick<ImportRow, 'format'>): CopiedFormat => {
   if (format === null) throw new Error('The file of this import was not read.')
@@ -41,7 +41,7 @@ export async function openOriginal(job: Pick<JobCtx, 'db' | 'files'>, row: Pick<
 
 async function* streamSegments(
   job: Pick<JobCtx, 'files'>,
-  segments: readonly Segment[],
+  segments: readonly CopySegment[],
   range: { offset: number; length: number },
 ) {
   let start = 0
@@ -66,7 +66,7 @@ export async function storeSegment(
   job: Pick<JobCtx, 'files' | 'newId'>,
   importId: string,
   parts: readonly Uint8Array<ArrayBuffer>[],
-): Promise<Segment> {
+): Promise<CopySegment> {
   const key = `${buildCanonicalPrefix(importId)}${job.newId('file')}`
   const blob = new Blob([...parts])
   const { size } = blob

@@ -13,7 +13,7 @@ import {
   type TargetMapping,
   type Transform,
 } from '../../../domain/data-imports/mapping/index.ts'
-import { consentsInEdition } from '../../consents/index.ts'
+import { listConsentsInEdition } from '../../consents/index.ts'
 import type { ImportRow, ImportChanges } from '../background/steps.ts'
 import type { Ctx } from '../../../context.ts'
 import type { LoadedImport } from '../queries.ts'
@@ -71,7 +71,7 @@ export async function loadMapping(
       .where(eq(importConstants.import_id, id))
       .orderBy(asc(importConstants.target_field)),
   ])
-  const consents = await consentsInEdition(db, { id: place.edition_id, organization_id: place.organization_id })
+  const consents = await listConsentsInEdition(db, { id: place.edition_id, organization_id: place.organization_id })
   return { columns, constants, consents, options, place }
 }
 

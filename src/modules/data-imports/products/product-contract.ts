@@ -8,7 +8,8 @@ import { ImportParams, importRoles, tag } from '../import-contract.ts'
 const productActions = ['map', 'create', 'ignore'] as const
 const Action = z.enum(productActions).openapi({
   description:
-    '`map`: the rows sell a product of the edition. `create`: create a product with this name. `ignore`: exclude the rows.',
+    '`map`: the rows sell a product of the edition. `create`: create a product with this name. `ignore`: exclude ' +
+    'the rows.',
 })
 
 export const ProductMapping = z

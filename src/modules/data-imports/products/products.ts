@@ -5,7 +5,7 @@ import { buildOrderBy, paginate } from '../../../db/paginate.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
 import type { LoadedImport } from '../queries.ts'
 import type { ProductQuery, ProductMapping } from './product-contract.ts'
-import { type ImportProductRow, productFields } from './suggest-products.ts'
+import { type ImportProductRow, importProductFields } from './suggest-products.ts'
 import type { z } from '@hono/zod-openapi'
 
 /** The search uses the product key, which contains the folded names. */
@@ -29,7 +29,7 @@ export const listProducts = (
       rows_count: sql`import_products.rows_count`,
       product: sql`import_products.product`,
     }),
-    columns: productFields,
+    columns: importProductFields,
     joins: sql`join import_products on import_products.import_id = ${id} and import_products.position = page.id`,
   })
 }

@@ -9,7 +9,7 @@ import { suggestProduct } from '../../../domain/data-imports/mapping/index.ts'
 import { endPhase, type ImportRow } from '../background/steps.ts'
 
 export type ImportProductRow = typeof importProducts.$inferSelect
-export const productFields = getTableColumns(importProducts)
+export const importProductFields = getTableColumns(importProducts)
 
 interface NamedProduct {
   id: string
@@ -44,7 +44,7 @@ export async function productsStep(job: JobCtx, row: ImportRow): Promise<null> {
   const { create_missing_products } = readOptions(row.options)
   const catalogue = await loadCatalogue(job, row.edition_id)
   const products = await job.db.all(
-    select(productFields).from(importProducts).where(eq(importProducts.import_id, row.id)),
+    select(importProductFields).from(importProducts).where(eq(importProducts.import_id, row.id)),
   )
   const suggested = products.map((one): Suggested => {
     const { action, product_id, variant_id, confidence } = suggestProduct(one, catalogue.products)

@@ -9,7 +9,7 @@ import { type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
 import { checkAction, commitAnswer } from '../begin.ts'
 import type { LoadedImport } from '../queries.ts'
 import type { ProductChange, UpdateProductMappingsInput } from './product-contract.ts'
-import { type ImportProductRow, productFields } from './suggest-products.ts'
+import { type ImportProductRow, importProductFields } from './suggest-products.ts'
 
 export interface ChangedProducts {
   rows: readonly ImportProductRow[]
@@ -99,7 +99,7 @@ export async function updateProducts(
 ): Promise<ChangedProducts> {
   checkAction(ctx, row, 'update_product_mappings', 'mapped')
   const all = await ctx.db.all(
-    select(productFields)
+    select(importProductFields)
       .from(importProducts)
       .where(eq(importProducts.import_id, row.id))
       .orderBy(asc(importProducts.position)),

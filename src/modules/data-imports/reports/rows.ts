@@ -12,7 +12,7 @@ import type { StoredWarning } from '../../../domain/data-imports/mapping/index.t
 import type { Page, PageRequest } from '../../../domain/page.ts'
 import { type LoadedImport, buildDeletedError } from '../queries.ts'
 import { selectRowOutcome } from '../background/staged.ts'
-import type { Problem } from '../run/problems.ts'
+import type { ImportProblem } from '../run/problems.ts'
 import type { RowFilters, RowOrdering, RowProblem } from '../run/run-contract.ts'
 
 export type Headers = ReadonlyMap<number, string>
@@ -39,7 +39,7 @@ export async function loadHeaders(db: Database, importId: string): Promise<Heade
   return new Map(columns.map(({ source_index, source_column }) => [source_index, source_column]))
 }
 
-export const nameProblems = (problems: readonly Problem[], headers: Headers): z.input<typeof RowProblem>[] =>
+export const nameProblems = (problems: readonly ImportProblem[], headers: Headers): z.input<typeof RowProblem>[] =>
   problems.map(({ row, column, target_field, code, message, value }) => ({
     row,
     column: column === null ? null : (headers.get(column) ?? null),
@@ -50,7 +50,7 @@ export const nameProblems = (problems: readonly Problem[], headers: Headers): z.
   }))
 
 /** Problems from staging have no line. */
-export const toProblems = (stored: readonly StoredWarning[], line: number): Problem[] =>
+export const toProblems = (stored: readonly StoredWarning[], line: number): ImportProblem[] =>
   stored.map(({ row = line, column = null, target_field = null, code, message, value = null }) => ({
     row,
     column,

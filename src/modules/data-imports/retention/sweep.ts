@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { decodeAs } from '../../../db/select.ts'
-import { endedStatuses, retentionDays } from '../../../domain/data-imports/data-imports.ts'
+import { endedStatuses, importRetentionDays } from '../../../domain/data-imports/data-imports.ts'
 import { dayMs } from '../../../domain/time/instants.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
 import { forgetCopy, forgetOriginal } from './files.ts'
@@ -21,7 +21,7 @@ const findDue = ({ db, now }: JobCtx) =>
     decodeAs(
       importFields,
       sql<ImportRow>`select * from data_imports indexed by data_imports_ended
-        where ${ended} and modified_at <= ${now() - retentionDays * dayMs} and phase is null
+        where ${ended} and modified_at <= ${now() - importRetentionDays * dayMs} and phase is null
           and coalesce(undo_until, 0) <= ${now()}
         order by modified_at limit ${importsASweep}`,
     ),

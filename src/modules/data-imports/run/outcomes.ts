@@ -6,24 +6,25 @@ import type { RecordedOrder } from '../../order-import/index.ts'
 import type { ImportChanges, ImportRow } from '../background/steps.ts'
 import { selectRowNumbers } from '../background/staged.ts'
 import type { PlannedOrder } from './plan-orders.ts'
-import { maxProblems, type Problem, buildProblem } from './problems.ts'
+import { maxProblems, type ImportProblem, buildImportProblem } from './problems.ts'
 import { maxRowsPerOrder } from './read-orders.ts'
 
 /** Every row of a refused order gets a reason. */
 function assignProblems({ read, outcome, problems, warnings }: PlannedOrder) {
-  const ofLine = (all: readonly Problem[], line: number) => all.filter(({ row }) => row === line).slice(0, maxProblems)
+  const ofLine = (all: readonly ImportProblem[], line: number) =>
+    all.filter(({ row }) => row === line).slice(0, maxProblems)
   const [first] = problems
   return read.kept.map((number, index) => {
     const line = read.lines[index] ?? 0
     const lineProblems = ofLine(problems, line)
     const reason = first && `Line ${first.row} of the same order: ${first.message}`
     const errors =
-      lineProblems.length > 0 || !reason ? lineProblems : [buildProblem(line, null, 'order_refused', reason)]
+      lineProblems.length > 0 || !reason ? lineProblems : [buildImportProblem(line, null, 'order_refused', reason)]
     return { number, outcome, errors, warnings: ofLine(warnings, line) }
   })
 }
 
-const toJsonOrNull = (problems: readonly Problem[]): string | null =>
+const toJsonOrNull = (problems: readonly ImportProblem[]): string | null =>
   problems.length === 0 ? null : JSON.stringify(problems)
 
 /**

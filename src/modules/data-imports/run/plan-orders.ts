@@ -5,7 +5,7 @@ import {
   type OrderOutcome,
   listInsertedRows,
 } from '../../order-import/index.ts'
-import { type Problem, buildProblem, toProblem } from './problems.ts'
+import { type ImportProblem, buildImportProblem, toProblem } from './problems.ts'
 import type { ReadOrder } from './read-orders.ts'
 
 export interface PlannedOrder {
@@ -13,8 +13,8 @@ export interface PlannedOrder {
   /** `ignored`: all rows of the order are ignored. */
   outcome: 'created' | 'updated' | 'skipped' | 'error' | 'ignored'
   order_id: string | null
-  problems: readonly Problem[]
-  warnings: readonly Problem[]
+  problems: readonly ImportProblem[]
+  warnings: readonly ImportProblem[]
 }
 
 export interface Planned {
@@ -48,8 +48,8 @@ function findOrdersOfNewPeople({ outcomes, decision }: Planned): Set<number> {
   return new Set(outcomes.flatMap(({ index, order_id }) => (order_id !== null && orders.has(order_id) ? [index] : [])))
 }
 
-const buildUnknownCustomer = (read: ReadOrder): Problem =>
-  buildProblem(
+const buildUnknownCustomer = (read: ReadOrder): ImportProblem =>
+  buildImportProblem(
     read.lines[0] ?? 0,
     'customer.email',
     'does_not_exist',

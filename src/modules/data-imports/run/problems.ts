@@ -1,7 +1,7 @@
 import type { FieldError } from '../../../domain/errors.ts'
 import type { DecidedOrder } from '../../../domain/data-imports/mapping/index.ts'
 
-export interface Problem {
+export interface ImportProblem {
   /** Lines count as in a text editor. */
   row: number
   /** Null for a problem without a column. */
@@ -14,7 +14,12 @@ export interface Problem {
 
 export const maxProblems = 20
 
-export const buildProblem = (row: number, target_field: string | null, code: string, message: string): Problem => ({
+export const buildImportProblem = (
+  row: number,
+  target_field: string | null,
+  code: string,
+  message: string,
+): ImportProblem => ({
   row,
   column: null,
   target_field,
@@ -41,10 +46,10 @@ function findTarget([first = '', ...rest]: readonly string[]): string | null {
   return ownGroups.has(first) ? [first, ...rest].join('.') : ['order', first, ...rest].join('.')
 }
 
-export function toProblem(order: Pick<DecidedOrder, 'lines' | 'items'>, error: FieldError): Problem {
+export function toProblem(order: Pick<DecidedOrder, 'lines' | 'items'>, error: FieldError): ImportProblem {
   const steps = parsePointer(error.pointer ?? '#')
   const item = steps[0] === 'items' ? order.items[Number(steps[1])] : undefined
   const line = item?.line ?? order.lines[0] ?? 0
   const isEmpty = steps[0] === 'items' && order.items.length === 0
-  return buildProblem(line, findTarget(steps), error.code, isEmpty ? nothingSold : error.detail)
+  return buildImportProblem(line, findTarget(steps), error.code, isEmpty ? nothingSold : error.detail)
 }

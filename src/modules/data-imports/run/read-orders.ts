@@ -6,7 +6,7 @@ import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { parseStagedRow, type ReadRow } from '../background/staged.ts'
 import { findFirstRows } from './duplicate-ids.ts'
 import { lookUpProducts, resolveProduct } from './mapped-products.ts'
-import { type Problem, buildProblem, toProblem } from './problems.ts'
+import { type ImportProblem, buildImportProblem, toProblem } from './problems.ts'
 import type { RunSetting } from './setting.ts'
 import { checkExternalOrder } from '../external-orders/external-order-contract.ts'
 
@@ -28,15 +28,15 @@ export interface ReadOrder {
   decided: DecidedOrder | null
   /** Null for an order with a problem, which is not imported. */
   order: ExternalOrder | null
-  problems: readonly Problem[]
-  warnings: readonly Problem[]
+  problems: readonly ImportProblem[]
+  warnings: readonly ImportProblem[]
 }
 
 interface SoldRows {
   rows: PlacedRow[]
   kept: number[]
   ignored: number[]
-  problems: Problem[]
+  problems: ImportProblem[]
 }
 
 interface ParsedRow {
@@ -54,30 +54,37 @@ function resolveRows(setting: RunSetting, parsed: readonly ParsedRow[]): SoldRow
     }
     sold.kept.push(one.row_number)
     sold.rows.push('row' in as ? as.row : row)
-    if ('code' in as) sold.problems.push(buildProblem(row.line, 'item.product', as.code, as.message))
+    if ('code' in as) sold.problems.push(buildImportProblem(row.line, 'item.product', as.code, as.message))
   }
   return sold
 }
 
-function checkConsents({ definitions }: RunSetting, { consents, lines }: DecidedOrder): Problem[] {
+function checkConsents({ definitions }: RunSetting, { consents, lines }: DecidedOrder): ImportProblem[] {
   return Object.keys(consents).flatMap((key) => {
     const definition = definitions.get(key)
     const at = [lines[0] ?? 0, `consent.${key}`] as const
-    if (!definition) return [buildProblem(...at, 'does_not_exist', 'This edition has no consent with this key.')]
-    return definition.is_active ? [] : [buildProblem(...at, 'consent_inactive', 'This consent is not active.')]
+    if (!definition) return [buildImportProblem(...at, 'does_not_exist', 'This edition has no consent with this key.')]
+    return definition.is_active ? [] : [buildImportProblem(...at, 'consent_inactive', 'This consent is not active.')]
   })
 }
 
-function normalizeOrderPhone({ edition }: RunSetting, order: ExternalOrder, line: number): ExternalOrder | Problem {
+function normalizeOrderPhone(
+  { edition }: RunSetting,
+  order: ExternalOrder,
+  line: number,
+): ExternalOrder | ImportProblem {
   const rawPhone = order.customer.phone_number
   if (rawPhone === null) return order
   const phone_number = normalizePhone(rawPhone, edition.default_country_code)
   if (phone_number === null)
-    return buildProblem(line, 'customer.phone_number', 'invalid_phone', 'This is not a phone number.')
+    return buildImportProblem(line, 'customer.phone_number', 'invalid_phone', 'This is not a phone number.')
   return { ...order, customer: { ...order.customer, phone_number } }
 }
 
-function checkOrder(setting: RunSetting, decided: DecidedOrder): { order: ExternalOrder | null; problems: Problem[] } {
+function checkOrder(
+  setting: RunSetting,
+  decided: DecidedOrder,
+): { order: ExternalOrder | null; problems: ImportProblem[] } {
   const problems = checkConsents(setting, decided)
   const parsed = checkExternalOrder(toWireOrder(decided))
   if ('errors' in parsed)
@@ -107,7 +114,7 @@ export const maxRowsPerOrder = 1000
 
 const buildTooLongOrder = (row: StagedOrder): ReadOrder => {
   const message = `${row.rows_count} rows of the file belong to this order. An order has at most ${maxRowsPerOrder} rows.`
-  const problems = [buildProblem(row.rows[0]?.file_line ?? row.number, null, 'max_length', message)]
+  const problems = [buildImportProblem(row.rows[0]?.file_line ?? row.number, null, 'max_length', message)]
   return { row, kept: [], ignored: [], lines: [], decided: null, order: null, problems, warnings: [] }
 }
 
@@ -121,7 +128,7 @@ async function refuseDuplicates(db: Database, setting: RunSetting, read: readonl
     const earlier = one.order && first.get(one.order.external_id)
     if (!earlier || earlier.group_key === one.row.group_key) return one
     const message = `The order in line ${earlier.file_line} has the same id.`
-    const problem = buildProblem(one.lines[0] ?? 0, 'order.external_id', 'duplicate_in_file', message)
+    const problem = buildImportProblem(one.lines[0] ?? 0, 'order.external_id', 'duplicate_in_file', message)
     return { ...one, order: null, problems: [problem] }
   })
 }

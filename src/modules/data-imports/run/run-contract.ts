@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { retentionDays, previewActions, rowOutcomes } from '../../../domain/data-imports/data-imports.ts'
+import { importRetentionDays, previewActions, rowOutcomes } from '../../../domain/data-imports/data-imports.ts'
 import { keptReasons } from '../../../domain/data-imports/import-undo.ts'
 import { currencies } from '../../../domain/money.ts'
 import { orderStatuses } from '../../../domain/orders/orders.ts'
@@ -165,7 +165,9 @@ export const listImportRows = operation({
   method: 'get',
   path: '/v1/data-imports/{id}/rows',
   summary: 'List the rows of an import',
-  description: `Lists the rows of the file with their outcome and its reason, and with that of an undo. Rows are deleted ${retentionDays} days after the import ends.`,
+  description:
+    'Lists the rows of the file with their outcome and its reason, and with that of an undo. Rows are deleted ' +
+    `${importRetentionDays} days after the import ends.`,
   roles: importRoles,
   params: ImportParams,
   query: rowsQuery,
@@ -180,7 +182,9 @@ export const downloadErrorReport = operation({
   path: '/v1/data-imports/{id}/error-report',
   summary: 'Download the rows with errors',
   description:
-    'Downloads the rows with errors in the form, delimiter and encoding of the file, with the columns `_line` and `_errors` added. Correct the rows and import the report as it is. It is available until the file is deleted: 30 days after the import ends, or when a person in it is erased.',
+    'Downloads the rows with errors in the form, delimiter and encoding of the file, with the columns `_line` and ' +
+    '`_errors` added. Correct the rows and import the report as it is. It is available until the file is deleted: ' +
+    '30 days after the import ends, or when a person in it is erased.',
   roles: importRoles,
   params: ImportParams,
   file: {
@@ -196,7 +200,8 @@ const ImportEvent = z
     event: z.enum(['progress', 'end']),
     data: z.string().openapi({
       description:
-        'JSON with `status`, `phase` (null if no work is running), `progress` from 0 to 1, and the counters of the import.',
+        'JSON with `status`, `phase` (null if no work is running), `progress` from 0 to 1, and the counters of the ' +
+        'import.',
       // Clients of event streams read the form of the text from this.
       ...({ contentMediaType: 'application/json', contentSchema: { type: 'object' } } as object),
     }),
@@ -211,7 +216,8 @@ export const streamImportEvents = operation({
   path: '/v1/data-imports/{id}/events',
   summary: 'Follow the progress of an import',
   description:
-    'Sends server-sent events: `progress` for each change, at most one per second, and `end` when no work is running. The stream closes after a minute. Connect again to continue with the current state.',
+    'Sends server-sent events: `progress` for each change, at most one per second, and `end` when no work is ' +
+    'running. The stream closes after a minute. Connect again to continue with the current state.',
   roles: importRoles,
   params: ImportParams,
   file: {

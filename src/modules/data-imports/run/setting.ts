@@ -6,7 +6,7 @@ import type { DuplicatePolicy } from '../../../domain/orders/external-orders.ts'
 import type { Grouping } from '../../../domain/data-imports/mapping/index.ts'
 import type { Currency } from '../../../domain/money.ts'
 import type { OrderStatus } from '../../../domain/orders/orders.ts'
-import { importDefinitions, type ImportDefinitions } from '../../consents/index.ts'
+import { loadImportDefinitions, type ImportDefinitions } from '../../consents/index.ts'
 import type { ImportRow } from '../background/steps.ts'
 import type { MappedProduct } from './mapped-products.ts'
 
@@ -82,7 +82,7 @@ export async function loadSetting(db: Database, row: ImportRow): Promise<RunSett
     row,
     edition,
     options,
-    definitions: await importDefinitions(db, edition, keys),
+    definitions: await loadImportDefinitions(db, edition, keys),
     id_prefix: (file?.checksum ?? row.id).slice(0, prefixLength),
     has_own_ids: options.group_by !== 'external_id' && hasIds,
     products: new Map(),

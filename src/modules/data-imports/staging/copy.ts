@@ -6,7 +6,7 @@ import { select } from '../../../db/select.ts'
 import { splitIntoParameters } from '../../../db/write.ts'
 import { ReadError } from '../../../domain/data-imports/files/faults.ts'
 import { type CanonicalChunk, readCanonicalChunks, type CopyPosition } from '../../../domain/data-imports/files/read.ts'
-import type { FileFormat, Segment } from '../../../domain/data-imports/files/format.ts'
+import type { FileFormat, CopySegment } from '../../../domain/data-imports/files/format.ts'
 import type { FileSource } from '../../../domain/data-imports/files/source.ts'
 import { ColumnCounter, type ColumnStatistics, mergeStatistics } from '../../../domain/data-imports/mapping/index.ts'
 import type { CopyStagePosition } from '../../../domain/data-imports/import-position.ts'
@@ -26,7 +26,7 @@ interface Counted {
   file: FileSource
   /** Null for a column of which nothing was counted. */
   statistics: (ColumnStatistics | null)[]
-  segments: readonly Segment[]
+  segments: readonly CopySegment[]
 }
 
 /** Counts the cells as they come and keeps only the bytes. */
@@ -88,7 +88,7 @@ async function commitCopy(
 ): Promise<ImportRow | null> {
   const isEmpty = part.size === 0
   if (isLast && isEmpty && counted.segments.length === 0) throw buildEmptyFileError()
-  const segment: Segment | null = isEmpty ? null : await storeSegment(job, row.id, part.bytes)
+  const segment: CopySegment | null = isEmpty ? null : await storeSegment(job, row.id, part.bytes)
   const segments = segment ? [...counted.segments, segment] : counted.segments
   const format = getFormat(row)
   const statistics = part.statistics.map((one, index) => {

@@ -43,7 +43,9 @@ async function clearStep(job: JobCtx, row: ImportRow, count: number): Promise<Im
 const tooManyProducts = {
   ...emptyStaging,
   error_code: 'too_many_products',
-  error_message: `The orders of the file have more than ${maxProducts} different products. Check which column is mapped to item.product.`,
+  error_message:
+    `The orders of the file have more than ${maxProducts} different products. Check which column is mapped to ` +
+    'item.product.',
 }
 
 export const stageStep: PhaseStep = async (job, row) => {

@@ -5,7 +5,7 @@ import type { orders, purchases, transactions } from '../../../db/schema/sales/o
 import { inList } from '../../../db/visibility.ts'
 import { maxUnitsPerOrder } from '../../../domain/orders/external-orders.ts'
 import { findKeptReason, type KeptReason } from '../../../domain/data-imports/import-undo.ts'
-import { answeredLater } from '../../consents/index.ts'
+import { isAnsweredLater } from '../../consents/index.ts'
 import { type OrderBefore, readBefore } from '../../order-import/index.ts'
 import type { ImportRow } from '../background/steps.ts'
 
@@ -53,7 +53,7 @@ const findRows = (importId: string, below: number | null, limit: number) =>
       exists (select 1 from purchase_uses where purchase_id in ${purchaseIds} and ${isSince('created_at')}) as has_use,
       exists (select 1 from wallet_passes where purchase_id in ${purchaseIds} and ${isSince('created_at')}) as has_pass,
       exists (select 1 from transactional_emails where order_id = o.id and ${isSince('created_at')}) as has_email,
-      ${answeredLater(sql`o.id`, sql`o.user_id`, importId)} as has_later_answer,
+      ${isAnsweredLater(sql`o.id`, sql`o.user_id`, importId)} as has_later_answer,
       exists (select 1 from erasures where user_id in ${usersOf}) as has_erased_customer
     from its left join orders o on o.id = its.order_id
     left join users former on former.id = coalesce(its.undo_data ->> '$.updated.order.user_id', o.user_id)

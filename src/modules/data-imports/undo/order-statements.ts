@@ -8,7 +8,7 @@ import { inList } from '../../../db/visibility.ts'
 import { isEmpty, update, updateVersion } from '../../../db/write.ts'
 import { decideStatusAfterUndo } from '../../../domain/data-imports/import-undo.ts'
 import type { UpdatedBefore } from '../../order-import/index.ts'
-import { passChanged } from '../../wallet/index.ts'
+import { markPassesChanged } from '../../wallet/index.ts'
 import type { UndonePurchase, WrittenOrder } from './load-orders.ts'
 
 type Updated = WrittenOrder & { updated: UpdatedBefore }
@@ -76,7 +76,7 @@ function buildPurchaseRestorations(one: Updated, now: number): Statement[] {
               user_id = given.value ->> 3, modified_at = ${now}, version = version + 1
             from json_each(${JSON.stringify(values)}) as given where purchases.id = given.value ->> 0`,
           requireChanges(ids.length),
-          passChanged(ids, now),
+          markPassesChanged(ids, now),
         ]
       : []),
   ]

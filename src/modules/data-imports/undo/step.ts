@@ -8,7 +8,7 @@ import type {
   PeopleStagePosition,
 } from '../../../domain/data-imports/import-position.ts'
 import type { KeptReason } from '../../../domain/data-imports/import-undo.ts'
-import { importedChains, type ImportedRecord, takeBackAnswers } from '../../consents/index.ts'
+import { loadImportedChains, type ImportedRecord, takeBackAnswers } from '../../consents/index.ts'
 import { announceAll } from '../../webhooks/index.ts'
 import {
   commitStep,
@@ -43,7 +43,7 @@ async function buildAnswerStatements(
   undone: readonly WrittenOrder[],
 ): Promise<Statement[]> {
   const userIds = [...new Set(undone.map(({ order }) => order.user_id))]
-  const chains = await importedChains(job.db, row.id, userIds)
+  const chains = await loadImportedChains(job.db, row.id, userIds)
   if (chains.length === 0) return []
   const mailed = await job.db.all(
     sql<{ user_id: string }>`select distinct user_id from campaign_receipts

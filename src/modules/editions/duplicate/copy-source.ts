@@ -11,7 +11,7 @@ type TableWith<Name extends string> = SQLiteTable & Record<Name, SQLiteColumn>
 
 const noParent = sql`null`
 
-const ofEdition = (
+const selectOfEdition = (
   table: TableWith<'id' | 'edition_id'>,
   parent: SQLiteColumn | SQL,
   editionId: string,
@@ -19,13 +19,13 @@ const ofEdition = (
   sql<SourceRow>`select ${table.id} as id, ${parent} as parent from ${table}
     where ${table.edition_id} = ${editionId} order by ${table.id}`
 
-const ofProducts = (table: TableWith<'id' | 'product_id'>, editionId: string): SQL<SourceRow> =>
+const selectOfProducts = (table: TableWith<'id' | 'product_id'>, editionId: string): SQL<SourceRow> =>
   sql<SourceRow>`select ${table.id} as id, ${table.product_id} as parent from ${products}
     join ${table} on ${table.product_id} = ${products.id}
     where ${products.edition_id} = ${editionId} order by ${table.id}`
 
-/** The messages that the edition sends by itself, of any tenant. */
-const messagesOf = (edition: EditionRow, mode: EmailTemplateMode): SQL<SourceRow> =>
+/** The messages that the edition sends automatically. They may belong to any tenant. */
+const selectMessages = (edition: EditionRow, mode: EmailTemplateMode): SQL<SourceRow> =>
   sql<SourceRow>`select ${emailMessages.id} as id, null as parent from ${emailMessages}
     where ${mode} = 'copy' and ${emailMessages.id} in (
       select ${triggers.email_message_id} from ${triggers}
@@ -33,18 +33,18 @@ const messagesOf = (edition: EditionRow, mode: EmailTemplateMode): SQL<SourceRow
       union select ${edition.transaction_receipt_email_id} union select ${edition.refund_confirmation_email_id}
     ) order by ${emailMessages.id}`
 
-/** Reads the rows that the edition owns, with one statement for each table. */
-export const copySource = (
+/** The statements that read the rows of the edition, one for each table. */
+export const selectCopySource = (
   edition: EditionRow,
   mode: EmailTemplateMode,
 ): { [Table in keyof CopySource]: SQL<SourceRow> } => ({
-  categories: ofEdition(categories, noParent, edition.id),
-  products: ofEdition(products, products.category_id, edition.id),
-  variants: ofProducts(variants, edition.id),
-  options: ofProducts(options, edition.id),
-  locations: ofEdition(locations, noParent, edition.id),
-  email_messages: messagesOf(edition, mode),
-  triggers: ofEdition(triggers, triggers.email_message_id, edition.id),
-  consents: ofEdition(consents, noParent, edition.id),
-  pass_designs: ofEdition(passDesigns, passDesigns.product_id, edition.id),
+  categories: selectOfEdition(categories, noParent, edition.id),
+  products: selectOfEdition(products, products.category_id, edition.id),
+  variants: selectOfProducts(variants, edition.id),
+  options: selectOfProducts(options, edition.id),
+  locations: selectOfEdition(locations, noParent, edition.id),
+  email_messages: selectMessages(edition, mode),
+  triggers: selectOfEdition(triggers, triggers.email_message_id, edition.id),
+  consents: selectOfEdition(consents, noParent, edition.id),
+  pass_designs: selectOfEdition(passDesigns, passDesigns.product_id, edition.id),
 })

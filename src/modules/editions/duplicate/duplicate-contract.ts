@@ -7,14 +7,15 @@ import { EditionDetail } from '../contract-resources.ts'
 const DuplicateEdition = z.object({
   name: Name,
   slug: Slug.optional().openapi({
-    description: 'Made from the full name when absent.',
+    description: 'By default it is made from the full name.',
     example: 'nordlys-festival-2027',
   }),
   event_id: Id('evt').nullable().optional().openapi({
-    description: 'An event of the same organisation; the event of the source when null or absent.',
+    description: 'An event of the same organisation. By default, and with null, it is the event of the source.',
   }),
   email_template_mode: z.enum(emailTemplateModes).default('copy').openapi({
-    description: 'Whether the copy gets its own copies of the e-mails that the source sends, or sends the same.',
+    description:
+      '`copy`: the new edition gets copies of the e-mails that the source sends. `share`: it sends the same e-mails.',
   }),
 })
 
@@ -25,9 +26,9 @@ export const duplicateEdition = operation({
   method: 'post',
   path: '/v1/editions/{id}/duplicate',
   summary: 'Duplicate an edition',
-  description: `Makes a draft with the settings of the source and copies of its categories, products, variants, options, pickup
-points, triggers, consents and pass designs. Carts, orders, transactions, customers, campaigns, segments and webhooks are not
-copied. Dates are: move them before publishing. An archived source is read like any other; the copy is open.`,
+  description: `Creates a draft with the settings of the source and copies of its categories, products, variants, options, pickup
+points, triggers, consents and pass designs. It does not copy carts, orders, transactions, customers, campaigns, segments and
+webhooks. Dates are copied, so change them before you publish. The source can be archived. The copy is not.`,
   roles: ['OA', 'OM'],
   status: 201,
   params: IdParams('edt'),

@@ -17,47 +17,48 @@ import { doesNotExist, fieldError, invalid, LostRace } from '../../../domain/err
 import { buildSearchText } from '../../../domain/text/fold.ts'
 import { pickFreeSlug, slugify } from '../../../domain/text/text.ts'
 import type { DuplicateEditionInput } from './duplicate-contract.ts'
-import { copySource } from './copy-source.ts'
+import { selectCopySource } from './copy-source.ts'
 import type { EditionDetailRow } from '../queries.ts'
-import { slugIs, slugOnce, slugsFrom } from '../create.ts'
+import { selectSlug, uniqueSlug, selectSlugsFrom } from '../create.ts'
 
-const taken = () => fieldError(['slug'], 'unique', 'Another edition of the organisation has this slug.')
+const createSlugError = () =>
+  fieldError(['slug'], 'unique', 'Another edition of the organisation already has this slug.')
 
-/** The source's rows by table, the name of the copy's event, and the slug that the copy will have. */
+/** Loads the rows to copy, and decides the event and the slug of the copy. */
 async function load(ctx: Ctx, source: EditionDetailRow, input: DuplicateEditionInput) {
   const event_id = input.event_id ?? source.event_id
-  const statements = copySource(source, input.email_template_mode)
+  const statements = selectCopySource(source, input.email_template_mode)
   const event = select({ name: events.name })
     .from(events)
     .where(and(eq(events.id, event_id), eq(events.organization_id, source.organization_id)))
-  const { event: [eventRow] = [], ...found } = await ctx.db.batchNamed({ event, ...statements })
-  const rows: CopySource = { ...emptyCopySource, ...found }
+  const { event: [eventRow] = [], ...sourceRows } = await ctx.db.batchNamed({ event, ...statements })
+  const rows: CopySource = { ...emptyCopySource, ...sourceRows }
   if (!eventRow) throw doesNotExist('event_id')
   const full_name = formatEditionName(eventRow.name, input.name)
-  return { rows, event_id, event_name: eventRow.name, full_name, slug: await slugOf(ctx, source, input, full_name) }
+  return { rows, event_id, event_name: eventRow.name, full_name, slug: await chooseSlug(ctx, source, input, full_name) }
 }
 
-async function slugOf(
+async function chooseSlug(
   ctx: Ctx,
   { organization_id }: EditionDetailRow,
   input: DuplicateEditionInput,
   fullName: string,
 ): Promise<string> {
   const base = input.slug ?? slugify(fullName, 'edition')
-  const known = input.slug === undefined ? slugsFrom(organization_id, base) : slugIs(organization_id, base)
-  const others = new Set((await ctx.db.all(known)).map(({ slug }) => slug))
-  if (input.slug !== undefined && others.size) throw invalid(taken())
-  return input.slug ?? pickFreeSlug(base, others)
+  const query = input.slug === undefined ? selectSlugsFrom(organization_id, base) : selectSlug(organization_id, base)
+  const takenSlugs = new Set((await ctx.db.all(query)).map(({ slug }) => slug))
+  if (input.slug !== undefined && takenSlugs.size) throw invalid(createSlugError())
+  return input.slug ?? pickFreeSlug(base, takenSlugs)
 }
 
-/** Aborts the batch when the source, or a message that it uses, has changed since the plan was made. */
-function sourceUnchanged(source: EditionDetailRow, plan: CopyPlan): Statement {
+/** Aborts the batch if the source has changed, or a message that it uses was deleted. */
+function requireUnchangedSource(source: EditionDetailRow, plan: CopyPlan): Statement {
   const messages = plan.rows.email_messages.map(({ from }) => from)
   return abortUnless(sql`exists (select 1 from editions where id = ${source.id} and version = ${source.version})
     and (select count(*) from email_messages where ${inList(sql`id`, messages)}) = ${messages.length}`)
 }
 
-function contents(edition: EditionDetailRow, { rows }: CopyPlan): Statement[] {
+function copyContents(edition: EditionDetailRow, { rows }: CopyPlan): Statement[] {
   const now = edition.created_at
   const copyColumns = {
     edition_id: sql`${edition.id}`,
@@ -82,7 +83,7 @@ function contents(edition: EditionDetailRow, { rows }: CopyPlan): Statement[] {
   ]
 }
 
-/** A draft with everything that the source owns, in one transaction: all of it is there, or nothing. */
+/** Copies an edition as a draft, in one transaction. */
 export async function duplicateEdition(
   ctx: Ctx,
   source: EditionDetailRow,
@@ -109,7 +110,13 @@ export async function duplicateEdition(
     created_at: now,
     modified_at: now,
   }
-  return commit(ctx, copy, [sourceUnchanged(source, plan), insert(editions, copy), ...contents(copy, plan)], {
-    [slugOnce]: () => (input.slug === undefined ? new LostRace('another edition took the slug') : invalid(taken())),
-  })
+  return commit(
+    ctx,
+    copy,
+    [requireUnchangedSource(source, plan), insert(editions, copy), ...copyContents(copy, plan)],
+    {
+      [uniqueSlug]: () =>
+        input.slug === undefined ? new LostRace('another edition took the slug') : invalid(createSlugError()),
+    },
+  )
 }

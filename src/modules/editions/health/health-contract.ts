@@ -4,7 +4,7 @@ import { checks, healthStatuses, severities } from '../../../domain/editions/hea
 import { Id } from '../../../http/fields.ts'
 import { operation } from '../../../http/operations/operation.ts'
 
-export const relatedShown = 20
+export const maxRelatedObjects = 20
 
 export const EditionHealthCheck = z
   .object({
@@ -12,28 +12,30 @@ export const EditionHealthCheck = z
     check_id: z.string().openapi({ example: 'schedule.dates_set' }),
     severity: z.enum(severities),
     passed: z.boolean(),
-    message: z.string().openapi({ description: 'The rule that holds, or the fault.' }),
-    suggestion: z.string().openapi({ description: 'Empty for a check that passed.' }),
+    message: z
+      .string()
+      .openapi({ description: 'What the check found: the rule if it passed, or the problem if it failed.' }),
+    suggestion: z.string().openapi({ description: 'How to fix the problem. Empty when the check passed.' }),
     related_objects: z
       .array(z.object({ id: z.string(), name: z.string() }))
-      .max(relatedShown)
+      .max(maxRelatedObjects)
       .openapi({
-        description: 'What is at fault: only what the caller may see.',
+        description: 'The objects that cause the problem, as far as you may see them.',
       }),
   })
   .openapi('EditionHealthCheck')
 
-const Failed = z.int().min(0).max(checks.length)
+const FailedCount = z.int().min(0).max(checks.length)
 
 export const EditionHealthcheckResponse = z
   .object({
     edition_id: Id('edt'),
     edition_name: z.string(),
-    status: z.enum(healthStatuses).openapi({ description: 'Failed checks of severity `info` leave it healthy.' }),
-    can_publish: z.boolean().openapi({ description: 'No critical check failed.' }),
+    status: z.enum(healthStatuses).openapi({ description: 'Failed checks of severity `info` do not count.' }),
+    can_publish: z.boolean().openapi({ description: 'True when no critical check failed.' }),
     summary: z
-      .object({ critical: Failed, warning: Failed, info: Failed })
-      .openapi({ description: 'Failed checks by severity.' }),
+      .object({ critical: FailedCount, warning: FailedCount, info: FailedCount })
+      .openapi({ description: 'The number of failed checks of each severity.' }),
     checks: z.array(EditionHealthCheck).max(checks.length),
   })
   .openapi('EditionHealthcheckResponse')
@@ -44,7 +46,7 @@ export const getEditionHealthcheck = operation({
   method: 'get',
   path: '/v1/editions/{edition_id}/healthcheck',
   summary: 'Check the health of an edition',
-  description: `All ${checks.length} checks, whether they passed or not, as the edition is now. Failed critical ones keep it from being published.`,
+  description: `Runs all ${checks.length} checks and returns their results. You cannot publish an edition with a failed critical check.`,
   roles: roleCodes,
   params: z.object({
     edition_id: z.string().openapi({

@@ -15,13 +15,11 @@ import { dayMs } from '../../../domain/time/instants.ts'
 import { isVerifiedSender } from '../../sender-domains/index.ts'
 import type { EditionRow } from '../queries.ts'
 
-/** The rows that the health of an edition is checked by: few statements, each bounded by what the edition owns. */
-
 export interface MerchantAccountFactRow {
   type: string
   is_active: boolean
   supported_currencies: string[]
-  /** What sealed its key; null where it has none. */
+  /** The fingerprint of the secret that encrypted its API key. Null: it has none. */
   sealed_with: string | null
 }
 
@@ -30,13 +28,16 @@ interface FeeRuleFactRow {
   currency: string
 }
 
-/** The oldest and the newest orders are a sample: an edition may have a hundred thousand. */
-const ordersLookedAt = 50
+/** Only the oldest and the newest orders are checked, because an edition can have a hundred thousand. */
+const orderSampleSize = 50
 
-const ordersOf = (editionId: string, direction: 'asc' | 'desc') => sql`select currency from (select currency from orders
-  where edition_id = ${editionId} order by created_at ${sql.raw(direction)} limit ${ordersLookedAt})`
+const selectOrderSample = (
+  editionId: string,
+  direction: 'asc' | 'desc',
+) => sql`select currency from (select currency from orders
+  where edition_id = ${editionId} order by created_at ${sql.raw(direction)} limit ${orderSampleSize})`
 
-/** A batch takes a step every few seconds, and the sweep of each minute calls it again. */
+/** A batch makes a step every few seconds, or at the next sweep a minute later. */
 const stalledBatchMs = 3_600_000
 
 function factFields({ id, organization_id, ...edition }: EditionRow, now: number) {
@@ -61,7 +62,7 @@ function factFields({ id, organization_id, ...edition }: EditionRow, now: number
       fromJson<FeeRuleFactRow | null>(sql`(select json_object('is_active', ${jsonFlag(sql`is_active`)}, 'currency', currency)
       from fee_rules where id = ${edition.fee_rule_id} and organization_id = ${organization_id})`),
     order_currencies: fromJson<string[]>(sql`(select json_group_array(distinct currency) from
-      (${ordersOf(id, 'asc')} union ${ordersOf(id, 'desc')}))`),
+      (${selectOrderSample(id, 'asc')} union ${selectOrderSample(id, 'desc')}))`),
     has_pickup_point: fromFlag(sql`exists (select 1 from locations where edition_id = ${id} and is_draft = 0)`),
     has_sms_campaign: fromFlag(sql`exists (select 1 from ${campaigns} where ${isSms})`),
     is_sender_verified: fromFlag(isVerifiedSender(sql`${organization_id}`, sql`${edition.email_sender_address}`)),
@@ -75,7 +76,7 @@ function factFields({ id, organization_id, ...edition }: EditionRow, now: number
   }
 }
 
-export const factsOf = (edition: EditionRow, now: number) => selectValues(factFields(edition, now))
+export const selectFacts = (edition: EditionRow, now: number) => selectValues(factFields(edition, now))
 
 const productFields = {
   id: products.id,
@@ -95,7 +96,7 @@ const productFields = {
       and (product_id is null or product_id = ${products.id})) else 0 end`),
 }
 
-export const productsOf = ({ id }: EditionRow) =>
+export const selectProducts = ({ id }: EditionRow) =>
   select(productFields).from(products).where(eq(products.edition_id, id)).orderBy(products.id)
 
 const messageFields = {
@@ -107,7 +108,7 @@ const messageFields = {
   has_blocks: fromFlag(sql`${emailMessages.blocks} <> '[]'`),
 }
 
-export const messagesOf = (edition: EditionRow) =>
+export const selectMessages = (edition: EditionRow) =>
   select(messageFields)
     .from(emailMessages)
     .where(
@@ -128,23 +129,23 @@ const consentFields = {
   text: consents.text,
 }
 
-export const consentsOf = ({ id, organization_id }: EditionRow) =>
+export const selectConsents = ({ id, organization_id }: EditionRow) =>
   select(consentFields)
     .from(consents)
     .where(isOfferedIn(sql`consents`, { organization_id, edition_id: id }))
     .orderBy(consents.id)
 
-/** No schedule lasts longer, even when a receiver requests a day between all attempts. */
+/** Even if a receiver requests a day between all attempts, they end within this time. */
 const longestScheduleMs = 11 * dayMs
 
-/** An event of the edition that was not delivered, with its last attempt in the last day. */
+/** True if a delivery of the edition's events was given up in the last day. */
 const hasExhausted = (editionId: string, now: number): SQL => sql`exists (select 1 from ${webhookDeliveries}
   where ${webhookDeliveries.endpoint_id} = ${webhookEndpoints.id} and ${eq(webhookDeliveries.status, 'exhausted')}
     and ${webhookDeliveries.created_at} >= ${now - longestScheduleMs}
     and ${webhookDeliveries.last_attempt_at} >= ${now - dayMs} and ${webhookDeliveries.edition_id} = ${editionId})`
 
-/** Endpoints that get events of this edition, and those of the organisation that get all events. */
-export const endpointsOf = ({ id, organization_id }: EditionRow, now: number) =>
+/** The endpoints that get events of this edition. */
+export const selectEndpoints = ({ id, organization_id }: EditionRow, now: number) =>
   select({
     id: webhookEndpoints.id,
     name: webhookEndpoints.name,
@@ -164,10 +165,10 @@ export const endpointsOf = ({ id, organization_id }: EditionRow, now: number) =>
 
 const unfinishedMs = 7 * dayMs
 
-/** The imports in these have an index. */
+/** An index covers imports in these statuses. */
 const mappingStatuses = ['mapping_columns', 'mapping_products'] as const satisfies DataImportStatus[]
 
-export const unfinishedImportsOf = ({ id }: EditionRow, now: number) =>
+export const selectUnfinishedImports = ({ id }: EditionRow, now: number) =>
   select({ id: dataImports.id, name: dataImports.name })
     .from(dataImports)
     .where(

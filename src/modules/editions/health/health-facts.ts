@@ -5,23 +5,21 @@ import type { FactSubject } from '../../../domain/editions/health/facts.ts'
 import { isReady } from '../../../domain/refunds/merchant-accounts.ts'
 import { fingerprintSecret } from '../../../domain/accounts/secret-seal.ts'
 import {
-  consentsOf,
-  endpointsOf,
-  factsOf,
+  selectConsents,
+  selectEndpoints,
+  selectFacts,
   type MerchantAccountFactRow,
-  messagesOf,
-  productsOf,
-  unfinishedImportsOf,
+  selectMessages,
+  selectProducts,
+  selectUnfinishedImports,
 } from './health-fact-rows.ts'
 import type { EditionRow } from '../queries.ts'
 
 const organizationRoles: readonly RoleCode[] = ['OA', 'OM', 'OV']
 const managers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 
-/**
- * Who may see rows of the organisation itself, and who may see endpoints and imports: the same roles as in their lists.
- */
-function visibilityOf(ctx: Ctx, edition: EditionRow) {
+/** Which objects the caller may see. Endpoints and imports require the same roles as in their lists. */
+function createVisibility(ctx: Ctx, edition: EditionRow) {
   const roles = (editionId: string | null) =>
     listRolesAt(ctx.caller, {
       organization_id: edition.organization_id,
@@ -30,64 +28,64 @@ function visibilityOf(ctx: Ctx, edition: EditionRow) {
   const has = (editionId: string | null, allowed: readonly RoleCode[]) =>
     ctx.caller.is_superuser || roles(editionId).some((role) => allowed.includes(role))
   return {
-    reads: (editionId: string | null) => has(editionId, [...organizationRoles, 'EA', 'EM', 'EV']),
-    manages: (editionId: string | null) => has(editionId, managers),
+    canRead: (editionId: string | null) => has(editionId, [...organizationRoles, 'EA', 'EM', 'EV']),
+    canManage: (editionId: string | null) => has(editionId, managers),
   }
 }
 
-async function merchantAccountOf(
+async function checkMerchantAccount(
   { config }: Ctx,
   row: MerchantAccountFactRow | null,
 ): Promise<EditionFacts['merchant_account']> {
   if (row === null) return null
   const { type, is_active, supported_currencies, sealed_with } = row
-  const usable = await Promise.all(config.payments.secrets.map(fingerprintSecret))
-  const account = { type, is_active, has_usable_key: usable.some((one) => one === sealed_with) }
+  const fingerprints = await Promise.all(config.payments.secrets.map(fingerprintSecret))
+  const account = { type, is_active, has_usable_key: fingerprints.some((fingerprint) => fingerprint === sealed_with) }
   return { supported_currencies, is_ready: isReady(account, config.environment) }
 }
 
-/** Everything that the checks need, in one round trip; `edition` may be a row that is not stored yet. */
+/** Loads everything that the checks need, in one round trip. `edition` can be a row that is not stored yet. */
 export async function loadFacts(ctx: Ctx, edition: EditionRow): Promise<EditionFacts> {
   const now = ctx.now()
   const [[facts], products, messages, consents, endpoints, imports] = await ctx.db.batch([
-    factsOf(edition, now),
-    productsOf(edition),
-    messagesOf(edition),
-    consentsOf(edition),
-    endpointsOf(edition, now),
-    unfinishedImportsOf(edition, now),
+    selectFacts(edition, now),
+    selectProducts(edition),
+    selectMessages(edition),
+    selectConsents(edition),
+    selectEndpoints(edition, now),
+    selectUnfinishedImports(edition, now),
   ])
   if (!facts) throw new Error('a select without a table answers one row')
-  const visibility = visibilityOf(ctx, edition)
-  const subject = (row: { id: string; name: string }, isShown: boolean): FactSubject => ({
+  const visibility = createVisibility(ctx, edition)
+  const subject = (row: { id: string; name: string }, isVisible: boolean): FactSubject => ({
     id: row.id,
     name: row.name,
-    is_hidden: !isShown,
+    is_hidden: !isVisible,
   })
   return {
     now,
     edition,
     ...facts,
-    merchant_account: await merchantAccountOf(ctx, facts.merchant_account),
+    merchant_account: await checkMerchantAccount(ctx, facts.merchant_account),
     products: products.map((row) => ({ ...row, is_hidden: false })),
     messages: messages.map((row) => ({
-      // Templates without an edition are shown to all callers with a role in the organisation.
-      ...subject({ id: row.id, name: row.title }, row.edition_id === null || visibility.reads(row.edition_id)),
+      // Everyone with a role in the organisation may see templates without an edition.
+      ...subject({ id: row.id, name: row.title }, row.edition_id === null || visibility.canRead(row.edition_id)),
       type: row.type,
       subject: row.subject,
       has_blocks: row.has_blocks,
     })),
     consents: consents.map((row) => ({
-      ...subject(row, visibility.reads(row.edition_id)),
+      ...subject(row, visibility.canRead(row.edition_id)),
       type: row.type,
       text: row.text,
     })),
     endpoints: endpoints.map((row) => ({
-      ...subject(row, visibility.manages(row.edition_id)),
+      ...subject(row, visibility.canManage(row.edition_id)),
       is_active: row.is_active,
       disabled_reason: row.disabled_reason,
       has_exhausted: row.has_exhausted,
     })),
-    unfinished_imports: imports.map((row) => subject(row, visibility.manages(edition.id))),
+    unfinished_imports: imports.map((row) => subject(row, visibility.canManage(edition.id))),
   }
 }

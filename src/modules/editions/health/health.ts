@@ -12,12 +12,12 @@ export async function examineEdition<Edition extends EditionRow>(
   return { edition, results: runChecks(await loadFacts(ctx, edition)) }
 }
 
-/** Refuses to publish an edition that fails a critical check; `edition` is the row as it would be published. */
+/** Throws if the edition, as it would be published, fails a critical check. */
 export async function checkPublishable(ctx: Ctx, edition: EditionRow): Promise<void> {
-  const failed = listObstacles((await examineEdition(ctx, edition)).results)
-  if (failed.length === 0) return
-  const count = failed.length === 1 ? '1 critical check fails' : `${failed.length} critical checks fail`
+  const failedChecks = listObstacles((await examineEdition(ctx, edition)).results)
+  if (failedChecks.length === 0) return
+  const count = failedChecks.length === 1 ? '1 critical check fails' : `${failedChecks.length} critical checks fail`
   throw new AppError('edition_not_publishable', `This edition cannot be published: ${count}.`, {
-    extra: { checks: failed.map(presentCheck) },
+    extra: { checks: failedChecks.map(presentCheck) },
   })
 }

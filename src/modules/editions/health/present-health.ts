@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import { type CheckResult, getHealthStatus, countFailures } from '../../../domain/editions/health/index.ts'
-import { type EditionHealthCheck, type EditionHealthcheckResponse, relatedShown } from './health-contract.ts'
+import { type EditionHealthCheck, type EditionHealthcheckResponse, maxRelatedObjects } from './health-contract.ts'
 
 export const presentCheck = ({ check, passed, related }: CheckResult): z.input<typeof EditionHealthCheck> => ({
   category: check.category,
@@ -11,7 +11,7 @@ export const presentCheck = ({ check, passed, related }: CheckResult): z.input<t
   suggestion: passed ? '' : check.suggestion,
   related_objects: related
     .filter(({ is_hidden }) => !is_hidden)
-    .slice(0, relatedShown)
+    .slice(0, maxRelatedObjects)
     .map(({ id, name }) => ({ id, name })),
 })
 

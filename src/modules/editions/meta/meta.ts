@@ -3,7 +3,7 @@ import type { Ctx } from '../../../context.ts'
 import { decodeAs, fromJson, type RowOf, buildSelectList } from '../../../db/select.ts'
 import { inList, type Visibility, buildVisibility, isVisibleTo } from '../../../db/visibility.ts'
 import { receiptEmailTypes, refundConfirmationEmailTypes } from '../../../domain/editions/editions.ts'
-import { choicesShown } from '../contract-resources.ts'
+import { maxChoices } from '../contract-resources.ts'
 
 interface ChoiceRow {
   value: string
@@ -16,23 +16,23 @@ interface MerchantAccountChoiceRow extends ChoiceRow {
   supported_currencies: string[]
 }
 
-const editionIn = (ids: readonly string[]) => inList(sql`editions.id`, ids)
+const isEditionIn = (ids: readonly string[]) => inList(sql`editions.id`, ids)
 
-/** A caller with a role in an edition chooses among the fee rules and merchant accounts of its organisation too. */
+/** A role in an edition gives access to the fee rules and merchant accounts of its organisation. */
 const organizationVisibility: Visibility = {
   inOrganizations: (ids) => inList(sql`organizations.id`, ids),
-  inEditions: (ids) => sql`organizations.id in (select organization_id from editions where ${editionIn(ids)})`,
+  inEditions: (ids) => sql`organizations.id in (select organization_id from editions where ${isEditionIn(ids)})`,
 }
 
 const eventVisibility: Visibility = {
   inOrganizations: (ids) => inList(sql`events.organization_id`, ids),
-  inEditions: (ids) => sql`events.id in (select event_id from editions where ${editionIn(ids)})`,
+  inEditions: (ids) => sql`events.id in (select event_id from editions where ${isEditionIn(ids)})`,
 }
 
 const choice = sql`'value', value, 'label', label, 'description', description`
 
-/** Messages that an edition may use: the platform's, the organisation's, and those of editions that the caller sees. */
-const emails = (ctx: Ctx, types: readonly string[]) =>
+/** Messages that an edition can use: the platform's, the organisation's, and those of editions that the caller may see. */
+const selectEmails = (ctx: Ctx, types: readonly string[]) =>
   fromJson<ChoiceRow[]>(sql`(select json_group_array(json_object(${choice})) from (
   select email_messages.id as value, email_messages.title as label,
     coalesce(editions.full_name, reached.name, 'Platform') as description
@@ -42,38 +42,38 @@ const emails = (ctx: Ctx, types: readonly string[]) =>
     and (reached.id is not null or (email_messages.organization_id is null and exists (select 1 from reached)))
     and (email_messages.edition_id is null
       or ${isVisibleTo(ctx.caller, buildVisibility(sql`email_messages.organization_id`, sql`email_messages.edition_id`))})
-  order by label, value limit ${choicesShown}))`)
+  order by label, value limit ${maxChoices}))`)
 
-/** Choices among the rows of organisations, for a statement with the organisations as `reached`. */
-const choiceFields = (ctx: Ctx) => ({
+/** The fields of a query that has the caller's organisations as `reached`. */
+const buildChoiceFields = (ctx: Ctx) => ({
   fee_rules: fromJson<ChoiceRow[]>(sql`(select json_group_array(json_object(${choice})) from (
     select fee_rules.id as value, fee_rules.name as label, fee_rules.description
     from fee_rules join reached on reached.id = organization_id
-    where is_active = 1 order by label, value limit ${choicesShown}))`),
+    where is_active = 1 order by label, value limit ${maxChoices}))`),
   merchant_accounts: fromJson<MerchantAccountChoiceRow[]>(sql`(select json_group_array(json_object(${choice},
       'type', type, 'supported_currencies', json(supported_currencies)))
     from (select merchant_accounts.id as value, merchant_accounts.name as label, description, type, supported_currencies
     from merchant_accounts join reached on reached.id = organization_id
-    where is_active = 1 order by label, value limit ${choicesShown}))`),
-  receipt_emails: emails(ctx, receiptEmailTypes),
-  refund_confirmation_emails: emails(ctx, refundConfirmationEmailTypes),
+    where is_active = 1 order by label, value limit ${maxChoices}))`),
+  receipt_emails: selectEmails(ctx, receiptEmailTypes),
+  refund_confirmation_emails: selectEmails(ctx, refundConfirmationEmailTypes),
   events: fromJson<ChoiceRow[]>(sql`(select json_group_array(json_object(${choice})) from (
     select events.id as value, events.name as label, reached.name as description
     from events join reached on reached.id = organization_id
-    where ${isVisibleTo(ctx.caller, eventVisibility)} order by label, value limit ${choicesShown}))`),
+    where ${isVisibleTo(ctx.caller, eventVisibility)} order by label, value limit ${maxChoices}))`),
 })
 
-export type EditionChoices = RowOf<ReturnType<typeof choiceFields>>
+export type EditionChoices = RowOf<ReturnType<typeof buildChoiceFields>>
 
-/** All of them as one statement; none when `organizationId` is not one of the caller's organisations. */
+/** Reads all choices in one statement. There are none if the caller has no role in `organizationId`. */
 export async function readEditionChoices(ctx: Ctx, organizationId: string | undefined): Promise<EditionChoices> {
-  const narrowed = organizationId ? sql`organizations.id = ${organizationId}` : sql`1`
-  const fields = choiceFields(ctx)
+  const isRequested = organizationId ? sql`organizations.id = ${organizationId}` : sql`1`
+  const fields = buildChoiceFields(ctx)
   const row = await ctx.db.first(
     decodeAs(
       fields,
       sql<EditionChoices>`with reached as (
-          select id, name from organizations where ${isVisibleTo(ctx.caller, organizationVisibility)} and ${narrowed}
+          select id, name from organizations where ${isVisibleTo(ctx.caller, organizationVisibility)} and ${isRequested}
         ) select ${buildSelectList(fields)}`,
     ),
   )

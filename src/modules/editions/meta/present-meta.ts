@@ -18,19 +18,19 @@ import type { EditionMeta } from '../contract-resources.ts'
 
 const hourMs = 3_600_000
 
-let zones: { hour: number; choices: TimeZoneChoice[] } | undefined
+let cachedZones: { hour: number; choices: TimeZoneChoice[] } | undefined
 
-/** Four hundred zones take some 50 ms of computing, and clocks change on the hour or half of it. */
-function zonesAt(now: number): TimeZoneChoice[] {
+/** The offsets are cached for an hour, because computing them takes 50 ms. */
+function getZones(now: number): TimeZoneChoice[] {
   const hour = Math.floor(now / hourMs)
-  if (zones?.hour !== hour) zones = { hour, choices: listTimeZoneChoices(now) }
-  return zones.choices
+  if (cachedZones?.hour !== hour) cachedZones = { hour, choices: listTimeZoneChoices(now) }
+  return cachedZones.choices
 }
 
 const choice = (value: string, label: string, description: string) => ({ value, label, description })
 
 export const presentEditionMeta = (choices: EditionChoices, ctx: Ctx): z.input<typeof EditionMeta> => ({
-  timezones: zonesAt(ctx.now()),
+  timezones: getZones(ctx.now()),
   languages: languages.map((code) => choice(code, languageLabels[code], `Language tag ${toBcp47(code)}`)),
   country_codes: countryCodes.map((code) =>
     choice(code, `${countryLabels[code]} (${code})`, `Starts with the currency ${pickDefaultCurrency(code)}`),

@@ -5,7 +5,7 @@ import type { Statement } from '../../../db/database.ts'
 import { inList } from '../../../db/visibility.ts'
 import { pickOrganizationRoles, getReach } from '../../../domain/accounts/access.ts'
 import { runningStatuses, statusesBeforeCopy } from '../../../domain/campaigns/lifecycle.ts'
-import { type CampaignMessage, messageFaults, type MessageFault } from '../../../domain/campaigns/readiness.ts'
+import { type CampaignMessage, findMessageFaults, type MessageFault } from '../../../domain/campaigns/readiness.ts'
 import { AppError, type FieldError, fieldError } from '../../../domain/errors.ts'
 import { type Language, languages } from '../../../domain/languages.ts'
 import { writers } from '../message-contract.ts'
@@ -53,8 +53,8 @@ const asSent = (row: Pick<MessageRow, 'type' | 'subject' | 'blocks'>): CampaignM
 function newFaults(before: MessageDetailRow, after: MessageDetailRow): Map<Language, MessageFault[]> {
   const [old, changed] = [asSent(before), asSent(after)]
   const found = languages.map((language) => {
-    const known = new Set(messageFaults(old, language).map(({ code }) => code))
-    return [language, messageFaults(changed, language).filter(({ code }) => !known.has(code))] as const
+    const known = new Set(findMessageFaults(old, language).map(({ code }) => code))
+    return [language, findMessageFaults(changed, language).filter(({ code }) => !known.has(code))] as const
   })
   return new Map(found.filter(([, faults]) => faults.length > 0))
 }

@@ -9,8 +9,8 @@ import { fieldError, invalid, notFound } from '../../../domain/errors.ts'
 import { forgetServedFile } from '../serving/served-file.ts'
 import { signFileAddress } from '../../../domain/files/addresses.ts'
 import {
-  firstRepeatMs,
-  longestRepeatMs,
+  minRetryMs,
+  maxRetryMs,
   type ScanAnswer,
   parseScanAnswer,
   openScanToken,
@@ -19,11 +19,11 @@ import {
   verdicts,
 } from '../../../domain/files/scans.ts'
 
-/** The status of a new file: in quarantine until the scanner has answered, where there is one. */
-export const firstStatus = ({ files }: Config): 'ready' | 'quarantined' => (files.scan ? 'quarantined' : 'ready')
+/** The status of a new file. If there is a scanner, the file is in quarantine until the scanner has found it clean. */
+export const getFirstStatus = ({ files }: Config): 'ready' | 'quarantined' => (files.scan ? 'quarantined' : 'ready')
 
-/** Asks the scanner about a file that the same transaction makes; the scan itself begins after it. */
-export function scanStatements(job: JobCtx, fileId: string): Statement[] {
+/** Requests a scan in the transaction that creates the file. The scan starts after the commit. */
+export function scheduleScan(job: JobCtx, fileId: string): Statement[] {
   if (!job.config.files.scan) return []
   const at = job.now()
   const times = { due_at: at, created_at: at, modified_at: at }
@@ -31,7 +31,7 @@ export function scanStatements(job: JobCtx, fileId: string): Statement[] {
   return [addAfterCommit(scan, () => requestScan(job, fileId))]
 }
 
-interface Claimed {
+interface ClaimedFile {
   id: string
   access_key: string
   mime_type: string
@@ -39,39 +39,39 @@ interface Claimed {
   checksum_sha256: string
 }
 
-/** Claims scans that are due and sets when they are due again. */
-async function claimScans(job: JobCtx, files: { id: string } | { most: number }): Promise<Claimed[]> {
+/** Claims scans that are due, and sets when they are due again. */
+async function claimScans(job: JobCtx, files: { id: string } | { limit: number }): Promise<ClaimedFile[]> {
   const at = job.now()
-  const chosen =
+  const condition =
     'id' in files
       ? sql`file_id = ${files.id} and due_at <= ${at}`
       : sql`file_id in (select file_id from file_scans indexed by file_scans_due
-          where due_at <= ${at} order by due_at limit ${files.most})`
+          where due_at <= ${at} order by due_at limit ${files.limit})`
   const claimed = await job.db.all(sql<{ file_id: string }>`update file_scans set attempts = attempts + 1,
-      due_at = ${at} + min(${longestRepeatMs}, ${firstRepeatMs} * (1 << min(attempts, 10))), modified_at = ${at}
-    where ${chosen} returning file_id`)
+      due_at = ${at} + min(${maxRetryMs}, ${minRetryMs} * (1 << min(attempts, 10))), modified_at = ${at}
+    where ${condition} returning file_id`)
   if (claimed.length === 0) return []
   const ids = claimed.map(({ file_id }) => file_id)
-  return job.db.all(sql<Claimed>`select id, access_key, mime_type, size, checksum_sha256 from files
+  return job.db.all(sql<ClaimedFile>`select id, access_key, mime_type, size, checksum_sha256 from files
     where ${inList(sql`id`, ids)}`)
 }
 
-/** Records a verdict once. An infected file stays infected, and nobody can read it. */
+/** Stores a verdict. An infected file stays infected, and nobody can read it. */
 async function recordVerdict(job: JobCtx, fileId: string, { verdict, reason }: ScanAnswer): Promise<void> {
   const at = job.now()
   const status = verdict === 'clean' ? 'ready' : 'quarantined'
   await job.db.batch([
     sql`update file_scans set state = ${verdict}, reason = ${reason}, due_at = null, modified_at = ${at}
       where file_id = ${fileId} and ${inList(sql`state`, scanStates.sourcesOf(verdict))}`,
-    // Only where the statement before took the verdict.
+    // This runs only if the statement before has stored the verdict.
     sql`update files set status = ${status}, version = version + 1, modified_at = ${at}
       where id = ${fileId} and changes() = 1`,
   ])
   forgetServedFile(fileId)
 }
 
-/** Asks the scanner about one claimed file. Later answers arrive at `takeScanAnswer`. */
-async function scanFile(job: JobCtx, file: Claimed): Promise<void> {
+/** Sends one claimed file to the scanner. A later verdict arrives at `receiveVerdict`. */
+async function scanFile(job: JobCtx, file: ClaimedFile): Promise<void> {
   const { config, now, scanner } = job
   if (!scanner) return
   const { id: file_id, mime_type, size, checksum_sha256 } = file
@@ -88,37 +88,37 @@ async function scanFile(job: JobCtx, file: Claimed): Promise<void> {
   if (answer) await recordVerdict(job, file_id, answer)
 }
 
-/** Asks the scanner about a new file. The sweep repeats what fails here. */
+/** Scans a new file. A sweep repeats it if it fails. */
 export async function requestScan(job: JobCtx, fileId: string): Promise<void> {
   if (!job.scanner) return
   const [claimed] = await claimScans(job, { id: fileId })
   if (claimed) await scanFile(job, claimed)
 }
 
-function checkAnswer(body: unknown): ScanAnswer {
+function parseVerdict(body: unknown): ScanAnswer {
   const answer = parseScanAnswer(body)
   if (answer) return answer
   throw invalid(fieldError(['verdict'], 'invalid_choice', `One of ${verdicts.join(', ')}.`))
 }
 
-/** The answer of a scanner to the address that it was given. `read` gives the body once the address is known to be ours. */
-export async function takeScanAnswer(job: JobCtx, token: string, read: () => Promise<unknown>): Promise<void> {
+/** Receives the verdict of a scanner at its callback URL. `read` is called only after the token was checked. */
+export async function receiveVerdict(job: JobCtx, token: string, read: () => Promise<unknown>): Promise<void> {
   const fileId = openScanToken(job.config.linkSigningKey, token, job.now())
   if (fileId === null) throw notFound()
-  const answer = checkAnswer(await read())
-  const asked = await job.db.first(sql`select 1 from file_scans where file_id = ${fileId}`)
-  if (!asked) throw notFound()
+  const answer = parseVerdict(await read())
+  const scan = await job.db.first(sql`select 1 from file_scans where file_id = ${fileId}`)
+  if (!scan) throw notFound()
   await recordVerdict(job, fileId, answer)
 }
 
-const scansASweep = 20
+const scansPerSweep = 20
 /** The platform opens six connections for an invocation; one is left for the database. */
 const scansAtOnce = 5
 
 /** Asks the scanner again about files whose answer did not come. */
 export async function sweepScans(job: JobCtx): Promise<void> {
   if (!job.scanner) return
-  const claimed = await claimScans(job, { most: scansASweep })
+  const claimed = await claimScans(job, { limit: scansPerSweep })
   const results: PromiseSettledResult<void>[] = []
   for (let start = 0; start < claimed.length; start += scansAtOnce)
     results.push(

@@ -1,6 +1,6 @@
 import type { JobCtx } from '../../../context.ts'
 import { AppError, LostRace } from '../../../domain/errors.ts'
-import { contentDisposition } from '../../../domain/files/names.ts'
+import { formatContentDisposition } from '../../../domain/files/names.ts'
 import {
   findFailedCondition,
   formatHttpDate,
@@ -14,30 +14,30 @@ import { type FileAddress, openServedFile, type ServedFile } from './served-file
 import { openVariant } from './variants.ts'
 
 /**
- * Browsers keep a public file for good, because its content never changes. Shared caches, ours too, ask again after a
- * minute: so long a deleted file may still be served.
+ * Browsers keep a public file forever, because its content never changes. Shared caches check it again after a minute, so
+ * a deleted file can be served for that long.
  */
-const lasting = 'public, max-age=31536000, s-maxage=60, immutable'
-/** The original in place of a variant that cannot be made at present. */
-const passing = 'public, max-age=60'
-const unkept = 'private, no-store'
+const permanentCaching = 'public, max-age=31536000, s-maxage=60, immutable'
+/** For the original in place of a variant that cannot be made at the moment. */
+const temporaryCaching = 'public, max-age=60'
+const noCaching = 'private, no-store'
 
-/** Bytes of the store, with what the headers say of them. */
+/** The bytes to serve, and what the headers say about them. */
 interface Representation extends Validators {
   key: string
   size: number
   type: string
   name: string
   cacheControl: string
-  /** The whole, where it was opened already. */
+  /** All bytes, if they are open already. */
   body: ReadableStream<Uint8Array> | null
-  /** The time at which the row was read; null for this request. */
+  /** When the row was read, if that was for an earlier request. */
   readAt: number | null
-  /** The reason why the original replaces a variant. */
+  /** Why the original replaces a variant. */
   fault?: unknown
 }
 
-function originalOf(file: ServedFile, cacheControl: string): Representation {
+function describeOriginal(file: ServedFile, cacheControl: string): Representation {
   return {
     key: file.storage_key,
     size: file.size,
@@ -45,41 +45,41 @@ function originalOf(file: ServedFile, cacheControl: string): Representation {
     name: file.name,
     etag: `"${file.checksum_sha256}"`,
     modifiedAt: file.created_at,
-    cacheControl: file.is_signed ? unkept : cacheControl,
+    cacheControl: file.is_signed ? noCaching : cacheControl,
     body: null,
     readAt: file.read_at,
   }
 }
 
-const variantTag = (file: ServedFile): string => `"${file.checksum_sha256}-${file.variant}"`
+const buildVariantTag = (file: ServedFile): string => `"${file.checksum_sha256}-${file.variant}"`
 
-async function representationOf(job: JobCtx, file: ServedFile, keepAlive: KeepAlive): Promise<Representation> {
+async function findRepresentation(job: JobCtx, file: ServedFile, keepAlive: KeepAlive): Promise<Representation> {
   const { images } = job
   const { variant } = file
-  if (variant === 'original') return originalOf(file, lasting)
-  if (!images) return originalOf(file, passing)
+  if (variant === 'original') return describeOriginal(file, permanentCaching)
+  if (!images) return describeOriginal(file, temporaryCaching)
   try {
     const opened = await openVariant(job, { file, variant, images, keepAlive })
     if (!opened) throw new Error('the variant was deleted')
     return {
-      ...originalOf(file, lasting),
+      ...describeOriginal(file, permanentCaching),
       ...opened,
       key: buildDerivedKey(file.storage_key, variant),
       type: 'image/webp',
       name: file.name.replace(/(?:\.[^.]*)?$/, `-${variant}.webp`),
-      etag: variantTag(file),
+      etag: buildVariantTag(file),
     }
   } catch (fault) {
-    return { ...originalOf(file, passing), fault }
+    return { ...describeOriginal(file, temporaryCaching), fault }
   }
 }
 
-const headersOf = ({ type, name, size, etag, modifiedAt, cacheControl }: Representation): Headers =>
+const buildHeaders = ({ type, name, size, etag, modifiedAt, cacheControl }: Representation): Headers =>
   new Headers({
     'content-type': type,
     'content-length': String(size),
-    // Browsers never show a file that is no image as a page.
-    'content-disposition': contentDisposition(isImageType(type) ? 'inline' : 'attachment', name),
+    // Browsers must never show a file as a page, unless it is an image.
+    'content-disposition': formatContentDisposition(isImageType(type) ? 'inline' : 'attachment', name),
     'content-security-policy': "default-src 'none'; sandbox",
     'x-content-type-options': 'nosniff',
     etag,
@@ -89,16 +89,16 @@ const headersOf = ({ type, name, size, etag, modifiedAt, cacheControl }: Represe
   })
 
 const notModified = (headers: Headers): Response => {
-  const kept = ['etag', 'last-modified', 'cache-control', 'content-security-policy', 'x-content-type-options']
+  const headerNames = ['etag', 'last-modified', 'cache-control', 'content-security-policy', 'x-content-type-options']
   return new Response(null, {
     status: 304,
-    headers: kept.map((name): [string, string] => [name, headers.get(name) ?? '']),
+    headers: headerNames.map((name): [string, string] => [name, headers.get(name) ?? '']),
   })
 }
 
-function judgeConditions(request: Request, headers: Headers, current: Validators): Response | null {
+function checkConditions(request: Request, headers: Headers, current: Validators): Response | null {
   const failed = findFailedCondition(request.headers, current)
-  if (failed === 412) throw new AppError('precondition_failed', 'The file is not the one that the condition names.')
+  if (failed === 412) throw new AppError('precondition_failed', 'The file does not match the condition.')
   return failed === 304 ? notModified(headers) : null
 }
 
@@ -107,41 +107,41 @@ const unsatisfiable = (size: number): AppError =>
     headers: { 'content-range': `bytes */${size}` },
   })
 
-/** The row is there without its bytes: a sweep finds that. For the reader there is no file, and the log says why. */
-const bytesMissing = (key: string): AppError =>
-  new AppError('not_found', 'Not found.', { cause: new Error(`the bytes of ${key} are gone`) })
+/** The store has lost the bytes. The client gets 404, and the log says why. */
+const createLostBytesError = (key: string): AppError =>
+  new AppError('not_found', 'Not representation.', { cause: new Error(`the bytes of ${key} are gone`) })
 
-async function bytesOf(job: JobCtx, found: Representation, range?: { offset: number; length: number }) {
-  if (!range && found.body) return found.body
-  await found.body?.cancel()
-  const opened = await job.files.open(found.key, range)
-  // Others may have deleted the file since its row was read.
-  if (!opened && found.readAt !== null) throw new LostRace(bytesMissing(found.key))
-  if (!opened) throw bytesMissing(found.key)
+async function openBytes(job: JobCtx, representation: Representation, range?: { offset: number; length: number }) {
+  if (!range && representation.body) return representation.body
+  await representation.body?.cancel()
+  const opened = await job.files.open(representation.key, range)
+  // Another request may have deleted the file since its row was read.
+  if (!opened && representation.readAt !== null) throw new LostRace(createLostBytesError(representation.key))
+  if (!opened) throw createLostBytesError(representation.key)
   return opened.body
 }
 
-async function answer(job: JobCtx, request: Request, found: Representation): Promise<Response> {
-  const headers = headersOf(found)
-  // Caches on the way count their minute from when the row was read.
-  if (found.readAt !== null) headers.set('age', String(Math.floor((job.now() - found.readAt) / 1000)))
-  const settled = judgeConditions(request, headers, found)
+async function respond(job: JobCtx, request: Request, representation: Representation): Promise<Response> {
+  const headers = buildHeaders(representation)
+  // Caches count their minute from the time at which the row was read.
+  if (representation.readAt !== null) headers.set('age', String(Math.floor((job.now() - representation.readAt) / 1000)))
+  const conditionResponse = checkConditions(request, headers, representation)
   const isHead = request.method === 'HEAD'
-  if (settled || isHead) await found.body?.cancel()
-  if (settled) return settled
+  if (conditionResponse || isHead) await representation.body?.cancel()
+  if (conditionResponse) return conditionResponse
   if (isHead) return new Response(null, { headers })
-  const isWanted = isRangeWanted(request.headers.get('if-range'), found)
-  const range = parseRange(isWanted ? request.headers.get('range') : null, found.size)
-  if (range.kind === 'whole') return new Response(await bytesOf(job, found), { headers })
+  const isWanted = isRangeWanted(request.headers.get('if-range'), representation)
+  const range = parseRange(isWanted ? request.headers.get('range') : null, representation.size)
+  if (range.kind === 'whole') return new Response(await openBytes(job, representation), { headers })
   if (range.kind === 'unsatisfiable') {
-    await found.body?.cancel()
-    throw unsatisfiable(found.size)
+    await representation.body?.cancel()
+    throw unsatisfiable(representation.size)
   }
   const { start, end } = range
   const length = end - start + 1
-  headers.set('content-range', `bytes ${start}-${end}/${found.size}`)
+  headers.set('content-range', `bytes ${start}-${end}/${representation.size}`)
   headers.set('content-length', String(length))
-  return new Response(await bytesOf(job, found, { offset: start, length }), { status: 206, headers })
+  return new Response(await openBytes(job, representation, { offset: start, length }), { status: 206, headers })
 }
 
 type KeepAlive = (work: Promise<unknown>) => void
@@ -151,21 +151,18 @@ interface Served {
   fault?: unknown
 }
 
-/** The answer to a request for a file that its address opens. Throws LostRace where a row that was read before is not true any more. */
+/** Serves a file. Throws LostRace if its row was read for an earlier request and is outdated. */
 export async function serveFile(
   job: JobCtx,
   file: ServedFile,
   request: Request,
   keepAlive: KeepAlive,
 ): Promise<Served> {
-  const found = await representationOf(job, file, keepAlive)
-  return { response: await answer(job, request, found), fault: found.fault }
+  const representation = await findRepresentation(job, file, keepAlive)
+  return { response: await respond(job, request, representation), fault: representation.fault }
 }
 
-/**
- * The answer to a request for what an address names. Parts are served by a row that an earlier request read, or by a
- * fresh one where that turns out to be out of date.
- */
+/** Serves the file at a URL. Parts can use a row that an earlier request has read, or a fresh one if that is outdated. */
 export async function serveAddress(
   job: JobCtx,
   address: FileAddress,
@@ -181,14 +178,14 @@ export async function serveAddress(
   }
 }
 
-/** The answer to a request from a copy in a cache; null when the copy is not enough. */
+/** Serves a request from a cached copy. Null: the copy does not have the required headers. */
 export function serveCopy(request: Request, copy: Response): Response | null {
   const etag = copy.headers.get('etag')
   const modifiedAt = Date.parse(copy.headers.get('last-modified') ?? '')
   if (etag === null || Number.isNaN(modifiedAt)) return null
   const headers = new Headers(copy.headers)
-  const settled = judgeConditions(request, headers, { etag, modifiedAt })
-  if (!settled && request.method !== 'HEAD') return new Response(copy.body, { headers })
+  const conditionResponse = checkConditions(request, headers, { etag, modifiedAt })
+  if (!conditionResponse && request.method !== 'HEAD') return new Response(copy.body, { headers })
   void copy.body?.cancel()
-  return settled ?? new Response(null, { headers })
+  return conditionResponse ?? new Response(null, { headers })
 }

@@ -6,13 +6,13 @@ import { isPrivate, isVariant, openSignedAddress, type Variant } from '../../../
 import { isImageType } from '../../../domain/files/types.ts'
 import { isId } from '../../../domain/ids.ts'
 import { notFound } from '../../../domain/errors.ts'
-import { isSameText } from '../../../domain/wallet/wallet-tokens.ts'
+import { areTextsEqual } from '../../../domain/wallet/wallet-tokens.ts'
 
 export interface FileAddress {
   id: string
   key: string
   variant: string
-  /** Of a signed address; absent in others. */
+  /** The token of a signed URL. */
   token: string | undefined
 }
 
@@ -25,9 +25,9 @@ export interface ServedFile {
   storage_key: string
   created_at: number
   variant: Variant
-  /** Opened by a signed address, so that no cache may keep it. */
+  /** True for a signed URL, which must not be cached. */
   is_signed: boolean
-  /** When its row was read, where that was for an earlier request. */
+  /** When its row was read, if that was for an earlier request. */
   read_at: number | null
 }
 
@@ -46,37 +46,36 @@ const fields = {
 
 type FileFacts = RowOf<typeof fields>
 
-/** The row of a public file. */
 interface RecentRow {
   id: string
 }
 
-interface Recent<Row extends RecentRow> {
+interface RecentFile<Row extends RecentRow> {
   row: Row
   readAt: number
 }
 
-const keptMs = 60_000
-const mostKept = 1000
+const maxAgeMs = 60_000
+const maxRows = 1000
 
 /**
- * Rows of public files that this isolate read within the last minute: a range is read from the store alone. Copies in
- * our caches are served as long without a look at the database.
+ * Rows of public files that this isolate has read within the last minute, so that a range needs no database query. Cached
+ * copies are served without the database for as long.
  */
 class RecentFiles<Row extends RecentRow> {
-  readonly #files = new Map<string, Recent<Row>>()
+  readonly #files = new Map<string, RecentFile<Row>>()
 
-  find(id: string, now: number): Recent<Row> | undefined {
-    const found = this.#files.get(id)
-    if (!found || (now >= found.readAt && now < found.readAt + keptMs)) return found
+  find(id: string, now: number): RecentFile<Row> | undefined {
+    const file = this.#files.get(id)
+    if (!file || (now >= file.readAt && now < file.readAt + maxAgeMs)) return file
     this.forget(id)
     return undefined
   }
 
-  keep(row: Row, readAt: number): void {
+  add(row: Row, readAt: number): void {
     this.forget(row.id)
     const [oldest] = this.#files.keys()
-    if (this.#files.size >= mostKept && oldest !== undefined) this.forget(oldest)
+    if (this.#files.size >= maxRows && oldest !== undefined) this.forget(oldest)
     this.#files.set(row.id, { row, readAt })
   }
 
@@ -87,22 +86,22 @@ class RecentFiles<Row extends RecentRow> {
 
 const recentFiles = new RecentFiles<FileFacts>()
 
-/** Reads the row of a file anew at its next request in this isolate. */
+/** Makes the next request for the file in this isolate read its row again. */
 export const forgetServedFile = (id: string): void => recentFiles.forget(id)
 
-const keyForm = /^[\w-]{1,64}$/
+const keyPattern = /^[\w-]{1,64}$/
 const maxTokenLength = 200
 
-/** True where the address opens the file: a scanner's address does so in quarantine too. */
-async function isOpen({ config, now }: JobCtx, file: FileFacts, token: string | undefined): Promise<boolean> {
+/** True if the URL gives access to the file. A scanner's URL does so in quarantine too. */
+async function isAccessible({ config, now }: JobCtx, file: FileFacts, token: string | undefined): Promise<boolean> {
   if (token === undefined) return file.status === 'ready' && !isPrivate(file)
   const reader = openSignedAddress(config.linkSigningKey, token, file.id, now())
   return reader === 'scanner' || (reader === 'person' && file.status === 'ready')
 }
 
 /**
- * The file that an address opens; null alike for what does not exist, was deleted, is in quarantine or has another key.
- * With `mayBeRecent` its row may have been read within the last minute.
+ * Finds the file of a URL. Null: it does not exist, is in quarantine, or has another key. With `mayBeRecent`, the row may be
+ * up to a minute old.
  */
 export async function findServedFile(
   job: JobCtx,
@@ -110,22 +109,22 @@ export async function findServedFile(
   { mayBeRecent = false } = {},
 ): Promise<ServedFile | null> {
   const { id, key, variant, token } = address
-  if (!isId('file', id) || !keyForm.test(key) || !isVariant(variant) || (token?.length ?? 0) > maxTokenLength)
+  if (!isId('file', id) || !keyPattern.test(key) || !isVariant(variant) || (token?.length ?? 0) > maxTokenLength)
     return null
   const now = job.now()
   const recent = mayBeRecent && token === undefined ? recentFiles.find(id, now) : undefined
   if (!recent) recentFiles.forget(id)
   const file = recent?.row ?? (await job.db.first(select(fields).from(files).where(eq(files.id, id))))
-  if (!file || !isSameText(file.access_key, key) || file.storage_key === null) return null
+  if (!file || !areTextsEqual(file.access_key, key) || file.storage_key === null) return null
   if (variant !== 'original' && (token !== undefined || !isImageType(file.mime_type))) return null
-  if (!(await isOpen(job, file, token))) return null
-  if (!recent && token === undefined) recentFiles.keep(file, now)
+  if (!(await isAccessible(job, file, token))) return null
+  if (!recent && token === undefined) recentFiles.add(file, now)
   const { id: _id, status: _status, purpose: _purpose, access_key: _key, ...served } = file
   const { storage_key } = file
   return { ...served, id, storage_key, variant, is_signed: token !== undefined, read_at: recent?.readAt ?? null }
 }
 
-/** As `findServedFile`; throws where there is none. */
+/** Finds the file of a URL, or throws 404. */
 export async function openServedFile(
   job: JobCtx,
   address: FileAddress,

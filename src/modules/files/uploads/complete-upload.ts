@@ -7,53 +7,53 @@ import { headBytes, countParts, type ReceivedFile } from '../../../domain/files/
 import { cleanFileName } from '../../../domain/files/names.ts'
 import { PartsRefused } from '../../../gateways/files/files.ts'
 import { openEditions } from '../../editions/index.ts'
-import { checkPurpose, insertFile, newFile } from '../create.ts'
+import { checkPurpose, insertFile, buildFile } from '../create.ts'
 import { type FileRow, findFile } from '../queries.ts'
-import { scanStatements } from '../scanning/scan.ts'
-import { dropUnused, storeContent, releaseKnownContent } from '../storage.ts'
+import { scheduleScan } from '../scanning/scan.ts'
+import { deleteUnusedBytes, storeContent, releaseKnownContent } from '../storage.ts'
 import type { UploadRow } from './upload-queries.ts'
 
-const incomplete = (missing: readonly number[]): AppError =>
+const createIncompleteError = (missing: readonly number[]): AppError =>
   missing.length
     ? new AppError('upload_incomplete', `Parts are missing: ${missing.slice(0, 20).join(', ')}.`, {
         extra: { missing_parts: missing },
       })
-    : new AppError('upload_incomplete', 'The store does not have the parts as they were sent. Send them again.', {
+    : new AppError('upload_incomplete', 'The parts were lost. Send them again.', {
         extra: { missing_parts: [] },
       })
 
 function checkParts({ size, parts }: UploadRow): void {
-  const there = new Set(parts.map(({ number }) => number))
+  const uploadedNumbers = new Set(parts.map(({ number }) => number))
   const missing = Array.from({ length: countParts(size) }, (_, index) => index + 1).filter(
-    (number) => !there.has(number),
+    (number) => !uploadedNumbers.has(number),
   )
-  if (missing.length) throw incomplete(missing)
+  if (missing.length) throw createIncompleteError(missing)
 }
 
-/** Joins the parts into one object and reads it. May be repeated after a crash: joining twice is no failure. */
-async function join(ctx: Ctx, row: UploadRow): Promise<ReceivedFile> {
+/** Joins the parts into one object and reads it. It can be repeated after a crash. */
+async function joinParts(ctx: Ctx, row: UploadRow): Promise<ReceivedFile> {
   const { storage_key, store_upload_id, name } = row
   const parts = row.parts.map(({ number, store_etag }) => ({ number, etag: store_etag }))
   try {
     await ctx.files.completeParts({ key: storage_key, uploadId: store_upload_id }, parts)
   } catch (error) {
-    throw error instanceof PartsRefused ? incomplete([]) : error
+    throw error instanceof PartsRefused ? createIncompleteError([]) : error
   }
   const stored = await ctx.files.read(storage_key, headBytes)
-  // Somebody aborted it meanwhile.
+  // Another request has aborted the upload.
   if (!stored) throw new LostRace(new Error('The object is gone.'))
   return { ...stored, storage_key, name, declared: row.content_type }
 }
 
-/** Makes a file of an upload. Its bytes were counted at the start, and are uncounted when the organisation has them. */
+/** Creates the file of an upload. Its bytes were counted at the start, and are subtracted if they are not new. */
 export async function completeUpload(ctx: Ctx, row: UploadRow): Promise<FileRow> {
   if (row.file_id !== null) return commit(ctx, await findFile(ctx, row.file_id), openEditions(row.edition_id))
   checkParts(row)
-  const received = await join(ctx, row)
+  const received = await joinParts(ctx, row)
   const { mime_type } = checkContent(received.head, received.size, received.declared, partsLimits)
   checkPurpose('import', mime_type)
   const { organization_id, edition_id, title, tags, metadata } = row
-  const file = newFile(ctx, received, {
+  const file = buildFile(ctx, received, {
     organization_id,
     edition_id,
     name: cleanFileName(row.name, mime_type),
@@ -74,7 +74,7 @@ export async function completeUpload(ctx: Ctx, row: UploadRow): Promise<FileRow>
     storeContent(content, ctx.now()),
     releaseKnownContent(content),
     insertFile(file),
-    ...scanStatements(ctx, file.id),
-    dropUnused(received.storage_key, ctx.now()),
+    ...scheduleScan(ctx, file.id),
+    deleteUnusedBytes(received.storage_key, ctx.now()),
   ])
 }

@@ -9,7 +9,7 @@ const Size = z
   .int()
   .min(1)
   .max(maxUploadBytes)
-  .openapi({ description: 'Bytes of the whole file.', example: 20_000_000 })
+  .openapi({ description: 'The size of the whole file in bytes.', example: 20_000_000 })
 
 const ContentType = z.string().max(255)
 
@@ -21,21 +21,21 @@ export const FileUpload = z
   .object({
     id: Id('upl'),
     organization_id: Id('org'),
-    edition_id: Id('edt').nullable().openapi({ description: 'Null for a file of the whole organisation.' }),
+    edition_id: Id('edt').nullable().openapi({ description: 'Null when the file belongs to the whole organisation.' }),
     name: FileName,
     title: Title,
     tags: Tags,
     metadata: JsonObject,
     size: Size,
     content_type: ContentType.nullable().openapi({
-      description: 'As it was declared; null where nothing was. The file has the type of its content.',
+      description: 'The declared type, or null. The file gets the type of its content.',
       example: 'text/csv',
     }),
-    part_size: z.int().openapi({ description: 'Bytes of each part but the last.', example: partBytes }),
+    part_size: z.int().openapi({ description: 'The size of every part except the last one.', example: partBytes }),
     part_count: z.int(),
-    parts: z.array(Part).max(100).openapi({ description: 'Those that are there.' }),
+    parts: z.array(Part).max(100).openapi({ description: 'The parts that you have sent.' }),
     file_id: Id('fil').nullable().openapi({ description: 'Null until the upload is completed.' }),
-    expires: Timestamp.openapi({ description: 'Without being completed it is dropped then.' }),
+    expires: Timestamp.openapi({ description: 'If it is not completed, the upload is deleted at this time.' }),
     created: Timestamp,
     modified: Timestamp,
   })
@@ -46,17 +46,18 @@ const StartUpload = z.object({
   edition_id: Id('edt')
     .nullable()
     .optional()
-    .openapi({ description: 'Without it the file belongs to the whole organisation.' }),
+    .openapi({ description: 'Without it, the file belongs to the whole organisation.' }),
   name: FileName,
   size: Size,
   content_type: ContentType.refine(mayBeTable, {
     params: { code: 'invalid_choice' },
-    message: 'Uploads in parts are CSV or XLSX tables.',
+    message: 'Only CSV and XLSX tables can be uploaded in parts.',
   })
     .nullable()
     .optional()
     .openapi({
-      description: 'Of the whole file. Text in a single column is taken as a table where this says `text/csv`.',
+      description:
+        'The type of the whole file. Text with a single column is accepted as a table only if this is `text/csv`.',
       example: 'text/csv',
     }),
   title: Title.default(''),
@@ -74,8 +75,9 @@ export const startFileUpload = operation({
   method: 'post',
   path,
   summary: 'Start an upload in parts',
-  description: `For tables of up to 500 MB that are to be imported. Send the parts in any order, several at once and again after
-a failure, then complete the upload. Its bytes count for the organisation from now on; it is dropped after a day.`,
+  description: `For tables of up to 500 MB to import. Send the parts in any order, several at once, and again after a failure. Then
+complete the upload. Its bytes count against the organisation's storage from the start. An upload that you do not complete is
+deleted after a day.`,
   roles: writers,
   status: 201,
   body: StartUpload,
@@ -90,7 +92,7 @@ export const getFileUpload = operation({
   method: 'get',
   path: `${path}/{id}`,
   summary: 'Retrieve an upload',
-  description: '`parts` are those that are there: send the others.',
+  description: 'Send the parts that are missing in `parts`.',
   roles: writers,
   params: IdParams('upl'),
   response: FileUpload,
@@ -102,13 +104,13 @@ export const putFileUploadPart = operation({
   method: 'put',
   path: `${path}/{id}/parts/{number}`,
   summary: 'Send a part of an upload',
-  description: `Numbers begin with 1. Each part but the last has \`part_size\` bytes. \`Content-Digest: sha-256=:<base64>:\` (RFC 9530)
-is required, and the bytes are held against it. A part that is sent again replaces the earlier one.`,
+  description: `Part numbers start at 1. Every part except the last one must have \`part_size\` bytes. The header
+\`Content-Digest: sha-256=:<base64>:\` (RFC 9530) is required and must match the bytes. Sending a part again replaces it.`,
   roles: writers,
   params: IdParams('upl').extend({
     number: z
       .string()
-      .openapi({ param: { name: 'number', in: 'path' }, description: 'Of the part, from 1.', example: '1' }),
+      .openapi({ param: { name: 'number', in: 'path' }, description: 'The number of the part, from 1.', example: '1' }),
   }),
   stream: {
     types: ['application/octet-stream'],
@@ -127,7 +129,7 @@ export const completeFileUpload = operation({
   method: 'post',
   path: `${path}/{id}/complete`,
   summary: 'Complete an upload',
-  description: 'Makes one file of the parts. Completing again answers the same file.',
+  description: 'Joins the parts into a file. Completing the upload again returns the same file.',
   roles: writers,
   status: 201,
   params: IdParams('upl'),
@@ -149,7 +151,7 @@ export const abortFileUpload = operation({
   method: 'delete',
   path: `${path}/{id}`,
   summary: 'Abort an upload',
-  description: 'Drops the parts that are there.',
+  description: 'Deletes the upload and its parts.',
   roles: writers,
   status: 204,
   params: IdParams('upl'),

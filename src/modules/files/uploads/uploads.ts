@@ -10,25 +10,25 @@ import {
   countParts,
   getPartSize,
   type ReceivedFile,
-  uploadKeptMs,
+  uploadLifetimeMs,
 } from '../../../domain/files/files.ts'
 import { cleanFileName } from '../../../domain/files/names.ts'
 import { parseDeclaredType } from '../../../domain/files/types.ts'
 import { TooFewBytes, TooManyBytes } from '../../../gateways/files/files.ts'
 import { checkTenant, openEditions } from '../../editions/index.ts'
-import { countBytes, newStorageKey, releaseBytes, storeRefusal } from '../storage.ts'
+import { countBytes, generateStorageKey, releaseBytes, toStoreError } from '../storage.ts'
 import type { StartUploadInput } from './upload-contract.ts'
 import type { UploadColumns, UploadRow } from './upload-queries.ts'
 import { select } from '../../../db/select.ts'
 
-/** The type is known once the upload is complete. */
+/** The type is detected when the upload is completed. */
 const unknownType = 'application/octet-stream'
 
-/** Begins the store's upload before the row is written. Without a row the store drops it after a week. */
+/** Starts R2's upload before the row is written. Without a row, R2 drops it after a week. */
 export async function startUpload(ctx: Ctx, input: StartUploadInput): Promise<UploadRow> {
   const { organization_id, edition_id = null, size, title } = input
   await checkTenant(ctx, organization_id, edition_id)
-  const storage_key = newStorageKey(ctx)
+  const storage_key = generateStorageKey(ctx)
   const now = ctx.now()
   const row: UploadColumns = {
     id: ctx.newId('file_upload'),
@@ -47,7 +47,7 @@ export async function startUpload(ctx: Ctx, input: StartUploadInput): Promise<Up
     version: 1,
     created_at: now,
     modified_at: now,
-    expires_at: now + uploadKeptMs,
+    expires_at: now + uploadLifetimeMs,
   }
   return commit(ctx, { ...row, parts: [] }, [
     ...openEditions(edition_id),
@@ -56,15 +56,15 @@ export async function startUpload(ctx: Ctx, input: StartUploadInput): Promise<Up
   ])
 }
 
-const completed = () => new AppError('upload_completed', 'This upload is completed.')
+const createCompletedError = () => new AppError('upload_completed', 'This upload is already completed.')
 
-const touched = (row: UploadRow, now: number): Statement[] => [
+const touchUpload = (row: UploadRow, now: number): Statement[] => [
   sql`update file_uploads set version = version + 1, modified_at = ${now} where id = ${row.id} and file_id is null`,
   requireOneChange(),
 ]
 
-/** The number of a part as the path has it. */
-function numberOf(text: string, size: number): number {
+/** Parses the part number in the path. */
+function parsePartNumber(text: string, size: number): number {
   const number = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0
   if (number < 1 || number > countParts(size)) throw notFound()
   return number
@@ -75,45 +75,45 @@ interface PartAt {
   loaded: UploadRow
 }
 
-/** Stores a part while it comes in. It counts once `keepPart` has written its row. */
+/** Stores a part while it is received. It counts only when `recordPart` has written its row. */
 export async function receivePart(ctx: Ctx, file: IncomingFile, { params, loaded }: PartAt): Promise<ReceivedFile> {
-  const number = numberOf(params.number, loaded.size)
-  if (loaded.file_id !== null) throw completed()
+  const number = parsePartNumber(params.number, loaded.size)
+  if (loaded.file_id !== null) throw createCompletedError()
   const { body, size, digest } = file
-  const wanted = getPartSize(loaded.size, number)
+  const expectedSize = getPartSize(loaded.size, number)
   if (digest === null)
-    throw new AppError('validation_error', 'The header Content-Digest is required.', {
+    throw new AppError('validation_error', 'The Content-Digest header is required.', {
       errors: [{ code: 'required', detail: 'This header is required.', attr: 'Content-Digest', pointer: null }],
     })
-  const wrongSize = () => invalid(fieldError([], 'part_size', `Part ${number} has ${wanted} bytes.`))
-  if (size !== null && size !== wanted) throw wrongSize()
+  const createSizeError = () => invalid(fieldError([], 'part_size', `Part ${number} must have ${expectedSize} bytes.`))
+  if (size !== null && size !== expectedSize) throw createSizeError()
   const { storage_key, store_upload_id: uploadId } = loaded
   const stored = await ctx.files
-    .putPart({ key: storage_key, uploadId, number }, body, wanted)
+    .putPart({ key: storage_key, uploadId, number }, body, expectedSize)
     .catch((error: unknown) => {
       const isWrongSize = error instanceof TooManyBytes || error instanceof TooFewBytes
-      throw size === null && isWrongSize ? wrongSize() : storeRefusal(error, wanted)
+      throw size === null && isWrongSize ? createSizeError() : toStoreError(error, expectedSize)
     })
   if (stored.checksum_sha256 !== digest)
-    throw new AppError('checksum_mismatch', 'The part has another checksum than Content-Digest says.')
+    throw new AppError('checksum_mismatch', 'The checksum of the part does not match Content-Digest.')
   return { ...stored, store_etag: stored.etag, storage_key, name: '', declared: null }
 }
 
-/** Writes the row of a stored part. Other parts may have come meanwhile. */
-export async function keepPart(
+/** Writes the row of a stored part. Other parts can arrive at the same time. */
+export async function recordPart(
   ctx: Ctx,
   row: UploadRow,
   { number: text, received }: { number: string; received: ReceivedFile },
 ): Promise<UploadRow> {
-  if (row.file_id !== null) throw completed()
-  const number = numberOf(text, row.size)
+  if (row.file_id !== null) throw createCompletedError()
+  const number = parsePartNumber(text, row.size)
   const { size, checksum_sha256, store_etag = '' } = received
   const part = { number, size, checksum_sha256, store_etag }
   const parts = [...row.parts.filter((one) => one.number !== number), part].toSorted((a, b) => a.number - b.number)
   const now = ctx.now()
   return commit(ctx, { ...row, parts, version: row.version + 1, modified_at: now }, [
     ...openEditions(row.edition_id),
-    ...touched(row, now),
+    ...touchUpload(row, now),
     sql`insert into file_upload_parts (upload_id, number, size, checksum_sha256, store_etag)
       values (${row.id}, ${number}, ${size}, ${checksum_sha256}, ${store_etag})
       on conflict (upload_id, number) do update set size = excluded.size, checksum_sha256 = excluded.checksum_sha256,
@@ -121,7 +121,7 @@ export async function keepPart(
   ])
 }
 
-/** Deletes an upload that is not completed, and has its parts deleted from the store. */
+/** Deletes an upload that is not completed, and marks its parts for deletion. */
 const dropUpload = (row: UploadColumns, now: number): Statement[] => [
   sql`delete from file_uploads where id = ${row.id} and version = ${row.version} and file_id is null`,
   requireOneChange(),
@@ -131,28 +131,28 @@ const dropUpload = (row: UploadColumns, now: number): Statement[] => [
 ]
 
 export async function abortUpload(ctx: Ctx, row: UploadRow): Promise<null> {
-  if (row.file_id !== null) throw completed()
+  if (row.file_id !== null) throw createCompletedError()
   return commit(ctx, null, [...openEditions(row.edition_id), ...dropUpload(row, ctx.now())])
 }
 
-const uploadsASweep = 50
+const uploadsPerSweep = 50
 
-/** Drops uploads after a day. Of completed ones only the row of the upload goes; the file stays. */
+/** Deletes uploads after a day. The file of a completed upload stays. */
 export async function sweepUploads(job: JobCtx): Promise<void> {
   const now = job.now()
-  const due = await job.db.all(
+  const expiredRows = await job.db.all(
     select(getTableColumns(fileUploads))
       .from(fileUploads)
       .where(lte(fileUploads.expires_at, now))
       .orderBy(fileUploads.expires_at)
-      .limit(uploadsASweep),
+      .limit(uploadsPerSweep),
   )
-  for (const row of due)
+  for (const row of expiredRows)
     await commitPart(
       job,
       row.file_id === null ? dropUpload(row, now) : [remove(fileUploads, eq(fileUploads.id, row.id))],
     ).catch((error: unknown) => {
-      // Somebody sent a part or aborted it meanwhile: the next sweep looks again.
+      // A client has sent a part or aborted the upload. The next sweep tries again.
       if (!(error instanceof LostRace)) throw error
     })
 }

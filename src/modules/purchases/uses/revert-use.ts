@@ -5,7 +5,7 @@ import { purchases, purchaseUses } from '../../../db/schema/sales/orders.ts'
 import { update } from '../../../db/write.ts'
 import { checkRevertible } from '../../../domain/orders/purchases.ts'
 import { openEditions } from '../../editions/index.ts'
-import { passChanged } from '../../wallet/index.ts'
+import { markPassesChanged } from '../../wallet/index.ts'
 import { announce } from '../../webhooks/index.ts'
 import { buildPurchaseEvent } from '../announcement.ts'
 import type { LoadedUse } from './use-queries.ts'
@@ -39,7 +39,7 @@ export async function revertUse(ctx: Ctx, use: LoadedUse): Promise<LoadedUse> {
     ),
     requireOneChange(),
     ...openEditions(purchase.edition_id),
-    ...(status === purchase.status ? [] : [passChanged([purchase.id], now)]),
+    ...(status === purchase.status ? [] : [markPassesChanged([purchase.id], now)]),
     ...announce(ctx, buildPurchaseEvent(purchase, { action: 'use_reverted', status, occurredAt: now })),
   ])
 }

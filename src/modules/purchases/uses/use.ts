@@ -9,7 +9,7 @@ import { fieldError, invalid } from '../../../domain/errors.ts'
 import { toIso } from '../../../domain/time/instants.ts'
 import { purchaseLifecycle, computeStatusAfterUse } from '../../../domain/orders/purchases.ts'
 import { openEditions } from '../../editions/index.ts'
-import { passChanged } from '../../wallet/index.ts'
+import { markPassesChanged } from '../../wallet/index.ts'
 import { announce } from '../../webhooks/index.ts'
 import { buildPurchaseEvent } from '../announcement.ts'
 import type { createPurchaseUse } from '../contract.ts'
@@ -60,7 +60,7 @@ export async function usePurchase(ctx: Ctx, purchase: UsablePurchase, input: Use
     requireOneChange(),
     ...openEditions(purchase.edition_id),
     insert(purchaseUses, { ...row, purchase_id: purchase.id }),
-    ...(status === purchase.status ? [] : [passChanged([purchase.id], now)]),
+    ...(status === purchase.status ? [] : [markPassesChanged([purchase.id], now)]),
     ...announce(ctx, buildPurchaseEvent(purchase, { action: 'used', status, occurredAt: used_at })),
   ])
 }

@@ -112,10 +112,10 @@ async function listRetriedPurchases(
   refund: LoadedRefund,
   order: RefundableOrder,
 ): Promise<RefundablePurchase[]> {
-  const held = order.purchases.filter(({ status }) => isHeld(status))
-  if (refund.batch_id === null) return held
+  const heldPurchases = order.purchases.filter(({ status }) => isHeld(status))
+  if (refund.batch_id === null) return heldPurchases
   const ownIds = new Set((await loadRefundItems(ctx, refund.id)).map(({ purchase_id }) => purchase_id))
-  return held.filter(({ id }) => ownIds.has(id))
+  return heldPurchases.filter(({ id }) => ownIds.has(id))
 }
 
 /** Computes the amounts of a failed request, which has released them, and reserves them again. */

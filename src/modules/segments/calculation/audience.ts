@@ -3,8 +3,13 @@ import { inEditions } from '../../../db/customers.ts'
 import type { ExpressionScope } from '../../../db/cel/index.ts'
 import type { Channel } from '../../../domain/messaging/messaging.ts'
 import type { CommunicationType } from '../../../domain/segments.ts'
-import { decidingAnswer, type MarketingScope, marketingRefusal, marketingStatus } from '../../consents/index.ts'
-import { listedSuppressionExclusion } from '../../suppressions/index.ts'
+import {
+  selectDecidingAnswer,
+  type MarketingScope,
+  selectMarketingRefusal,
+  selectMarketingStatus,
+} from '../../consents/index.ts'
+import { selectBulkSuppressionExclusion } from '../../suppressions/index.ts'
 
 /** The people, type and channel of a message. */
 export interface Audience {
@@ -64,11 +69,11 @@ export const selectAddress = (channel: Channel): SQL => (channel === 'email' ? s
 
 /** The best answer of the person `u` to marketing through the channel, or `none`. */
 export const selectConsentStatus = (audience: Audience, now: number): SQL =>
-  marketingStatus(sql`u.id`, buildMarketingScope(audience), now)
+  selectMarketingStatus(sql`u.id`, buildMarketingScope(audience), now)
 
 /** The answer that decides about marketing to the person `u`, as JSON. Null without an answer. */
 export const selectDecidingConsent = (audience: Audience, now: number): SQL =>
-  decidingAnswer(sql`u.id`, buildMarketingScope(audience), now)
+  selectDecidingAnswer(sql`u.id`, buildMarketingScope(audience), now)
 
 const buildMarketingScope = ({ communication_channel, ...tenant }: Audience): MarketingScope => ({
   ...tenant,
@@ -76,20 +81,20 @@ const buildMarketingScope = ({ communication_channel, ...tenant }: Audience): Ma
 })
 
 /**
- * The conditions of an audience, first the one that counts first. `reason` is null when the condition does not exclude the
- * person `u`. `suppressed` replaces the SQL that finds a suppression of the person.
+ * The conditions of an audience, first the one that counts first. `reason` is null when the condition does not
+ * exclude the person `u`. `suppressed` replaces the SQL that finds a suppression of the person.
  */
 export const buildConditions = (
   audience: Audience,
   now: number,
-  suppressed: SQL = listedSuppressionExclusion(audience, selectAddress(audience.communication_channel)),
+  suppressed: SQL = selectBulkSuppressionExclusion(audience, selectAddress(audience.communication_channel)),
 ): { name: string; reason: SQL }[] => [
   {
     name: 'address',
     reason: sql`case when ${selectAddress(audience.communication_channel)} is null then 'no_address' end`,
   },
   ...(audience.communication_type === 'marketing'
-    ? [{ name: 'consent', reason: marketingRefusal(sql`u.id`, buildMarketingScope(audience), now) }]
+    ? [{ name: 'consent', reason: selectMarketingRefusal(sql`u.id`, buildMarketingScope(audience), now) }]
     : []),
   { name: 'suppression', reason: suppressed },
   { name: 'active', reason: sql`case when u.is_active = 0 then 'inactive' end` },

@@ -51,8 +51,8 @@ export async function findCalculation(job: JobCtx, id: string, epoch: number): P
 }
 
 /**
- * Statements that start a calculation of the segment as it was loaded, in any status. The second is the guard. A consumer
- * of an earlier calculation cannot commit anything after this.
+ * Statements that start a calculation of the segment as it was loaded, in any status. The second is the guard. A
+ * consumer of an earlier calculation cannot commit anything after this.
  */
 export const buildCalculationStart = (
   segment: Pick<StoredSegmentRow, 'id' | 'version' | 'organization_id' | 'edition_id'>,
@@ -86,7 +86,9 @@ export const firstStepSize = 10
 const maxStepSize = 20_000
 const stepMs = 200
 
-/** Chooses how many people the next step tests, so that it takes about `stepMs`, whatever the expression and the data. */
+/**
+ * Chooses how many people the next step tests, so that it takes about `stepMs`, whatever the expression and the data.
+ */
 export function chooseStepSize(size: number, elapsedMs: number): number {
   const factor = Math.min(10, stepMs / Math.max(1, elapsedMs))
   return Math.min(maxStepSize, Math.max(1, Math.floor(size * factor)))

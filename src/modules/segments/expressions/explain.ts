@@ -5,7 +5,7 @@ import { buildExplanation, type Explanation, type Truth } from '../../../db/cel/
 import { decodeAs, fromFlag, fromJson, type RowOf, buildSelectList } from '../../../db/select.ts'
 import { checkExpression } from '../../../domain/cel/index.ts'
 import { notFound } from '../../../domain/errors.ts'
-import { answersToKeys, type DecidingAnswer } from '../../consents/index.ts'
+import { selectAnswersToKeys, type DecidingAnswer } from '../../consents/index.ts'
 import { userVisibility } from '../../users/index.ts'
 import { buildConditions, buildScope, selectDecidingConsent } from '../calculation/audience.ts'
 import type { LoadedSegment } from '../queries.ts'
@@ -46,7 +46,7 @@ const buildFields = (segment: LoadedSegment, now: number, parts: { reasons: read
     was_member: fromFlag(sql`exists (select 1 from segment_members where segment_seq = ${seq}
       and epoch = ${members_epoch} and user_seq = u.seq and excluded_for is null)`),
     named_answers: fromJson<DecidingAnswer[]>(
-      answersToKeys(sql`u.id`, parts.keys, { organization_id, edition_id }, now),
+      selectAnswersToKeys(sql`u.id`, parts.keys, { organization_id, edition_id }, now),
     ),
     deciding_answer: fromJson<DecidingAnswer | null>(
       communication_type === 'marketing' ? selectDecidingConsent(segment, now) : sql`null`,

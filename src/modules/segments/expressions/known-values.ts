@@ -8,7 +8,7 @@ import { answerStatuses } from '../../../domain/consents/consents.ts'
 import { parameterError } from '../../../domain/errors.ts'
 import { orderStatuses, orderTypes } from '../../../domain/orders/orders.ts'
 import { purchaseStatuses } from '../../../domain/orders/purchases.ts'
-import { givenAmong, givenCount } from '../../consents/index.ts'
+import { countGivenAmong, countGiven } from '../../consents/index.ts'
 import { listEditionIds, type SegmentTenant } from '../calculation/audience.ts'
 import type { ValueKind } from '../../../domain/cel/index.ts'
 import { type KnownValue, maxValuesListed } from './cel-contract.ts'
@@ -49,7 +49,7 @@ function buildSources(tenant: SegmentTenant): Record<Exclude<ValueKind, FixedKin
     locations: sql`select id as value, name as label, ${countPurchases(sql`locations.id`, 'location_id')} as count
       from locations where edition_id in ${editions}`,
     options: selectOfProducts('options', sql`(select count(*) from chosen where chosen.id = options.id)`),
-    consents: sql`select key as value, name as label, ${isWhole ? givenCount(sql`consents`) : givenAmong(sql`people`, sql`consents`)} as count
+    consents: sql`select key as value, name as label, ${isWhole ? countGiven(sql`consents`) : countGivenAmong(sql`people`, sql`consents`)} as count
       from consents where ${isInOrganization} and (edition_id is null or ${isInVisibleEdition})`,
     locales: sql`select locale as value, locale as label, count(*) as count from people group by locale`,
     editions: sql`select id as value, full_name as label,

@@ -130,7 +130,7 @@ export async function seedCampaignInStatus(
   if (run) {
     if (status === 'sent') await seedRecipients(campaign.id, 3)
     await inRecipientStore(campaign.id, (store) =>
-      store.change({ run, status, projected: 1, step: status === 'calculating' ? 'content' : '' }),
+      store.changeRecord({ run, status, projected_revision: 1, step: status === 'calculating' ? 'content' : '' }),
     )
   }
   return campaign.id
@@ -143,7 +143,7 @@ export const inRecipientStore = <Result>(
 ): Promise<Result> =>
   runInDurableObject(env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(campaignId)), (_, state) => {
     const store = new RecipientStore(state.storage)
-    store.open(campaignId)
+    store.ensureRecord(campaignId)
     return work(store)
   })
 
@@ -171,11 +171,11 @@ export const seedRecipients = (campaignId: string, count: number, record: Partia
           : [n, { to: 'failed', reason: 'unreachable', code: 'http_503', detail: '' }],
       )
       store.recordOutcomes(new Map(endings.filter((_, index) => index % 3 < 2)), false)
-      store.change({ run: 1, status: 'sent', ...record })
+      store.changeRecord({ run: 1, status: 'sent', ...record })
     })
     return people
   })
 
 /** Gives the object a run later than any that is started, so that it ignores every start. */
 export const ignoreStarts = (campaignId: string) =>
-  inRecipientStore(campaignId, (store) => store.change({ run: 1_000_000, status: 'failed' }))
+  inRecipientStore(campaignId, (store) => store.changeRecord({ run: 1_000_000, status: 'failed' }))

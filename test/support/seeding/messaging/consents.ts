@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { consentRecords, consents, consentVersions } from '../../../../src/db/schema/consents.ts'
 import { insert, insertAll } from '../../../../src/db/write.ts'
-import { contentHash, hashVersion, recordHash } from '../../../../src/domain/consents/consent-records.ts'
+import { hashWording, hashVersion, hashRecord } from '../../../../src/domain/consents/consent-records.ts'
 import type { AnswerStatus } from '../../../../src/domain/consents/consents.ts'
 import { created } from '../../api.ts'
 import type { UserRow } from '../customers.ts'
@@ -39,7 +39,7 @@ export async function seedConsents(
   count: number,
   changes: Partial<ConsentRow> = {},
 ): Promise<string[]> {
-  const content_hash = await contentHash(wording)
+  const content_hash = await hashWording(wording)
   const columns = { ...wording, content_hash }
   const rows = Array.from({ length: count }, (_, index) => ({
     ...columns,
@@ -79,7 +79,7 @@ export async function seedAnswers(place: WidePlace, user: string, consent: strin
       user_id: user,
       number,
       consent_version: 1,
-      content_hash: await contentHash(wording),
+      content_hash: await hashWording(wording),
       edition_id: place.edition,
       order_id: null,
       import_id: null,
@@ -96,7 +96,7 @@ export async function seedAnswers(place: WidePlace, user: string, consent: strin
       hash_version: hashVersion,
       is_latest: index === count - 1 ? 1 : 0,
     }
-    rows.push({ ...row, record_hash: await recordHash(row, before?.record_hash ?? null) })
+    rows.push({ ...row, record_hash: await hashRecord(row, before?.record_hash ?? null) })
   }
   await write(
     sql`update consent_records set is_latest = 0 where user_id = ${user} and consent_id = ${consent}`,

@@ -1,5 +1,5 @@
 import { maxParsedLength } from '../../import-cells.ts'
-import { readCurrencyMark } from '../values/currencies.ts'
+import { readCurrencyMark } from '../values/words.ts'
 
 const decimalSeparators = ['.', ','] as const
 export type DecimalSeparator = (typeof decimalSeparators)[number]

@@ -1,7 +1,6 @@
 import { cleanCell } from '../../import-cells.ts'
 import { maxEmailLength, normalizeEmail } from '../../../accounts/users.ts'
-import { readCurrencyMark } from '../values/currencies.ts'
-import { readBoolean, readLanguage, readStatus } from '../values/words.ts'
+import { readCurrencyMark, readBoolean, readLanguage, readStatus } from '../values/words.ts'
 import { countDate, mergeDates, createDateStatistics, type DateStatistics } from './date-format.ts'
 import { readDate, readTime, type DateShape } from './date-shape.ts'
 import { countNumber, keepFirst, mergeNumbers, createNumberStatistics, type NumberStatistics } from './number-format.ts'
@@ -149,7 +148,7 @@ export class ColumnCounter {
       this.#statistics.blank++
       return
     }
-    countCell(this.#statistics, this.#factsOf(text))
+    countCell(this.#statistics, this.#getFacts(text))
     this.#values.add(text)
   }
 
@@ -157,12 +156,12 @@ export class ColumnCounter {
     return { ...this.#statistics, ...this.#values.counted }
   }
 
-  #factsOf(text: string): CellFacts {
-    if (text !== this.#last?.text) this.#last = this.#remembered.get(text) ?? this.#newFactsOf(text)
+  #getFacts(text: string): CellFacts {
+    if (text !== this.#last?.text) this.#last = this.#remembered.get(text) ?? this.#readFacts(text)
     return this.#last
   }
 
-  #newFactsOf(text: string): CellFacts {
+  #readFacts(text: string): CellFacts {
     const facts = readFacts(text)
     if (this.#remembered.size < maxRemembered && text.length <= maxRememberedLength) this.#remembered.set(text, facts)
     return facts

@@ -1,20 +1,25 @@
 import { maxParsedLength } from '../../import-cells.ts'
-import { maxUnitsPerItem } from '../../../orders/external-orders.ts'
+import { maxUnitsPerItem, itemStatuses } from '../../../orders/external-orders.ts'
 import { toIso } from '../../../time/instants.ts'
 import { parseMailbox } from '../../../messaging/mailbox.ts'
 import { orderStatuses } from '../../../orders/orders.ts'
 import { isStorable } from '../../../text/text.ts'
-import { normalizeEmail, normalizePhone } from '../../../accounts/users.ts'
+import { normalizeEmail, normalizePhone, splitFullName } from '../../../accounts/users.ts'
 import { parseDate, type DateFormat } from '../columns/date-format.ts'
 import { readTime } from '../columns/date-shape.ts'
 import { toMinorUnits, parseNumber, toWholeNumber, type NumberFormat } from '../columns/number-format.ts'
 import type { Transform } from '../mapping.ts'
 import type { TargetField } from '../targets/fields.ts'
-import { readCurrencyMark, isCurrency } from '../values/currencies.ts'
-import { splitFullName } from '../../../accounts/users.ts'
-import { itemStatuses } from '../../../orders/external-orders.ts'
+import {
+  readCurrencyMark,
+  isCurrency,
+  isFree,
+  readBoolean,
+  readLanguage,
+  readStatus,
+  removeUnit,
+} from '../values/words.ts'
 import { toItemStatus, toOrderStatus } from '../values/value-maps.ts'
-import { isFree, readBoolean, readLanguage, readStatus, removeUnit } from '../values/words.ts'
 
 const cellFaults = [
   'missing_required',
@@ -112,7 +117,8 @@ function readPhone(text: string, country_code: string | null): CellResult {
     ? fail('invalid_phone', `${quote(text)} is not a phone number.`)
     : fail(
         'invalid_phone',
-        `${quote(text)} is not a phone number in ${country_code}. Add the country code, or set country_code for the column.`,
+        `${quote(text)} is not a phone number in ${country_code}. Add the country code, or set country_code for ` +
+          'the column.',
       )
 }
 
@@ -200,7 +206,7 @@ function readBooleanCell(text: string): CellResult {
     : { value }
 }
 
-export function readCell(texts: readonly string[], format: CellFormat): CellResult {
+export function parseCell(texts: readonly string[], format: CellFormat): CellResult {
   const { type } = format.field
   if (type === 'instant') return readInstant(texts, format)
   const text = texts.join(' ')

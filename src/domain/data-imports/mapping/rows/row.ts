@@ -1,7 +1,6 @@
 import { cleanCell } from '../../import-cells.ts'
-import { allowsCurrency } from '../values/currencies.ts'
-import { toPlainWord } from '../values/words.ts'
-import { readCell, type Amount, type CellFault, type CellValue } from './cell.ts'
+import { allowsCurrency, toPlainWord } from '../values/words.ts'
+import { parseCell, type Amount, type CellFault, type CellValue } from './cell.ts'
 import type { TargetReader } from './prepare.ts'
 
 interface RowError {
@@ -77,7 +76,7 @@ function readTarget(reader: TargetReader, cells: readonly string[]): ReadTarget 
   const texts = readTexts(reader, cells)
   if (texts === 'ignored') return { ignored: true }
   if (texts.length === 0) return null
-  const result = readCell(texts, reader.format)
+  const result = parseCell(texts, reader.format)
   if ('value' in result) return { value: result.value }
   const value = texts.join(' ').slice(0, maxShownValue)
   return { error: { ...result, column: mapping.columns[0] ?? null, target_field: field.key, value } }

@@ -3,14 +3,14 @@ import type { JobCtx } from '../../context.ts'
 import { listChanges } from '../../domain/audit.ts'
 import { abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import type { AskedAnswer } from '../consents/index.ts'
-import { auditStatement } from '../audit-log/index.ts'
+import { recordAudit } from '../audit-log/index.ts'
 import {
-  answerAnnouncements,
-  type DecidedAnswer,
-  answered,
   answerRaces,
-  answerStatements,
+  type AnswerRequest,
+  buildAnswerAnnouncements,
+  buildAnswerStatements,
+  decideAnswerRecords,
+  type DecidedAnswer,
   type PersonAnswer,
 } from '../consents/index.ts'
 import { takeBackUnsubscription } from '../suppressions/index.ts'
@@ -20,35 +20,42 @@ import type { LinkedPerson } from './person.ts'
 /** The request with which a person answers. */
 export interface Visit {
   request_id: string
-  /** Evidence of an answer: the network and the program, not the whole IP address. */
+  /** The evidence of an answer: the user agent and a prefix of the IP address. */
   evidence: Readonly<Record<string, string>>
 }
 
-export const decide = (
+export const decidePersonAnswer = (
   job: JobCtx,
   person: LinkedPerson,
   { definition, email, before }: PersonAnswer,
-  asked: AskedAnswer,
-): Promise<DecidedAnswer> => answered(job, { definition, user: { id: person.id, email }, before }, asked)
+  request: AnswerRequest,
+): Promise<DecidedAnswer> => decideAnswerRecords(job, { definition, user: { id: person.id, email }, before }, request)
 
-/** A person who agrees to marketing through the channel of the link resubscribes the address that it was sent to. */
-function liftedSuppression(
+/**
+ * Somebody who agrees to marketing through the channel of the link resubscribes the address that the link was sent to.
+ */
+function liftSuppression(
   person: LinkedPerson,
   answers: readonly PersonAnswer[],
-  made: readonly DecidedAnswer[],
+  decided: readonly DecidedAnswer[],
 ): Statement[] {
-  const isResubscribed = made.some(({ records, definition }) => {
-    const whole = answers.find((one) => one.definition.id === definition.id)?.definition
-    const isMarketing = whole?.type === 'marketing' && whole.channels.includes(person.channel)
+  const isResubscribed = decided.some(({ records, definition }) => {
+    const consent = answers.find((answer) => answer.definition.id === definition.id)?.definition
+    const isMarketing = consent?.type === 'marketing' && consent.channels.includes(person.channel)
     return isMarketing && records.at(-1)?.status === 'given'
   })
   return isResubscribed ? [takeBackUnsubscription(person)] : []
 }
 
-/** In the audit log the person is the actor, without a token. */
-function auditEntries(job: JobCtx, person: LinkedPerson, made: readonly DecidedAnswer[], visit: Visit): Statement[] {
-  return made.map(({ definition, before, records }) =>
-    auditStatement(
+/** The person is the actor of the audit entries, without an access token. */
+function buildAuditEntries(
+  job: JobCtx,
+  person: LinkedPerson,
+  decided: readonly DecidedAnswer[],
+  visit: Visit,
+): Statement[] {
+  return decided.map(({ definition, before, records }) =>
+    recordAudit(
       {
         caller: { id: person.id, credential: { id: null } },
         requestId: visit.request_id,
@@ -70,28 +77,28 @@ function auditEntries(job: JobCtx, person: LinkedPerson, made: readonly DecidedA
   )
 }
 
-/** Abort the transaction for a person who was erased meanwhile, or an edition that was archived. */
-const guards = (person: LinkedPerson, made: readonly DecidedAnswer[]): Statement[] => [
+/** Builds guards that abort the commit when the person was erased or an edition archived meanwhile. */
+const buildGuards = (person: LinkedPerson, decided: readonly DecidedAnswer[]): Statement[] => [
   abortUnless(sql`exists (select 1 from users where id = ${person.id} and erased_at is null)`),
-  ...made.flatMap(({ definition, records }) =>
+  ...decided.flatMap(({ definition, records }) =>
     definition.edition_id !== null && records.at(-1)?.status === 'given'
       ? [abortUnless(sql`exists (select 1 from editions where id = ${definition.edition_id} and is_archived = 0)`)]
       : [],
   ),
 ]
 
-/** Commits all answers with their announcements. Throws LostRace when one of the consents was answered meanwhile. */
+/** Commits all answers with their events. Throws LostRace when one of the consents was answered meanwhile. */
 export async function commitAnswers(
   job: JobCtx,
   { person, visit }: { person: LinkedPerson; visit: Visit },
   answers: readonly PersonAnswer[],
-  made: readonly DecidedAnswer[],
+  decided: readonly DecidedAnswer[],
 ): Promise<void> {
   const statements = [
-    ...guards(person, made),
-    ...answerStatements(made),
-    ...liftedSuppression(person, answers, made),
-    ...auditEntries(job, person, made, visit),
+    ...buildGuards(person, decided),
+    ...buildAnswerStatements(decided),
+    ...liftSuppression(person, answers, decided),
+    ...buildAuditEntries(job, person, decided, visit),
   ]
-  await commitAnnounced(job, statements, made.flatMap(answerAnnouncements), answerRaces)
+  await commitAnnounced(job, statements, decided.flatMap(buildAnswerAnnouncements), answerRaces)
 }

@@ -1,8 +1,9 @@
-import { failure, type SendResult } from '../../domain/messaging/messaging.ts'
-import { readContentLength } from '../answers/announced-bytes.ts'
+import { createFailure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { isTimeout, withTimeLimit } from '../time-limit/time-limit.ts'
 
-/** The response of a provider, or the reason why there is none. The provider may still have received the request. */
+/**
+ * The provider's answer. `came: false` means that no complete answer came, though the provider may have got the call.
+ */
 export type ProviderAnswer =
   | { came: true; status: number; header: (name: string) => string | null; body: unknown }
   | { came: false; code: 'timeout' | 'network_error' | 'unreadable_answer' | 'impossible_call' }
@@ -17,7 +18,7 @@ export interface ProviderOptions {
 
 const maxBytes = 500_000
 
-function parseJson(text: string): unknown {
+function parseJsonOrNull(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {
@@ -25,23 +26,32 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Most responses are shorter, so they need one read. A read takes longer than parsing. */
-const bytesPerRead = 1024
+/**
+ * Reads the length of a body from its header. Returns null without the header, and for a compressed body: the header
+ * gives its compressed length, and a few kilobytes can unpack to any length.
+ */
+export function readContentLength({ headers }: Response): number | null {
+  const length = headers.get('content-length')
+  return length === null || headers.has('content-encoding') ? null : Number(length)
+}
 
-/** The body as JSON. Null: it is not JSON, or longer than any known response. */
+/** Most answers are shorter than this, so one read suffices. A read takes longer than the parsing. */
+const readBytes = 1024
+
+/** Reads the body as JSON. Returns null for any other body, and for one that is longer than every known answer. */
 async function readCapped(response: Response): Promise<unknown> {
   const contentLength = readContentLength(response)
-  // This avoids a stream reader, which is the slowest part of reading a response.
-  if (contentLength !== null && contentLength <= maxBytes) return parseJson(await response.text())
+  // A stream reader takes longer than everything else, so it is used only when the length is unknown.
+  if (contentLength !== null && contentLength <= maxBytes) return parseJsonOrNull(await response.text())
   const reader = response.body?.getReader({ mode: 'byob' })
   if (!reader) return null
   const decoder = new TextDecoder()
   let text = ''
   let hasMore = true
   for (let size = 0; hasMore;) {
-    const { value } = await reader.readAtLeast(bytesPerRead, new Uint8Array(bytesPerRead))
+    const { value } = await reader.readAtLeast(readBytes, new Uint8Array(readBytes))
     const length = value?.byteLength ?? 0
-    hasMore = length === bytesPerRead
+    hasMore = length === readBytes
     size += length
     if (size > maxBytes) {
       await reader.cancel()
@@ -49,22 +59,25 @@ async function readCapped(response: Response): Promise<unknown> {
     }
     text += decoder.decode(value, { stream: hasMore })
   }
-  return parseJson(text)
+  return parseJsonOrNull(text)
 }
 
-/** False if the configured URL or key is invalid. */
+/** Whether the call can be made. The configured address or key may be invalid. */
 function isPossible(url: string, headers: Readonly<Record<string, string>>): boolean {
   const isAscii = Object.values(headers).every((value) => /^[\t\x20-\x7e]*$/.test(value.trim()))
   return isAscii && /^\s*https?:/i.test(url) && URL.canParse(url)
 }
 
-/** Without a response it is unknown whether the message was sent, unless the request was never made. */
-export const failureWithoutAnswer = (code: (ProviderAnswer & { came: false })['code']): SendResult =>
+/** Without a complete answer it is unknown whether the message was sent, unless no call was made. */
+export const describeMissingAnswer = (code: (ProviderAnswer & { came: false })['code']): SendResult =>
   code === 'impossible_call'
-    ? failure('configuration', code, 'The URL or the key of the API is invalid.')
-    : failure('unknown', code, 'The provider did not respond.')
+    ? createFailure('configuration', code, 'The address or the key of the API is invalid.')
+    : createFailure('unknown', code, 'The provider did not answer.')
 
-/** Calls an API. The timeout covers the response body too, and redirects are not followed. */
+/**
+ * Makes one call of an API. The timeout covers the body of the answer, and redirects are not followed. A gateway that
+ * makes many calls passes shared time limits as `limited`.
+ */
 export async function callApi(
   url: string,
   init: {
@@ -73,13 +86,13 @@ export async function callApi(
     body?: string | Uint8Array<ArrayBuffer>
   },
   timeoutMs: number,
-  runLimited: typeof withTimeLimit = withTimeLimit,
+  limited: typeof withTimeLimit = withTimeLimit,
 ): Promise<ProviderAnswer> {
-  // Providers refuse requests without a user agent, and the runtime adds none.
+  // Providers refuse calls without a user agent, and the runtime adds none.
   const headers = { 'user-agent': 'event-commerce/1', ...init.headers }
   if (!isPossible(url, headers)) return { came: false, code: 'impossible_call' }
   try {
-    return await runLimited(timeoutMs, async (signal): Promise<ProviderAnswer> => {
+    return await limited(timeoutMs, async (signal): Promise<ProviderAnswer> => {
       const response = await fetch(url, { ...init, redirect: 'manual', headers, signal })
       const { status } = response
       const body = await readCapped(response)
@@ -91,7 +104,7 @@ export async function callApi(
   }
 }
 
-const callWithJson =
+const createJsonCall =
   (method: 'PATCH' | 'POST') =>
   (url: string, headers: Readonly<Record<string, string>>, body: unknown, timeoutMs: number): Promise<ProviderAnswer> =>
     callApi(
@@ -100,8 +113,8 @@ const callWithJson =
       timeoutMs,
     )
 
-export const postJson = callWithJson('POST')
-export const patchJson = callWithJson('PATCH')
+export const postJson = createJsonCall('POST')
+export const patchJson = createJsonCall('PATCH')
 
 export const getJson = (
   url: string,
@@ -109,5 +122,5 @@ export const getJson = (
   timeoutMs: number,
 ): Promise<ProviderAnswer> => callApi(url, { method: 'GET', headers }, timeoutMs)
 
-/** A text in a response or an event, cut to a length that can be stored. Empty: it is not a text. */
+/** Reads a text of an answer or event, shortened so that it can be stored. Anything else is empty. */
 export const readText = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 500) : '')

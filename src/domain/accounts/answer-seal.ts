@@ -3,8 +3,8 @@ import { fromBase64, toBase64, utf8 } from '../text/encoding.ts'
 const ivLength = 12
 
 /**
- * The key that encrypts one stored answer. It is derived from the Worker's secret, the caller and the Idempotency-Key:
- * the table alone decrypts nothing, and with the secret the Idempotency-Key is still needed.
+ * Derives the key that encrypts one stored answer from the Worker's secret, the caller and the Idempotency-Key. The
+ * table alone decrypts nothing, and neither does the table with the secret.
  */
 export async function answerSeal(secret: string, callerId: string, rawKey: string): Promise<CryptoKey> {
   const material = await crypto.subtle.importKey('raw', utf8(secret), 'HKDF', false, ['deriveKey'])
@@ -17,7 +17,7 @@ export async function answerSeal(secret: string, callerId: string, rawKey: strin
   return crypto.subtle.deriveKey(derivation, material, { name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt'])
 }
 
-/** Initialisation vector and AES-GCM ciphertext, both base64, with a dot between them. */
+/** Returns the initialisation vector and the AES-GCM ciphertext in base64, separated by a dot. */
 export async function sealText(
   seal: CryptoKey,
   randomBytes: (length: number) => Uint8Array,
@@ -28,7 +28,7 @@ export async function sealText(
   return `${toBase64(iv)}.${toBase64(secret)}`
 }
 
-/** The text, or null when it was sealed with another key. */
+/** Returns null for a text that was sealed with another key. */
 export async function openText(seal: CryptoKey, text: string): Promise<string | null> {
   const [iv = '', secret = ''] = text.split('.')
   try {

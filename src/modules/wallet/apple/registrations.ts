@@ -3,10 +3,10 @@ import type { JobCtx } from '../../../context.ts'
 import { requireOneChange } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { walletPasses, walletRegistrations } from '../../../db/schema/wallet.ts'
-import { insert, update } from '../../../db/write.ts'
+import { insert, remove, update } from '../../../db/write.ts'
 import { LostRace } from '../../../domain/errors.ts'
 import { maxRegistrations } from '../../../domain/wallet/wallet.ts'
-import { announcementsOf } from '../announce-change.ts'
+import { buildPassAnnouncements } from '../announce-change.ts'
 import { commitAnnounced } from '../../webhooks/index.ts'
 import type { RegisteredPass } from './apple-service.ts'
 
@@ -15,12 +15,12 @@ interface RegisteredPhone {
   push_token: string
 }
 
-/** The registration of a phone for a pass. */
-export const isRegistration = (pass: { id: string }, device: string) =>
+/** Holds for the registration of a phone for a pass. */
+const isRegistration = (pass: { id: string }, device: string) =>
   and(eq(walletRegistrations.pass_id, pass.id), eq(walletRegistrations.device_id, device))
 
-/** A pass has room for one more phone: the one that registered first goes where it has none. */
-function roomFor(pass: RegisteredPass): Statement[] {
+/** Removes the phone that registered first when a pass has the maximum number of phones. */
+function makeRoom(pass: RegisteredPass): Statement[] {
   if (pass.registrations_count < maxRegistrations) return []
   return [
     sql`delete from wallet_registrations where (pass_id, device_id) = (select pass_id, device_id
@@ -36,8 +36,8 @@ function roomFor(pass: RegisteredPass): Statement[] {
 }
 
 /**
- * Records that a phone has the pass. The counter is in the same transaction, so that phones need not be counted: the
- * first one is `added`, and of two that are first at once one decides again. Answers whether the phone is new.
+ * Registers a phone for a pass and returns whether the phone is new. The first phone announces that the pass was added.
+ * When two phones are first at the same time, one commit fails and is decided again.
  */
 export async function registerPhone(job: JobCtx, pass: RegisteredPass, phone: RegisteredPhone): Promise<boolean> {
   const now = job.now()
@@ -61,7 +61,7 @@ export async function registerPhone(job: JobCtx, pass: RegisteredPass, phone: Re
   await commitAnnounced(
     job,
     [
-      ...roomFor(pass),
+      ...makeRoom(pass),
       insert(walletRegistrations, row),
       update(
         walletPasses,
@@ -70,10 +70,33 @@ export async function registerPhone(job: JobCtx, pass: RegisteredPass, phone: Re
       ),
       requireOneChange(),
     ],
-    announcementsOf(pass, isFirst ? 'added' : null, now),
+    buildPassAnnouncements(pass, isFirst ? 'added' : null, now),
     {
       'wallet_registrations.pass_id, wallet_registrations.device_id': () => new LostRace('the phone registered twice'),
     },
   )
   return true
+}
+
+/** Unregisters a phone that no longer wants updates of a pass. The last phone announces that the pass was removed. */
+export async function unregisterPhone(job: JobCtx, pass: RegisteredPass, device: string): Promise<void> {
+  if (pass.push_token === null) return
+  const now = job.now()
+  const isLast = pass.registrations_count === 1
+  const removed = isLast ? { removed_at: now, modified_at: now } : {}
+  const count = walletPasses.registrations_count
+  await commitAnnounced(
+    job,
+    [
+      remove(walletRegistrations, isRegistration(pass, device)),
+      requireOneChange(),
+      update(
+        walletPasses,
+        { ...removed, registrations_count: sql`${count} - 1` },
+        and(eq(walletPasses.id, pass.id), isLast ? eq(count, 1) : gt(count, 1)),
+      ),
+      requireOneChange(),
+    ],
+    buildPassAnnouncements(pass, isLast ? 'removed' : null, now),
+  )
 }

@@ -1,0 +1,81 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { abortUnless } from '../../db/commit.ts'
+import type { Statement } from '../../db/database.ts'
+import { mayAt, pickOrganizationRoles, type Tenant } from '../../domain/accounts/access.ts'
+import { campaignLifecycle, type CampaignStatus, isEditable } from '../../domain/campaigns/lifecycle.ts'
+import { findReadinessFaults } from '../../domain/campaigns/readiness.ts'
+import { AppError } from '../../domain/errors.ts'
+import { writers } from './contract.ts'
+import { buildReadiness, type CampaignRow } from './delivery/campaign-row.ts'
+import { findCampaign, type LoadedCampaign } from './queries.ts'
+
+/** `participle` completes the sentence, as `deleted` does. */
+export const invalidTransition = (status: CampaignStatus, participle: string): AppError =>
+  new AppError('invalid_transition', `Campaign in status '${status}' cannot be ${participle}.`, {
+    extra: { current_status: status, allowed_transitions: campaignLifecycle.targetsOf(status) },
+  })
+
+export function checkCampaignTransition(row: CampaignRow, to: CampaignStatus, participle: string): void {
+  if (!campaignLifecycle.allows(row.status, to)) throw invalidTransition(row.status, participle)
+}
+
+export function checkReady(ctx: Ctx, row: CampaignRow): void {
+  const errors = findReadinessFaults(buildReadiness(ctx, row))
+  if (errors.length) throw new AppError('campaign_not_ready', 'The campaign cannot be sent yet.', { errors })
+}
+
+interface CampaignSegment {
+  organization_id: string
+  segment_id: string
+  segment_edition_id: string | null
+}
+
+const getSegmentTenant = ({ organization_id, segment_edition_id }: CampaignSegment): Tenant => ({
+  organization_id,
+  editions: segment_edition_id === null ? [] : [segment_edition_id],
+})
+
+/**
+ * A campaign reaches the people of its segment, so the caller needs a role in the segment's edition or organisation.
+ */
+export function checkSegmentRole(ctx: Ctx, campaign: CampaignSegment): void {
+  if (mayAt(ctx.caller, writers, getSegmentTenant(campaign))) return
+  const isOfOrganization = campaign.segment_edition_id === null
+  throw new AppError(
+    'permission_denied',
+    isOfOrganization
+      ? 'The segment of this campaign belongs to the whole organisation, so you need a role in the organisation.'
+      : 'The segment of this campaign belongs to another edition, so you need a role there or in the organisation.',
+    { extra: { required_roles: isOfOrganization ? pickOrganizationRoles(writers) : writers } },
+  )
+}
+
+/**
+ * Finds a campaign and checks that the caller has a role for its segment: for the segment that it was started with, and
+ * for its current segment while it can still be changed.
+ */
+export async function findAuthorizedCampaign(ctx: Ctx, id: string): Promise<LoadedCampaign> {
+  const campaign = await findCampaign(ctx, id)
+  const snapshot = campaign.segment_snapshot
+  if (snapshot) checkSegmentRole(ctx, { ...campaign, segment_edition_id: snapshot.edition_id })
+  if (!snapshot || isEditable(campaign.status)) checkSegmentRole(ctx, campaign)
+  return campaign
+}
+
+/** Builds a guard that aborts the commit when the segment moved to another edition since the role was checked. */
+export const guardSegment = (ctx: Ctx, campaign: CampaignSegment): Statement[] => {
+  const { organization_id, segment_id, segment_edition_id } = campaign
+  if (mayAt(ctx.caller, writers, { organization_id, editions: [] })) return []
+  return [
+    abortUnless(sql`exists (select 1 from segments where id = ${segment_id} and edition_id is ${segment_edition_id})`),
+  ]
+}
+
+/** Builds a guard that aborts the commit when the message changed since the campaign was found ready. */
+export const guardMessage = ({ message_id, message_version }: CampaignRow): Statement[] => {
+  if (message_id === null) return []
+  return [
+    abortUnless(sql`exists (select 1 from email_messages where id = ${message_id} and version = ${message_version})`),
+  ]
+}

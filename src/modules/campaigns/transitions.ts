@@ -1,0 +1,125 @@
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import { campaigns } from '../../db/schema/messaging/campaigns.ts'
+import { updateVersion } from '../../db/write.ts'
+import { isRunning } from '../../domain/campaigns/lifecycle.ts'
+import { parseSchedule, type ScheduleFault } from '../../domain/campaigns/schedule.ts'
+import { AppError, fieldError, invalid } from '../../domain/errors.ts'
+import { openEditions } from '../editions/index.ts'
+import {
+  checkCampaignTransition,
+  checkReady,
+  checkSegmentRole,
+  guardMessage,
+  guardSegment,
+  invalidTransition,
+} from './checks.ts'
+import type { CampaignRow } from './delivery/campaign-row.ts'
+import { isSenderVerified } from './delivery/content-snapshot.ts'
+import { buildProjection, snapshotSegment } from './delivery/projection.ts'
+import type { LoadedCampaign } from './queries.ts'
+
+const faultDetails: Record<ScheduleFault, string> = {
+  invalid_date: '`scheduled_at` must be a date and time such as 2026-06-01T10:00:00, with or without an offset.',
+  nonexistent_local_time: "Daylight saving skips this time in the edition's time zone.",
+  scheduled_at_in_past: '`scheduled_at` must be in the future.',
+  scheduled_at_too_far: '`scheduled_at` must be within a year from now.',
+}
+
+export async function scheduleCampaign(ctx: Ctx, campaign: LoadedCampaign, text: string): Promise<CampaignRow> {
+  checkSegmentRole(ctx, campaign)
+  const now = ctx.now()
+  const scheduled_at = parseSchedule(text, campaign.edition_timezone, now)
+  if (typeof scheduled_at === 'string')
+    throw invalid(fieldError(['scheduled_at'], scheduled_at, faultDetails[scheduled_at]))
+  checkCampaignTransition(campaign, 'scheduled', 'scheduled')
+  checkReady(ctx, campaign)
+  const changes = { status: 'scheduled' as const, scheduled_at, error_message: '', modified_at: now }
+  const scheduled = await commit(ctx, { ...campaign, ...changes, version: campaign.version + 1 }, [
+    ...openEditions(campaign.edition_id),
+    ...guardSegment(ctx, campaign),
+    ...guardMessage(campaign),
+    ...updateVersion(campaigns, campaign, changes),
+  ])
+  ctx.afterCommit(() => ctx.senders.of(campaign.id).wake(campaign.id, scheduled_at))
+  return scheduled
+}
+
+/** Starts a new run. The campaign's Durable Object begins it when it is woken. */
+async function startRun(ctx: Ctx, campaign: LoadedCampaign, status: 'calculating' | 'sending'): Promise<CampaignRow> {
+  const now = ctx.now()
+  const isFreshStart = status === 'calculating'
+  const changes = {
+    status,
+    run: campaign.run + 1,
+    error_message: '',
+    completed_at: null,
+    heartbeat_at: now,
+    modified_at: now,
+  }
+  const started = await commit(ctx, { ...campaign, ...changes, version: campaign.version + 1 }, [
+    ...openEditions(campaign.edition_id),
+    ...guardSegment(ctx, campaign),
+    ...(isFreshStart ? guardMessage(campaign) : []),
+    ...updateVersion(campaigns, campaign, changes),
+    ...(isFreshStart ? [snapshotSegment(campaign.id)] : []),
+  ])
+  ctx.afterCommit(() => ctx.senders.of(campaign.id).wake(campaign.id))
+  return started
+}
+
+export async function sendCampaignNow(ctx: Ctx, campaign: LoadedCampaign): Promise<CampaignRow> {
+  checkSegmentRole(ctx, campaign)
+  checkCampaignTransition(campaign, 'calculating', 'sent')
+  checkReady(ctx, campaign)
+  return startRun(ctx, campaign, 'calculating')
+}
+
+const senderNotVerified = 'The campaign was started with a sender whose domain is no longer a verified sender domain.'
+
+/** Sends the stored content again to recipients who failed for a temporary reason. */
+export async function retryFailedRecipients(ctx: Ctx, campaign: LoadedCampaign): Promise<CampaignRow> {
+  if (isRunning(campaign.status)) throw invalidTransition(campaign.status, 'retried')
+  checkCampaignTransition(campaign, 'sending', 'retried')
+  const count = campaign.run === 0 ? 0 : await ctx.senders.of(campaign.id).countRetryable()
+  if (count === 0)
+    throw new AppError('nothing_to_retry', 'No recipient of this campaign failed for a temporary reason.', {
+      extra: { current_status: campaign.status },
+    })
+  if (!(await isSenderVerified(ctx, campaign)))
+    throw new AppError('campaign_not_ready', 'The campaign cannot be sent yet.', {
+      errors: [fieldError(['edition_id'], 'sender_not_verified', senderNotVerified)],
+    })
+  return startRun(ctx, campaign, 'sending')
+}
+
+/** The Durable Object stops a running campaign, because the campaign's row may be behind. */
+export async function cancelCampaign(ctx: Ctx, campaign: LoadedCampaign): Promise<CampaignRow> {
+  checkCampaignTransition(campaign, 'cancelled', 'cancelled')
+  const now = ctx.now()
+  if (!isRunning(campaign.status)) {
+    const changes = { status: 'cancelled' as const, completed_at: now, modified_at: now }
+    return commit(ctx, { ...campaign, ...changes, version: campaign.version + 1 }, [
+      ...guardSegment(ctx, campaign),
+      ...updateVersion(campaigns, campaign, changes),
+      snapshotSegment(campaign.id),
+    ])
+  }
+  const { done, snapshot } = await ctx.senders.of(campaign.id).cancel(campaign.id, campaign.run)
+  if (!done) throw invalidTransition(snapshot.status, 'cancelled')
+  const result: CampaignRow = {
+    ...campaign,
+    status: snapshot.status,
+    total_recipients: snapshot.total,
+    sent_count: snapshot.sent,
+    failed_count: snapshot.failed,
+    skipped_count: snapshot.skipped,
+    user_count: snapshot.user_count,
+    error_message: snapshot.error_message,
+    started_at: snapshot.started_at,
+    completed_at: snapshot.completed_at,
+    modified_at: now,
+    version: campaign.version + 1,
+  }
+  return commit(ctx, result, [buildProjection(snapshot, now)])
+}
