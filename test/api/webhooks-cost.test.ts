@@ -15,7 +15,7 @@ const page = { page: 1, size: 100, after: null }
 
 /** Authentication adds one statement to each. */
 describe('the cost of webhooks in the database', () => {
-  it('is one statement to read an endpoint, and two in one round trip for a page', async () => {
+  it('is one query to read an endpoint, and two at once for a page', async () => {
     const shop = await seedShop()
     const place = { organization: shop.organization_id, edition: shop.edition_id }
     const endpoint = await seedEndpoint(place)
@@ -70,7 +70,7 @@ describe('the cost of webhooks in the database', () => {
     )
   })
 
-  it('is three statements to announce any number of events', async () => {
+  it('is three statements for any number of events', async () => {
     const shop = await seedShop()
     const place = { organization: shop.organization_id, edition: shop.edition_id }
     const listening = await seedEndpoint(place)

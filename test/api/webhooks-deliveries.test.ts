@@ -266,7 +266,7 @@ describe('retryWebhookDelivery', () => {
     expect(enqueued).toEqual([])
   })
 
-  it('makes one attempt for many simultaneous requests', async () => {
+  it('makes one attempt for many requests at the same time', async () => {
     const { send } = quietClient()
     const { id } = await seedOwn()
     const row = await seedDelivery(place(), id, { status: 'exhausted' })

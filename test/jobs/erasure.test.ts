@@ -37,7 +37,7 @@ describe('a running campaign with an erased recipient', () => {
     expect((await capturedOf(id)).filter(({ recipient }) => recipient.includes(person.email))).toEqual([])
   })
 
-  it('skips the person also when its object handles the erasure before its consumers, and counts correctly', async () => {
+  it('skips the person also when the erasure comes before the next chunk, and counts correctly', async () => {
     const { id, person } = await sending(5)
     await post(`/v1/user/${person.id}/erase`, {})
     await sweepErasures(realJob())
@@ -136,7 +136,7 @@ describe('an erasure', () => {
     expect(await cellsWith({ ...known, marks: [mark] })).toEqual({})
   })
 
-  it('is repeated for a campaign whose object cannot be reached, and completes in the end', async () => {
+  it('waits for a campaign that cannot be reached, and completes in the end', async () => {
     const known = await givenKnown()
     await post(`/v1/user/${known.id}/erase`, {})
     const job = realJob()

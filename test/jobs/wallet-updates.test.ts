@@ -38,7 +38,7 @@ const updatesOf = async (pass: string) =>
   (await capturedOf(pass)).filter(({ subject }) => subject !== 'issued' && !subject.startsWith('Pass for'))
 
 describe('a change of a purchase', () => {
-  it('updates the pass at Google once, for any number of sweeps', async () => {
+  it('updates the pass at Google once', async () => {
     const pass = await givenPass('google')
     await change(pass.purchase, 'used')
     await Promise.all([sweepPassUpdates(jobWith()), sweepPassUpdates(jobWith())])
