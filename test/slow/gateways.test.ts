@@ -2,7 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readProviderEvents } from '../../src/gateways/provider-events/provider-events.ts'
 import { createResendGateway } from '../../src/gateways/email/resend.ts'
 import { createGatewayApi } from '../../src/gateways/sms/gatewayapi.ts'
-import { type FakeProvider, signResendEvent, buildResendEvent, signSmsEvent, startFakeProvider } from '../support/fake-provider.ts'
+import {
+  type FakeProvider,
+  signResendEvent,
+  buildResendEvent,
+  signSmsEvent,
+  startFakeProvider,
+} from '../support/fake-provider.ts'
 import { anEmail, anSms } from '../support/outbound.ts'
 import { addReadAtLeast } from '../support/read-at-least.ts'
 

@@ -22,22 +22,22 @@ export const triggerKinds = ['receipt', 'refund_confirmation'] as const
 export type TriggerKind = (typeof triggerKinds)[number]
 
 /** The field of an edition that names the message of a trigger. */
-export const editionFieldOf = {
+export const editionFieldsByTrigger = {
   receipt: 'transaction_receipt_email_id',
   refund_confirmation: 'refund_confirmation_email_id',
 } as const satisfies Record<TriggerKind, string>
 
-const typesOf: Record<TriggerKind, readonly EmailMessageType[]> = {
+const typesByTrigger: Record<TriggerKind, readonly EmailMessageType[]> = {
   receipt: receiptEmailTypes,
   refund_confirmation: refundConfirmationEmailTypes,
 }
 
 /** Finds the trigger that sends messages of this type. Returns null for types that people send. */
-export const triggerOf = (type: string): TriggerKind | null =>
-  triggerKinds.find((kind) => (typesOf[kind] as readonly string[]).includes(type)) ?? null
+export const findTrigger = (type: string): TriggerKind | null =>
+  triggerKinds.find((kind) => (typesByTrigger[kind] as readonly string[]).includes(type)) ?? null
 
 /** Finds the fault when the scope of a message does not fit its edition. */
-export const scopeFault = (
+export const findScopeFault = (
   scope: EmailMessageScope,
   editionId: string | null,
 ): 'edition_missing' | 'edition_given' | null =>
@@ -46,4 +46,4 @@ export const scopeFault = (
 export const maxTitleLength = 200
 
 /** Builds the title of a copy, which differs from the original's. */
-export const titleOfCopy = (title: string): string => `${[...title].slice(0, maxTitleLength - 7).join('')} (copy)`
+export const buildCopyTitle = (title: string): string => `${[...title].slice(0, maxTitleLength - 7).join('')} (copy)`

@@ -23,7 +23,7 @@ interface PhoneToPush {
   push_token: string
 }
 
-/** Claims the passes that are longest due. No other consumer gets them before the claim ends. */
+/** Claims the passes that have been due longest. No other consumer gets them before the claim ends. */
 const claimDuePasses = (job: JobCtx): Promise<PassRow[]> => {
   const now = job.now()
   return job.db.all(sql<PassRow>`update wallet_passes set ${claimUntil(now, updateClaimMs)},
