@@ -114,7 +114,7 @@ async function makePeople(make: Make, state: DemoState, key: string, parts: Comp
     if (key !== companies[0].key) continue
     const request = { name: 'Demonstration', member_id, expires_at: null }
     const token = await make(`${key}.${code}.token`, '/v1/auth/tokens', request)
-    if (!state.tokens.some(({ role }) => role === code)) state.tokens.push({ role: code, name, token })
+    if (!state.tokens.some((entry) => entry.role === code)) state.tokens.push({ role: code, name, token })
   }
 }
 

@@ -25,7 +25,15 @@ const listTextPatterns = (source: string): RegExp[] =>
   [...source.matchAll(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g)]
     .map(([literal]) => literal.slice(1, -1).replaceAll(/\\(.)/g, '$1'))
     .filter((text) => text.replaceAll(placeholder, '').length >= minStaticCharacters)
-    .map((text) => new RegExp(`^${text.split(placeholder).map(RegExp.escape).join('.+')}$`))
+    .map(
+      (text) =>
+        new RegExp(
+          `^${text
+            .split(placeholder)
+            .map((part) => RegExp.escape(part))
+            .join('.+')}$`,
+        ),
+    )
 
 describe('the error guide', () => {
   it('explains exactly the codes that problem documents can have', () => {
