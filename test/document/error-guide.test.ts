@@ -18,7 +18,7 @@ const parserCodes = quotedIn(
 const placeholder = /\$\{[^}]*\}/g
 
 /** A template with fewer characters outside of its placeholders would match nearly every text. */
-const minStaticCharacters = 6
+const minStaticCharacters = 8
 
 /** Lists a pattern for each string of a source. Its placeholders match any text. */
 const listTextPatterns = (source: string): RegExp[] =>
