@@ -22,8 +22,8 @@ type Priced = Pick<ExternalOrder, 'items' | 'status' | 'amount_minor' | 'service
 
 /**
  * Picks the items that make up an order's amount. Cancelled items count if they were paid: the source's total includes
- * them or, when it matches neither sum, something was refunded. They also count when the other items add up to less than
- * zero, and in a cancelled order that has no other items.
+ * them or, when it matches neither sum, something was refunded. They also count when the other items add up to less
+ * than zero, and in a cancelled order that has no other items.
  */
 export function pickCountedItems(
   order: Priced,

@@ -5,7 +5,7 @@ import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds
 import { decodeAs } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import { update } from '../../../db/write.ts'
-import { nextCheck, refundLeaseMs } from '../../../domain/refunds/refund-payments.ts'
+import { computeNextCheck, refundLeaseMs } from '../../../domain/refunds/refund-payments.ts'
 import { refundLifecycle } from '../../../domain/refunds/refunds.ts'
 
 const columns = getTableColumns(refundRequests)
@@ -53,8 +53,8 @@ export async function beginAttempt(
 /** Releases a refund that cannot begin now, and schedules the next try. */
 export function postponeRefund(job: JobCtx, claim: RefundRow): Promise<unknown> {
   const now = job.now()
-  const state = { began_at: claim.modified_at, checks: claim.checks, is_taken: false }
-  const { due_at, needs_attention } = nextCheck(state, now)
+  const state = { began_at: claim.modified_at, checks: claim.checks, is_accepted: false }
+  const { due_at, needs_attention } = computeNextCheck(state, now)
   const changes = { due_at, needs_attention, checks: claim.checks + 1, lease_until: null }
   const isClaimed = sql`id = ${claim.id} and version = ${claim.version} and lease_until = ${claim.lease_until}`
   return job.db.all(update(refundRequests, changes, isClaimed))
