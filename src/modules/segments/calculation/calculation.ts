@@ -63,7 +63,8 @@ export const buildCalculationStart = (
   const walk = buildWalk(segment)
   return [
     sql`update segments set ${statusEquals('calculating')}, epoch = epoch + 1, version = version + 1,
-        cursor_id = (${walk.start}), last_id = coalesce((${walk.last}), (${walk.start})), walked_count = 0, matched_count = 0,
+        cursor_id = (${walk.start}), last_id = coalesce((${walk.last}), (${walk.start})),
+        walked_count = 0, matched_count = 0,
         population_count = ${countPeople(segment)},
         calculation_started_at = ${now}, heartbeat_at = ${now}, error_message = ''
       where id = ${segment.id} and version = ${segment.version}`,
@@ -117,8 +118,8 @@ function buildStep(calculation: Calculation, expression: Expression, now: number
       where ${people.where} and ${predicate}`,
     sql`update segments set matched_count = matched_count + changes() where seq = ${seq}`,
     retireMembers(sql`members_epoch`, sql`${isLast} and members_epoch > 0`, now),
-    sql`update segments set ${statusEquals('ready')}, members_epoch = epoch, calculated_at = ${now}, heartbeat_at = null,
-        version = version + 1,
+    sql`update segments set ${statusEquals('ready')}, members_epoch = epoch, calculated_at = ${now},
+        heartbeat_at = null, version = version + 1,
         (user_count, excluded) = (select matched_count - count(*), json_object(${exclusionCounts})
           from segment_members where segment_seq = segments.seq and epoch = segments.epoch and excluded_for is not null)
       where ${isLast}`,
