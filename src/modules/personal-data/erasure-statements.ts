@@ -11,7 +11,7 @@ import { update } from '../../db/write.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import { emailClaimMs, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
 import { eraseEvidence } from '../consents/index.ts'
-import { forgetForUndo } from '../data-imports/index.ts'
+import { buildUndoDataErasure } from '../data-imports/index.ts'
 import { hashSuppressions } from '../suppressions/index.ts'
 import { eraseWallet } from '../wallet/index.ts'
 
@@ -82,7 +82,7 @@ export async function buildErasureStatements(erasure: ErasureRow, now: number): 
     update(orders, { metadata: {} }, eq(orders.user_id, user_id)),
     update(purchases, { metadata: {} }, eq(purchases.user_id, user_id)),
     eraseRefundTexts(erasure),
-    forgetForUndo(user_id),
+    buildUndoDataErasure(user_id),
     eraseEvidence(user_id),
     ...eraseEmails(erasure, now),
     ...eraseWallet(user_id, now),

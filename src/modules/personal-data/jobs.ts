@@ -89,11 +89,11 @@ async function eraseInCampaigns(job: JobCtx, erasure: ErasureRow): Promise<Erasu
   return recordProgress(job, erasure, progress)
 }
 
-/** Builds what the rows of imports are searched for. */
+/** Builds the ids and addresses by which rows of imports are found. */
 function buildErasedPerson(erasure: ErasureRow): ErasedPerson {
   const addresses = readAddresses(erasure)
-  const listOfChannel = (wanted: Channel) =>
-    addresses.flatMap(({ channel, address }) => (channel === wanted ? [address] : []))
+  const listOfChannel = (requestedChannel: Channel) =>
+    addresses.flatMap(({ channel, address }) => (channel === requestedChannel ? [address] : []))
   const emails = new Set(listOfChannel('email').map((email) => email.toLowerCase()))
   return { ...erasure, emails, phones: new Set(listOfChannel('sms')) }
 }
@@ -139,7 +139,7 @@ async function eraseInEvents({ db }: JobCtx, erasure: ErasureRow): Promise<strin
 }
 
 /** Does one step of a pass. Answers null when the pass has ended or has to wait. */
-async function doStep(job: JobCtx, erasure: ErasureRow): Promise<ErasureRow | null> {
+async function eraseNextStep(job: JobCtx, erasure: ErasureRow): Promise<ErasureRow | null> {
   const advanced = await eraseInCampaigns(job, erasure)
   if (advanced) return advanced.campaign_cursor > erasure.campaign_cursor ? advanced : null
   const event_cursor = await eraseInEvents(job, erasure)
@@ -175,7 +175,7 @@ async function runErasure(job: JobCtx, id: string): Promise<void> {
   const endsAt = Date.now() + runMs
   try {
     let erasure = (await claimErasure(job, id)) ?? null
-    while (erasure && Date.now() < endsAt) erasure = await doStep(job, erasure)
+    while (erasure && Date.now() < endsAt) erasure = await eraseNextStep(job, erasure)
   } catch (error) {
     // Another run has continued the erasure.
     if (!isLostRace(error)) throw error

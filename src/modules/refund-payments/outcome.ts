@@ -5,7 +5,7 @@ import type { Statement } from '../../db/database.ts'
 import { refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
 import { updateVersion } from '../../db/write.ts'
 import { toMajor } from '../../domain/money.ts'
-import { nextCheck } from '../../domain/refunds/refund-payments.ts'
+import { computeNextCheck } from '../../domain/refunds/refund-payments.ts'
 import type { RefundOutcome } from '../../gateways/payments/payments.ts'
 import { buildCompletion, type RefundChanges } from './complete.ts'
 import { buildFailure, buildReversal } from './fail.ts'
@@ -46,8 +46,8 @@ async function reverse(job: JobCtx, refund: RefundRow, failure: Failed): Promise
 function scheduleCheck(job: JobCtx, refund: RefundRow, reference: string | null): RefundChanges {
   const now = job.now()
   const provider_reference = reference ?? refund.provider_reference
-  const state = { began_at: getStartTime(refund), checks: refund.checks, is_taken: provider_reference !== null }
-  const { due_at, needs_attention } = nextCheck(state, now)
+  const state = { began_at: getStartTime(refund), checks: refund.checks, is_accepted: provider_reference !== null }
+  const { due_at, needs_attention } = computeNextCheck(state, now)
   // A check that finds nothing new keeps the version of the request.
   const hasChanged = provider_reference !== refund.provider_reference || (needs_attention && !refund.needs_attention)
   const increment = hasChanged ? 1 : 0

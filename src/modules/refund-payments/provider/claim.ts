@@ -6,7 +6,7 @@ import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds
 import { decodeAs } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import { update } from '../../../db/write.ts'
-import { nextCheck, refundClaimMs } from '../../../domain/refunds/refund-payments.ts'
+import { computeNextCheck, refundClaimMs } from '../../../domain/refunds/refund-payments.ts'
 import { refundLifecycle } from '../../../domain/refunds/refunds.ts'
 
 const columns = getTableColumns(refundRequests)
@@ -54,8 +54,8 @@ export async function beginAttempt(
 /** Releases a refund that cannot begin now, and schedules the next try. */
 export function postponeRefund(job: JobCtx, claim: RefundRow): Promise<unknown> {
   const now = job.now()
-  const state = { began_at: claim.modified_at, checks: claim.checks, is_taken: false }
-  const { due_at, needs_attention } = nextCheck(state, now)
+  const state = { began_at: claim.modified_at, checks: claim.checks, is_accepted: false }
+  const { due_at, needs_attention } = computeNextCheck(state, now)
   const changes = { due_at, needs_attention, checks: claim.checks + 1, claimed_until: null }
   const isSameClaim = sql`id = ${claim.id} and version = ${claim.version} and claimed_until = ${claim.claimed_until}`
   return job.db.all(update(refundRequests, changes, isSameClaim))
