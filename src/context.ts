@@ -58,7 +58,7 @@ export interface Config {
     scan: { url: string; key: string } | null
   }
   oidc: { issuer: string; audience: string } | null
-  /** The cell in ids and tokens of this deployment. Empty: they have none. */
+  /** Two characters that name this deployment in ids and tokens, so that a router finds it. Empty: it has no name. */
   cell: string
   /** The milliseconds after which sweeps delete rows. */
   retentionMs: { webhooks: number; auditLog: number }
@@ -191,7 +191,7 @@ export interface JobCtx {
   images: ImagesGateway | null
   /** Null: no scanner is configured. */
   scanner: FileScanner | null
-  /** Creates a context for work of a request that goes on after the response. Only requests have it. */
+  /** Creates a context whose clock runs on, for work after the response. Only the context of a request has it. */
   afterAnswer?: () => JobCtx
 }
 
@@ -204,8 +204,8 @@ export interface Ctx extends JobCtx {
   randomBytes: (length: number) => Uint8Array
   idempotency: IdempotencyStore
   /**
-   * Statements for the deciding transaction: they write the audit entry if something changes, and store the response if the
-   * request has an Idempotency-Key.
+   * Builds what `commit` adds to the transaction of a request: the audit entry if something changes, and the stored response
+   * if the request has an Idempotency-Key.
    */
   settle: (result: unknown, isChange: boolean) => Promise<Statement[]>
   /** The statement that writes an audit entry of this request. */

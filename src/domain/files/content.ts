@@ -122,7 +122,7 @@ function checkText(head: Head, declared: string | null): FileType {
   const text = readTextHead(start)
   const refusal = findRefusal(start, text)
   if (refusal !== null) throw createTypeError(refusal)
-  if (text === null) throw createTypeError('The type of this content is unknown.')
+  if (text === null) throw createTypeError('This type of file is not supported.')
   if (text.replace('\u{FEFF}', '').trim() === '') throw createContentError('empty_file', 'The file has no text.')
   const isDeclared = declared !== null && matchesDeclaration(declared, 'text/csv')
   if (!isDeclared && !hasColumns(start.length < head.size ? dropLastRow(text) : text))
@@ -193,7 +193,7 @@ const describeMarkup = (text: string): string => {
   if (/<svg[\s>/]/i.test(text)) return 'SVG images can contain scripts.'
   if (/^<(?:!doctype\s+html|html|head|body|script|style|iframe|img|a|div|p|br|h1|title|meta|link|!--)\b/i.test(text))
     return 'HTML pages can contain scripts.'
-  return 'This is XML or another describeMarkup.'
+  return 'This is XML or another markup language.'
 }
 
 /** The reason to refuse the content, or null. `text` is the content as text, or null. */

@@ -33,7 +33,7 @@ const typesOf: Record<TriggerKind, readonly EmailMessageType[]> = {
 }
 
 /** The trigger of messages of this type; null for types that people send. */
-export const triggerOf = (type: string): TriggerKind | null =>
+export const findTrigger = (type: string): TriggerKind | null =>
   triggerKinds.find((kind) => (typesOf[kind] as readonly string[]).includes(type)) ?? null
 
 /** The fault when a message's scope and its edition disagree; null when they agree. */
@@ -46,4 +46,4 @@ export const scopeFault = (
 export const maxTitleLength = 200
 
 /** A title that differs from the one of the original. */
-export const titleOfCopy = (title: string): string => `${[...title].slice(0, maxTitleLength - 7).join('')} (copy)`
+export const makeCopyTitle = (title: string): string => `${[...title].slice(0, maxTitleLength - 7).join('')} (copy)`
