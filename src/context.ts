@@ -204,8 +204,8 @@ export interface Ctx extends JobCtx {
   randomBytes: (length: number) => Uint8Array
   idempotency: IdempotencyStore
   /**
-   * Builds what `commit` adds to the transaction of a request: the audit entry if something changes, and the stored response
-   * if the request has an Idempotency-Key.
+   * Builds what `commit` adds to the transaction of a request: the audit entry if something changes, and the stored
+   * response if the request has an Idempotency-Key.
    */
   settle: (result: unknown, isChange: boolean) => Promise<Statement[]>
   /** The statement that writes an audit entry of this request. */

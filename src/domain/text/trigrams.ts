@@ -5,8 +5,8 @@ const gramLength = 3
 const maxGrams = 24
 
 /**
- * A mark is an id's last three characters, shifted to code points that folded text never has, so that a search can require
- * the tenant together with the text. The migrations repeat these shifts.
+ * A mark is an id's last three characters, shifted to code points that folded text never has, so that a search can
+ * require the tenant together with the text. The migrations repeat these shifts.
  */
 export const markShifts = { edition: 0x300 - 0x20, organization: 0xe0100 - 0x20 }
 

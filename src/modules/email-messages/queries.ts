@@ -88,8 +88,8 @@ export function listMessages(
 }
 
 /**
- * For changing the message: `tenant` says whose roles may. A message of the platform has none, because nobody may change
- * it. "Not found" covers messages that the caller may not see.
+ * For changing the message: `tenant` says whose roles may. A message of the platform has none, because nobody may
+ * change it.
  */
 export async function findMessage(
   ctx: Ctx,
