@@ -19,7 +19,7 @@ describe('a 403 names an alternative', () => {
   it('a template of the organisation: adopt it, for callers who write in one of its editions', async () => {
     const path = `/v1/email-messages/${await seedMessage({ organization: world.a.id, edition: null })}`
     const adopt =
-      'This is a template of the organisation: adopt it first, and change or delete the copy of your edition.'
+      'This is a template of the organisation: adopt it into your edition, then change or delete the copy.'
     const before = await dump()
     for (const who of ['EA', 'EM'] as const) {
       expect(denied(await patch(path, { title: 'Mine' }, token(who)))).toBe(adopt)
@@ -35,7 +35,7 @@ describe('a 403 names an alternative', () => {
     const path = `/v1/email-messages/${await seedMessage({ organization: null, edition: null })}`
     for (const who of ['OA', 'EM'] as const)
       expect(denied(await patch(path, { title: 'Mine' }, token(who)))).toBe(
-        'This is a template of the platform: adopt it first, and change or delete the copy of your edition.',
+        'This is a template of the platform: adopt it into your edition, then change or delete the copy.',
       )
   })
 

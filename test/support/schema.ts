@@ -21,7 +21,7 @@ const alternatives = (schema: Schema): Schema[] => [
 export function orderingsOf(operation: Operation): string[] {
   const parameters = document.paths[operation.path]?.[operation.method]?.parameters ?? []
   const description = parameters.find(({ name }) => name === 'ordering')?.description ?? ''
-  return /Keys: ([\w, ]+)\./.exec(description)?.[1]?.split(', ') ?? []
+  return /Sort keys[^:]*: ([\w, ]+)\./.exec(description)?.[1]?.split(', ') ?? []
 }
 
 /** A filter of a list, with the words that it takes; ids, texts and times have none. */

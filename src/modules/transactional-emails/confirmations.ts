@@ -62,7 +62,7 @@ export function buildConfirmationEmailStatements(
     consent_record_id: record_id,
     confirmation: snapshot,
     status: transactionalEmailLifecycle.initial,
-    next_attempt_at: now,
+    due_at: now,
     created_at: now,
     modified_at: now,
   }

@@ -49,8 +49,8 @@ async function attemptEmail(job: JobCtx, claim: EmailClaim): Promise<number | nu
     job.now(),
   )
   await record(verdict)
-  const isOfAll = result && !result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration')
-  return isOfAll ? verdict.next_attempt_at : null
+  const concernsAllEmails = result && !result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration')
+  return concernsAllEmails ? verdict.due_at : null
 }
 
 /** A consumer stops after an error of its own, and when the provider asks for a pause. */
@@ -70,7 +70,7 @@ async function attemptAll(job: JobCtx, waiting: EmailClaim[], stops: StopReasons
       try {
         stops.pausedUntil = (await attemptEmail(job, claim)) ?? stops.pausedUntil
       } catch (error) {
-        // Our own fault: the lease keeps the message for a later try.
+        // The claim is not released: the e-mail is attempted again when the claim expires.
         stops.errors.push(error)
       }
     }
@@ -78,10 +78,7 @@ async function attemptAll(job: JobCtx, waiting: EmailClaim[], stops: StopReasons
   await Promise.all(Array.from({ length: concurrentCalls }, worker))
 }
 
-/**
- * Sends all e-mails that are due. A crash loses nothing: leases expire and the sweep enqueues again. When the provider
- * requests a pause, e-mails that were not begun wait as well.
- */
+/** A crash loses nothing: the claim expires, and the sweep enqueues the e-mail again. */
 export async function sendEmails(job: JobCtx): Promise<void> {
   const endsAt = job.now() + claimingMs
   const stops: StopReasons = { errors: [], pausedUntil: null }
