@@ -1,5 +1,5 @@
 import type { Database, Statement } from './db/database.ts'
-import type { IdempotencyKey, IdempotencyStore, StoredAnswer } from './db/idempotency.ts'
+import type { IdempotencyKey, IdempotencyStore, StoredResponse } from './db/idempotency.ts'
 import type { Caller } from './domain/accounts/access.ts'
 import type { AuditEntry } from './domain/audit.ts'
 import type { RecipientEvent } from './domain/campaigns/recipient-events.ts'
@@ -18,7 +18,7 @@ import type { PaymentGateways } from './gateways/payments/payments.ts'
 import type { SmsGateway } from './gateways/sms/sms.ts'
 import type { WebhookPost } from './gateways/webhook-post/webhook-post.ts'
 
-export type { IdempotencyKey, StoredAnswer }
+export type { IdempotencyKey, StoredResponse }
 
 export interface Config {
   environment: 'production' | 'development' | 'test'
@@ -191,7 +191,7 @@ export interface JobCtx {
   /** Null: no scanner is configured. */
   scanner: FileScanner | null
   /** Creates a context whose clock runs on, for work after the response. Only the context of a request has it. */
-  afterAnswer?: () => JobCtx
+  openJobAfterResponse?: () => JobCtx
 }
 
 /** The context of a request. Time, ids and randomness come only from here. */

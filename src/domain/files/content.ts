@@ -122,7 +122,7 @@ function checkText(head: Head, declared: string | null): FileType {
   const text = readTextHead(start)
   const refusal = findRefusal(start, text)
   if (refusal !== null) throw createTypeError(refusal)
-  if (text === null) throw createTypeError('This type of file is not supported.')
+  if (text === null) throw createTypeError('The type of this content is unknown.')
   if (text.replace('\u{FEFF}', '').trim() === '') throw createContentError('empty_file', 'The file has no text.')
   const isDeclared = declared !== null && matchesDeclaration(declared, 'text/csv')
   if (!isDeclared && !hasColumns(start.length < head.size ? dropLastRow(text) : text))
