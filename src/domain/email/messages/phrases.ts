@@ -92,8 +92,8 @@ const networkNames: Record<Exclude<Network, 'website'>, string> = {
   spotify: 'Spotify',
 }
 
-export const getNetworkName = (network: Network, phrases: Phrases): string =>
-  network === 'website' ? phrases.website : networkNames[network]
+export const getNetworkName = (network: Network, { website }: Phrases): string =>
+  network === 'website' ? website : networkNames[network]
 
 /** The language in which a message is rendered, and the language for texts that are missing in it. */
 export interface TextReader {
