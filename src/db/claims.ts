@@ -1,17 +1,17 @@
 import { type SQL, sql } from 'drizzle-orm'
 
 /*
- * Rows that one worker at a time takes have `claimed_until`, which is null while nobody works on them, and `due_at` where
- * they wait for a time. `attempts` counts what was tried. A worker that dies releases nothing: its row can be claimed
- * again when `claimed_until` is over.
+ * Only one worker at a time may work on a row, so it claims the row until `claimed_until`. A worker that dies never
+ * releases its claim: another worker can claim the row after that time. `due_at` is when the row may be worked on, and
+ * `attempts` counts how often a worker has tried.
  */
 
 export const isClaimed = (now: number): SQL => sql`claimed_until > ${now}`
 
 export const isClaimable = (now: number): SQL => sql`(claimed_until is null or claimed_until <= ${now})`
 
-/** The assignment that makes a claim. */
+/** For the `set` of an update. */
 export const claimUntil = (now: number, ms: number): SQL => sql`claimed_until = ${now + ms}`
 
-/** The assignment that ends a claim. */
+/** For the `set` of an update. */
 export const release = sql`claimed_until = null`

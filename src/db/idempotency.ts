@@ -11,7 +11,7 @@ export interface IdempotencyKey {
 }
 
 /** A stored response. `body` is encrypted with a key that is derived from the caller's Idempotency-Key. */
-export interface StoredAnswer {
+export interface StoredResponse {
   status: number
   headers: Readonly<Record<string, string>>
   body: string
@@ -20,8 +20,8 @@ export interface StoredAnswer {
 export type KeyClaim =
   | { state: 'claimed' }
   | { state: 'in_progress' }
-  | { state: 'other_request'; fingerprint: string; answer: StoredAnswer | null }
-  | { state: 'answered'; answer: StoredAnswer }
+  | { state: 'other_request'; fingerprint: string; response: StoredResponse | null }
+  | { state: 'answered'; response: StoredResponse }
 
 const claimMs = 60_000
 const keepMs = 86_400_000
@@ -67,17 +67,22 @@ export class IdempotencyStore {
     const [, [row]] = await this.#db.batch([claim, read])
     if (!row || row.claim_id === id) return { state: 'claimed' }
     const { status, headers, body } = row
-    const answer = status === null || headers === null || body === null ? null : { status, headers, body }
-    if (row.fingerprint !== fingerprint) return { state: 'other_request', fingerprint: row.fingerprint, answer }
-    return answer ? { state: 'answered', answer } : { state: 'in_progress' }
+    const response = status === null || headers === null || body === null ? null : { status, headers, body }
+    if (row.fingerprint !== fingerprint) return { state: 'other_request', fingerprint: row.fingerprint, response }
+    return response ? { state: 'answered', response } : { state: 'in_progress' }
   }
 
   /**
    * Statements that store the response. They abort the batch if another request has claimed the key since.
    * `fingerprint` replaces the claim's for a body that was read only after the key was claimed.
    */
-  settle(key: IdempotencyKey, claimId: string, answer: StoredAnswer, fingerprint: string | null = null): Statement[] {
-    const { status, headers, body } = answer
+  buildStoreStatements(
+    key: IdempotencyKey,
+    claimId: string,
+    response: StoredResponse,
+    fingerprint: string | null = null,
+  ): Statement[] {
+    const { status, headers, body } = response
     const newFingerprint = fingerprint === null ? {} : { fingerprint }
     return [
       update(idempotencyKeys, { status, headers, body, ...newFingerprint }, isClaimedBy(key, claimId)),
@@ -88,10 +93,10 @@ export class IdempotencyStore {
   async store(
     key: IdempotencyKey,
     claimId: string,
-    answer: StoredAnswer,
+    response: StoredResponse,
     fingerprint: string | null = null,
   ): Promise<void> {
-    const [statement] = this.settle(key, claimId, answer, fingerprint)
+    const [statement] = this.buildStoreStatements(key, claimId, response, fingerprint)
     if (statement) await this.#db.batch([statement])
   }
 

@@ -54,7 +54,7 @@ describe('the cost of webhooks in the database', () => {
     const machine = engine(() => answers(200))
     let clock = Date.now()
     // A delivery that is due at once has a consumer, though the clock goes on while its statement is made.
-    const ctx = { ...contextAt(clock), now: () => clock++, afterAnswer: () => machine.job }
+    const ctx = { ...contextAt(clock), now: () => clock++, openJobAfterResponse: () => machine.job }
     const event = {
       kind: 'purchase.action' as const,
       organization_id,

@@ -209,7 +209,7 @@ describe('the consumer of receipts', () => {
   it('sends the receipt two minutes after a crash', async () => {
     const { shop, provider, engine } = await given()
     provider.play(['die'])
-    await expect(engine.run()).rejects.toThrow('messages could not be sent')
+    await expect(engine.run()).rejects.toThrow('E-mails could not be sent')
     expect(await only(shop)).toMatchObject({ status: 'pending', is_doubtful: true, attempts: 1 })
     await engine.run()
     expect(provider.calls).toHaveLength(1)

@@ -145,9 +145,9 @@ describe('the mark of a token', () => {
     const signer = { purpose: 'test', macBytes: 16 }
     for (const given of ['', 'k7', '00', 'zz']) {
       const fileId = newId('file', Date.now(), Math.random, given)
-      const token = signFileToken(secret, signer, { fileId, mark: 1, endsAt: latest })
+      const token = signFileToken(secret, signer, { fileId, code: 1, endsAt: latest })
       expect(readCellOfLink(token)).toBe(given)
-      expect(openFileToken(secret, signer, token, 0)).toEqual({ fileId, mark: 1 })
+      expect(openFileToken(secret, signer, token, 0)).toEqual({ fileId, code: 1 })
       const serial = `6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e${given}`
       expect([isSerialNumber(serial), readCell(serial)]).toEqual([true, given])
       expect(await readDownloadToken(secret, await createDownloadToken(secret, serial))).toBe(serial)

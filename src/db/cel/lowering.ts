@@ -169,7 +169,7 @@ export class Lowering implements ListLowering {
   #findElement(name: string, kind: 'value'): Value
   #findElement(name: string, kind: 'json'): Json
   #findElement(name: string, kind: string): unknown {
-    const element = this.#elements.findLast((one) => one.name === name)?.element
+    const element = this.#elements.findLast((candidate) => candidate.name === name)?.element
     if (!element || !Object.hasOwn(element, kind)) throw new Error(`${name} is not a ${kind}`)
     return (element as Record<string, unknown>)[kind]
   }

@@ -79,7 +79,7 @@ export class Constants {
     this.#packed = packed
   }
 
-  /** False for packed constants, whose SQL reads a row beside the person. */
+  /** False for packed constants, whose SQL reads a row of its own. */
   get areParameters(): boolean {
     return !this.#packed
   }

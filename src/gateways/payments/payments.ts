@@ -97,7 +97,7 @@ export interface PaymentGateway {
   /** Builds a reference of the same form that no payment has. The provider takes as long to refuse it as any other. */
   buildUnknownReference: (payment: string) => string
   /**
-   * Reads a signed webhook. Answers null for other events than refunds. Throws `not_authenticated` for a wrong
+   * Reads a signed webhook. Returns null for events that are not about refunds. Throws `not_authenticated` for a wrong
    * signature.
    */
   readWebhook: (headers: Headers, body: Uint8Array<ArrayBuffer>, now: number) => Promise<PaymentEvent | null>

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { dateText } from '../../domain/email/messages/dates.ts'
+import { formatDate } from '../../domain/email/messages/phrases.ts'
 import { isSafeAddress } from '../../domain/email/blocks/urls.ts'
 import { toBcp47, type Language, languages } from '../../domain/languages.ts'
 import { isDeadAddress } from '../../domain/messaging/suppressions.ts'
@@ -59,7 +59,7 @@ export function parseShownValue(value: string): { id: string; wording_version: n
 
 function describeStatus({ status, since, until }: PageConsent, language: Language): string {
   const words = pageWords[language]
-  const formatDay = (at: number | null) => dateText(at, language, zone, 'day')
+  const formatDay = (at: number | null) => formatDate(at, language, zone, 'day')
   const validity = status === 'given' && until !== null ? ` ${words.until(formatDay(until))}` : ''
   return words.status[status](formatDay(since)) + validity
 }

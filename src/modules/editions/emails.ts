@@ -25,7 +25,7 @@ export const findReachedEdition = (ctx: Ctx, id: string): Promise<TargetEdition 
       .where(and(eq(editions.id, id), isVisibleTo(ctx.caller, editionVisibility, roleCodes))),
   )
 
-/** The type of the message that the edition sends at such triggers. Null: it sends none. */
+/** The type of the message that the edition sends by itself, for example as its receipt. Null: it sends none. */
 export async function findTypeInUse(
   ctx: Pick<Ctx, 'db'>,
   editionId: string,
@@ -65,7 +65,7 @@ export function writeTrigger(
   ]
 }
 
-/** Makes the edition send this message at such triggers. */
+/** Makes the edition send this message by itself, for example as its receipt. */
 export const assignEmail = (
   ctx: Pick<Ctx, 'newId' | 'now'>,
   edition: TargetEdition,

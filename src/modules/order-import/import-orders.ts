@@ -14,7 +14,7 @@ import {
   type ImportDefinitions,
 } from '../consents/index.ts'
 import { hasSuppressionHashes, restoreSuppressions } from '../suppressions/index.ts'
-import { receiptStatements } from '../transactional-emails/index.ts'
+import { buildReceiptStatements } from '../transactional-emails/index.ts'
 import { announceAll, type Announcement } from '../webhooks/index.ts'
 import { decideOrderGroup, type GroupDecision } from './decide.ts'
 import type { NumberedOrder, OrderOutcome } from './check.ts'
@@ -167,7 +167,7 @@ function buildGroupStatements(
     ...suppressions,
     ...buildAnswerStatements(answers),
     ...(run.emit_webhooks ? announceAll(ctx, buildAnnouncements()) : []),
-    ...(receipt_message === null ? [] : receiptStatements(ctx, edition, receipt_message, decision.receipts)),
+    ...(receipt_message === null ? [] : buildReceiptStatements(ctx, edition, receipt_message, decision.receipts)),
   ]
 }
 

@@ -10,7 +10,7 @@ import { inList } from '../../db/visibility.ts'
 import { purchaseLifecycle } from '../../domain/orders/purchases.ts'
 import { computeNextRecheck } from '../../domain/refunds/refund-payments.ts'
 import { refundLifecycle } from '../../domain/refunds/refunds.ts'
-import { refundEmailStatements } from '../transactional-emails/index.ts'
+import { buildRefundEmailStatements } from '../transactional-emails/index.ts'
 import { markPassesChanged } from '../wallet/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
 import { moveAmounts, requireUnchangedPurchases } from './amounts.ts'
@@ -128,7 +128,7 @@ export async function buildCompletion(
         { now, status: sql`iif(items.status_before is null, purchases.status, ${cancelledStatus})` },
       ),
       ...buildTransaction(ctx, refund, provider_reference),
-      ...(await refundEmailStatements(ctx, 'refund_confirmation', {
+      ...(await buildRefundEmailStatements(ctx, 'refund_confirmation', {
         ...refund,
         status,
         amount_minor,

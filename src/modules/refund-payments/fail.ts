@@ -7,7 +7,7 @@ import { inList } from '../../db/visibility.ts'
 import { update, updateVersion } from '../../db/write.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import type { RefundOutcome } from '../../gateways/payments/payments.ts'
-import { refundEmailStatements } from '../transactional-emails/index.ts'
+import { buildRefundEmailStatements } from '../transactional-emails/index.ts'
 import { markPassesChanged } from '../wallet/index.ts'
 import { moveAmounts, requireUnchangedPurchases } from './amounts.ts'
 import { cancelTransaction, type RefundChanges } from './complete.ts'
@@ -134,7 +134,7 @@ export async function buildReversal(ctx: FailCtx, refund: RefundRow, failure: Re
       ),
       cancelTransaction(refund.id),
       ...(restoredIds.length ? [clearStatusBefore(refund, restoredIds), markPassesChanged(restoredIds, now)] : []),
-      ...(await refundEmailStatements(ctx, 'refund_correction', {
+      ...(await buildRefundEmailStatements(ctx, 'refund_correction', {
         ...refund,
         status,
         amount_minor: getAmount(refund),

@@ -4,7 +4,11 @@ import type { Statement } from '../../../db/database.ts'
 import { AppError, fieldError, invalid } from '../../../domain/errors.ts'
 import type { Language, TranslatedDict } from '../../../domain/languages.ts'
 import { findSuppressionReason } from '../../suppressions/index.ts'
-import { confirmationStatements, isConfirmationRecent, enqueueEmails } from '../../transactional-emails/index.ts'
+import {
+  buildConfirmationEmailStatements,
+  isConfirmationRecent,
+  enqueueEmails,
+} from '../../transactional-emails/index.ts'
 import type { AnswerRow } from './answer-queries.ts'
 import type { RecordRow } from './records.ts'
 
@@ -44,7 +48,7 @@ export async function buildConfirmationStatements(
   if (await isConfirmationRecent(ctx, record.id)) return []
   const getText = (texts: TranslatedDict) => texts[language] ?? ''
   const { organization_id, edition_id, user_id, consent_id, number } = record
-  const statements = confirmationStatements(ctx, {
+  const statements = buildConfirmationEmailStatements(ctx, {
     organization_id,
     edition_id,
     user_id,

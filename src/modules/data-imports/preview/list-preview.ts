@@ -52,7 +52,11 @@ interface PreviewPage {
 /** Answers a range in the order of the file. */
 function findRange({ page, isDescending }: PreviewPage, count: number): { from: number; to: number } {
   const skipped = (page.page - 1) * page.size
-  if (page.page > 1 && skipped >= count) throw new AppError('invalid_page', 'Invalid page.')
+  if (page.page > 1 && skipped >= count)
+    throw new AppError(
+      'invalid_page',
+      'There is no such page. `page` must be a whole number from 1 to the last page of the list.',
+    )
   const to = Math.max(0, isDescending ? count - skipped : Math.min(count, skipped + page.size))
   return { from: isDescending ? Math.max(0, to - page.size) : skipped, to }
 }

@@ -5,7 +5,7 @@ import { ordersPerChunk, undoDays } from '../../../domain/data-imports/data-impo
 import type { RunPosition } from '../../../domain/data-imports/import-position.ts'
 import { dayMs } from '../../../domain/time/instants.ts'
 import { type ImportRun, type ImportState, planGroup, races, readGroupInTransaction } from '../../order-import/index.ts'
-import { receiptMessageOf, enqueueEmails } from '../../transactional-emails/index.ts'
+import { pickReceiptMessage, enqueueEmails } from '../../transactional-emails/index.ts'
 import {
   commitStep,
   endPhase,
@@ -65,7 +65,7 @@ async function loadRun(job: JobCtx, row: ImportRow, { changeable }: RunPosition)
     definitions,
     false_means_skipped: options.skipped,
     emit_webhooks: options.emit_webhooks,
-    receipt_message: options.send_receipts ? await receiptMessageOf(job, edition) : null,
+    receipt_message: options.send_receipts ? await pickReceiptMessage(job, edition) : null,
   }
   const loaded = { epoch: row.epoch, run, setting, window: new OrderWindow(job.db, row.id), prefetched: null }
   runs.set(job, loaded)

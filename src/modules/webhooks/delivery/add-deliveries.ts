@@ -88,16 +88,16 @@ function selectLeftEndpoints(added: readonly AddedDelivery[], now: number): stri
  * after its answer. Everything else goes through the queue. The sweep finds deliveries that a crash left behind.
  */
 export function addAndDeliver(job: JobCtx, deliveries: NewDeliveries, guards: readonly Statement[] = []): Statement[] {
-  const { afterAnswer } = job
+  const { openJobAfterResponse } = job
   const { eventIds } = deliveries
   const now = job.now()
-  if (!afterAnswer || eventIds.length > maxEvents) {
+  if (!openJobAfterResponse || eventIds.length > maxEvents) {
     const rows = selectRecipients(now, deliveries, sql`0 as is_claimed`)
     const added = addAfterCommit(insertDeliveries(now, deliveries.id, rows), () => enqueueEvents(job, eventIds))
     return [added, ...guards]
   }
   const added = addAfterCommit(addAndClaim(now, deliveries), async (rows) => {
-    const background = afterAnswer()
+    const background = openJobAfterResponse()
     const works = [
       deliverClaims(background, sortClaims(rows.filter(isClaim))),
       enqueueEndpoints(background, selectLeftEndpoints(rows, now)),
