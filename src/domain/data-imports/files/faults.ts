@@ -9,6 +9,7 @@ export type ReadFaultCode =
   | 'too_many_columns'
   | 'line_too_long'
   | 'too_many_open_quotes'
+  | 'too_much_text'
 
 /** Line and column count from 1; null for a fault without a place in the file. */
 export interface ReadFault {
@@ -49,6 +50,11 @@ export const buildTooManyCellsFault = (width: number): RowFault => ({
     `The row has more cells than the ${width} columns of the header. Put quotation marks around cells that contain ` +
     'the delimiter.',
 })
+
+/** The canonical copy of a file may have this many bytes, and many times the size of the file. */
+const shortCopyBytes = 33_554_432
+const maxCopyRatio = 100
+export const getMaxCopyBytes = (fileSize: number): number => shortCopyBytes + maxCopyRatio * fileSize
 
 export const maxRows = 1_000_000
 export const maxTableColumns = 200

@@ -44,6 +44,9 @@ export async function inspectXlsx(file: FileSource, options: FormatOptions): Pro
   }
 }
 
+/** Shared strings make cells much longer than the sheet that names them. */
+const maxYieldedText = 1_048_576
+
 /** Rows that the sheet omits become one empty record. */
 export async function* readXlsxRecords(
   file: FileSource,
@@ -52,12 +55,18 @@ export async function* readXlsxRecords(
 ): AsyncGenerator<SourceRecord[]> {
   let expected = from.line
   for await (const rows of readSheetRows(file, await openWorkbook(file))) {
-    const records: SourceRecord[] = []
+    let records: SourceRecord[] = []
+    let length = 0
     for (const { number, cells } of rows) {
       if (number < from.line) continue
       if (number > expected) records.push(toRecord(number - 1, []))
       records.push(toRecord(number, cells))
       expected = number + 1
+      length += cells.reduce((sum, cell) => sum + cell.length, 0)
+      if (length < maxYieldedText) continue
+      yield records
+      records = []
+      length = 0
     }
     yield records
   }

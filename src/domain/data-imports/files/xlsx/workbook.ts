@@ -30,16 +30,23 @@ interface Relation {
   target: string
 }
 
+function resolveTarget(target: string, folder: string): string {
+  try {
+    return decodeURIComponent(new URL(target, `file:///${folder}`).pathname.slice(1))
+  } catch {
+    throw buildDamageError('it refers to a part by an invalid address')
+  }
+}
+
 /** Targets are paths from the root. */
 async function readRelations(file: FileSource, parts: ZipParts, name: string): Promise<Map<string, Relation>> {
   const cut = name.lastIndexOf('/') + 1
   const folder = name.slice(0, cut)
   const relations = new Map<string, Relation>()
   await readPart(file, findPart(parts, `${folder}_rels/${name.slice(cut)}.rels`), {
-    open: (tag, { Id = '', Type = '', Target = '' }) => {
-      if (tag !== 'Relationship') return
-      const { pathname } = new URL(Target, `file:///${folder}`)
-      relations.set(Id, { type: Type.slice(Type.lastIndexOf('/') + 1), target: decodeURIComponent(pathname.slice(1)) })
+    open: (tag, { Id = '', Type = '', Target = '', TargetMode = 'Internal' }) => {
+      if (tag !== 'Relationship' || TargetMode === 'External') return
+      relations.set(Id, { type: Type.slice(Type.lastIndexOf('/') + 1), target: resolveTarget(Target, folder) })
     },
   })
   return relations
@@ -68,14 +75,18 @@ async function readSheetNames(file: FileSource, part: ZipEntry): Promise<{ sheet
 
 async function readNumberKinds(file: FileSource, part: ZipEntry | undefined): Promise<NumberKind[]> {
   const codes = new Map<number, string>()
+  const kindsById = new Map<number, NumberKind>()
   const kinds: NumberKind[] = []
   let isInCellFormats = false
   await readPart(file, part, {
     open: (tag, attributes) => {
       if (tag === 'numFmt') codes.set(Number(attributes['numFmtId']), attributes['formatCode'] ?? '')
       if (tag === 'cellXfs') isInCellFormats = true
+      if (tag !== 'xf' || !isInCellFormats) return
       const id = Number(attributes['numFmtId'] ?? 0)
-      if (tag === 'xf' && isInCellFormats) kinds.push(detectNumberKind(id, codes.get(id)))
+      const kind = kindsById.get(id) ?? detectNumberKind(id, codes.get(id))
+      kindsById.set(id, kind)
+      kinds.push(kind)
     },
     close: (tag) => {
       if (tag === 'cellXfs') isInCellFormats = false
