@@ -1,6 +1,7 @@
 import { encodeText } from './encoding/encode.ts'
 import { getByteOrderMark } from './encoding/names.ts'
-import type { RowFault } from './faults.ts'
+import { formatCsvCell, guardFormulas } from '../../text/csv.ts'
+import { maxTableColumns, type RowFault } from './faults.ts'
 import type { CsvFormat, FileFormat, XlsxFormat } from './format.ts'
 import { joinBytes } from './lines.ts'
 
@@ -22,19 +23,18 @@ const xlsxReportFormat: WrittenFormat = { encoding: 'utf-8', delimiter: ';', quo
 
 const getWrittenFormat = (format: FileFormat): WrittenFormat => (format.kind === 'csv' ? format : xlsxReportFormat)
 
-function writeCell(cell: string, { delimiter, quotes }: WrittenFormat): string {
-  if (!quotes) return cell.replaceAll(delimiter, ' ').replaceAll(/[\r\n]+/g, ' ')
-  return cell.includes(delimiter) || /["\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
-}
+const isSafe = (cell: string): boolean => guardFormulas(cell) === cell
 
-/** Puts an apostrophe before formulas. Reading removes it again. */
-const guardFormula = (cell: string): string => (/^[=@]|^[+-](?![\d\s.,()]*$)/.test(cell) ? `'${cell}` : cell)
+/**
+ * A row is repeated byte by byte unless it contains formulas, cells that the copy lacks, or an open quotation mark,
+ * which would swallow the rows behind it.
+ */
+const isSafeToRepeat = ({ cells, fault }: FailedRow): boolean =>
+  fault?.code !== 'open_quote' && cells.length <= maxTableColumns && cells.every(isSafe)
 
-/** Exporters write `="0012"` to keep a cell as it is. It runs nothing. */
-const isFormula = (cell: string): boolean => guardFormula(cell) !== cell && !/^="(?:[^"]|"")*"$/.test(cell)
-
-/** A row without formulas is repeated byte by byte. A row with an open quotation mark cannot be written again. */
-const isSafeToRepeat = ({ cells, fault }: FailedRow): boolean => fault?.code === 'open_quote' || !cells.some(isFormula)
+/** The cells of a row with an open quotation mark contain it. */
+const removeOpenQuote = ({ cells, fault }: FailedRow): readonly string[] =>
+  fault?.code === 'open_quote' ? cells.map((cell) => cell.replaceAll('"', '')) : cells
 
 const lineFeed = 10
 const carriageReturn = 13
@@ -54,19 +54,22 @@ function listNames(format: CsvFormat | XlsxFormat): string[] {
 export function writeReportHeader(format: FileFormat, header: Uint8Array | null): Uint8Array {
   const written = getWrittenFormat(format)
   const { delimiter, encoding, lineBreak } = written
-  const mark = format.kind === 'xlsx' || format.markLength > 0 ? getByteOrderMark(encoding) : new Uint8Array()
+  // Spreadsheets read UTF-8 without its mark as another encoding.
+  const hasMark = encoding === 'utf-8' || (format.kind === 'csv' && format.markLength > 0)
+  const mark = hasMark ? getByteOrderMark(encoding) : new Uint8Array()
   const separator = format.kind === 'csv' && format.hasSeparatorLine ? `sep=${delimiter}${lineBreak}` : ''
   const added = reportColumns.join(delimiter) + delimiter
-  const names = listNames(format).map((name) => writeCell(name, written))
-  const rest = header ? endWithLineBreak(header, written) : encodeText(names.join(delimiter) + lineBreak, encoding)
+  const names = listNames(format)
+  const text = names.map((name) => formatCsvCell(name, written)).join(delimiter) + lineBreak
+  const rest = header && names.every(isSafe) ? endWithLineBreak(header, written) : encodeText(text, encoding)
   return joinBytes([mark, encodeText(separator + added, encoding), rest])
 }
 
 export function writeReportRow(format: FileFormat, row: FailedRow): Uint8Array {
   const written = getWrittenFormat(format)
   const { delimiter, encoding, lineBreak } = written
-  const added = `${row.line}${delimiter}${writeCell(guardFormula(row.errors.join(' ')), written)}${delimiter}`
-  const texts = row.cells.map((cell) => writeCell(isFormula(cell) ? guardFormula(cell) : cell, written))
+  const added = `${row.line}${delimiter}${formatCsvCell(row.errors.join(' '), written)}${delimiter}`
+  const texts = removeOpenQuote(row).map((cell) => formatCsvCell(cell, written))
   const rest =
     row.raw && isSafeToRepeat(row)
       ? endWithLineBreak(row.raw, written)
