@@ -49,7 +49,7 @@ describe('the report of failed rows', () => {
     const file = openBytes(encodeText('sep=|\na|b|c\n1|2|3|4|5\n6|"7|8\n', 'utf-8'))
     const { format, rows } = await inspectAndRead(file)
     const report = await reportOf(file, format, rows)
-    expect(new TextDecoder('utf-8', { ignoreBOM: true }).decode(report)).toBe(
+    expect(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(report)).toBe(
       '\ufeffsep=|\n_line|_errors|a|b|c\n3|"The price is missing. Say ""why""; please."|1|2|3|4|5\n4|"The price is missing. Say ""why""; please."|6|7|8\n',
     )
     const again = await readAll(openBytes(report), await inspectFile(openBytes(report)))

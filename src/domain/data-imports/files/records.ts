@@ -1,4 +1,4 @@
-import { createDecoder, type Encoding } from './encoding/names.ts'
+import { createDecoder, decodeText, type Encoding } from './encoding/names.ts'
 import { maxOpenQuotes, maxRecordBytes, buildOpenQuoteFault, ReadError, type RowFault } from './faults.ts'
 import { joinBytes, type LineBlock } from './lines.ts'
 import { splitRecords, type Dialect } from './split.ts'
@@ -36,7 +36,7 @@ const shortPart = 16_384
 /** Reads blocks one after the other and keeps a record that continues in the next block. */
 export class RecordReader {
   readonly #format: RecordFormat
-  readonly #decoder: TextDecoder
+  readonly #decoder: ReturnType<typeof createDecoder>
   #pending: LineBlock | null = null
   #openQuotes = 0
 
@@ -84,7 +84,7 @@ export class RecordReader {
 
   /** Reads up to the first open quotation mark. `next` is the line behind the records. */
   #readPart(part: LineBlock, records: SourceRecord[]): { next: number; isFault: boolean; isOpen: boolean } {
-    const split = splitRecords(this.#decoder.decode(part.bytes), this.#format)
+    const split = splitRecords(this.#decode(part.bytes), this.#format)
     let next = 0
     for (const cells of split.records) {
       const lineCount = countLines(cells)
@@ -98,8 +98,12 @@ export class RecordReader {
     return { next, isFault: false, isOpen: split.isOpen }
   }
 
+  #decode(bytes: Uint8Array): string {
+    return decodeText(this.#decoder, bytes, this.#format.encoding)
+  }
+
   #decodeLines(block: LineBlock, first: number, count: number): string {
-    return this.#decoder.decode(block.bytes.subarray(block.starts[first], block.starts[first + count]))
+    return this.#decode(block.bytes.subarray(block.starts[first], block.starts[first + count]))
   }
 
   /** Detects an open quotation mark that swallowed the records behind it. */

@@ -1,5 +1,5 @@
 import { encodeText } from './encoding/encode.ts'
-import { getByteOrderMark } from './encoding/names.ts'
+import { getByteOrderMark, showUndecodable } from './encoding/names.ts'
 import { formatCsvCell, guardFormulas } from '../../text/csv.ts'
 import { maxTableColumns, type RowFault } from './faults.ts'
 import type { CsvFormat, FileFormat, XlsxFormat } from './format.ts'
@@ -69,7 +69,7 @@ export function writeReportRow(format: FileFormat, row: FailedRow): Uint8Array {
   const written = getWrittenFormat(format)
   const { delimiter, encoding, lineBreak } = written
   const added = `${row.line}${delimiter}${formatCsvCell(row.errors.join(' '), written)}${delimiter}`
-  const texts = removeOpenQuote(row).map((cell) => formatCsvCell(cell, written))
+  const texts = removeOpenQuote(row).map((cell) => formatCsvCell(showUndecodable(cell), written))
   const rest =
     row.raw && isSafeToRepeat(row)
       ? endWithLineBreak(row.raw, written)

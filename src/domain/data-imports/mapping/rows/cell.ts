@@ -1,3 +1,4 @@
+import { showUndecodable, undecodable } from '../../files/encoding/names.ts'
 import { maxParsedLength } from '../../import-cells.ts'
 import { maxUnitsPerItem, itemStatuses } from '../../../orders/external-orders.ts'
 import { toIso } from '../../../time/instants.ts'
@@ -32,6 +33,7 @@ const cellFaults = [
   'invalid_currency',
   'invalid_value',
   'too_long',
+  'invalid_encoding',
 ] as const
 export type CellFault = (typeof cellFaults)[number]
 
@@ -207,6 +209,12 @@ function readBooleanCell(text: string): CellResult {
 }
 
 export function parseCell(texts: readonly string[], format: CellFormat): CellResult {
+  if (texts.some((text) => text.includes(undecodable)))
+    return fail(
+      'invalid_encoding',
+      `${quote(showUndecodable(texts.join(' ')))} contains bytes that are no character of the encoding of the file. ` +
+        'Correct the cell, or change the encoding if it is wrong in the whole file.',
+    )
   const { type } = format.field
   if (type === 'instant') return readInstant(texts, format)
   const text = texts.join(' ')
