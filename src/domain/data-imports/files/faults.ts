@@ -29,7 +29,7 @@ export class ReadError extends Error {
   }
 }
 
-type RowFaultCode = 'open_quote' | 'too_many_cells'
+type RowFaultCode = 'open_quote' | 'misplaced_quote' | 'too_many_cells'
 
 export interface RowFault {
   code: RowFaultCode
@@ -41,6 +41,14 @@ export const buildOpenQuoteFault = (column: number): RowFault => ({
   code: 'open_quote',
   column,
   message: `The quotation mark in column ${column} is never closed.`,
+})
+
+export const buildMisplacedQuoteFault = (column: number): RowFault => ({
+  code: 'misplaced_quote',
+  column,
+  message:
+    `The quotation marks in column ${column} are misplaced. Put one at each end of the cell and double those inside, or ` +
+    'set quotes to none.',
 })
 
 export const buildTooManyCellsFault = (width: number): RowFault => ({

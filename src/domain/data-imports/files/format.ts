@@ -26,6 +26,8 @@ export interface CsvFormat extends Table {
   delimiter: Delimiter
   delimiterConfidence: number
   quotes: boolean
+  hasBackslashes?: boolean
+  isWrapped?: boolean
   hasSeparatorLine: boolean
   lineBreak: '\r\n' | '\n' | '\r'
   /** The length of the byte order mark. */

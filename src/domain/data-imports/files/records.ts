@@ -1,7 +1,14 @@
 import { createDecoder, decodeText, type Encoding } from './encoding/names.ts'
-import { maxOpenQuotes, maxRecordBytes, buildOpenQuoteFault, ReadError, type RowFault } from './faults.ts'
+import {
+  maxOpenQuotes,
+  maxRecordBytes,
+  buildMisplacedQuoteFault,
+  buildOpenQuoteFault,
+  ReadError,
+  type RowFault,
+} from './faults.ts'
 import { joinBytes, type LineBlock } from './lines.ts'
-import { splitRecords, type Dialect } from './split.ts'
+import { splitRecords, tidyText, unwrapRecord, type Dialect } from './split.ts'
 
 export interface SourceRecord {
   cells: string[]
@@ -90,12 +97,28 @@ export class RecordReader {
       const lineCount = countLines(cells)
       if (lineCount > 1 && this.#isSwallowed(part, next, lineCount, cells))
         return { next, isFault: true, isOpen: false }
-      records.push(buildRecord(part, next, lineCount, cells))
+      records.push(this.#buildWholeRecord(part, next, lineCount, cells))
       next += lineCount
     }
     // Offsets and lines of all later records depend on this.
     if (!split.isOpen && next !== part.starts.length) throw new Error(`${next} of ${part.starts.length} lines read`)
     return { next, isFault: false, isOpen: split.isOpen }
+  }
+
+  /** A cell keeps its quotation marks only if they are doubled in the file. */
+  #buildWholeRecord(part: LineBlock, at: number, lineCount: number, cells: string[]): SourceRecord {
+    const record = buildRecord(part, at, lineCount, unwrapRecord(cells, this.#format, this.#format.width))
+    if (!this.#format.quotes || !cells.some((cell) => cell.startsWith('"'))) return record
+    const raw = tidyText(this.#decodeLines(part, at, lineCount), this.#format)
+    let from = 0
+    const misplaced = cells.findIndex((cell) => {
+      if (!cell.startsWith('"')) return false
+      const quoted = quoteFully(cell)
+      const at = raw.indexOf(quoted, from)
+      from = at + quoted.length
+      return at < 0
+    })
+    return misplaced < 0 ? record : { ...record, fault: buildMisplacedQuoteFault(misplaced + 1) }
   }
 
   #decode(bytes: Uint8Array): string {
@@ -109,7 +132,7 @@ export class RecordReader {
   /** Detects an open quotation mark that swallowed the records behind it. */
   #isSwallowed(block: LineBlock, at: number, lineCount: number, cells: readonly string[]): boolean {
     if (buildRecord(block, at, lineCount, []).length > maxRecordBytes) return true
-    const raw = this.#decodeLines(block, at, lineCount)
+    const raw = tidyText(this.#decodeLines(block, at, lineCount), this.#format)
     return cells.some((cell) => {
       const lines = cell.split(lineBreaks)
       if (lines.length === 1) return false

@@ -23,6 +23,9 @@ const xlsxReportFormat: WrittenFormat = { encoding: 'utf-8', delimiter: ';', quo
 
 const getWrittenFormat = (format: FileFormat): WrittenFormat => (format.kind === 'csv' ? format : xlsxReportFormat)
 
+const hasWrongQuotes = (fault: RowFault | null | undefined): boolean =>
+  fault?.code === 'open_quote' || fault?.code === 'misplaced_quote'
+
 const isSafe = (cell: string): boolean => guardFormulas(cell) === cell
 
 /**
@@ -30,11 +33,11 @@ const isSafe = (cell: string): boolean => guardFormulas(cell) === cell
  * which would swallow the rows behind it.
  */
 const isSafeToRepeat = ({ cells, fault }: FailedRow): boolean =>
-  fault?.code !== 'open_quote' && cells.length <= maxTableColumns && cells.every(isSafe)
+  !hasWrongQuotes(fault) && cells.length <= maxTableColumns && cells.every(isSafe)
 
-/** The cells of a row with an open quotation mark contain it. */
-const removeOpenQuote = ({ cells, fault }: FailedRow): readonly string[] =>
-  fault?.code === 'open_quote' ? cells.map((cell) => cell.replaceAll('"', '')) : cells
+/** The cells of such a row contain its marks. */
+const removeWrongQuotes = ({ cells, fault }: FailedRow): readonly string[] =>
+  hasWrongQuotes(fault) ? cells.map((cell) => cell.replaceAll('"', '')) : cells
 
 const lineFeed = 10
 const carriageReturn = 13
@@ -69,7 +72,7 @@ export function writeReportRow(format: FileFormat, row: FailedRow): Uint8Array {
   const written = getWrittenFormat(format)
   const { delimiter, encoding, lineBreak } = written
   const added = `${row.line}${delimiter}${formatCsvCell(row.errors.join(' '), written)}${delimiter}`
-  const texts = removeOpenQuote(row).map((cell) => formatCsvCell(showUndecodable(cell), written))
+  const texts = removeWrongQuotes(row).map((cell) => formatCsvCell(showUndecodable(cell), written))
   const rest =
     row.raw && isSafeToRepeat(row)
       ? endWithLineBreak(row.raw, written)
