@@ -8,6 +8,7 @@ import { isStorable } from '../../../text/text.ts'
 import { normalizeEmail, normalizePhone, splitFullName } from '../../../accounts/users.ts'
 import { parseDate, type DateFormat } from '../columns/date-format.ts'
 import { readTime } from '../columns/date-shape.ts'
+import { createLocalTimeReader } from '../columns/local-times.ts'
 import { toMinorUnits, parseNumber, toWholeNumber, type NumberFormat } from '../columns/number-format.ts'
 import type { Transform } from '../mapping.ts'
 import type { TargetField } from '../targets/fields.ts'
@@ -79,7 +80,8 @@ function readInstant(texts: readonly string[], { date, localTime }: CellFormat):
   if (clock !== undefined && !isMidnight)
     return fail('invalid_date', `${quote(text)} already contains a time, and ${quote(clock)} is another one.`)
   const wall = parsed.wall + time
-  const at = parsed.offset === null ? localTime(wall) : wall - parsed.offset
+  const readLocal = parsed.zone === null ? localTime : createLocalTimeReader(parsed.zone)
+  const at = parsed.offset === null ? readLocal(wall) : wall - parsed.offset
   if (at === null)
     return fail('invalid_date', `The time ${quote(texts.join(' '))} does not exist because of daylight saving.`)
   return at < earliest || at >= latest
