@@ -41,6 +41,7 @@ describe('createDataImport', () => {
         delimiter: ';',
         quotes: 'double',
         sheet: null,
+        sheets: [],
         header_line: 1,
       },
       options: { group_by: 'external_id' },

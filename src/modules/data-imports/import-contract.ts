@@ -43,6 +43,9 @@ const optionFields = {
   encoding: z.enum(importEncodings).openapi({ description: 'Encoding of a CSV file.' }),
   quotes: z.enum(quoteOptions).openapi({ description: '`none`: quotation marks have no meaning.' }),
   has_header: z.boolean().nullable().openapi({ description: 'Null: detected from the file.' }),
+  sheet: RequiredText(100).nullable().openapi({
+    description: 'Name of the sheet of a workbook. Null: the first visible one.',
+  }),
   decimal_separator: z.enum(decimalOptions).openapi({ description: 'For columns without a setting of their own.' }),
   date_format: z.enum(dateOptions).openapi({ description: 'For columns without a setting of their own.' }),
   timezone: TimeZone.nullable().openapi({ description: 'Time zone of local times. Null: that of the edition.' }),
@@ -79,6 +82,7 @@ const FileFormat = z
     delimiter: z.enum(importDelimiters).exclude(['auto']).nullable().openapi({ description: 'Null for a workbook.' }),
     quotes: z.enum(quoteOptions).exclude(['auto']).nullable().openapi({ description: 'Null for a workbook.' }),
     sheet: z.string().nullable().openapi({ description: 'The sheet of a workbook. Null for CSV.' }),
+    sheets: z.array(z.string()).openapi({ description: 'Visible sheets of a workbook, up to 50. Empty for CSV.' }),
     header_line: z.int().min(1).nullable().openapi({ description: 'Line of the column names. Null without a header.' }),
   })
   .openapi('ImportedFileFormat')

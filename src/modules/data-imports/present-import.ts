@@ -44,13 +44,22 @@ const delimiterNames = { ',': ',', ';': ';', '\t': 'tab', '|': 'pipe' } as const
 const presentFormat = (format: StoredFormat): z.input<typeof DataImport>['file_format'] => {
   const header_line = format.header?.line ?? null
   return format.kind === 'xlsx'
-    ? { type: 'xlsx', encoding: null, delimiter: null, quotes: null, sheet: format.sheetName, header_line }
+    ? {
+        type: 'xlsx',
+        encoding: null,
+        delimiter: null,
+        quotes: null,
+        sheet: format.sheetName,
+        sheets: [...(format.sheetNames ?? [])],
+        header_line,
+      }
     : {
         type: 'csv',
         encoding: format.encoding,
         delimiter: delimiterNames[format.delimiter],
         quotes: format.quotes ? 'double' : 'none',
         sheet: null,
+        sheets: [],
         header_line,
       }
 }

@@ -10,6 +10,7 @@ export type ReadFaultCode =
   | 'line_too_long'
   | 'too_many_open_quotes'
   | 'too_much_text'
+  | 'unknown_sheet'
 
 /** Line and column count from 1; null for a fault without a place in the file. */
 export interface ReadFault {

@@ -24,12 +24,13 @@ const listLikelyEncodings = ({ edition_language, edition_country_code }: Reading
   edition_language === 'pl' || edition_country_code === '+48' ? ['windows-1250', 'iso-8859-2'] : ['windows-1252']
 
 function buildFormatOptions(options: ImportOptions, place: ReadingPlace): FormatOptions {
-  const { encoding, delimiter, quotes, has_header } = options
+  const { encoding, delimiter, quotes, has_header, sheet } = options
   return {
     ...(encoding === 'auto' || encoding === 'utf-16' ? {} : { encoding }),
     ...(delimiter === 'auto' ? {} : { delimiter: delimiters[delimiter] }),
     ...(quotes === 'auto' ? {} : { quotes: quotes === 'double' }),
     ...(has_header === null ? {} : { hasHeader: has_header }),
+    ...(sheet === null ? {} : { sheet }),
     likely: listLikelyEncodings(place),
   }
 }

@@ -7,6 +7,7 @@ import { buildDamageError, openEntry, readEntries, type ZipEntry } from './zip.t
 export interface Workbook {
   sheet: ZipEntry
   sheetName: string
+  sheetNames: string[]
   sharedStrings: string[]
   numberKinds: NumberKind[]
   is1904: boolean
@@ -52,6 +53,10 @@ async function readRelations(file: FileSource, parts: ZipParts, name: string): P
   return relations
 }
 
+/** Excel allows 31 characters. */
+const maxSheetNameLength = 100
+const maxSheetNames = 50
+
 interface SheetName {
   name: string
   relation: string
@@ -67,7 +72,7 @@ async function readSheetNames(file: FileSource, part: ZipEntry): Promise<{ sheet
       if (tag !== 'sheet') return
       const relation = Object.entries(attributes).find(([key]) => key.endsWith(':id'))?.[1] ?? ''
       const isVisible = (attributes['state'] ?? 'visible') === 'visible'
-      sheets.push({ name: attributes['name'] ?? '', relation, isVisible })
+      sheets.push({ name: (attributes['name'] ?? '').slice(0, maxSheetNameLength), relation, isVisible })
     },
   })
   return { sheets, is1904 }
@@ -128,7 +133,11 @@ function buildNoWorkbookError(parts: ZipParts): ReadError {
     : new ReadError('unreadable_file', 'The file is an archive, not a workbook. Unpack it first.')
 }
 
-export async function openWorkbook(file: FileSource): Promise<Workbook> {
+const buildUnknownSheetError = (name: string, sheets: readonly string[]): ReadError =>
+  new ReadError('unknown_sheet', `The workbook has no sheet "${name}". Its sheets are: ${sheets.join(', ')}.`)
+
+/** Opens the sheet with the name, which may be hidden, or the first visible one. */
+export async function openWorkbook(file: FileSource, name?: string): Promise<Workbook> {
   const parts: ZipParts = new Map((await readEntries(file)).map((entry) => [entry.name.toLowerCase(), entry]))
   const root = Array.from((await readRelations(file, parts, '')).values()).find(({ type }) => type === 'officeDocument')
   const workbookPart = findPart(parts, root?.target ?? 'xl/workbook.xml')
@@ -141,14 +150,17 @@ export async function openWorkbook(file: FileSource): Promise<Workbook> {
     if (relation && !part) throw buildDamageError(`${relation.target} is missing`)
     return part
   }
-  const visibleSheet = sheets.find(
-    ({ isVisible, relation }) => isVisible && relations.get(relation)?.type === 'worksheet',
-  )
-  const sheet = visibleSheet && findPart(parts, relations.get(visibleSheet.relation)!.target)
+  const tables = sheets.filter(({ relation }) => relations.get(relation)?.type === 'worksheet')
+  const visibleSheets = tables.filter(({ isVisible }) => isVisible)
+  const sheetNames = visibleSheets.slice(0, maxSheetNames).map((one) => one.name)
+  const chosen = name === undefined ? visibleSheets[0] : tables.find((one) => one.name === name)
+  if (!chosen && name !== undefined) throw buildUnknownSheetError(name, sheetNames)
+  const sheet = chosen && findPart(parts, relations.get(chosen.relation)!.target)
   if (!sheet) throw buildDamageError('it has no visible sheet')
   return {
     sheet,
-    sheetName: visibleSheet.name,
+    sheetName: chosen.name,
+    sheetNames,
     is1904,
     sharedStrings: await readSharedStrings(file, findTarget('sharedStrings')),
     numberKinds: await readNumberKinds(file, findTarget('styles')),
