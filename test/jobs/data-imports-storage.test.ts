@@ -5,7 +5,7 @@ import { csv, jobAt, pathOf, storedImport, work } from '../support/data-imports.
 import { usedBytes } from '../support/files.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
-import { forgetCopy } from '../../src/modules/data-imports/retention/files.ts'
+import { deleteCopy } from '../../src/modules/data-imports/retention/files.ts'
 import { textRow, workbook } from '../support/xlsx.ts'
 
 const text = csv('Order ID;E-mail;Product\r\nA-1;ana@example.dk;Ticket\r\nA-2;bo@example.dk;Ticket\r\n')
@@ -31,8 +31,8 @@ describe('the copy of a file', () => {
     expect(await work(id)).toMatchObject({ status: 'mapping_columns' })
     expect(await usedBytes(shop.organization_id)).toBe(text.length + copied)
     const job = jobAt(Date.now())
-    await job.db.batch(await forgetCopy(job, id))
-    await job.db.batch(await forgetCopy(job, id))
+    await job.db.batch(await deleteCopy(job, id))
+    await job.db.batch(await deleteCopy(job, id))
     expect(await usedBytes(shop.organization_id)).toBe(text.length)
   })
 

@@ -17,11 +17,11 @@ export interface FailedRow {
 /** A report begins with these columns, because rows differ in length. Reading it again ignores them. */
 const reportColumns = ['_line', '_errors'] as const
 
-type WrittenFormat = Pick<CsvFormat, 'encoding' | 'delimiter' | 'quotes' | 'lineBreak'>
+type ReportFormat = Pick<CsvFormat, 'encoding' | 'delimiter' | 'quotes' | 'lineBreak'>
 
-const xlsxReportFormat: WrittenFormat = { encoding: 'utf-8', delimiter: ';', quotes: true, lineBreak: '\r\n' }
+const xlsxReportFormat: ReportFormat = { encoding: 'utf-8', delimiter: ';', quotes: true, lineBreak: '\r\n' }
 
-const getWrittenFormat = (format: FileFormat): WrittenFormat => (format.kind === 'csv' ? format : xlsxReportFormat)
+const chooseReportFormat = (format: FileFormat): ReportFormat => (format.kind === 'csv' ? format : xlsxReportFormat)
 
 const hasWrongQuotes = (fault: RowFault | null | undefined): boolean =>
   fault?.code === 'open_quote' || fault?.code === 'misplaced_quote'
@@ -42,11 +42,11 @@ const removeWrongQuotes = ({ cells, fault }: FailedRow): readonly string[] =>
 const lineFeed = 10
 const carriageReturn = 13
 
-function endWithLineBreak(raw: Uint8Array, written: WrittenFormat): Uint8Array {
-  const unit = written.encoding.startsWith('utf-16') ? raw.subarray(-2) : raw.subarray(-1)
+function endWithLineBreak(raw: Uint8Array, reportFormat: ReportFormat): Uint8Array {
+  const unit = reportFormat.encoding.startsWith('utf-16') ? raw.subarray(-2) : raw.subarray(-1)
   const isEnded =
     unit.some((byte) => byte === lineFeed || byte === carriageReturn) && unit.every((byte) => byte <= carriageReturn)
-  return isEnded ? raw : joinBytes([raw, encodeText(written.lineBreak, written.encoding)])
+  return isEnded ? raw : joinBytes([raw, encodeText(reportFormat.lineBreak, reportFormat.encoding)])
 }
 
 function listNames(format: CsvFormat | XlsxFormat): string[] {
@@ -55,27 +55,28 @@ function listNames(format: CsvFormat | XlsxFormat): string[] {
 
 /** @param header the original bytes of the header */
 export function writeReportHeader(format: FileFormat, header: Uint8Array | null): Uint8Array {
-  const written = getWrittenFormat(format)
-  const { delimiter, encoding, lineBreak } = written
+  const reportFormat = chooseReportFormat(format)
+  const { delimiter, encoding, lineBreak } = reportFormat
   // Spreadsheets read UTF-8 without its mark as another encoding.
   const hasMark = encoding === 'utf-8' || (format.kind === 'csv' && format.markLength > 0)
   const mark = hasMark ? getByteOrderMark(encoding) : new Uint8Array()
   const separator = format.kind === 'csv' && format.hasSeparatorLine ? `sep=${delimiter}${lineBreak}` : ''
-  const added = reportColumns.join(delimiter) + delimiter
+  const addedCells = reportColumns.join(delimiter) + delimiter
   const names = listNames(format)
-  const text = names.map((name) => formatCsvCell(name, written)).join(delimiter) + lineBreak
-  const rest = header && names.every(isSafe) ? endWithLineBreak(header, written) : encodeText(text, encoding)
-  return joinBytes([mark, encodeText(separator + added, encoding), rest])
+  const text = names.map((name) => formatCsvCell(name, reportFormat)).join(delimiter) + lineBreak
+  const headerCells =
+    header && names.every(isSafe) ? endWithLineBreak(header, reportFormat) : encodeText(text, encoding)
+  return joinBytes([mark, encodeText(separator + addedCells, encoding), headerCells])
 }
 
 export function writeReportRow(format: FileFormat, row: FailedRow): Uint8Array {
-  const written = getWrittenFormat(format)
-  const { delimiter, encoding, lineBreak } = written
-  const added = `${row.line}${delimiter}${formatCsvCell(row.errors.join(' '), written)}${delimiter}`
-  const texts = removeWrongQuotes(row).map((cell) => formatCsvCell(showUndecodable(cell), written))
-  const rest =
+  const reportFormat = chooseReportFormat(format)
+  const { delimiter, encoding, lineBreak } = reportFormat
+  const addedCells = `${row.line}${delimiter}${formatCsvCell(row.errors.join(' '), reportFormat)}${delimiter}`
+  const texts = removeWrongQuotes(row).map((cell) => formatCsvCell(showUndecodable(cell), reportFormat))
+  const rowCells =
     row.raw && isSafeToRepeat(row)
-      ? endWithLineBreak(row.raw, written)
+      ? endWithLineBreak(row.raw, reportFormat)
       : encodeText(texts.join(delimiter) + lineBreak, encoding)
-  return joinBytes([encodeText(added, encoding), rest])
+  return joinBytes([encodeText(addedCells, encoding), rowCells])
 }
