@@ -24,6 +24,15 @@ const logged = () => {
   return lines
 }
 
+describe('an address with thousands of unknown parameters', () => {
+  it('is refused with a short answer', async () => {
+    const query = Array.from({ length: 4000 }, (_, index) => `p${index}=1`).join('&')
+    const reply = await call(`/v1/user?${query}`)
+    expect([reply.status, reply.body.errors.length]).toEqual([400, 50])
+    expect(reply.text.length).toBeLessThan(16_384)
+  })
+})
+
 describe('an export', () => {
   it('of which only the headers are requested records nothing, and is refused as the whole is', async () => {
     const organisation = await givenOrganization()

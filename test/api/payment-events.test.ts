@@ -81,6 +81,13 @@ describe('the sender of a payment event', () => {
     expect(await eventsTaken(sale)).toBe(0)
   })
 
+  it('may name an account that is none, and the event is ignored instead of sent again for days', async () => {
+    const { sale } = await seedPaid()
+    const body = JSON.stringify({ ...JSON.parse(lastEvent().body), id: 'evt_odd', account: 'acct_1\nx: y' })
+    expect((await deliverEvent(sale.account, { body })).status).toBe(200)
+    expect(await eventsTaken(sale)).toBe(0)
+  })
+
   it('can change only payments of its own account', async () => {
     const [sale, victim] = [await seedStripeSale(fake), await seedStripeSale(fake)]
     payInDashboard(victim, 500)

@@ -85,7 +85,7 @@ describe('exportSegmentUsers', () => {
       ])
   })
 
-  it('escapes formulas, and keeps telephone numbers', async () => {
+  it('escapes formulas, and keeps telephone numbers and signed numbers', async () => {
     const evil = ['=1+1', '+cmd|calc', '-2', '@SUM(A1)', '\tx', "'quoted", 'a=b']
     const { id, path } = await given(
       evil.map((first_name) => ({ first_name })),
@@ -93,7 +93,7 @@ describe('exportSegmentUsers', () => {
     )
     await calculated(id)
     const rows = read((await get(`${path}?columns=first_name,phone_number`)).text).slice(1)
-    expect(rows.map(([name]) => name)).toEqual(["'=1+1", "'+cmd|calc", "'-2", "'@SUM(A1)", "'\tx", "'quoted", 'a=b'])
+    expect(rows.map(([name]) => name)).toEqual(["'=1+1", "'+cmd|calc", '-2', "'@SUM(A1)", "'\tx", "'quoted", 'a=b'])
     for (const [, phone] of rows) expect(phone).toMatch(/^\+45\d{8}$/)
   })
 

@@ -2,8 +2,16 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { detectEncoding } from '../../src/domain/data-imports/files/encoding/detect.ts'
 import { canEncode, encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
-import { createDecoder, encodings, type Encoding } from '../../src/domain/data-imports/files/encoding/names.ts'
+import {
+  createDecoder,
+  encodings,
+  type Encoding,
+  undecodable,
+} from '../../src/domain/data-imports/files/encoding/names.ts'
 import { openBytes } from '../../src/domain/data-imports/files/source.ts'
+import { decideRow } from '../../src/domain/data-imports/mapping/index.ts'
+import { inspectAndRead } from '../support/import-files.ts'
+import { prepare } from '../support/import-mapping/prepared.ts'
 
 /** Names, places and words of tickets, as in exports. */
 const words = {
@@ -18,10 +26,10 @@ const words = {
 type Language = keyof typeof words
 
 const written: Record<Language, Encoding[]> = {
-  danish: ['windows-1252', 'iso-8859-15', 'macintosh', 'utf-8', 'utf-16le', 'utf-16be'],
-  german: ['windows-1252', 'windows-1250', 'iso-8859-2', 'macintosh', 'utf-8', 'utf-16le'],
-  swedish: ['windows-1252', 'iso-8859-15', 'macintosh', 'utf-8'],
-  dutch: ['windows-1252', 'macintosh', 'utf-8'],
+  danish: ['windows-1252', 'iso-8859-15', 'macintosh', 'cp850', 'utf-8', 'utf-16le', 'utf-16be'],
+  german: ['windows-1252', 'windows-1250', 'iso-8859-2', 'macintosh', 'cp850', 'cp437', 'utf-8', 'utf-16le'],
+  swedish: ['windows-1252', 'iso-8859-15', 'macintosh', 'cp850', 'cp437', 'utf-8'],
+  dutch: ['windows-1252', 'macintosh', 'cp850', 'utf-8'],
   polish: ['windows-1250', 'iso-8859-2', 'utf-8', 'utf-16le', 'utf-16be'],
   english: ['windows-1252', 'macintosh', 'utf-8'],
 }
@@ -90,5 +98,57 @@ describe('text in an encoding', () => {
 
   it('loses accents before letters where the encoding lacks them', () => {
     expect(createDecoder('windows-1252').decode(encodeText('Łódź ćma 日 ﬁ', 'windows-1252'))).toBe('?ódz cma ? fi')
+  })
+})
+
+describe('bytes that fit no character', () => {
+  const rowsOf = async (bytes: Uint8Array, options: { encoding?: Encoding } = {}) => {
+    const { format, rows } = await inspectAndRead(openBytes(bytes), options)
+    return { encoding: format.kind === 'csv' ? format.encoding : null, cells: rows.map(({ cells }) => cells) }
+  }
+  const join = (...parts: (string | number[])[]) =>
+    Uint8Array.from(parts.flatMap((part) => (typeof part === 'string' ? [...encodeText(part, 'utf-8')] : part)))
+
+  it('leave the other rows of a file in UTF-8 as they are, however few they are', async () => {
+    const bytes = join('id;name\n1;Søren Kjær\n2;J', [0xf8], 'rgen\n3;Åse\n')
+    expect(await rowsOf(bytes)).toEqual({
+      encoding: 'utf-8',
+      cells: [
+        ['1', 'Søren Kjær'],
+        ['2', `J${undecodable}rgen`],
+        ['3', 'Åse'],
+      ],
+    })
+  })
+
+  it('are not U+FFFD of the text, which is no sign of another encoding', async () => {
+    const text = 'id;name\n1;S\ufffdren\n2;\ufffd\ufffd\n3;Ann\n'
+    expect((await rowsOf(encodeText(text, 'utf-8'))).cells[0]).toEqual(['1', 'S\ufffdren'])
+    const mixed = join('id;name\n1;S\ufffdren Kjær\n2;J', [0xf8], 'rgen\n')
+    expect((await rowsOf(mixed)).cells).toEqual([
+      ['1', 'S\ufffdren Kjær'],
+      ['2', `J${undecodable}rgen`],
+    ])
+    const wide = encodeText('\ufeffid;name\n1;S\ufffdren \ud800x\n', 'utf-16le')
+    expect((await rowsOf(wide, { encoding: 'utf-16le' })).cells).toEqual([['1', `S\ufffdren ${undecodable}x`]])
+  })
+
+  it.each(['windows-1252', 'windows-1250', 'iso-8859-2', 'iso-8859-15'] as const)(
+    'are found in %s, which lacks some bytes',
+    async (encoding) => {
+      const bytes = join('id;name\n1;a', [0x81], 'b\n')
+      expect((await rowsOf(bytes, { encoding })).cells).toEqual([['1', `a${undecodable}b`]])
+    },
+  )
+
+  it('are an error of their cell and not of cells that nothing is mapped to', () => {
+    const mappings = [
+      { target: 'order.external_id', columns: [0] },
+      { target: 'customer.last_name', columns: [1] },
+    ]
+    const { readers } = prepare(mappings, [['1', 'Ann', '']])
+    const { errors, values } = decideRow(readers, ['1', `J${undecodable}rgen`, undecodable])
+    expect(errors).toMatchObject([{ column: 1, code: 'invalid_encoding', value: 'J\ufffdrgen' }])
+    expect(values).toEqual({ 'order.external_id': '1' })
   })
 })

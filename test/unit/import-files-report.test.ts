@@ -45,15 +45,15 @@ describe('the report of failed rows', () => {
     )
   })
 
-  it('keeps the line that names the delimiter, and rows that are too long or open a quotation mark', async () => {
+  it('keeps the line that names the delimiter and rows that are too long, and removes open quotation marks', async () => {
     const file = openBytes(encodeText('sep=|\na|b|c\n1|2|3|4|5\n6|"7|8\n', 'utf-8'))
     const { format, rows } = await inspectAndRead(file)
     const report = await reportOf(file, format, rows)
-    expect(new TextDecoder().decode(report)).toBe(
-      'sep=|\n_line|_errors|a|b|c\n3|"The price is missing. Say ""why""; please."|1|2|3|4|5\n4|"The price is missing. Say ""why""; please."|6|"7|8\n',
+    expect(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(report)).toBe(
+      '\ufeffsep=|\n_line|_errors|a|b|c\n3|"The price is missing. Say ""why""; please."|1|2|3|4|5\n4|"The price is missing. Say ""why""; please."|6|7|8\n',
     )
     const again = await readAll(openBytes(report), await inspectFile(openBytes(report)))
-    expect(again.rows.map(({ fault }) => fault?.code)).toEqual(['too_many_cells', 'open_quote'])
+    expect(again.rows.map(({ fault }) => fault?.code)).toEqual(['too_many_cells', undefined])
   })
 
   it('escapes formulas of the original, and reads them back unescaped', async () => {
@@ -81,7 +81,25 @@ describe('the report of failed rows', () => {
       '-5,00',
     ])
     expect(again.rows[0]?.cells.slice(2).map(cleanCell)).toEqual(rows[0]?.cells.map(cleanCell))
-    expect(again.rows.map(({ fault }) => fault?.code)).toEqual([undefined, 'open_quote'])
+    expect(again.rows[1]?.cells.slice(2)).toEqual(["'=open", '2'])
+  })
+
+  it('escapes formulas in the names of columns, behind other delimiters, and in cells that begin with tab or CR', async () => {
+    const cells = ['x,=1+1', '\t=1+1', '\r=1+1', '＝1+1']
+    const text = `"=1+1";b;c;d\r\n${cells.map((cell) => `"${cell}"`).join(';')}`
+    const { format, rows } = await inspectAndRead(openBytes(encodeText(text, 'utf-8')))
+    const report = await reportOf(openBytes(encodeText(text, 'utf-8')), format, rows)
+    const again = await inspectAndRead(openBytes(report))
+    expect(new TextDecoder().decode(report).split('\r\n')[0]).toBe("_line;_errors;'=1+1;b;c;d")
+    expect(again.rows[0]?.cells.slice(2)).toEqual(["x,'=1+1", "'\t'=1+1", "'\r'=1+1", "'＝1+1"])
+  })
+
+  it('escapes formulas in rows with more columns than a table can have', async () => {
+    const text = `a;b\r\n1;2\r\n3;4\r\n1;2${';x'.repeat(250)};=1+1`
+    const { format, rows } = await inspectAndRead(openBytes(encodeText(text, 'utf-8')), { hasHeader: true })
+    const report = await reportOf(openBytes(encodeText(text, 'utf-8')), format, rows)
+    expect(rows).toHaveLength(3)
+    expect(new TextDecoder().decode(report)).not.toContain('=1+1')
   })
 
   it('names the columns when the original does not', async () => {
@@ -101,7 +119,7 @@ describe('the report of failed rows', () => {
     const report = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await reportOf(file, format, read))
     const errors = '"The price is missing. Say ""why""; please."'
     expect(report).toBe(
-      `\ufeff_line;_errors;Navn;Beløb\r\n2;${errors};"'=HYPERLINK(""x"")";-5,00\r\n3;${errors};+4512345678;'@x\r\n`,
+      `\ufeff_line;_errors;Navn;Beløb\r\n2;${errors};"'=HYPERLINK(""x"")";"-5,00"\r\n3;${errors};+4512345678;'@x\r\n`,
     )
   })
 })

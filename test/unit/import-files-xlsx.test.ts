@@ -47,6 +47,7 @@ describe('a workbook', () => {
     expect(format).toEqual({
       kind: 'xlsx',
       sheetName: 'Ordrer',
+      sheetNames: ['Ordrer'],
       names: ['Ordre', 'Navn', 'Købt den', 'Pris', 'Ny', 'Note'],
       header: { line: 1, offset: 0, length: 0 },
       body: { offset: 0, line: 2 },
@@ -81,6 +82,19 @@ describe('a workbook', () => {
     const { format, rows } = await read(bytes)
     expect(format).toMatchObject({ sheetName: 'Orders & more', names: ['Order', 'Navn', 'E-mail'] })
     expect(rows.length).toBe(2)
+  })
+
+  it('is read from the sheet that is chosen, also a hidden one, or says which sheets it has', async () => {
+    const sheet = (name: string) => textRow(1, ['Order', 'Name']) + textRow(2, ['1', name])
+    const sheets = ['a', 'b'].map((name) => ({ name, rows: sheet(name) }))
+    const bytes = workbook({ sheets: [...sheets, { name: 'c', state: 'hidden', rows: sheet('c') }] })
+    for (const name of ['a', 'b', 'c']) {
+      const { format, rows } = await inspectAndRead(openBytes(bytes), { sheet: name })
+      expect(format).toMatchObject({ sheetName: name, sheetNames: ['a', 'b'] })
+      expect(rows.map(({ cells }) => cells)).toEqual([['1', name]])
+    }
+    const fault = await faultOf(inspectAndRead(openBytes(bytes), { sheet: 'd' }))
+    expect(fault).toMatchObject({ code: 'unknown_sheet', message: /"d".* a, b\./ })
   })
 
   it('may have a merged title, empty rows and a totals line', async () => {

@@ -10,6 +10,9 @@ import {
 } from '../../src/domain/data-imports/mapping/columns/date-format.ts'
 import { readDate, readTime } from '../../src/domain/data-imports/mapping/columns/date-shape.ts'
 import { createLocalTimeReader } from '../../src/domain/data-imports/mapping/columns/local-times.ts'
+import { countCells } from '../../src/domain/data-imports/mapping/columns/statistics.ts'
+import { readHeaderZone } from '../../src/domain/data-imports/mapping/columns/zone-names.ts'
+import { suggestMappings } from '../../src/domain/data-imports/mapping/suggest/suggest.ts'
 import { findInstant } from '../../src/domain/time/time-zones.ts'
 
 function statisticsOf(texts: readonly string[]) {
@@ -28,7 +31,9 @@ function read(text: string, order: DateFormat['order'] = 'each'): string | null 
   if (!parsed || parsed === 'undecided') return parsed
   const wall = new Date(parsed.wall).toISOString()
   const local = parsed.has_time ? wall.slice(0, 19) : wall.slice(0, 10)
-  return parsed.offset === null ? local : new Date(parsed.wall - parsed.offset).toISOString().slice(0, 19) + 'Z'
+  const at = parsed.zone === null ? null : createLocalTimeReader(parsed.zone)(parsed.wall)
+  if (parsed.offset === null && at === null) return local
+  return `${new Date(at ?? parsed.wall - (parsed.offset ?? 0)).toISOString().slice(0, 19)}Z`
 }
 
 describe('a single date', () => {
@@ -75,7 +80,21 @@ describe('a single date', () => {
     ['2026-02-30', null],
     ['31 Foo 2026', null],
     ['2026-12-31 25:00', null],
-    ['2026-12-31 20:00 Europe/Copenhagen', null],
+    ['2026-12-31 20:00 Europe/Copenhagen', '2026-12-31T19:00:00Z'],
+    ['2026-07-31T20:00[Europe/Copenhagen]', '2026-07-31T18:00:00Z'],
+    ['2026-07-31T20:00:00+02:00[Europe/Zurich]', '2026-07-31T18:00:00Z'],
+    ['2026-07-31T20:00:00+02:00[!Europe/Zurich][u-ca=gregory]', '2026-07-31T18:00:00Z'],
+    ['2026-07-31 20:00:00 (UTC)', '2026-07-31T20:00:00Z'],
+    ['2026-07-31 20:00:00 (EST)', '2026-08-01T01:00:00Z'],
+    ['31. Juli 2026, 20:00:09 (MESZ)', '2026-07-31T18:00:09Z'],
+    ['2026-07-31 20:00:00 (XYZ)', null],
+    ['2026-07-31 20:00 Europe/Nowhere', null],
+    ['2026-07-31 20:05:09.123456789 +0200 CEST', '2026-07-31T18:05:09Z'],
+    ['2026-07-31 20:05:09.123456789 +0200 CEST m=+0.000012', '2026-07-31T18:05:09Z'],
+    ['2026-07-31 18:05:09 +0000 UTC', '2026-07-31T18:05:09Z'],
+    ['Fri Jul 31 20:05:09 CEST 2026', '2026-07-31T18:05:09Z'],
+    ['Fri 31 Jul 2026 08:05:09 PM UTC', '2026-07-31T20:05:09Z'],
+    ['Fri Jul 31 20:05:09 2026', '2026-07-31T20:05:09'],
     ['2026-12-31 13:00 PM', null],
     ['12345678', null],
     ['4512345678', null],
@@ -250,4 +269,74 @@ it('reads dates of ISO 8601 as it reads them in small letters or with other sepa
     }),
   )
   expect(readDate('2026-12-31T20:15:30.123Z')).toMatchObject({ time: 72_930_123, offset: 0, is_fixed: true })
+})
+
+describe('a date as the platform writes it for people', () => {
+  const at = Date.UTC(2026, 6, 31, 18, 5)
+  const timeZone = 'Europe/Copenhagen'
+  const styles = ['full', 'long', 'medium', 'short'] as const
+  const names = ['short', 'long', 'shortOffset', 'longOffset', 'longGeneric'] as const
+
+  it.each(['en-US', 'en-GB', 'da-DK', 'de-DE', 'sv-SE', 'nl-NL', 'pl-PL'])('is read in %s, with its zone', (locale) => {
+    const order = locale === 'en-US' ? 'mdy' : 'dmy'
+    for (const dateStyle of styles)
+      for (const timeStyle of styles) {
+        const text = new Intl.DateTimeFormat(locale, { dateStyle, timeStyle, timeZone }).format(at)
+        const hasZone = timeStyle === 'full' || timeStyle === 'long'
+        expect([text, read(text, order)]).toEqual([text, hasZone ? '2026-07-31T18:05:00Z' : '2026-07-31T20:05:00'])
+      }
+    for (const timeZoneName of names)
+      for (const weekday of ['long', 'short'] as const) {
+        const parts = { weekday, year: 'numeric', month: 'long', day: 'numeric', hour: '2-digit' } as const
+        const format = new Intl.DateTimeFormat(locale, { ...parts, minute: '2-digit', timeZone, timeZoneName })
+        expect([format.format(at), read(format.format(at))]).toEqual([format.format(at), '2026-07-31T18:05:00Z'])
+      }
+  })
+})
+
+describe('the zone in a header', () => {
+  it.each([
+    ['Created at (UTC)', 'UTC'],
+    ['Order date (Europe/Copenhagen)', 'Europe/Copenhagen'],
+    ['Order date [America/New_York]', 'America/New_York'],
+    ['Bestelldatum (MEZ)', 'Europe/Berlin'],
+    ['Created (GMT+2)', 'Etc/GMT-2'],
+    ['Created (EST)', 'Etc/GMT+5'],
+    ['Created (local)', null],
+    ['Created', null],
+  ])('%s is %s', (header, zone) => {
+    expect(readHeaderZone(header)).toBe(zone)
+  })
+
+  it('is suggested with the date', () => {
+    const columns = [{ header: 'Created at (UTC)', statistics: countCells(['2026-07-31 20:00', '2026-07-30 20:00']) }]
+    expect(suggestMappings({ columns })).toMatchObject([
+      { target: 'order.created', transform: { type: 'date', time_zone: 'UTC' } },
+    ])
+  })
+})
+
+describe('columns of dates and times', () => {
+  const suggest = (headers: readonly string[], rows: readonly (readonly string[])[]) =>
+    suggestMappings({
+      columns: headers.map((header, at) => ({ header, statistics: countCells(rows.map((row) => row[at] ?? '')) })),
+      now: Date.UTC(2026, 11, 31),
+    }).find(({ target }) => target === 'order.created')?.columns
+
+  it('are suggested by their headers where the times are written with a dot', () => {
+    expect(
+      suggest(
+        ['Order date', 'Order time'],
+        [
+          ['17.05.2026', '10.22'],
+          ['18.05.2026', '11.45'],
+        ],
+      ),
+    ).toEqual([0, 1])
+  })
+
+  it('are suggested by their headers where all orders are of one day', () => {
+    const rows = Array.from({ length: 5 }, () => ['17.05.2026'])
+    expect(suggest(['Date'], rows)).toEqual([0])
+  })
 })

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { parse } from 'csv-parse/browser/esm/sync'
 import { describe, expect, it } from 'vitest'
-import { formatCsvRecord } from '../../src/domain/text/encoding.ts'
+import { formatCsvRecord } from '../../src/domain/text/csv.ts'
 import { countEdits, findNearest } from '../../src/domain/text/nearest.ts'
 import { calculateSegmentProgress, isStale, segmentLifecycle, segmentStatuses } from '../../src/domain/segments.ts'
 
@@ -16,17 +16,25 @@ describe('a record of CSV', () => {
     )
   })
 
-  it('never begins a cell like a formula, except for telephone numbers', () => {
+  it('never begins a cell like a formula, except for signed numbers', () => {
     const formula = fc
-      .tuple(fc.constantFrom('=', '+', '-', '@', '\t', '\r'), fc.string())
+      .tuple(fc.constantFrom('=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'), fc.string())
       .map((parts) => parts.join(''))
     fc.assert(
       fc.property(formula, (text) => {
         const [[cell]] = parse(formatCsvRecord([text])) as [[string]]
-        expect(cell).toBe(/^\+[0-9 ]{6,20}$/.test(text) ? text : `'${text}`)
+        expect(cell.startsWith("'")).toBe(!/^[+-][ (]*\d[\d .()]*([,;|]|$)|^="[^"]*"$/.test(text))
       }),
     )
-    expect(formatCsvRecord(['+45 32 12 34 56', '+1', null, 7])).toBe("+45 32 12 34 56,'+1,,7\r\n")
+    expect(formatCsvRecord(['+45 32 12 34 56', '+1', null, 7])).toBe('+45 32 12 34 56,+1,,7\r\n')
+  })
+
+  it.each([',', ';', '\t', '|'])('runs no formula in a spreadsheet that cuts cells at %j', (delimiter) => {
+    const cells = ['a;=1+1', 'b\t@SUM(1)', 'c,+x', 'd|-y', 'e;"=1"', 'f\r\n=1', 'g;＝1']
+    for (const cell of cells) {
+      const pieces = formatCsvRecord([cell]).split(new RegExp(`[${delimiter}\r\n]`))
+      for (const piece of pieces) expect(piece.replace(/^["\s]*/, '')).not.toMatch(/^[=+\-@＝]/)
+    }
   })
 })
 

@@ -93,6 +93,7 @@ export interface ImportOptions {
   encoding: 'auto' | 'utf-16' | Encoding
   quotes: (typeof quoteOptions)[number]
   has_header: boolean | null
+  sheet: string | null
   decimal_separator: (typeof decimalOptions)[number]
   date_format: (typeof dateOptions)[number]
   timezone: string | null
@@ -112,6 +113,7 @@ export const defaultOptions: ImportOptions = {
   encoding: 'auto',
   quotes: 'auto',
   has_header: null,
+  sheet: null,
   decimal_separator: 'auto',
   date_format: 'auto',
   timezone: null,
@@ -127,7 +129,7 @@ export const defaultOptions: ImportOptions = {
 }
 
 /** Options that decide how the bytes of a file become cells. */
-export const readingOptions = ['delimiter', 'encoding', 'quotes', 'has_header'] as const
+export const readingOptions = ['delimiter', 'encoding', 'quotes', 'has_header', 'sheet'] as const
 /** Options that decide what the cells mean. */
 export const stagingOptions = [
   'decimal_separator',

@@ -4,7 +4,7 @@ export const maxParsedLength = 100
 const edge = /[\s\u00a0\u200b-\u200f\u2060\ufeff]/
 const formulaOfText = /^="((?:[^"]|"")*)"$/
 /** Exporters write this mark so that a spreadsheet does not read the cell as a number or a formula. */
-const apostropheGuard = /^'(?=[=+\-@\d])/
+const apostropheGuard = /^'(?=[=+\-@＝＋－＠\d\t\r\n])/
 
 /** Spellings of "no value". `null` is missing because it is a family name. */
 const blanks = new Set([
@@ -54,6 +54,6 @@ export function cleanCell(cell: string): string {
   if (isBare(cell)) return isBlank(cell) ? '' : cell
   const trimmed = trimEdges(cell)
   const formula = formulaOfText.exec(trimmed)
-  const text = formula ? trimEdges(formula[1]!.replaceAll('""', '"')) : trimmed.replace(apostropheGuard, '')
+  const text = formula ? trimEdges(formula[1]!.replaceAll('""', '"')) : trimEdges(trimmed.replace(apostropheGuard, ''))
   return isBlank(text) ? '' : text
 }

@@ -166,13 +166,16 @@ function readEvent(body: Uint8Array): PaymentEvent | null {
   const [id, type] = [readText(event['id']), readText(event['type'])]
   const eventRefund = readRefund(event['data']['object'])
   // `charge.refunded` is ignored: it names no refund, and another event does.
-  if (!id || !refundEvents.has(type) || !eventRefund) return null
+  const provider_account = readText(event['account']) || null
+  // Another text is no account and cannot be sent in a header, so Stripe would repeat the event for days.
+  const isAccount = provider_account === null || /^acct_\w+$/.test(provider_account)
+  if (!id || !refundEvents.has(type) || !eventRefund || !isAccount) return null
   return {
     id,
     type,
     provider_reference: eventRefund.provider_reference,
     payment: eventRefund.payments[0] ?? '',
-    provider_account: readText(event['account']) || null,
+    provider_account,
   }
 }
 

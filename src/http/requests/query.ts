@@ -42,6 +42,9 @@ function joinValues(parameters: QueryParameters): Record<string, string> {
   return Object.fromEntries(texts.filter(([, text]) => text !== ''))
 }
 
+/** An address can have thousands of unknown parameters. */
+const maxErrors = 50
+
 /** Parses the query parameters. Throws for unknown parameters and invalid values. */
 export function parseQuery<S extends z.ZodType>(c: AppContext, schema: S): z.output<S> {
   const parameters = readParameters(c)
@@ -50,9 +53,11 @@ export function parseQuery<S extends z.ZodType>(c: AppContext, schema: S): z.out
       throw new AppError('malformed_request', 'Query parameters must not contain NUL characters.')
   const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
   const ignored = listIgnored(names)
-  const errors = [...parameters].flatMap(([name, values]) =>
-    ignored.includes(name) ? [] : checkParameter(name, values, names),
-  )
+  const errors: FieldError[] = []
+  for (const [name, values] of parameters) {
+    if (errors.length >= maxErrors) break
+    if (!ignored.includes(name)) errors.push(...checkParameter(name, values, names).slice(0, maxErrors))
+  }
   const result = schema.safeParse(joinValues(parameters))
   const reported = new Set(errors.map(({ attr }) => attr))
   for (const issue of result.error?.issues ?? []) {

@@ -9,6 +9,7 @@ import {
   importRetentionDays,
   quoteOptions,
 } from '../../domain/data-imports/data-imports.ts'
+import { encodings } from '../../domain/data-imports/files/encoding/names.ts'
 import { duplicatePolicies, maxExternalSourceLength } from '../../domain/orders/external-orders.ts'
 import { maxNameLength } from '../../domain/files/names.ts'
 import { groupings } from '../../domain/data-imports/mapping/index.ts'
@@ -42,6 +43,9 @@ const optionFields = {
   encoding: z.enum(importEncodings).openapi({ description: 'Encoding of a CSV file.' }),
   quotes: z.enum(quoteOptions).openapi({ description: '`none`: quotation marks have no meaning.' }),
   has_header: z.boolean().nullable().openapi({ description: 'Null: detected from the file.' }),
+  sheet: RequiredText(100).nullable().openapi({
+    description: 'Name of the sheet of a workbook. Null: the first visible one.',
+  }),
   decimal_separator: z.enum(decimalOptions).openapi({ description: 'For columns without a setting of their own.' }),
   date_format: z.enum(dateOptions).openapi({ description: 'For columns without a setting of their own.' }),
   timezone: TimeZone.nullable().openapi({ description: 'Time zone of local times. Null: that of the edition.' }),
@@ -71,6 +75,18 @@ const optionFields = {
 const Options = z.object(optionFields).openapi('DataImportOptions')
 const OptionChanges = z.object(optionFields).partial()
 
+const FileFormat = z
+  .object({
+    type: z.enum(['csv', 'xlsx']),
+    encoding: z.enum(encodings).nullable().openapi({ description: 'Null for a workbook.' }),
+    delimiter: z.enum(importDelimiters).exclude(['auto']).nullable().openapi({ description: 'Null for a workbook.' }),
+    quotes: z.enum(quoteOptions).exclude(['auto']).nullable().openapi({ description: 'Null for a workbook.' }),
+    sheet: z.string().nullable().openapi({ description: 'The sheet of a workbook. Null for CSV.' }),
+    sheets: z.array(z.string()).openapi({ description: 'Visible sheets of a workbook, up to 50. Empty for CSV.' }),
+    header_line: z.int().min(1).nullable().openapi({ description: 'Line of the column names. Null without a header.' }),
+  })
+  .openapi('ImportedFileFormat')
+
 const ImportedFile = z.object({ id: Id('fil'), name: z.string().max(maxNameLength), size: Count })
 
 export const DataImport = z
@@ -92,6 +108,9 @@ export const DataImport = z
     edition: EditionSummary,
     file: orNull(ImportedFile.openapi('ImportedFile')).openapi({
       description: 'Null without a file. Roles of an edition also get null for a file of the whole organisation.',
+    }),
+    file_format: orNull(FileFormat).openapi({
+      description: 'How the file was read. Change it with `options`. Null until the file is read.',
     }),
     options: Options,
     total_rows: Count,

@@ -7,6 +7,7 @@ import {
   getImportProgress,
   readOptions,
 } from '../../domain/data-imports/data-imports.ts'
+import type { StoredFormat } from '../../domain/data-imports/files/format.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
@@ -38,6 +39,31 @@ const countNames = [
 const pickCounts = (row: ImportDetailRow) =>
   Object.fromEntries(countNames.map((name) => [name, row[name]])) as Record<(typeof countNames)[number], number>
 
+const delimiterNames = { ',': ',', ';': ';', '\t': 'tab', '|': 'pipe' } as const
+
+const presentFormat = (format: StoredFormat): z.input<typeof DataImport>['file_format'] => {
+  const header_line = format.header?.line ?? null
+  return format.kind === 'xlsx'
+    ? {
+        type: 'xlsx',
+        encoding: null,
+        delimiter: null,
+        quotes: null,
+        sheet: format.sheetName,
+        sheets: [...(format.sheetNames ?? [])],
+        header_line,
+      }
+    : {
+        type: 'csv',
+        encoding: format.encoding,
+        delimiter: delimiterNames[format.delimiter],
+        quotes: format.quotes ? 'double' : 'none',
+        sheet: null,
+        sheets: [],
+        header_line,
+      }
+}
+
 export function presentDataImport(row: ImportDetailRow, ctx: Ctx): z.input<typeof DataImport> {
   const columns = row.column_summary
   return {
@@ -53,6 +79,7 @@ export function presentDataImport(row: ImportDetailRow, ctx: Ctx): z.input<typeo
       row.file_id === null || !mayReadFile(ctx, row)
         ? null
         : { id: row.file_id, name: row.file_name ?? '', size: row.file_size ?? 0 },
+    file_format: row.format && presentFormat(row.format),
     options: readOptions(row.options),
     ...pickCounts(row),
     progress: getImportProgress(row),

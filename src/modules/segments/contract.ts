@@ -289,7 +289,8 @@ export const exportSegmentUsers = operation({
   path: '/v1/segments/{id}/export',
   summary: 'Export segment users as CSV',
   description:
-    'Exports the members of the last calculation. A cell that a spreadsheet would run as a formula starts with an apostrophe. The audit log records each export.',
+    'Exports the members of the last calculation. What a spreadsheet would run as a formula, also where it cuts a cell at ' +
+    'another delimiter, starts with an apostrophe. The audit log records each export.',
   roles: segmentEditors,
   params: IdParams('seg'),
   query: z.object({

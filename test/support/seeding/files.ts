@@ -36,7 +36,7 @@ export const seedFile = async (place: WidePlace, columns: Partial<FileRow> = {})
   (await seedFiles(place, 1, columns))[0] ?? ''
 
 /** Counts bytes as the service does. */
-const count = (organization: string, bytes: number) =>
+export const countBytes = (organization: string, bytes: number) =>
   sql`insert into organization_storage (organization_id, used_bytes) values (${organization}, ${bytes})
     on conflict (organization_id) do update set used_bytes = used_bytes + excluded.used_bytes`
 
@@ -51,7 +51,7 @@ async function seedBytes(organization_id: string, bytes: Uint8Array<ArrayBuffer>
   await env.FILES.put(storage_key, bytes)
   await write(
     insert(storedObjects, { storage_key, organization_id, checksum_sha256, size, created_at: seededAt }),
-    count(organization_id, size),
+    countBytes(organization_id, size),
   )
   return { storage_key, checksum_sha256, size }
 }
@@ -125,7 +125,7 @@ export async function seedUpload(
       modified_at: seededAt,
       expires_at: Date.now() + 86_400_000,
     }),
-    count(organization, size),
+    countBytes(organization, size),
   )
   if (!hasPart) return id
   const { etag } = await upload.uploadPart(1, bytes)

@@ -1,4 +1,10 @@
-import { maxTableColumns, buildOpenQuoteFault, buildTooManyCellsFault, type RowFault } from './faults.ts'
+import {
+  maxTableColumns,
+  buildMisplacedQuoteFault,
+  buildOpenQuoteFault,
+  buildTooManyCellsFault,
+  type RowFault,
+} from './faults.ts'
 import { findLineStarts } from './lines.ts'
 import { RecordReader } from './records.ts'
 import type { RowKind, ClassifiedRow } from './rows.ts'
@@ -33,6 +39,7 @@ const formatFault = (fault: RowFault | null): string => (fault ? `${fault.code}:
 function parseFault(text: string): RowFault | null {
   const [code, column] = text.split(':')
   if (code === 'open_quote') return buildOpenQuoteFault(Number(column))
+  if (code === 'misplaced_quote') return buildMisplacedQuoteFault(Number(column))
   return code === 'too_many_cells' ? buildTooManyCellsFault(Number(column) - 1) : null
 }
 

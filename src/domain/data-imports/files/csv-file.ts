@@ -1,6 +1,6 @@
 import { detectDialect } from './dialect.ts'
 import { detectEncoding } from './encoding/detect.ts'
-import { readByteOrderMark, createDecoder, type Encoding } from './encoding/names.ts'
+import { readByteOrderMark, createDecoder, showUndecodable, type Encoding } from './encoding/names.ts'
 import { ReadError } from './faults.ts'
 import type { CsvFormat, FormatOptions } from './format.ts'
 import { findHeader } from './header.ts'
@@ -58,7 +58,7 @@ export async function inspectCsv(file: FileSource, options: FormatOptions): Prom
     : { offset: first?.offset ?? markLength, line: first?.line ?? 1 }
   return {
     kind: 'csv',
-    names,
+    names: names.map(showUndecodable),
     header: header ? { line: header.line, offset: header.offset, length: header.length } : null,
     encoding,
     encodingConfidence,

@@ -1,4 +1,4 @@
-import { delimiters, splitLines, splitRecords, type Delimiter, type Dialect } from './split.ts'
+import { delimiters, splitLines, splitRecords, unwrapRecord, type Delimiter, type Dialect } from './split.ts'
 
 export interface DetectedDialect extends Dialect {
   /** From 0 to 1. */
@@ -46,7 +46,8 @@ interface Rating extends Dialect {
 }
 
 function measureRows(text: string, dialect: Dialect): { widths: number[]; isOpen: boolean } {
-  const { records, isOpen } = splitRecords(text, dialect)
+  const { records: outer, isOpen } = splitRecords(text, dialect)
+  const records = dialect.isWrapped ? outer.map((cells) => unwrapRecord(cells, dialect, null)) : outer
   return { widths: records.filter((cells) => measureFilledWidth(cells) > 0).map(({ length }) => length), isOpen }
 }
 
@@ -63,9 +64,29 @@ function rateDialect(text: string, dialect: Dialect): Rating {
 /** One unclosed quotation mark is a mistake. In this many lines the character is not a quotation mark. */
 const fewestPlainMarks = 3
 
+/** PHP writes `\\"` for a quotation mark. At the end of a cell, it may be a backslash before the closing mark. */
+const phpQuote = /\\"[^,;|\t\r\n]/
+const emptyCell = /(^|[,;|\t\r\n])""(?=[,;|\t\r\n]|$)/g
+
+const hasPhpQuotes = (text: string): boolean => phpQuote.test(text) && !text.replaceAll(emptyCell, '$1').includes('""')
+
+const fewestWrappedLines = 2
+
+/** Reads lines that are quoted as a whole if that makes one table of all of them. */
+function rateQuoted(text: string, delimiter: Delimiter): Rating {
+  const dialect = { delimiter, quotes: true, ...(hasPhpQuotes(text) ? { hasBackslashes: true } : {}) }
+  const lines = splitLines(text).filter((line) => line.trim() !== '')
+  const areQuoted = lines.every((line) => line.startsWith('"') && line.trimEnd().endsWith('"'))
+  if (lines.length >= fewestWrappedLines && areQuoted && rateDialect(text, dialect).score === 0) {
+    const wrapped = rateDialect(text, { ...dialect, isWrapped: true })
+    if (wrapped.fit === 1) return wrapped
+  }
+  return rateDialect(text, dialect)
+}
+
 /** Ignores quotation marks where they break a table that is whole without them. */
 function rateQuotes(text: string, delimiter: Delimiter): Rating {
-  const quoted = rateDialect(text, { delimiter, quotes: true })
+  const quoted = rateQuoted(text, delimiter)
   if (quoted.fit === 1 || !text.includes('"')) return quoted
   const plain = rateDialect(text, { delimiter, quotes: false })
   if (plain.fit < 1) return quoted
@@ -87,7 +108,9 @@ export function detectDialect(
     .map((delimiter) =>
       options.quotes === undefined
         ? rateQuotes(body, delimiter)
-        : rateDialect(body, { delimiter, quotes: options.quotes }),
+        : options.quotes
+          ? rateQuoted(body, delimiter)
+          : rateDialect(body, { delimiter, quotes: false }),
     )
     .toSorted((one, other) => other.score - one.score)
   const best = ratings[0]!
@@ -101,7 +124,8 @@ export function detectDialect(
       confidence: delimiterSetting ? 1 : 0.5,
     }
   const confidence = delimiterSetting ? 1 : second ? Math.round((1 - (0.5 * second.score) / best.score) * 100) / 100 : 1
-  return { ...details, delimiter: best.delimiter, quotes: best.quotes, confidence }
+  const { fit: _fit, score: _score, ...dialect } = best
+  return { ...details, ...dialect, confidence }
 }
 
 const leastShare = 0.6

@@ -9,6 +9,8 @@ export type ReadFaultCode =
   | 'too_many_columns'
   | 'line_too_long'
   | 'too_many_open_quotes'
+  | 'too_much_text'
+  | 'unknown_sheet'
 
 /** Line and column count from 1; null for a fault without a place in the file. */
 export interface ReadFault {
@@ -28,7 +30,7 @@ export class ReadError extends Error {
   }
 }
 
-type RowFaultCode = 'open_quote' | 'too_many_cells'
+type RowFaultCode = 'open_quote' | 'misplaced_quote' | 'too_many_cells'
 
 export interface RowFault {
   code: RowFaultCode
@@ -42,6 +44,14 @@ export const buildOpenQuoteFault = (column: number): RowFault => ({
   message: `The quotation mark in column ${column} is never closed.`,
 })
 
+export const buildMisplacedQuoteFault = (column: number): RowFault => ({
+  code: 'misplaced_quote',
+  column,
+  message:
+    `The quotation marks in column ${column} are misplaced. Put one at each end of the cell and double those inside, or ` +
+    'set quotes to none.',
+})
+
 export const buildTooManyCellsFault = (width: number): RowFault => ({
   code: 'too_many_cells',
   column: width + 1,
@@ -49,6 +59,11 @@ export const buildTooManyCellsFault = (width: number): RowFault => ({
     `The row has more cells than the ${width} columns of the header. Put quotation marks around cells that contain ` +
     'the delimiter.',
 })
+
+/** The canonical copy of a file may have this many bytes, and many times the size of the file. */
+const shortCopyBytes = 33_554_432
+const maxCopyRatio = 100
+export const getMaxCopyBytes = (fileSize: number): number => shortCopyBytes + maxCopyRatio * fileSize
 
 export const maxRows = 1_000_000
 export const maxTableColumns = 200

@@ -7,6 +7,8 @@ export interface FormatOptions {
   delimiter?: Delimiter
   quotes?: boolean
   hasHeader?: boolean
+  /** The name of a sheet of a workbook. */
+  sheet?: string
   /** Encodings that win where the text does not decide. */
   likely?: readonly Encoding[]
 }
@@ -26,6 +28,8 @@ export interface CsvFormat extends Table {
   delimiter: Delimiter
   delimiterConfidence: number
   quotes: boolean
+  hasBackslashes?: boolean
+  isWrapped?: boolean
   hasSeparatorLine: boolean
   lineBreak: '\r\n' | '\n' | '\r'
   /** The length of the byte order mark. */
@@ -37,6 +41,8 @@ export interface CsvFormat extends Table {
 export interface XlsxFormat extends Table {
   kind: 'xlsx'
   sheetName: string
+  /** The visible sheets, or the first of very many. */
+  sheetNames?: readonly string[]
   /** Number of the first row below the header. */
   body: LinePosition
 }

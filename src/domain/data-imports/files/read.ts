@@ -1,6 +1,6 @@
 import { toCanonicalRow, writeCanonical, type CanonicalRow, type IndexedRow } from './canonical.ts'
 import { readCsvRecords, inspectCsv } from './csv-file.ts'
-import { maxRows, ReadError } from './faults.ts'
+import { getMaxCopyBytes, maxRows, ReadError } from './faults.ts'
 import type { FileFormat, FormatOptions } from './format.ts'
 import type { LinePosition } from './lines.ts'
 import type { SourceRecord } from './records.ts'
@@ -51,6 +51,21 @@ function checkRowCount(count: number, rows: readonly CanonicalRow[]): number {
   return all
 }
 
+/** A workbook may name one long text in every cell. */
+function checkCopySize(copiedBytes: number, rows: readonly CanonicalRow[], fileSize: number): void {
+  let size = copiedBytes
+  for (const { cells, line } of rows) {
+    for (const { length } of cells) size += length
+    if (size > getMaxCopyBytes(fileSize))
+      throw new ReadError(
+        'too_much_text',
+        `The cells of the file contain more than ${getMaxCopyBytes(fileSize)} bytes of text, which is far more than ` +
+          'the file itself. Remove long texts that repeat in every row, or save it as CSV.',
+        { line },
+      )
+  }
+}
+
 const getRecordEnd = ({ offset, length, line, lineCount }: SourceRecord): LinePosition => ({
   offset: offset + length,
   line: line + lineCount,
@@ -70,6 +85,7 @@ export async function* readCanonicalChunks(
   const buildChunk = (sorted: readonly ClassifiedRow[], source: LinePosition, isLast: boolean): CanonicalChunk => {
     const copied = sorted.map(toCanonicalRow)
     const rowCount = checkRowCount(next.rowCount, copied)
+    checkCopySize(next.canonicalOffset, copied, file.size)
     const { bytes, rows } = writeCanonical(copied, next.canonicalOffset)
     next = { source, canonicalOffset: next.canonicalOffset + bytes.length, rowCount, ...sorter.state }
     return { bytes, rows, next, isLast }

@@ -1,7 +1,14 @@
-import { createDecoder, type Encoding } from './encoding/names.ts'
-import { maxOpenQuotes, maxRecordBytes, buildOpenQuoteFault, ReadError, type RowFault } from './faults.ts'
+import { createDecoder, decodeText, type Encoding } from './encoding/names.ts'
+import {
+  maxOpenQuotes,
+  maxRecordBytes,
+  buildMisplacedQuoteFault,
+  buildOpenQuoteFault,
+  ReadError,
+  type RowFault,
+} from './faults.ts'
 import { joinBytes, type LineBlock } from './lines.ts'
-import { splitRecords, type Dialect } from './split.ts'
+import { splitRecords, tidyText, unwrapRecord, type Dialect } from './split.ts'
 
 export interface SourceRecord {
   cells: string[]
@@ -36,7 +43,7 @@ const shortPart = 16_384
 /** Reads blocks one after the other and keeps a record that continues in the next block. */
 export class RecordReader {
   readonly #format: RecordFormat
-  readonly #decoder: TextDecoder
+  readonly #decoder: ReturnType<typeof createDecoder>
   #pending: LineBlock | null = null
   #openQuotes = 0
 
@@ -84,13 +91,13 @@ export class RecordReader {
 
   /** Reads up to the first open quotation mark. `next` is the line behind the records. */
   #readPart(part: LineBlock, records: SourceRecord[]): { next: number; isFault: boolean; isOpen: boolean } {
-    const split = splitRecords(this.#decoder.decode(part.bytes), this.#format)
+    const split = splitRecords(this.#decode(part.bytes), this.#format)
     let next = 0
     for (const cells of split.records) {
       const lineCount = countLines(cells)
       if (lineCount > 1 && this.#isSwallowed(part, next, lineCount, cells))
         return { next, isFault: true, isOpen: false }
-      records.push(buildRecord(part, next, lineCount, cells))
+      records.push(this.#buildWholeRecord(part, next, lineCount, cells))
       next += lineCount
     }
     // Offsets and lines of all later records depend on this.
@@ -98,14 +105,34 @@ export class RecordReader {
     return { next, isFault: false, isOpen: split.isOpen }
   }
 
+  /** A cell keeps its quotation marks only if they are doubled in the file. */
+  #buildWholeRecord(part: LineBlock, at: number, lineCount: number, cells: string[]): SourceRecord {
+    const record = buildRecord(part, at, lineCount, unwrapRecord(cells, this.#format, this.#format.width))
+    if (!this.#format.quotes || !cells.some((cell) => cell.startsWith('"'))) return record
+    const raw = tidyText(this.#decodeLines(part, at, lineCount), this.#format)
+    let from = 0
+    const misplaced = cells.findIndex((cell) => {
+      if (!cell.startsWith('"')) return false
+      const quoted = quoteFully(cell)
+      const at = raw.indexOf(quoted, from)
+      from = at + quoted.length
+      return at < 0
+    })
+    return misplaced < 0 ? record : { ...record, fault: buildMisplacedQuoteFault(misplaced + 1) }
+  }
+
+  #decode(bytes: Uint8Array): string {
+    return decodeText(this.#decoder, bytes, this.#format.encoding)
+  }
+
   #decodeLines(block: LineBlock, first: number, count: number): string {
-    return this.#decoder.decode(block.bytes.subarray(block.starts[first], block.starts[first + count]))
+    return this.#decode(block.bytes.subarray(block.starts[first], block.starts[first + count]))
   }
 
   /** Detects an open quotation mark that swallowed the records behind it. */
   #isSwallowed(block: LineBlock, at: number, lineCount: number, cells: readonly string[]): boolean {
     if (buildRecord(block, at, lineCount, []).length > maxRecordBytes) return true
-    const raw = this.#decodeLines(block, at, lineCount)
+    const raw = tidyText(this.#decodeLines(block, at, lineCount), this.#format)
     return cells.some((cell) => {
       const lines = cell.split(lineBreaks)
       if (lines.length === 1) return false

@@ -1,6 +1,7 @@
 import { encodeText } from './encoding/encode.ts'
-import { getByteOrderMark } from './encoding/names.ts'
-import type { RowFault } from './faults.ts'
+import { getByteOrderMark, showUndecodable } from './encoding/names.ts'
+import { formatCsvCell, guardFormulas } from '../../text/csv.ts'
+import { maxTableColumns, type RowFault } from './faults.ts'
 import type { CsvFormat, FileFormat, XlsxFormat } from './format.ts'
 import { joinBytes } from './lines.ts'
 
@@ -22,19 +23,21 @@ const xlsxReportFormat: ReportFormat = { encoding: 'utf-8', delimiter: ';', quot
 
 const chooseReportFormat = (format: FileFormat): ReportFormat => (format.kind === 'csv' ? format : xlsxReportFormat)
 
-function writeCell(cell: string, { delimiter, quotes }: ReportFormat): string {
-  if (!quotes) return cell.replaceAll(delimiter, ' ').replaceAll(/[\r\n]+/g, ' ')
-  return cell.includes(delimiter) || /["\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
-}
+const hasWrongQuotes = (fault: RowFault | null | undefined): boolean =>
+  fault?.code === 'open_quote' || fault?.code === 'misplaced_quote'
 
-/** Puts an apostrophe before formulas. Reading removes it again. */
-const guardFormula = (cell: string): string => (/^[=@]|^[+-](?![\d\s.,()]*$)/.test(cell) ? `'${cell}` : cell)
+const isSafe = (cell: string): boolean => guardFormulas(cell) === cell
 
-/** Exporters write `="0012"` to keep a cell as it is. It runs nothing. */
-const isFormula = (cell: string): boolean => guardFormula(cell) !== cell && !/^="(?:[^"]|"")*"$/.test(cell)
+/**
+ * A row is repeated byte by byte unless it contains formulas, cells that the copy lacks, or an open quotation mark,
+ * which would swallow the rows behind it.
+ */
+const isSafeToRepeat = ({ cells, fault }: FailedRow): boolean =>
+  !hasWrongQuotes(fault) && cells.length <= maxTableColumns && cells.every(isSafe)
 
-/** A row without formulas is repeated byte by byte. A row with an open quotation mark cannot be written again. */
-const isSafeToRepeat = ({ cells, fault }: FailedRow): boolean => fault?.code === 'open_quote' || !cells.some(isFormula)
+/** The cells of such a row contain its marks. */
+const removeWrongQuotes = ({ cells, fault }: FailedRow): readonly string[] =>
+  hasWrongQuotes(fault) ? cells.map((cell) => cell.replaceAll('"', '')) : cells
 
 const lineFeed = 10
 const carriageReturn = 13
@@ -54,21 +57,23 @@ function listNames(format: CsvFormat | XlsxFormat): string[] {
 export function writeReportHeader(format: FileFormat, header: Uint8Array | null): Uint8Array {
   const reportFormat = chooseReportFormat(format)
   const { delimiter, encoding, lineBreak } = reportFormat
-  const mark = format.kind === 'xlsx' || format.markLength > 0 ? getByteOrderMark(encoding) : new Uint8Array()
+  // Spreadsheets read UTF-8 without its mark as another encoding.
+  const hasMark = encoding === 'utf-8' || (format.kind === 'csv' && format.markLength > 0)
+  const mark = hasMark ? getByteOrderMark(encoding) : new Uint8Array()
   const separator = format.kind === 'csv' && format.hasSeparatorLine ? `sep=${delimiter}${lineBreak}` : ''
   const addedCells = reportColumns.join(delimiter) + delimiter
-  const names = listNames(format).map((name) => writeCell(name, reportFormat))
-  const headerCells = header
-    ? endWithLineBreak(header, reportFormat)
-    : encodeText(names.join(delimiter) + lineBreak, encoding)
+  const names = listNames(format)
+  const text = names.map((name) => formatCsvCell(name, reportFormat)).join(delimiter) + lineBreak
+  const headerCells =
+    header && names.every(isSafe) ? endWithLineBreak(header, reportFormat) : encodeText(text, encoding)
   return joinBytes([mark, encodeText(separator + addedCells, encoding), headerCells])
 }
 
 export function writeReportRow(format: FileFormat, row: FailedRow): Uint8Array {
   const reportFormat = chooseReportFormat(format)
   const { delimiter, encoding, lineBreak } = reportFormat
-  const addedCells = `${row.line}${delimiter}${writeCell(guardFormula(row.errors.join(' ')), reportFormat)}${delimiter}`
-  const texts = row.cells.map((cell) => writeCell(isFormula(cell) ? guardFormula(cell) : cell, reportFormat))
+  const addedCells = `${row.line}${delimiter}${formatCsvCell(row.errors.join(' '), reportFormat)}${delimiter}`
+  const texts = removeWrongQuotes(row).map((cell) => formatCsvCell(showUndecodable(cell), reportFormat))
   const rowCells =
     row.raw && isSafeToRepeat(row)
       ? endWithLineBreak(row.raw, reportFormat)

@@ -18,11 +18,11 @@ import {
   summarizeColumns,
 } from '../mapping/state.ts'
 import { loadHeaderHistory } from './history.ts'
-import { buildCanonicalPrefix, getFormat } from '../mapping/source.ts'
+import { getFormat } from '../mapping/source.ts'
+import { deleteParts } from '../retention/files.ts'
 
 /** The name of the other system when it was not detected from the file. */
 const unknownSource = 'file'
-const maxObjects = 1000
 
 const isDecided = ({ is_suggested, is_ignored, target_field }: ColumnRow): boolean =>
   !is_suggested && (is_ignored || target_field !== null)
@@ -75,17 +75,13 @@ function applySuggestions(
   }
 }
 
-/** Deletes objects that earlier readings of the file and lost races left behind. */
-async function buildOrphanStatements(job: JobCtx, row: ImportRow): Promise<Statement[]> {
-  const usedKeys = new Set(getFormat(row).segments.map(({ key }) => key))
-  const listed = await job.files.list({ prefix: buildCanonicalPrefix(row.id), after: '', limit: maxObjects })
-  const orphans = listed.map(({ key }) => key).filter((key) => !usedKeys.has(key))
-  if (orphans.length === 0) return []
-  return [
-    sql`insert into objects_to_delete (storage_key, created_at) select value, ${job.now()}
-      from json_each(${JSON.stringify(orphans)}) where true on conflict do nothing`,
-  ]
-}
+/** Earlier readings and lost races leave objects that the canonical copy does not use. */
+const deleteOrphans = (job: JobCtx, row: ImportRow): Promise<Statement[]> =>
+  deleteParts(
+    job,
+    row.id,
+    getFormat(row).segments.map(({ key }) => key),
+  )
 
 export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
   const options = readOptions(row.options)
@@ -114,6 +110,6 @@ export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
       external_source: row.external_source ?? detected_source?.source ?? unknownSource,
       column_summary: summarizeColumns(finalState, prepareState(finalState, job.now())),
     },
-    statements: [...suggested.statements, ...(await buildOrphanStatements(job, row))],
+    statements: [...suggested.statements, ...(await deleteOrphans(job, row))],
   })
 }

@@ -16,15 +16,37 @@ async function listCanonicalKeys(job: JobCtx, importId: string): Promise<string[
   }
 }
 
+/** Deletes the parts of the canonical copy, except those with these keys. */
+export async function deleteParts(
+  job: JobCtx,
+  importId: string,
+  usedKeys: readonly string[] = [],
+): Promise<Statement[]> {
+  const keys = await listCanonicalKeys(job, importId)
+  const unusedKeys = keys.filter((key) => !usedKeys.includes(key))
+  if (unusedKeys.length === 0) return []
+  return [
+    sql`insert into objects_to_delete (storage_key, created_at) select value, ${job.now()}
+      from json_each(${JSON.stringify(unusedKeys)}) where true on conflict do nothing`,
+  ]
+}
+
+/** Subtracts the canonical copy from the storage of the organisation. */
+export const releaseCopy = (importId: string): Statement[] => [
+  sql`update organization_storage set used_bytes = used_bytes - canonical_size
+    from data_imports where data_imports.id = ${importId} and canonical_size is not null
+      and organization_storage.organization_id = data_imports.organization_id`,
+  sql`update data_imports set canonical_size = null where id = ${importId}`,
+]
+
 /** Deletes the canonical copy of an import with its samples. The import itself stays in lists. */
 export async function deleteCopy(job: JobCtx, importId: string): Promise<Statement[]> {
-  const keys = await listCanonicalKeys(job, importId)
   return [
+    ...releaseCopy(importId),
     sql`update data_imports set files_deleted_at = ${job.now()}, version = version + 1
       where id = ${importId} and files_deleted_at is null`,
     sql`update import_columns set sample_values = '[]', statistics = '{}' where import_id = ${importId}`,
-    sql`insert into objects_to_delete (storage_key, created_at) select value, ${job.now()}
-      from json_each(${JSON.stringify(keys)}) where true on conflict do nothing`,
+    ...(await deleteParts(job, importId)),
   ]
 }
 

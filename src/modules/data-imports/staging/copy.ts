@@ -10,6 +10,7 @@ import type { FileFormat, CopySegment } from '../../../domain/data-imports/files
 import type { FileSource } from '../../../domain/data-imports/files/source.ts'
 import { ColumnCounter, type ColumnStatistics, mergeStatistics } from '../../../domain/data-imports/mapping/index.ts'
 import type { CopyStagePosition } from '../../../domain/data-imports/import-position.ts'
+import { countBytes } from '../../files/index.ts'
 import { commitStep, type ImportRow } from '../background/steps.ts'
 import { getFormat, storeSegment } from '../mapping/source.ts'
 import { getStatistics } from '../mapping/state.ts'
@@ -99,16 +100,19 @@ async function commitCopy(
   state.statistics = statistics
   state.segments = segments
   const size = segments.reduce((sum, one) => sum + one.size, 0)
-  const copiedColumns = {
-    format: { ...format, segments },
-    canonical_size: size,
-  }
   const after = await commitStep(job, row, {
     position: isLast
       ? { stage: 'suggest', progress: 0.99 }
       : { stage: 'copy', copy: copied, segments, progress: getCopyProgress(copied, state.file) },
-    changes: { total_rows: copied.rowCount, ...(isLast ? copiedColumns : {}) },
-    statements: buildStatisticsStatements(row.id, statistics),
+    changes: {
+      total_rows: copied.rowCount,
+      canonical_size: size,
+      ...(isLast ? { format: { ...format, segments } } : {}),
+    },
+    statements: [
+      ...buildStatisticsStatements(row.id, statistics),
+      ...(segment ? [countBytes(row.organization_id, segment.size)] : []),
+    ],
   })
   if (after === null && segment) await job.files.delete([segment.key])
   return after

@@ -5,15 +5,17 @@ import { importColumns } from '../../../db/schema/data-imports.ts'
 import { insertAll } from '../../../db/write.ts'
 import { type ImportOptions, readOptions } from '../../../domain/data-imports/data-imports.ts'
 import type { Encoding } from '../../../domain/data-imports/files/encoding/names.ts'
+import { AppError } from '../../../domain/errors.ts'
 import { ReadError } from '../../../domain/data-imports/files/faults.ts'
 import type { FileFormat, FormatOptions } from '../../../domain/data-imports/files/format.ts'
 import { inspectFile, getCopyStart } from '../../../domain/data-imports/files/read.ts'
 import type { FileSource } from '../../../domain/data-imports/files/source.ts'
-import { commitStep, failPhase, type ImportRow, type PhaseStep } from '../background/steps.ts'
+import { commitStep, endPhase, failPhase, type ImportRow, type PhaseStep } from '../background/steps.ts'
 import { copyStep } from './copy.ts'
 import { openOriginal } from '../mapping/source.ts'
 import { loadReadingPlace, type ReadingPlace } from '../mapping/state.ts'
 import { suggestStep } from '../columns/suggest.ts'
+import { deleteParts, releaseCopy } from '../retention/files.ts'
 
 const delimiters = { ',': ',', ';': ';', tab: '\t', pipe: '|' } as const
 
@@ -22,12 +24,13 @@ const listLikelyEncodings = ({ edition_language, edition_country_code }: Reading
   edition_language === 'pl' || edition_country_code === '+48' ? ['windows-1250', 'iso-8859-2'] : ['windows-1252']
 
 function buildFormatOptions(options: ImportOptions, place: ReadingPlace): FormatOptions {
-  const { encoding, delimiter, quotes, has_header } = options
+  const { encoding, delimiter, quotes, has_header, sheet } = options
   return {
     ...(encoding === 'auto' || encoding === 'utf-16' ? {} : { encoding }),
     ...(delimiter === 'auto' ? {} : { delimiter: delimiters[delimiter] }),
     ...(quotes === 'auto' ? {} : { quotes: quotes === 'double' }),
     ...(has_header === null ? {} : { hasHeader: has_header }),
+    ...(sheet === null ? {} : { sheet }),
     likely: listLikelyEncodings(place),
   }
 }
@@ -77,8 +80,11 @@ async function inspectStep(job: JobCtx, row: ImportRow, file: FileSource): Promi
   const format = await inspect(file, readOptions(row.options), place)
   return commitStep(job, row, {
     position: { stage: 'copy', copy: getCopyStart(format), segments: [], progress: 0 },
-    changes: { format, canonical_size: null },
-    statements: buildColumnStatements(job, row, format.names),
+    changes: { format },
+    statements: [
+      ...buildColumnStatements(job, row, format.names),
+      ...(row.canonical_size === null ? [] : [...releaseCopy(row.id), ...(await deleteParts(job, row.id))]),
+    ],
   })
 }
 
@@ -90,9 +96,24 @@ export const parseStep: PhaseStep = async (job, row) => {
   try {
     return position.stage === 'copy' ? await copyStep(job, row, position, file) : await inspectStep(job, row, file)
   } catch (error) {
-    if (error instanceof ReadError) return failPhase(job, row, formatFault(error))
+    if (error instanceof ReadError) return failReading(job, row, formatFault(error))
+    const isStorageFull = error instanceof AppError && error.code === 'storage_full'
+    if (isStorageFull) return failReading(job, row, storageFault)
     throw error
   }
+}
+
+/** Nothing uses what was copied so far, so it does not fill the organisation's storage. */
+const failReading = async (job: JobCtx, row: ImportRow, fault: { code: string; message: string }): Promise<null> =>
+  endPhase(job, row, {
+    status: 'failed',
+    changes: { error_code: fault.code, error_message: fault.message },
+    statements: [...releaseCopy(row.id), ...(await deleteParts(job, row.id))],
+  })
+
+const storageFault = {
+  code: 'storage_full',
+  message: 'The storage of the organisation is full. Delete files that you do not need, and read the file again.',
 }
 
 function formatFault({ fault }: ReadError): { code: string; message: string } {

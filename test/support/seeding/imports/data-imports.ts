@@ -9,7 +9,7 @@ import { buildSearchText } from '../../../../src/domain/text/fold.ts'
 import { db, freshId, next, type Place, seededAt, seededTimes, type WidePlace, write } from '../rows.ts'
 import { insert, insertAll } from '../../../../src/db/write.ts'
 import { dataImports, importColumns, importProducts } from '../../../../src/db/schema/data-imports.ts'
-import { seedStoredFile } from '../files.ts'
+import { countBytes, seedStoredFile } from '../files.ts'
 import { utf8 } from '../../../../src/domain/text/encoding.ts'
 import type { StoredFormat } from '../../../../src/domain/data-imports/files/format.ts'
 import { type DataImportStatus, defaultOptions } from '../../../../src/domain/data-imports/data-imports.ts'
@@ -128,6 +128,7 @@ export async function seedImport(place: Place, status: DataImportStatus = 'mappi
       created_at: seededAt,
       modified_at: seededAt,
     }),
+    countBytes(place.organization, copy.length),
     ...insertAll(
       importColumns,
       columns.map(([source_column, target_field, sample], source_index) => ({

@@ -1,5 +1,5 @@
 import { readBytes, type FileSource } from '../source.ts'
-import { readByteOrderMark, createDecoder, type Encoding } from './names.ts'
+import { countUndecodable, decodeText, readByteOrderMark, createDecoder, type Encoding } from './names.ts'
 import { ratePlausibility } from './plausibility.ts'
 
 export interface DetectedEncoding {
@@ -14,7 +14,15 @@ export interface DetectedEncoding {
 const enoughSample = 65_536
 const headLength = 65_536
 /** In the order of precedence for texts that do not decide. */
-const singleByte: Encoding[] = ['windows-1252', 'windows-1250', 'iso-8859-15', 'iso-8859-2', 'macintosh']
+const singleByte: Encoding[] = [
+  'windows-1252',
+  'windows-1250',
+  'iso-8859-15',
+  'iso-8859-2',
+  'macintosh',
+  'cp850',
+  'cp437',
+]
 
 /** Detects UTF-16 without a byte order mark: Latin text has a zero in every second byte. */
 export function detectUtf16(head: Uint8Array): Encoding | null {
@@ -82,19 +90,12 @@ async function sampleBeyondAscii(file: FileSource): Promise<ByteSample> {
   return sample
 }
 
-/** A bad byte among many good characters is a mistake, not a sign of another encoding. */
-const toleratedShare = 0.02
-
+/** Letters of other encodings hardly ever form a character of UTF-8, so a few bad bytes among good ones are mistakes. */
 function isUtf8({ bytes, isFull }: ByteSample): boolean {
-  // A full sample may end inside a character.
-  const text = createDecoder('utf-8').decode(bytes, { stream: isFull })
-  let bad = 0
-  let all = 0
-  for (const { 0: letter } of text.matchAll(/[^\0-\x7f]/g)) {
-    all++
-    if (letter === '\ufffd') bad++
-  }
-  return bad === 0 || (all >= 100 && bad < all * toleratedShare)
+  const longest = isFull ? bytes.findLastIndex((byte) => byte < 0x80) + 1 : bytes.length
+  const text = decodeText(createDecoder('utf-8'), bytes.subarray(0, longest), 'utf-8')
+  const bad = countUndecodable(text)
+  return bad === 0 || text.replaceAll(/[\0-\x7f]/g, '').length > bad * 2
 }
 
 /** @param likely encodings that win where the text does not decide, such as those of the organisation's country */

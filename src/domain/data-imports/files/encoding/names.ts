@@ -9,15 +9,88 @@ export const encodings = [
   'iso-8859-2',
   'iso-8859-15',
   'macintosh',
+  'cp850',
+  'cp437',
 ] as const
 
 export type Encoding = (typeof encodings)[number]
 
 export const getUnitSize = (encoding: Encoding): 1 | 2 => (encoding.startsWith('utf-16') ? 2 : 1)
 
-/** Each call decodes whole lines. Bytes that the encoding lacks become U+FFFD. */
-export const createDecoder = (encoding: Encoding): TextDecoder =>
-  new TextDecoder(encoding, { fatal: false, ignoreBOM: true })
+interface Decoder {
+  decode(bytes: Uint8Array): string
+}
+
+/** The characters from 128 on of encodings of DOS, which the platform lacks. */
+const dosCharacters: Partial<Record<Encoding, string>> = {
+  cp850:
+    'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐' +
+    '└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0',
+  cp437:
+    'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐' +
+    '└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0',
+}
+
+const codesOfWindows = new Map(
+  Array.from(
+    new TextDecoder('windows-1252').decode(Uint8Array.from({ length: 128 }, (_, at) => at + 128)),
+    (letter, at) => [letter, at],
+  ),
+)
+
+function createDosDecoder(characters: string): Decoder {
+  const windows = new TextDecoder('windows-1252', { fatal: false, ignoreBOM: true })
+  return {
+    decode: (bytes) =>
+      windows.decode(bytes).replaceAll(/[^\0-\x7f]/g, (letter) => characters[codesOfWindows.get(letter) ?? 0] ?? ''),
+  }
+}
+
+/** Each call decodes whole lines. Bytes that the encoding lacks become U+FFFD or a control character. */
+export function createDecoder(encoding: Encoding): Decoder {
+  const characters = dosCharacters[encoding]
+  return characters === undefined
+    ? new TextDecoder(encoding, { fatal: false, ignoreBOM: true })
+    : createDosDecoder(characters)
+}
+
+/** Stands for bytes that fit no character, because a text may contain U+FFFD itself. */
+export const undecodable = '\uffff'
+
+export const showUndecodable = (text: string): string => text.replaceAll(undecodable, '\ufffd')
+
+const replacement = '\ufffd'
+/** Stands for U+FFFD while a text is decoded. */
+const placeholder = '\ufdd0'
+
+/** Replaces each U+FFFD of the text by a placeholder of the same length. */
+function hideReplacements(bytes: Uint8Array, encoding: Encoding): Uint8Array {
+  const copy = bytes.slice()
+  if (encoding === 'utf-8') {
+    for (let at = 0; at + 2 < copy.length; at++)
+      if (copy[at] === 0xef && copy[at + 1] === 0xbf && copy[at + 2] === 0xbd) copy.set([0xef, 0xb7, 0x90], at)
+    return copy
+  }
+  const view = new DataView(copy.buffer)
+  const isLittle = encoding === 'utf-16le'
+  for (let at = 0; at + 1 < copy.length; at += 2)
+    if (view.getUint16(at, isLittle) === 0xfffd) view.setUint16(at, 0xfdd0, isLittle)
+  return copy
+}
+
+/** Counts the places whose bytes fit no character. */
+export const countUndecodable = (text: string): number => text.split(undecodable).length - 1
+
+/** Decodes whole lines. Bytes that fit no character of the encoding become `undecodable`. */
+export function decodeText(decoder: Decoder, bytes: Uint8Array, encoding: Encoding): string {
+  const text = decoder.decode(bytes)
+  if (!encoding.startsWith('utf')) return text.replaceAll(/[\u0080-\u009f]/g, undecodable)
+  if (!text.includes(replacement)) return text
+  return decoder
+    .decode(hideReplacements(bytes, encoding))
+    .replaceAll(replacement, undecodable)
+    .replaceAll(placeholder, replacement)
+}
 
 const marks: [Encoding, number[]][] = [
   ['utf-8', [0xef, 0xbb, 0xbf]],

@@ -19,7 +19,7 @@ const toRecord = (line: number, cells: string[]): SourceRecord => ({
 })
 
 export async function inspectXlsx(file: FileSource, options: FormatOptions): Promise<XlsxFormat> {
-  const workbook = await openWorkbook(file)
+  const workbook = await openWorkbook(file, options.sheet)
   const sample: SheetRow[] = []
   for await (const rows of readSheetRows(file, workbook)) {
     sample.push(...rows.filter(({ cells }) => cells.length > 0))
@@ -28,7 +28,7 @@ export async function inspectXlsx(file: FileSource, options: FormatOptions): Pro
   if (sample.length === 0)
     throw new ReadError(
       'empty_file',
-      `The sheet "${workbook.sheetName}" has no rows. Only the first visible sheet is read.`,
+      `The sheet "${workbook.sheetName}" has no rows. To read another one, set the option sheet.`,
     )
   // Sheets omit empty cells at the end of a row.
   const width = Math.max(...sample.map(({ cells }) => cells.length))
@@ -41,26 +41,36 @@ export async function inspectXlsx(file: FileSource, options: FormatOptions): Pro
   return {
     kind: 'xlsx',
     sheetName: workbook.sheetName,
+    sheetNames: workbook.sheetNames,
     names,
     header: line === undefined ? null : { line, offset: 0, length: 0 },
     body: { offset: 0, line: line === undefined ? rows[0]!.line : line + 1 },
   }
 }
 
+/** Shared strings make cells much longer than the sheet that names them. */
+const maxYieldedText = 1_048_576
+
 /** Rows that the sheet omits become one empty record. */
 export async function* readXlsxRecords(
   file: FileSource,
-  _format: XlsxFormat,
+  format: XlsxFormat,
   from: LinePosition,
 ): AsyncGenerator<SourceRecord[]> {
   let expected = from.line
-  for await (const rows of readSheetRows(file, await openWorkbook(file))) {
-    const records: SourceRecord[] = []
+  for await (const rows of readSheetRows(file, await openWorkbook(file, format.sheetName))) {
+    let records: SourceRecord[] = []
+    let length = 0
     for (const { number, cells } of rows) {
       if (number < from.line) continue
       if (number > expected) records.push(toRecord(number - 1, []))
       records.push(toRecord(number, cells))
       expected = number + 1
+      length += cells.reduce((sum, cell) => sum + cell.length, 0)
+      if (length < maxYieldedText) continue
+      yield records
+      records = []
+      length = 0
     }
     yield records
   }

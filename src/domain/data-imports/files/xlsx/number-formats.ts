@@ -14,10 +14,10 @@ const durationId = 46
 const stripFormat = (code: string): string =>
   code
     .replaceAll(/"[^"]*"|\\.|_.|\*./g, '')
-    // Bounded: at most 255 characters, which `detectNumberKind` checks.
-    .replaceAll(/\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '')
+    .replaceAll(/\[(?!h+\]|m+\]|s+\])[^[\]]*\]/gi, '')
     .split(';')[0]!
 
+/** The limit of Excel. */
 const maxCodeLength = 255
 
 export function detectNumberKind(id: number, code: string | undefined): NumberKind {

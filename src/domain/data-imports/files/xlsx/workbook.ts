@@ -7,6 +7,7 @@ import { buildDamageError, openEntry, readEntries, type ZipEntry } from './zip.t
 export interface Workbook {
   sheet: ZipEntry
   sheetName: string
+  sheetNames: string[]
   sharedStrings: string[]
   numberKinds: NumberKind[]
   is1904: boolean
@@ -30,20 +31,31 @@ interface Relation {
   target: string
 }
 
+function resolveTarget(target: string, folder: string): string {
+  try {
+    return decodeURIComponent(new URL(target, `file:///${folder}`).pathname.slice(1))
+  } catch {
+    throw buildDamageError('it refers to a part by an invalid address')
+  }
+}
+
 /** Targets are paths from the root. */
 async function readRelations(file: FileSource, parts: ZipParts, name: string): Promise<Map<string, Relation>> {
   const cut = name.lastIndexOf('/') + 1
   const folder = name.slice(0, cut)
   const relations = new Map<string, Relation>()
   await readPart(file, findPart(parts, `${folder}_rels/${name.slice(cut)}.rels`), {
-    open: (tag, { Id = '', Type = '', Target = '' }) => {
-      if (tag !== 'Relationship') return
-      const { pathname } = new URL(Target, `file:///${folder}`)
-      relations.set(Id, { type: Type.slice(Type.lastIndexOf('/') + 1), target: decodeURIComponent(pathname.slice(1)) })
+    open: (tag, { Id = '', Type = '', Target = '', TargetMode = 'Internal' }) => {
+      if (tag !== 'Relationship' || TargetMode === 'External') return
+      relations.set(Id, { type: Type.slice(Type.lastIndexOf('/') + 1), target: resolveTarget(Target, folder) })
     },
   })
   return relations
 }
+
+/** Excel allows 31 characters. */
+const maxSheetNameLength = 100
+const maxSheetNames = 50
 
 interface SheetName {
   name: string
@@ -60,7 +72,7 @@ async function readSheetNames(file: FileSource, part: ZipEntry): Promise<{ sheet
       if (tag !== 'sheet') return
       const relation = Object.entries(attributes).find(([key]) => key.endsWith(':id'))?.[1] ?? ''
       const isVisible = (attributes['state'] ?? 'visible') === 'visible'
-      sheets.push({ name: attributes['name'] ?? '', relation, isVisible })
+      sheets.push({ name: (attributes['name'] ?? '').slice(0, maxSheetNameLength), relation, isVisible })
     },
   })
   return { sheets, is1904 }
@@ -68,14 +80,18 @@ async function readSheetNames(file: FileSource, part: ZipEntry): Promise<{ sheet
 
 async function readNumberKinds(file: FileSource, part: ZipEntry | undefined): Promise<NumberKind[]> {
   const codes = new Map<number, string>()
+  const kindsById = new Map<number, NumberKind>()
   const kinds: NumberKind[] = []
   let isInCellFormats = false
   await readPart(file, part, {
     open: (tag, attributes) => {
       if (tag === 'numFmt') codes.set(Number(attributes['numFmtId']), attributes['formatCode'] ?? '')
       if (tag === 'cellXfs') isInCellFormats = true
+      if (tag !== 'xf' || !isInCellFormats) return
       const id = Number(attributes['numFmtId'] ?? 0)
-      if (tag === 'xf' && isInCellFormats) kinds.push(detectNumberKind(id, codes.get(id)))
+      const kind = kindsById.get(id) ?? detectNumberKind(id, codes.get(id))
+      kindsById.set(id, kind)
+      kinds.push(kind)
     },
     close: (tag) => {
       if (tag === 'cellXfs') isInCellFormats = false
@@ -117,7 +133,11 @@ function buildNoWorkbookError(parts: ZipParts): ReadError {
     : new ReadError('unreadable_file', 'The file is an archive, not a workbook. Unpack it first.')
 }
 
-export async function openWorkbook(file: FileSource): Promise<Workbook> {
+const buildUnknownSheetError = (name: string, sheets: readonly string[]): ReadError =>
+  new ReadError('unknown_sheet', `The workbook has no sheet "${name}". Its sheets are: ${sheets.join(', ')}.`)
+
+/** Opens the sheet with the name, which may be hidden, or the first visible one. */
+export async function openWorkbook(file: FileSource, name?: string): Promise<Workbook> {
   const parts: ZipParts = new Map((await readEntries(file)).map((entry) => [entry.name.toLowerCase(), entry]))
   const root = Array.from((await readRelations(file, parts, '')).values()).find(({ type }) => type === 'officeDocument')
   const workbookPart = findPart(parts, root?.target ?? 'xl/workbook.xml')
@@ -130,14 +150,17 @@ export async function openWorkbook(file: FileSource): Promise<Workbook> {
     if (relation && !part) throw buildDamageError(`${relation.target} is missing`)
     return part
   }
-  const visibleSheet = sheets.find(
-    ({ isVisible, relation }) => isVisible && relations.get(relation)?.type === 'worksheet',
-  )
-  const sheet = visibleSheet && findPart(parts, relations.get(visibleSheet.relation)!.target)
+  const tables = sheets.filter(({ relation }) => relations.get(relation)?.type === 'worksheet')
+  const visibleSheets = tables.filter(({ isVisible }) => isVisible)
+  const sheetNames = visibleSheets.slice(0, maxSheetNames).map((one) => one.name)
+  const chosen = name === undefined ? visibleSheets[0] : tables.find((one) => one.name === name)
+  if (!chosen && name !== undefined) throw buildUnknownSheetError(name, sheetNames)
+  const sheet = chosen && findPart(parts, relations.get(chosen.relation)!.target)
   if (!sheet) throw buildDamageError('it has no visible sheet')
   return {
     sheet,
-    sheetName: visibleSheet.name,
+    sheetName: chosen.name,
+    sheetNames,
     is1904,
     sharedStrings: await readSharedStrings(file, findTarget('sharedStrings')),
     numberKinds: await readNumberKinds(file, findTarget('styles')),

@@ -13,6 +13,11 @@ const removePrefix = (name: string): string => name.slice(name.indexOf(':') + 1)
 /** This much input without an element or a text is refused, so that one endless tag does not fill the memory. */
 const maxSilence = 1_048_576
 
+const removeNuls = (text: string): string => text.replaceAll('\0', '')
+
+/** Sheets need 8 levels. The parser moves all open elements for each further one. */
+const maxDepth = 64
+
 function chooseDecoder(first: Uint8Array): TextDecoder {
   if (first[0] === 0xff && first[1] === 0xfe) return new TextDecoder('utf-16le')
   return new TextDecoder(first[0] === 0xfe && first[1] === 0xff ? 'utf-16be' : 'utf-8')
@@ -32,6 +37,7 @@ export async function* readXml(
       onopentag: (tag, attributes) => {
         silence = 0
         depth++
+        if (depth > maxDepth) throw buildDamageError(`${name} nests more than ${maxDepth} elements`)
         handler.open?.(removePrefix(tag), attributes)
       },
       ontext: (text) => {
@@ -51,7 +57,7 @@ export async function* readXml(
   for await (const chunk of chunks) {
     decoder ??= chooseDecoder(chunk)
     silence += chunk.length
-    parser.write(decoder.decode(chunk, { stream: true }))
+    parser.write(removeNuls(decoder.decode(chunk, { stream: true })))
     if (silence > maxSilence) throw buildDamageError(`${name} has an endless element`)
     yield undefined
   }
@@ -66,8 +72,8 @@ export async function readWholeXml(
   for await (const _ of readXml(name, chunks, handler));
 }
 
-/** XML writes characters that it cannot contain as `_x000D_`. */
+/** XML writes characters that it cannot contain as `_x000D_`. A NUL has no meaning and cannot be stored. */
 export const unescapeText = (text: string): string =>
   text.includes('_x')
-    ? text.replaceAll(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(parseInt(code, 16)))
+    ? removeNuls(text.replaceAll(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(parseInt(code, 16))))
     : text

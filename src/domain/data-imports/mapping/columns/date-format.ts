@@ -40,7 +40,7 @@ const pickLater = (one: number | null, other: number | null): number | null =>
 export function countDate(statistics: DateStatistics, text: string, shape: DateShape): void {
   if (shape.is_serial) statistics.serial++
   if (shape.time !== null) statistics.with_time++
-  if (shape.offset !== null) statistics.with_offset++
+  if (shape.offset !== null || shape.zone !== undefined) statistics.with_offset++
   if (shape.is_fixed) {
     statistics.fixed++
     return
@@ -113,6 +113,8 @@ export interface ParsedDate {
   has_time: boolean
   /** Milliseconds ahead of UTC; null for local time. */
   offset: number | null
+  /** The zone of a local time, if it is written. */
+  zone: string | null
 }
 
 /** Parses a date. Answers null for another text, and `undecided` for a date that the format leaves ambiguous. */
@@ -121,5 +123,7 @@ export function parseDate(text: string, { order }: DateFormat): ParsedDate | 'un
   if (!shape) return null
   if (order === 'each' && !shape.is_fixed) return 'undecided'
   const day = shape.days[order === 'each' ? 'ymd' : order]
-  return day === null ? null : { wall: day + (shape.time ?? 0), has_time: shape.time !== null, offset: shape.offset }
+  if (day === null) return null
+  const { time, offset, zone = null } = shape
+  return { wall: day + (time ?? 0), has_time: time !== null, offset, zone }
 }

@@ -2,28 +2,14 @@ import { dayMs } from '../../../time/instants.ts'
 import { maxParsedLength } from '../../import-cells.ts'
 import { foldFast } from '../values/words.ts'
 import { normalizeMarks } from './number-shape.ts'
+import { readOffset, takeZone, type WrittenZone } from './zone-names.ts'
 import data from './date-words.json' with { type: 'json' }
-
-const minuteMs = 60_000
 
 const monthNumbers: ReadonlyMap<string, number> = new Map(
   data.months.flatMap((names, index) => names.map((name) => [name, index + 1] as const)),
 )
 
 const weekdays: ReadonlySet<string> = new Set(data.weekdays)
-
-/** Offsets from UTC in hours, by the name of the zone that follows a time. */
-const zones: Readonly<Record<string, number>> = data.zones
-
-/** Reads the offset of a folded text such as `z`, `+0100`, `utc+2` or `cest`, in milliseconds. */
-function readOffset(text: string): number | null {
-  const hours = Object.hasOwn(zones, text) ? zones[text] : undefined
-  if (hours !== undefined) return hours * 60 * minuteMs
-  const match = /^(?:utc|gmt)?([+-])(\d{1,2})(?::?(\d{2}))?$/.exec(text)
-  if (!match) return null
-  const [hour, minute] = [Number(match[2]), Number(match[3] ?? 0)]
-  return hour > 14 || minute > 59 ? null : (match[1] === '-' ? -1 : 1) * (hour * 60 + minute) * minuteMs
-}
 
 export const dateOrders = ['dmy', 'mdy', 'ymd'] as const
 export type DateOrder = (typeof dateOrders)[number]
@@ -40,6 +26,8 @@ export interface DateShape {
   time: number | null
   /** Milliseconds ahead of UTC, or null for local time. */
   offset: number | null
+  /** The IANA name of a zone that is written instead of an offset. */
+  zone?: string
 }
 
 const [firstYear, lastYear] = [1900, 2100]
@@ -110,7 +98,7 @@ function readCompact(text: string): Days | null {
 }
 
 function removeWeekday(text: string): string {
-  const [, word = '', rest = ''] = /^([a-z]+)[.,]? +([^ ].*)$/.exec(text) ?? []
+  const [, word = '', rest = ''] = /^([a-z]+)[.,]{0,2} +([^ ].*)$/.exec(text) ?? []
   if (word === 'den' || word === 'd') return rest
   return weekdays.has(word) ? rest.replace(/^den /, '') : text
 }
@@ -147,7 +135,7 @@ function readClock(text: string): number | null {
 }
 
 const withTime =
-  /^(?<date>.*?\d)(?:,? (?:kl\.?|klokken|klockan|at|um|om|o|godz\.?)?,? ?|t)(?<time>\d{1,2}(?:[:.h]\d{2}(?:[:.]\d{2}(?:[.,]\d{1,9})?)?)?(?: ?[ap]\.?m\.?)?(?: ?uhr| ?h)?)(?: ?(?<zone>z|[a-z]{3,4}|(?:utc|gmt)?[+-]\d{1,2}:?(?:\d{2})?))?$/
+  /^(?<date>.*?\d)(?:,? (?:kl\.?|klokken|klockan|at|um|om|o|godz\.?)?,? ?|t)(?<time>\d{1,2}(?:[:.h]\d{2}(?:[:.]\d{2}(?:[.,]\d{1,9})?)?)?(?: ?[ap]\.?m\.?)?(?: ?uhr| ?h)?)(?: ?(?<zone>z|[a-z]{3,4}|(?:utc|gmt)?[+-]\d{1,2}[:.]?(?:\d{2})?))?$/
 
 const readDays = (text: string): Days | null => {
   const date = removeWeekday(text)
@@ -200,9 +188,27 @@ export function readDate(cell: string): DateShape | null {
   const iso = readIso(cell)
   if (iso || cannotBeDate.test(cell)) return iso
   // Polish years end with `r.`.
-  const text = foldFast(normalizeMarks(cell))
-    .replace(/ ?\([a-z ]*\)$/, '')
-    .replace(/(?<=\d{4}) ?r\.?(?=$|[ ,])/, '')
+  const folded = foldFast(normalizeMarks(cell)).replace(/(?<=\d{4}) ?r\.?(?=$|[ ,])/, '')
+  const taken = takeZone(moveYear(folded), (content) => weekdays.has(content))
+  return taken && addZone(readWithoutZoneName(taken.rest), taken.zone)
+}
+
+/** An offset that is written as well wins. */
+function addZone(shape: DateShape | null, zone: WrittenZone | null): DateShape | null {
+  if (!shape || !zone || shape.offset !== null || shape.is_serial) return shape
+  return 'name' in zone ? { ...shape, zone: zone.name } : { ...shape, offset: zone.offset }
+}
+
+/** Unix writes the year behind the time and the zone: `Sun May 17 20:05:09 CEST 2026`. */
+const yearLast =
+  /^(?<date>(?:[a-z]+[.,]? +)?(?:[a-z]+ +\d{1,2}|\d{1,2}\.? [a-z]+)) (?<time>\d{1,2}:\d{2}:\d{2}(?: [ap]m)?(?: (?:[a-z]{1,5}|[+-]\d{2,4}))?) (?<year>\d{4})$/
+
+const moveYear = (text: string): string => {
+  const { date, time, year } = yearLast.exec(text)?.groups ?? {}
+  return date === undefined ? text : `${date} ${year} ${time}`
+}
+
+function readWithoutZoneName(text: string): DateShape | null {
   const counted = readCount(text)
   if (counted) return counted
   const alone = readDays(text)

@@ -1,3 +1,4 @@
+import { showUndecodable } from '../../files/encoding/names.ts'
 import { cleanCell } from '../../import-cells.ts'
 import { maxEmailLength, normalizeEmail } from '../../../accounts/users.ts'
 import { readCurrencyMark, readBoolean, readLanguage, readStatus } from '../values/words.ts'
@@ -143,7 +144,7 @@ export class ColumnCounter {
   }
 
   add(cell: string): void {
-    const text = cleanCell(cell)
+    const text = showUndecodable(cleanCell(cell))
     if (text === '') {
       this.#statistics.blank++
       return

@@ -1,3 +1,4 @@
+import { showUndecodable, undecodable } from '../../files/encoding/names.ts'
 import { maxParsedLength } from '../../import-cells.ts'
 import { maxUnitsPerItem, itemStatuses } from '../../../orders/external-orders.ts'
 import { toIso } from '../../../time/instants.ts'
@@ -7,6 +8,7 @@ import { isStorable } from '../../../text/text.ts'
 import { normalizeEmail, normalizePhone, splitFullName } from '../../../accounts/users.ts'
 import { parseDate, type DateFormat } from '../columns/date-format.ts'
 import { readTime } from '../columns/date-shape.ts'
+import { createLocalTimeReader } from '../columns/local-times.ts'
 import { toMinorUnits, parseNumber, toWholeNumber, type NumberFormat } from '../columns/number-format.ts'
 import type { Transform } from '../mapping.ts'
 import type { TargetField } from '../targets/fields.ts'
@@ -32,6 +34,7 @@ const cellFaults = [
   'invalid_currency',
   'invalid_value',
   'too_long',
+  'invalid_encoding',
 ] as const
 export type CellFault = (typeof cellFaults)[number]
 
@@ -77,7 +80,8 @@ function readInstant(texts: readonly string[], { date, localTime }: CellFormat):
   if (clock !== undefined && !isMidnight)
     return fail('invalid_date', `${quote(text)} already contains a time, and ${quote(clock)} is another one.`)
   const wall = parsed.wall + time
-  const at = parsed.offset === null ? localTime(wall) : wall - parsed.offset
+  const readLocal = parsed.zone === null ? localTime : createLocalTimeReader(parsed.zone)
+  const at = parsed.offset === null ? readLocal(wall) : wall - parsed.offset
   if (at === null)
     return fail('invalid_date', `The time ${quote(texts.join(' '))} does not exist because of daylight saving.`)
   return at < earliest || at >= latest
@@ -207,6 +211,12 @@ function readBooleanCell(text: string): CellResult {
 }
 
 export function parseCell(texts: readonly string[], format: CellFormat): CellResult {
+  if (texts.some((text) => text.includes(undecodable)))
+    return fail(
+      'invalid_encoding',
+      `${quote(showUndecodable(texts.join(' ')))} contains bytes that are no character of the encoding of the file. ` +
+        'Correct the cell, or change the encoding if it is wrong in the whole file.',
+    )
   const { type } = format.field
   if (type === 'instant') return readInstant(texts, format)
   const text = texts.join(' ')

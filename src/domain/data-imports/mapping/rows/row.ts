@@ -1,3 +1,4 @@
+import { showUndecodable } from '../../files/encoding/names.ts'
 import { cleanCell } from '../../import-cells.ts'
 import { allowsCurrency, toPlainWord } from '../values/words.ts'
 import { parseCell, type Amount, type CellFault, type CellValue } from './cell.ts'
@@ -78,7 +79,7 @@ function readTarget(reader: TargetReader, cells: readonly string[]): ReadTarget 
   if (texts.length === 0) return null
   const result = parseCell(texts, reader.format)
   if ('value' in result) return { value: result.value }
-  const value = texts.join(' ').slice(0, maxShownValue)
+  const value = showUndecodable(texts.join(' ')).slice(0, maxShownValue)
   return { error: { ...result, column: mapping.columns[0] ?? null, target_field: field.key, value } }
 }
 

@@ -1,5 +1,5 @@
 import { dayMs } from '../../../time/instants.ts'
-import { readDate } from '../columns/date-shape.ts'
+import { readDate, readTime } from '../columns/date-shape.ts'
 import { type ColumnStatistics, getShare } from '../columns/statistics.ts'
 import { buildHeaderKey } from '../targets/aliases.ts'
 import type { Candidate, ImportColumn } from './candidates.ts'
@@ -112,10 +112,17 @@ function dropUnsupported(chosen: ChosenCandidates, { columns, now }: ChoiceInput
   if (total?.rank === 'vague' && (!isPriced || doOrdersSpanRows(chosen, columns))) chosen.delete('order.amount')
   const date = chosen.get('order.created')
   const statistics = date && columns[date.column]?.statistics
-  const isSame = statistics && statistics.filled >= 3 && Object.keys(statistics.values).length === 1
   const isLater = statistics && now !== undefined && isInFuture(statistics, now)
-  if (date?.rank === 'vague' && (isSame || isLater)) chosen.delete('order.created')
+  if (date?.rank === 'vague' && isLater) chosen.delete('order.created')
   dropDoubtfulName(chosen, columns)
+}
+
+/** Numbers such as `10.22` are times if the header says so. */
+function getShareOfTimes(statistics: ColumnStatistics): number {
+  const entries = Object.entries(statistics.values)
+  const all = entries.reduce((sum, [, count]) => sum + count, 0)
+  const times = entries.reduce((sum, [text, count]) => sum + (readTime(text) === null ? 0 : count), 0)
+  return Math.max(getShare(statistics, 'time'), all === 0 ? 0 : times / all)
 }
 
 export function findTimeColumn(
@@ -126,7 +133,7 @@ export function findTimeColumn(
   const dates = date && columns[date.column]?.statistics
   const time = pickBest(candidates.filter((one) => one.target === 'order.created' && one.part === 'time'))
   const times = time && columns[time.column]?.statistics
-  if (!time || !dates || !times || getShare(times, 'time') < 0.8) return null
+  if (!time || !dates || !times || getShareOfTimes(times) < 0.8) return null
   return dates.dates.with_time * 2 > dates.filled ? null : time.column
 }
 

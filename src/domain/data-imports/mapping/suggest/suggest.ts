@@ -1,3 +1,4 @@
+import { readHeaderZone } from '../columns/zone-names.ts'
 import { getShare, type CellKind } from '../columns/statistics.ts'
 import { leastConfidence, type SuggestedMapping } from '../mapping.ts'
 import { findTargetField, type KnownConsent } from '../targets/fields.ts'
@@ -47,7 +48,9 @@ function toSuggestion(candidate: Candidate, input: SuggestionInput): SuggestedMa
     return { target, columns: [column], confidence, reason, value_map: candidate.value_map, default_value: 'pending' }
   const type = findTargetField(target, input.consents)?.type
   const value_map = type && statistics ? suggestValueMap(type, statistics) : null
-  return { target, columns: [column], confidence, reason, value_map }
+  const time_zone = type === 'instant' ? readHeaderZone(input.columns[column]?.header ?? '') : null
+  const transform = time_zone === null ? {} : { transform: { type: 'date' as const, time_zone } }
+  return { target, columns: [column], confidence, reason, value_map, ...transform }
 }
 
 /** Suggests at most one column for a target and one target for a column. */

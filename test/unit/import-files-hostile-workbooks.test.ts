@@ -1,0 +1,76 @@
+import { strToU8 } from 'fflate'
+import { describe, expect, it } from 'vitest'
+import { openBytes } from '../../src/domain/data-imports/files/source.ts'
+import { faultOf, inspectAndRead } from '../support/import-files.ts'
+import { textRow, workbook, type WorkbookDraft } from '../support/xlsx.ts'
+
+const header = textRow(1, ['Order', 'Name', 'Note'])
+const read = (draft: Partial<WorkbookDraft>) =>
+  inspectAndRead(
+    openBytes(workbook({ sheets: [{ name: 'x', rows: header + textRow(2, ['1', 'Ann', 'fine']) }], ...draft })),
+  )
+const namespace = 'http://schemas.openxmlformats.org/package/2006/relationships'
+const type = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+
+/** A workbook that refers to a part by this target. */
+const readTarget = (target: string, mode = 'Internal') =>
+  read({
+    parts: {
+      'xl/_rels/workbook.xml.rels': strToU8(
+        `<Relationships xmlns="${namespace}"><Relationship Id="rId1" Type="${type}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId9" Type="${type}/externalLink" Target="${target}" TargetMode="${mode}"/></Relationships>`,
+      ),
+    },
+  })
+
+describe('a small workbook that is expensive to read', () => {
+  it.each([
+    ['the sheet', (nested: string) => ({ sheets: [{ name: 'x', rows: header + nested }] })],
+    ['the shared strings', (nested: string) => ({ sharedStrings: nested })],
+    ['the styles', (nested: string) => ({ parts: { 'xl/styles.xml': strToU8(`<styleSheet>${nested}</styleSheet>`) } })],
+  ])('is refused at once for elements nested in each other in %s', async (_, build) => {
+    const startedAt = performance.now()
+    const fault = await faultOf(read(build('<a>'.repeat(200_000) + '</a>'.repeat(200_000))))
+    expect(fault).toMatchObject({ code: 'broken_xlsx', message: /64/ })
+    expect(performance.now() - startedAt).toBeLessThan(2000)
+  })
+
+  it('is read in little time for very many styles of one difficult number format', async () => {
+    const format = `<numFmts><numFmt numFmtId="164" formatCode="${'['.repeat(255)}"/></numFmts>`
+    const styles = `<styleSheet>${format}<cellXfs>${'<xf numFmtId="164"/>'.repeat(400_000)}</cellXfs></styleSheet>`
+    const startedAt = performance.now()
+    expect((await read({ parts: { 'xl/styles.xml': strToU8(styles) } })).rows).toHaveLength(1)
+    expect(performance.now() - startedAt).toBeLessThan(4000)
+  })
+
+  it('is refused when the texts of its cells fill far more than the file', async () => {
+    const sharedStrings = `<si><t>${'x'.repeat(60_000)}</t></si>`
+    const rows = Array.from(
+      { length: 1200 },
+      (_, index) => `<row r="${index + 2}">${'<c t="s"><v>0</v></c>'.repeat(2)}</row>`,
+    )
+    const fault = await faultOf(read({ sharedStrings, sheets: [{ name: 'x', rows: header + rows.join('') }] }))
+    expect(fault).toMatchObject({ code: 'too_much_text', message: /save it as CSV/i })
+  })
+})
+
+describe('a reference of a workbook', () => {
+  it.each(['http://[', '%zz.xml', 'worksheets/%E0%A4%A.xml'])('to %s is refused as damage', async (target) => {
+    expect(await faultOf(readTarget(target))).toMatchObject({ code: 'broken_xlsx' })
+  })
+
+  it('to something outside of the workbook is not followed', async () => {
+    expect((await readTarget('http://[', 'External')).rows).toHaveLength(1)
+  })
+})
+
+describe('a text of a workbook', () => {
+  it('loses NUL characters, in cells, shared strings and headers', async () => {
+    const sharedStrings = '<si><t>Na_x0000_me</t></si><si><t>A_x0000_nn_x005F_x0000_</t></si>'
+    const rows =
+      '<row r="1"><c t="s"><v>0</v></c><c t="inlineStr"><is><t>No_x0000_te</t></is></c></row>' +
+      '<row r="2"><c t="s"><v>1</v></c><c t="inlineStr"><is><t>fi\0ne</t></is></c></row>'
+    const { format, rows: table } = await read({ sharedStrings, sheets: [{ name: 'x', rows }] })
+    expect(format.names).toEqual(['Name', 'Note'])
+    expect(table.map(({ cells }) => cells)).toEqual([['Ann_x0000_', 'fine']])
+  })
+})
