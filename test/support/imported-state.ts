@@ -42,8 +42,8 @@ export class ImportedTables {
     if (one.write === 'payment') this.payments.set(one.payment.order_id, { ...one.payment, ...one.changes })
     if (one.write === 'purchase-status')
       for (const { id } of one.purchases) this.setPurchase(id, { status: one.status })
-    if (one.write === 'purchase-validity' || one.write === 'purchase-holders')
-      for (const { id, ...change } of one.purchases) this.setPurchase(id, change)
+    if (one.write === 'purchase-details')
+      for (const { purchase, changes } of one.purchases) this.setPurchase(purchase.id, changes)
   }
 
   #setValues(userId: string, edition_values: EditionValues): void {

@@ -56,11 +56,11 @@ function buildPaymentRow(
 }
 
 export function decideNewOrder(context: DecisionContext, placement: Placement): OrderDecision {
-  const { user, items } = placement
+  const { user, items, counted, totals } = placement
   const payment_id = context.newId('transaction')
   const row = buildOrderRow(context, placement, payment_id)
   const { id } = row
-  const units = expandItems(items)
+  const units = expandItems(items, counted, totals.discount_minor)
   const bought = buildPurchaseRows(context, { order: row, user }, units)
   return {
     order: { ...row, seq: 0 },

@@ -27,9 +27,9 @@ function listChanges(undone: readonly WrittenOrder[], now: number): Change[] {
     ...updated.flatMap((one) => one.purchases.filter(({ id }) => one.updated.added.includes(id))),
   ].filter(({ status }) => status === 'active')
   const moved = updated.flatMap((one) =>
-    listRestoredPurchases(one, now).flatMap(({ purchase, status }): Change[] => {
+    listRestoredPurchases(one, now).flatMap(({ purchase, details: { status } }): Change[] => {
       const action = purchase.status === status ? undefined : actions[status]
-      return action ? [{ id: purchase.id, action, status: status as PurchaseStatus }] : []
+      return action ? [{ id: purchase.id, action, status }] : []
     }),
   )
   return [...removedPurchases.map(({ id }): Change => ({ id, action: 'cancelled', status: 'cancelled' })), ...moved]

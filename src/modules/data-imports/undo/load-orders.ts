@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import type { importOrders } from '../../../db/schema/data-imports.ts'
-import type { orders, purchases, transactions } from '../../../db/schema/sales/orders.ts'
+import { type orders, purchases, type transactions } from '../../../db/schema/sales/orders.ts'
+import { type RowOf, select } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import { maxUnitsPerOrder } from '../../../domain/orders/external-orders.ts'
 import { findKeptReason, type KeptReason } from '../../../domain/data-imports/import-undo.ts'
@@ -23,10 +24,26 @@ interface UndoRow extends WrittenImportOrder, Order {
   has_erased_customer: number
 }
 
-export type UndonePurchase = Pick<
-  typeof purchases.$inferSelect,
-  'id' | 'order_id' | 'user_id' | 'status' | 'valid_until' | 'version'
->
+const purchaseFields = {
+  id: purchases.id,
+  order_id: purchases.order_id,
+  user_id: purchases.user_id,
+  product_id: purchases.product_id,
+  variant_id: purchases.variant_id,
+  location_id: purchases.location_id,
+  options: purchases.options,
+  vendor_code: purchases.vendor_code,
+  status: purchases.status,
+  price_minor: purchases.price_minor,
+  deposit_minor: purchases.deposit_minor,
+  handling_fee_minor: purchases.handling_fee_minor,
+  uses_limit: purchases.uses_limit,
+  is_unlimited_use: purchases.is_unlimited_use,
+  valid_until: purchases.valid_until,
+  version: purchases.version,
+}
+
+export type UndonePurchase = RowOf<typeof purchaseFields>
 
 export interface WrittenOrder {
   number: number
@@ -122,8 +139,10 @@ export async function loadWrittenOrders(
   if (rows.length === 0) return []
   const most = rows.length === 1 ? -1 : mostPurchases + 1
   const [bought, payments] = await db.batch([
-    sql<UndonePurchase>`select id, order_id, user_id, status, valid_until, version from purchases
-      where ${inList(sql`order_id`, ids)} limit ${most}`,
+    select(purchaseFields)
+      .from(purchases)
+      .where(inList(sql`${purchases.order_id}`, ids))
+      .limit(most),
     sql<WrittenPayment>`select id, order_id, status, amount_minor, refunded_minor, reserved_minor from transactions
       where type = 'payment' and ${inList(sql`order_id`, ids)}`,
   ])

@@ -7,7 +7,8 @@ import { buildReferenceChange } from '../../../db/refunds.ts'
 import { inList } from '../../../db/visibility.ts'
 import { isEmpty, update, updateVersion } from '../../../db/write.ts'
 import { decideStatusAfterUndo } from '../../../domain/data-imports/import-undo.ts'
-import type { UpdatedBefore } from '../../order-import/index.ts'
+import type { PurchaseStatus } from '../../../domain/orders/purchases.ts'
+import { buildDetailStatements, type PurchaseDetails, type UpdatedBefore } from '../../order-import/index.ts'
 import { markPassesChanged } from '../../wallet/index.ts'
 import type { UndonePurchase, WrittenOrder } from './load-orders.ts'
 
@@ -43,42 +44,29 @@ function buildDeletions(made: readonly WrittenOrder[]): Statement[] {
 
 interface Restored {
   purchase: UndonePurchase
-  status: string
-  valid_until: number | null
-  user_id: string
+  details: PurchaseDetails
 }
 
 export const listRestoredPurchases = ({ updated, purchases }: Updated, now: number): Restored[] =>
   updated.purchases.flatMap(({ id, ...before }) => {
     const purchase = purchases.find((one) => one.id === id)
     if (!purchase) return []
-    const { valid_until, user_id } = before
-    const status = decideStatusAfterUndo(purchase.status, before, now)
-    const isSame = purchase.status === status && purchase.valid_until === valid_until && purchase.user_id === user_id
-    return isSame ? [] : [{ purchase, status, valid_until, user_id }]
+    const status = decideStatusAfterUndo(purchase.status, before, now) as PurchaseStatus
+    const isSame = purchase.status === status && before.details === undefined
+    return isSame ? [] : [{ purchase, details: { ...purchase, ...before.details, status } }]
   })
 
 function buildPurchaseRestorations(one: Updated, now: number): Statement[] {
   const restored = listRestoredPurchases(one, now)
   const { added } = one.updated
   const ids = restored.map(({ purchase }) => purchase.id)
-  const values = restored.map(({ purchase, status, valid_until, user_id }) => [
-    purchase.id,
-    status,
-    valid_until,
-    user_id,
-  ])
   return [
     ...(added.length ? [sql`delete from purchases where ${inList(sql`id`, added)}`, requireChanges(added.length)] : []),
-    ...(ids.length
-      ? [
-          sql`update purchases set status = given.value ->> 1, valid_until = given.value ->> 2,
-              user_id = given.value ->> 3, modified_at = ${now}, version = version + 1
-            from json_each(${JSON.stringify(values)}) as given where purchases.id = given.value ->> 0`,
-          requireChanges(ids.length),
-          markPassesChanged(ids, now),
-        ]
-      : []),
+    ...buildDetailStatements(
+      restored.map(({ purchase, details }) => ({ ...purchase, ...details })),
+      now,
+    ),
+    ...(ids.length ? [markPassesChanged(ids, now)] : []),
   ]
 }
 
