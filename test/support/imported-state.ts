@@ -30,7 +30,13 @@ export class ImportedTables {
     for (const row of listInsertedRows(writes, 'transactions'))
       this.payments.set(row.order_id, { reserved_minor: 0, ...row } as TransactionRow)
     for (const row of listInsertedRows(writes, 'purchases'))
-      this.purchases.set(row.id, { version: 1, refunded_minor: 0, reserved_minor: 0, ...row } as PurchaseRow)
+      this.purchases.set(row.id, {
+        version: 1,
+        uses_count: 0,
+        refunded_minor: 0,
+        reserved_minor: 0,
+        ...row,
+      } as PurchaseRow)
     for (const one of writes) this.#change(one)
   }
 

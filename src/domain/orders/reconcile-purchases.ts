@@ -75,6 +75,7 @@ export function expandItems(
 export interface ExistingUnit extends Unit {
   holder_id: string
   status: PurchaseStatus
+  has_uses: boolean
   /** Whether the purchase was cancelled without a refund. An order that wants it again gets a new purchase. */
   is_void: boolean
 }
@@ -115,11 +116,17 @@ const buildPriceKey = ({ price_minor, deposit_minor, handling_fee_minor }: Unit)
 
 const hasCode = ({ vendor_code }: Unit): boolean => vendor_code !== null
 
-/**
- * The keys of units, from strict to loose. `customerId` holds the units that name no holder. Codes do not matter if the
- * source gives none at all.
- */
-function buildKeys(customerId: string, hasCodes: boolean) {
+interface KeyOptions {
+  /** Who holds the units that name no holder. */
+  customerId: string
+  /** Purchases take the prices of their units. Otherwise prices do not tell which purchase a unit is. */
+  followsPrices: boolean
+  /** Codes tell nothing if the source gives none at all. */
+  hasCodes: boolean
+}
+
+/** The keys of units, from strict to loose. */
+function buildKeys({ customerId, followsPrices, hasCodes }: KeyOptions) {
   const getCode = ({ vendor_code }: Unit): string | null => (hasCodes ? vendor_code : null)
   const equalKeys = new Map<Unit, string>()
   const byEqual = (unit: KeyedUnit): string => {
@@ -141,7 +148,7 @@ function buildKeys(customerId: string, hasCodes: boolean) {
     (key: UnitKey): UnitKey =>
     (unit) => {
       const text = key(unit)
-      return text === null ? null : `${text} ${buildPriceKey(unit)}`
+      return text === null || !followsPrices ? text : `${text} ${buildPriceKey(unit)}`
     }
   const byValidity: UnitKey = (unit) => `${byEqual(unit)} ${unit.valid_until}`
   const byPrice = priced(byValidity)
@@ -215,7 +222,8 @@ function preferUsed<Existing extends ExistingUnit>(pairing: Pairing<Existing>, k
   leftUsed.delete(null)
   const left = new Set(pairing.existing)
   const pairs = pairing.pairs.map((pair) => {
-    const used = pair.existing.status === 'used' ? undefined : leftUsed.get(key(pair.existing))?.shift()
+    if (pair.existing.has_uses) return pair
+    const used = leftUsed.get(key(pair.existing))?.shift() ?? leftUsed.get(key(pair.wanted))?.shift()
     if (!used) return pair
     left.delete(used)
     left.add(pair.existing)
@@ -251,15 +259,15 @@ const startPairing = <Existing>(existing: readonly Existing[], wanted: readonly 
 
 /**
  * Pairs the purchases of an order with the units that it should have. Units that name a holder come before units of the
- * customer, and purchases that change their holder come last, so that a repeated import changes nothing. Units without a purchase are added, purchases
- * without a unit are removed. `customerId` holds the units that name no holder.
+ * customer, and purchases that change their holder come last, so that a repeated import changes nothing. Units without a
+ * purchase are added, purchases without a unit are removed.
  */
 export function reconcile<Existing extends ExistingUnit>(
   existing: readonly Existing[],
   wanted: readonly WantedUnit[],
-  customerId: string,
+  options: Omit<KeyOptions, 'hasCodes'>,
 ): Reconciled<Existing> {
-  const keys = buildKeys(customerId, wanted.some(hasCode))
+  const keys = buildKeys({ ...options, hasCodes: wanted.some(hasCode) })
   const isCancelled = (unit: WantedUnit) => unit.status === 'cancelled'
   const liveUnits = sortByStatus(
     wanted.filter((unit) => !isCancelled(unit)),

@@ -45,6 +45,7 @@ const toExistingUnit = (row: PurchaseRow, payment: TransactionRow | undefined): 
   valid_until: row.valid_until,
   holder_id: row.user_id,
   status: row.status,
+  has_uses: row.status === 'used' || row.uses_count > 0,
   is_void: row.status === 'cancelled' && sumTakenBack(row) === 0 && payment?.status !== 'refunded',
   row,
 })
@@ -125,7 +126,10 @@ function decidePurchases(
     const unit = toExistingUnit(row, payment)
     return row.user_id === order.user_id ? { ...unit, holder_id: user.id } : unit
   })
-  const reconciled = reconcile(units, expandItems(items, counted, totals.discount_minor), user.id)
+  const reconciled = reconcile(units, expandItems(items, counted, totals.discount_minor), {
+    customerId: user.id,
+    followsPrices,
+  })
   const wantedById = new Map(reconciled.pairs.map((pair) => [pair.existing.row.id, pair.wanted]))
   const changed = existing.purchases.flatMap((purchase) => {
     const details = decideDetails(purchase, wantedById.get(purchase.id), { order, customerId: user.id, followsPrices })
