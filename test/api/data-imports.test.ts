@@ -91,7 +91,7 @@ describe('importExternalOrders', () => {
         service: 'import',
         amount: 51.4,
         refunded_amount: 0,
-        available_refund_amount: 51.4,
+        available_refund_amount: 50.3,
       },
     ])
     expect(order.body.completed_transaction_id).toBe(order.body.transactions[0].id)

@@ -162,6 +162,7 @@ export function refundTemplate(claim: RefundClaim, kept: KeptRefund, { head }: O
     kind: claim.kind,
     language,
     order: head.order_number ?? head.id,
+    organisation: head.organization_name,
     amount: formatLocalMoney(kept.amount_minor, kept.currency, language),
     reason: kept.rejection_reason,
     note: kept.message ?? null,
