@@ -98,8 +98,8 @@ describe('importExternalOrders', () => {
     expect(order.body.purchases).toHaveLength(3)
     expect(order.body.purchases[0]).toMatchObject({
       status: 'active',
-      price_paid: 2.55,
-      max_available_refund_amount: 2.65,
+      price_paid: 2.32,
+      max_available_refund_amount: 2.42,
       available_uses: 1,
     })
     const user = await get(`/v1/user/${order.body.customer.api_id}`)
