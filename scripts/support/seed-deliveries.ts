@@ -4,7 +4,7 @@ import type { Statement } from '../../src/db/database.ts'
 import { webhookAttempts, webhookDeliveries, webhookEvents } from '../../src/db/schema/messaging/webhooks.ts'
 import { insertAll } from '../../src/db/write.ts'
 import { toIso } from '../../src/domain/time/instants.ts'
-import { signedHeaders } from '../../src/domain/webhooks/webhook-signature.ts'
+import { signHeaders } from '../../src/domain/webhooks/webhook-signature.ts'
 import { standardSchedule } from '../../src/domain/webhooks/webhooks.ts'
 import type { RowsRequest } from './seed-rows.ts'
 
@@ -80,7 +80,7 @@ async function deliveryOf(job: JobCtx, { endpoint, request }: Asked, sale: Sale,
       next_reason: wait === undefined ? null : ('schedule' as const),
     }
   })
-  const { primary } = await signedHeaders(endpoint, event, started_at)
+  const { primary } = await signHeaders(endpoint, event, started_at)
   const delivery = {
     id: delivery_id,
     endpoint_id,

@@ -50,14 +50,14 @@ describe('a running campaign with an erased recipient', () => {
   })
 
   it.each([
-    ['is under way', 'leased', 0],
+    ['is under way', 'claimed', 0],
     ['has to be repeated as it was', 'ready', 1],
   ])('keeps the data of the person while a call %s, and the erasure is repeated', async (_, state, isRepeat) => {
     const { id, person } = await sending(3)
     await inRecipientStore(id, (store) =>
       store.storage.sql.exec(
-        `insert into chunks (run, content_run, members, state, is_repeat, not_before, lease, lease_until)
-          values (1, 1, ?, ?, ?, 4102444800000, 'lse_test', 4102444800000)`,
+        `insert into chunks (run, content_run, members, state, is_repeat, not_before, claim_id, claimed_until)
+          values (1, 1, ?, ?, ?, 4102444800000, 'clm_test', 4102444800000)`,
         JSON.stringify([person.seq]),
         state,
         isRepeat,
@@ -67,7 +67,7 @@ describe('a running campaign with an erased recipient', () => {
     const now = Date.now()
     await sweepErasures(realJob())
     expect(await stubOf(id).findRecipient(person.seq)).toMatchObject({ address: person.email, state: 'pending' })
-    await inRecipientStore(id, (store) => store.storage.sql.exec("delete from chunks where lease = 'lse_test'"))
+    await inRecipientStore(id, (store) => store.storage.sql.exec("delete from chunks where claim_id = 'clm_test'"))
     await sweepErasures(realJob({ now: () => now + 30_000 }))
     expect(await stubOf(id).findRecipient(person.seq)).toMatchObject({ address: person.email })
     await sweepErasures(realJob({ now: () => now + 90_000 }))

@@ -40,7 +40,7 @@ describe('the consumer of refunds', () => {
       provider_reference: `re_1_pi_${sale.transaction}`,
       completed_at: engine.job.now(),
       due_at: engine.job.now() + dayMs,
-      lease_until: null,
+      claimed_until: null,
     })
     expect(await loadSaleState(sale)).toEqual(cancelledState)
     expect(await listAnnouncedActions(sale)).toEqual(['refunded:completed:refunded:100'])

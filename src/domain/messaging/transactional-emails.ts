@@ -33,7 +33,7 @@ export const confirmationIntervalMs = hourMs
 export const receiptStatuses: readonly OrderStatus[] = ['confirmed', 'completed']
 
 /** Longer than a call may take together with what comes before and after it. */
-export const emailLeaseMs = 120_000
+export const emailClaimMs = 120_000
 
 const backoffMs = [30_000, 2 * minuteMs, 10 * minuteMs, 30 * minuteMs, hourMs, 2 * hourMs, 4 * hourMs]
 const longestRestMs = 6 * hourMs
@@ -58,7 +58,7 @@ export interface SendState {
 
 export interface SendVerdict {
   status: TransactionalEmailStatus
-  next_attempt_at: number | null
+  due_at: number | null
   is_doubtful: boolean
   /** The next call has the same content; otherwise it is made anew, as after a sender was mended. */
   keeps_content: boolean
@@ -67,12 +67,9 @@ export interface SendVerdict {
   error_detail: string
 }
 
-const ended = (
-  status: 'sent' | 'failed',
-  more: Partial<Omit<SendVerdict, 'status' | 'next_attempt_at'>> = {},
-): SendVerdict => ({
+const ended = (status: 'sent' | 'failed', more: Partial<Omit<SendVerdict, 'status' | 'due_at'>> = {}): SendVerdict => ({
   status,
-  next_attempt_at: null,
+  due_at: null,
   is_doubtful: false,
   keeps_content: false,
   provider_id: null,
@@ -111,7 +108,7 @@ export function judgeSend(state: SendState, result: SendResult, deduplicates: bo
   return {
     ...ended('sent'),
     status: 'pending',
-    next_attempt_at: next,
+    due_at: next,
     is_doubtful,
     keeps_content: is_doubtful || !isForPeople(kind),
     error_code: code,

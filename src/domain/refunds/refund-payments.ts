@@ -5,9 +5,9 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
 /**
- * Longer than a call and the database work around it. A consumer that outlives its lease repeats a call with its key.
+ * Longer than a call and the database work around it. A consumer that outlives its claim repeats a call with its key.
  */
-export const refundLeaseMs = 90_000
+export const refundClaimMs = 90_000
 
 /** Providers keep idempotency keys for a day. A later repetition would be a new call. */
 const keyRetentionMs = 20 * hourMs

@@ -95,7 +95,7 @@ export function decideCallback(
 /** How many phones may hold a pass. One more phone replaces the phone that registered first. */
 export const maxRegistrations = 1000
 
-export const updateLeaseMs = 300_000
+export const updateClaimMs = 300_000
 const maxUpdateAttempts = 12
 const firstUpdateDelayMs = 60_000
 const longestUpdateDelayMs = 21_600_000

@@ -92,7 +92,7 @@ const markCompleted = (refund: RefundRow, reference: string | null, now: number)
       failure_code: null,
       failure_message: null,
       due_at: computeRecheckTime(refund, reference, now),
-      lease_until: null,
+      claimed_until: null,
       needs_attention: false,
       completed_at: now,
       modified_at: now,

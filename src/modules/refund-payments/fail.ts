@@ -27,7 +27,7 @@ const markFailed = (refund: RefundRow, failure: RefundFailure, now: number): Sta
     failure_message: failure.message.slice(0, maxMessageLength),
     provider_reference: failure.provider_reference ?? refund.provider_reference,
     due_at: null,
-    lease_until: null,
+    claimed_until: null,
     needs_attention: false,
     completed_at: null,
     modified_at: now,

@@ -53,7 +53,7 @@ function scheduleCheck(job: JobCtx, refund: RefundRow, reference: string | null)
   const increment = hasChanged ? 1 : 0
   return {
     statements: [
-      sql`update refund_requests set due_at = ${due_at}, lease_until = null, checks = checks + 1,
+      sql`update refund_requests set due_at = ${due_at}, claimed_until = null, checks = checks + 1,
           needs_attention = max(needs_attention, ${Number(needs_attention)}),
           provider_reference = ${provider_reference}, modified_at = iif(${increment}, ${now}, modified_at),
           version = version + ${increment}

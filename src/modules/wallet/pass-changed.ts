@@ -13,9 +13,9 @@ export const nextChangeNumber: SQL = sql`(select coalesce(max(change_number), 0)
 export const buildChangeColumns = (now: number) => ({
   change_number: nextChangeNumber,
   changed_at: sql`max(${now}, changed_at + 1000)`,
-  update_attempts: 0,
+  attempts: 0,
   update_error: null,
-  update_due_at: sql`iif(platform = 'google' or registrations_count > 0, ${now}, null)`,
+  due_at: sql`iif(platform = 'google' or registrations_count > 0, ${now}, null)`,
 })
 
 /**
@@ -36,7 +36,7 @@ export function eraseWallet(userId: string, now: number): Statement[] {
     update(walletPasses, buildChangeColumns(now), and(isOwn, eq(walletPasses.platform, 'google'))),
     update(
       walletPasses,
-      { token_hash: null, registrations_count: 0, update_due_at: null },
+      { token_hash: null, registrations_count: 0, due_at: null },
       and(isOwn, eq(walletPasses.platform, 'apple')),
     ),
   ]

@@ -145,7 +145,7 @@ async function recheck(job: JobCtx, refund: RefundRow): Promise<void> {
   if (outcome !== 'not_found' && outcome.state === 'failed') return recordOutcome(job, refund, outcome)
   const due_at = nextRecheck(refund.completed_at ?? refund.modified_at, job.now())
   const isUnchanged = sql`id = ${refund.id} and version = ${refund.version}`
-  await job.db.all(update(refundRequests, { due_at, lease_until: null }, isUnchanged))
+  await job.db.all(update(refundRequests, { due_at, claimed_until: null }, isUnchanged))
 }
 
 /** Finds all references of a payment. Answers null when the provider cannot be reached. */

@@ -110,7 +110,7 @@ function buildRefundRow(job: JobCtx, account: OpenedAccount, payment: PaymentRow
     failure_code: null,
     failure_message: null,
     due_at: isCompleted ? nextRecheck(now, now) : next.due_at,
-    lease_until: null,
+    claimed_until: null,
     checks: 0,
     needs_attention: counted !== refund.amount_minor,
     metadata: {},
