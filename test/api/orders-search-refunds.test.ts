@@ -29,7 +29,7 @@ it('finds an order and its refund requests by the id of each transaction, for ev
     for (const scope of [{ edition_id: shop.edition_id }, { organization_id: shop.organization_id }])
       for (const { id } of transactions)
         for (const search of [id, id.toLowerCase(), id.slice(4)]) {
-          const query = new URLSearchParams({ ...scope, search } as Record<string, string>).toString()
+          const query = new URLSearchParams([...Object.entries(scope), ['search', search]]).toString()
           const list = async (path: string) =>
             (await get(`${path}?${query}`, token)).body.results.map((one: { id: string }) => one.id).toSorted()
           expect([search, await list('/v1/orders')]).toEqual([search, [bought.order]])
