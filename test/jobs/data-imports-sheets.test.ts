@@ -49,11 +49,12 @@ const priceOf = ({ quantity, unit_price_minor, line_total_minor }: ExpectedOrder
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
 
-/** What the tickets cost that count: those that are not cancelled, and all where all are. */
+/** What the tickets cost that count: all that the amount includes, else those that are not cancelled. */
 function ticketsPaidOf(order: ExpectedOrder): number {
+  const paid = (items: ExpectedOrder['items']) => sum(items.map(priceOf)) - (order.discount_minor ?? 0)
   const live = order.items.filter(({ status }) => status !== 'cancelled')
-  const counted = order.status === 'cancelled' && live.length === 0 ? order.items : live
-  return sum(counted.map(priceOf)) - (order.discount_minor ?? 0)
+  const isWhole = order.amount_minor === paid(order.items) + (order.service_fee_minor ?? 0)
+  return paid(isWhole || (order.status === 'cancelled' && live.length === 0) ? order.items : live)
 }
 
 /** What an order comes to: as its file says, else by its tickets. */

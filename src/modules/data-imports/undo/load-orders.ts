@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import type { importOrders } from '../../../db/schema/data-imports.ts'
-import { type orders, purchases, type transactions } from '../../../db/schema/sales/orders.ts'
+import { type orders, purchases as purchaseTable, type transactions } from '../../../db/schema/sales/orders.ts'
 import { type RowOf, select } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import { maxUnitsPerOrder } from '../../../domain/orders/external-orders.ts'
@@ -25,22 +25,22 @@ interface UndoRow extends WrittenImportOrder, Order {
 }
 
 const purchaseFields = {
-  id: purchases.id,
-  order_id: purchases.order_id,
-  user_id: purchases.user_id,
-  product_id: purchases.product_id,
-  variant_id: purchases.variant_id,
-  location_id: purchases.location_id,
-  options: purchases.options,
-  vendor_code: purchases.vendor_code,
-  status: purchases.status,
-  price_minor: purchases.price_minor,
-  deposit_minor: purchases.deposit_minor,
-  handling_fee_minor: purchases.handling_fee_minor,
-  uses_limit: purchases.uses_limit,
-  is_unlimited_use: purchases.is_unlimited_use,
-  valid_until: purchases.valid_until,
-  version: purchases.version,
+  id: purchaseTable.id,
+  order_id: purchaseTable.order_id,
+  user_id: purchaseTable.user_id,
+  product_id: purchaseTable.product_id,
+  variant_id: purchaseTable.variant_id,
+  location_id: purchaseTable.location_id,
+  options: purchaseTable.options,
+  vendor_code: purchaseTable.vendor_code,
+  status: purchaseTable.status,
+  price_minor: purchaseTable.price_minor,
+  deposit_minor: purchaseTable.deposit_minor,
+  handling_fee_minor: purchaseTable.handling_fee_minor,
+  uses_limit: purchaseTable.uses_limit,
+  is_unlimited_use: purchaseTable.is_unlimited_use,
+  valid_until: purchaseTable.valid_until,
+  version: purchaseTable.version,
 }
 
 export type UndonePurchase = RowOf<typeof purchaseFields>
@@ -140,8 +140,8 @@ export async function loadWrittenOrders(
   const most = rows.length === 1 ? -1 : mostPurchases + 1
   const [bought, payments] = await db.batch([
     select(purchaseFields)
-      .from(purchases)
-      .where(inList(sql`${purchases.order_id}`, ids))
+      .from(purchaseTable)
+      .where(inList(sql`${purchaseTable.order_id}`, ids))
       .limit(most),
     sql<WrittenPayment>`select id, order_id, status, amount_minor, refunded_minor, reserved_minor from transactions
       where type = 'payment' and ${inList(sql`order_id`, ids)}`,
