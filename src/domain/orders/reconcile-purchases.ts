@@ -2,7 +2,7 @@ import { divideByWeights, type PriceParts } from '../refunds/refund-shares.ts'
 import { type BoughtOption, type PurchaseStatus } from './purchases.ts'
 
 /** The product of a purchase, and what is paid for it. */
-export interface Unit extends PriceParts {
+interface Unit extends PriceParts {
   product_id: string
   variant_id: string | null
   location_id: string | null
