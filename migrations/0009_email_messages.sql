@@ -216,11 +216,11 @@ values
         "type": "rich_text",
         "data": {
           "text": {
-            "en": "<p>Hello {{ customer.first_name }},</p><p>Write here what is new.</p>",
-            "da": "<p>Hej {{ customer.first_name }},</p><p>Skriv her, hvad der er nyt.</p>",
-            "se": "<p>Hej {{ customer.first_name }},</p><p>Skriv här vad som är nytt.</p>",
-            "nl": "<p>Hallo {{ customer.first_name }},</p><p>Schrijf hier wat er nieuw is.</p>",
-            "pl": "<p>Cześć {{ customer.first_name }},</p><p>Napisz tutaj, co nowego.</p>"
+            "en": "<p>Hello{% unless customer.first_name == blank %} {{ customer.first_name }}{% endunless %},</p><p>Write here what is new.</p>",
+            "da": "<p>Hej{% unless customer.first_name == blank %} {{ customer.first_name }}{% endunless %},</p><p>Skriv her, hvad der er nyt.</p>",
+            "se": "<p>Hej{% unless customer.first_name == blank %} {{ customer.first_name }}{% endunless %},</p><p>Skriv här vad som är nytt.</p>",
+            "nl": "<p>Hallo{% unless customer.first_name == blank %} {{ customer.first_name }}{% endunless %},</p><p>Schrijf hier wat er nieuw is.</p>",
+            "pl": "<p>Cześć{% unless customer.first_name == blank %} {{ customer.first_name }}{% endunless %},</p><p>Napisz tutaj, co nowego.</p>"
           }
         }
       },
@@ -263,11 +263,11 @@ values
         "type": "rich_text",
         "data": {
           "text": {
-            "en": "<p>Hello {{ customer.first_name }},</p><p>We have refunded <strong>{{ refund.amount }}</strong> for {{ purchase.product }} ({{ edition.name }}, order {{ order.number }}).</p><p>It reaches you the way that you paid, usually within 5 to 10 working days.</p>",
-            "da": "<p>Hej {{ customer.first_name }},</p><p>Vi har refunderet <strong>{{ refund.amount }}</strong> for {{ purchase.product }} ({{ edition.name }}, ordre {{ order.number }}).</p><p>Pengene kommer samme vej, som du betalte, normalt inden for 5 til 10 hverdage.</p>",
-            "se": "<p>Hej {{ customer.first_name }},</p><p>Vi har återbetalat <strong>{{ refund.amount }}</strong> för {{ purchase.product }} ({{ edition.name }}, beställning {{ order.number }}).</p><p>Pengarna kommer samma väg som du betalade, oftast inom 5 till 10 vardagar.</p>",
-            "nl": "<p>Hallo {{ customer.first_name }},</p><p>We hebben <strong>{{ refund.amount }}</strong> terugbetaald voor {{ purchase.product }} ({{ edition.name }}, bestelling {{ order.number }}).</p><p>Je krijgt het terug zoals je hebt betaald, meestal binnen 5 tot 10 werkdagen.</p>",
-            "pl": "<p>Cześć {{ customer.first_name }},</p><p>Zwróciliśmy <strong>{{ refund.amount }}</strong> za {{ purchase.product }} ({{ edition.name }}, zamówienie {{ order.number }}).</p><p>Pieniądze wrócą tą samą drogą, którą zapłacono, zwykle w ciągu 5–10 dni roboczych.</p>"
+            "en": "<p>Hello{% unless customer.first_name == blank %} {{ customer.first_name }}{% endunless %},</p><p>We have refunded <strong>{{ refund.amount }}</strong> for {% if purchase.product == blank %}order {{ order.number }} ({{ edition.name }}){% else %}{{ purchase.product }} ({{ edition.name }}, order {{ order.number }}){% endif %}.</p><p>It reaches you the way that you paid, usually within 5 to 10 working days.</p>",
+            "da": "<p>Hej{% unless customer.first_name == blank %} {{ customer.first_name }}{% endunless %},</p><p>Vi har refunderet <strong>{{ refund.amount }}</strong> for {% if purchase.product == blank %}ordre {{ order.number }} ({{ edition.name }}){% else %}{{ purchase.product }} ({{ edition.name }}, ordre {{ order.number }}){% endif %}.</p><p>Pengene kommer samme vej, som du betalte, normalt inden for 5 til 10 hverdage.</p>",
+            "se": "<p>Hej{% unless customer.first_name == blank %} {{ customer.first_name }}{% endunless %},</p><p>Vi har återbetalat <strong>{{ refund.amount }}</strong> för {% if purchase.product == blank %}beställning {{ order.number }} ({{ edition.name }}){% else %}{{ purchase.product }} ({{ edition.name }}, beställning {{ order.number }}){% endif %}.</p><p>Pengarna kommer samma väg som du betalade, oftast inom 5 till 10 vardagar.</p>",
+            "nl": "<p>Hallo{% unless customer.first_name == blank %} {{ customer.first_name }}{% endunless %},</p><p>We hebben <strong>{{ refund.amount }}</strong> terugbetaald voor {% if purchase.product == blank %}bestelling {{ order.number }} ({{ edition.name }}){% else %}{{ purchase.product }} ({{ edition.name }}, bestelling {{ order.number }}){% endif %}.</p><p>Je krijgt het terug zoals je hebt betaald, meestal binnen 5 tot 10 werkdagen.</p>",
+            "pl": "<p>Cześć{% unless customer.first_name == blank %} {{ customer.first_name }}{% endunless %},</p><p>Zwróciliśmy <strong>{{ refund.amount }}</strong> za {% if purchase.product == blank %}zamówienie {{ order.number }} ({{ edition.name }}){% else %}{{ purchase.product }} ({{ edition.name }}, zamówienie {{ order.number }}){% endif %}.</p><p>Pieniądze wrócą tą samą drogą, którą zapłacono, zwykle w ciągu 5–10 dni roboczych.</p>"
           }
         }
       },
@@ -311,11 +311,11 @@ values
         "type": "rich_text",
         "data": {
           "text": {
-            "en": "<p>Hello {{ customer.first_name }},</p><p>Your order <strong>{{ order.number }}</strong> of {{ order.date }} for {{ edition.name }} is confirmed. This message is your receipt.</p>",
-            "da": "<p>Hej {{ customer.first_name }},</p><p>Din ordre <strong>{{ order.number }}</strong> fra {{ order.date }} til {{ edition.name }} er bekræftet. Denne besked er din kvittering.</p>",
-            "se": "<p>Hej {{ customer.first_name }},</p><p>Din beställning <strong>{{ order.number }}</strong> från {{ order.date }} till {{ edition.name }} är bekräftad. Det här meddelandet är ditt kvitto.</p>",
-            "nl": "<p>Hallo {{ customer.first_name }},</p><p>Je bestelling <strong>{{ order.number }}</strong> van {{ order.date }} voor {{ edition.name }} is bevestigd. Dit bericht is je bon.</p>",
-            "pl": "<p>Cześć {{ customer.first_name }},</p><p>Twoje zamówienie <strong>{{ order.number }}</strong> z {{ order.date }} na {{ edition.name }} zostało potwierdzone. Ta wiadomość jest Twoim potwierdzeniem zakupu.</p>"
+            "en": "<p>Hello{% unless customer.first_name == blank %} {{ customer.first_name }}{% endunless %},</p><p>Your order <strong>{{ order.number }}</strong> of {{ order.date }} for {{ edition.name }} is confirmed. This message is your receipt.</p>",
+            "da": "<p>Hej{% unless customer.first_name == blank %} {{ customer.first_name }}{% endunless %},</p><p>Din ordre <strong>{{ order.number }}</strong> fra {{ order.date }} til {{ edition.name }} er bekræftet. Denne besked er din kvittering.</p>",
+            "se": "<p>Hej{% unless customer.first_name == blank %} {{ customer.first_name }}{% endunless %},</p><p>Din beställning <strong>{{ order.number }}</strong> från {{ order.date }} till {{ edition.name }} är bekräftad. Det här meddelandet är ditt kvitto.</p>",
+            "nl": "<p>Hallo{% unless customer.first_name == blank %} {{ customer.first_name }}{% endunless %},</p><p>Je bestelling <strong>{{ order.number }}</strong> van {{ order.date }} voor {{ edition.name }} is bevestigd. Dit bericht is je bon.</p>",
+            "pl": "<p>Cześć{% unless customer.first_name == blank %} {{ customer.first_name }}{% endunless %},</p><p>Twoje zamówienie <strong>{{ order.number }}</strong> z {{ order.date }} na {{ edition.name }} zostało potwierdzone. Ta wiadomość jest Twoim potwierdzeniem zakupu.</p>"
           }
         }
       },
@@ -329,11 +329,11 @@ values
         "type": "rich_text",
         "data": {
           "text": {
-            "en": "<p>Keep this message. If something is wrong with your order, reply to it.</p>",
-            "da": "<p>Gem denne besked. Svar på den, hvis noget er galt med din ordre.</p>",
-            "se": "<p>Spara det här meddelandet. Svara på det om något är fel med din beställning.</p>",
-            "nl": "<p>Bewaar dit bericht. Beantwoord het als er iets mis is met je bestelling.</p>",
-            "pl": "<p>Zachowaj tę wiadomość. Jeśli coś się nie zgadza, odpowiedz na nią.</p>"
+            "en": "<p>Keep this message. If something is wrong with your order, contact {{ organization.name }}.</p>",
+            "da": "<p>Gem denne besked. Kontakt {{ organization.name }}, hvis noget er galt med din ordre.</p>",
+            "se": "<p>Spara det här meddelandet. Kontakta {{ organization.name }} om något är fel med din beställning.</p>",
+            "nl": "<p>Bewaar dit bericht. Neem contact op met {{ organization.name }} als er iets mis is met je bestelling.</p>",
+            "pl": "<p>Zachowaj tę wiadomość. Jeśli coś się nie zgadza, skontaktuj się z organizatorem: {{ organization.name }}.</p>"
           }
         }
       },

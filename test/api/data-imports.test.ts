@@ -91,15 +91,15 @@ describe('importExternalOrders', () => {
         service: 'import',
         amount: 51.4,
         refunded_amount: 0,
-        available_refund_amount: 51.4,
+        available_refund_amount: 50.3,
       },
     ])
     expect(order.body.completed_transaction_id).toBe(order.body.transactions[0].id)
     expect(order.body.purchases).toHaveLength(3)
     expect(order.body.purchases[0]).toMatchObject({
       status: 'active',
-      price_paid: 2.55,
-      max_available_refund_amount: 2.65,
+      price_paid: 2.32,
+      max_available_refund_amount: 2.42,
       available_uses: 1,
     })
     const user = await get(`/v1/user/${order.body.customer.api_id}`)

@@ -49,13 +49,17 @@ const priceOf = ({ quantity, unit_price_minor, line_total_minor }: ExpectedOrder
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
 
-/** What an order comes to: as its file says, else by the items that are not cancelled, and by all where all are. */
-function amountOf(order: ExpectedOrder): number {
-  if (order.amount_minor !== undefined) return order.amount_minor
+/** What the tickets cost that count: all that the amount includes, else those that are not cancelled. */
+function ticketsPaidOf(order: ExpectedOrder): number {
+  const paid = (items: ExpectedOrder['items']) => sum(items.map(priceOf)) - (order.discount_minor ?? 0)
   const live = order.items.filter(({ status }) => status !== 'cancelled')
-  const counted = order.status === 'cancelled' && live.length === 0 ? order.items : live
-  return sum(counted.map(priceOf)) + (order.service_fee_minor ?? 0) - (order.discount_minor ?? 0)
+  const isWhole = order.amount_minor === paid(order.items) + (order.service_fee_minor ?? 0)
+  return paid(isWhole || (order.status === 'cancelled' && live.length === 0) ? order.items : live)
 }
+
+/** What an order comes to: as its file says, else by its tickets. */
+const amountOf = (order: ExpectedOrder): number =>
+  order.amount_minor ?? ticketsPaidOf(order) + (order.service_fee_minor ?? 0)
 
 interface BriefOrder {
   status: string
@@ -72,7 +76,7 @@ const briefOf = (order: ExpectedOrder): BriefOrder => ({
   created: order.created_at ?? null,
   contact: order.customer.email ?? order.customer.phone_number ?? null,
   tickets: sum(order.items.map(({ quantity }) => quantity)),
-  paid: sum(order.items.map(priceOf)) / 100,
+  paid: ticketsPaidOf(order) / 100,
 })
 
 interface StoredOrder extends Omit<BriefOrder, 'contact' | 'amount' | 'tickets' | 'paid'> {

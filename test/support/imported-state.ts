@@ -30,7 +30,13 @@ export class ImportedTables {
     for (const row of listInsertedRows(writes, 'transactions'))
       this.payments.set(row.order_id, { reserved_minor: 0, ...row } as TransactionRow)
     for (const row of listInsertedRows(writes, 'purchases'))
-      this.purchases.set(row.id, { version: 1, refunded_minor: 0, reserved_minor: 0, ...row } as PurchaseRow)
+      this.purchases.set(row.id, {
+        version: 1,
+        uses_count: 0,
+        refunded_minor: 0,
+        reserved_minor: 0,
+        ...row,
+      } as PurchaseRow)
     for (const one of writes) this.#change(one)
   }
 
@@ -42,8 +48,8 @@ export class ImportedTables {
     if (one.write === 'payment') this.payments.set(one.payment.order_id, { ...one.payment, ...one.changes })
     if (one.write === 'purchase-status')
       for (const { id } of one.purchases) this.setPurchase(id, { status: one.status })
-    if (one.write === 'purchase-validity' || one.write === 'purchase-holders')
-      for (const { id, ...change } of one.purchases) this.setPurchase(id, change)
+    if (one.write === 'purchase-details')
+      for (const { purchase, changes } of one.purchases) this.setPurchase(purchase.id, changes)
   }
 
   #setValues(userId: string, edition_values: EditionValues): void {

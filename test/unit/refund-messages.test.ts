@@ -16,7 +16,7 @@ function written(message: RefundMessage) {
   return personalise(compile(buildRefundMessage(message), language, options), {})
 }
 
-const aMessage = { order: '100234', amount: '1.150,00 kr.', reason: null } as const
+const aMessage = { order: '100234', organisation: 'Nordlys', amount: '1.150,00 kr.', reason: null } as const
 
 describe('the platform’s messages about refunds', () => {
   it('name the order and the amount in every language, and differ from each other', () => {
@@ -28,7 +28,7 @@ describe('the platform’s messages about refunds', () => {
         for (const body of [html, text]) {
           expect(body).toContain('100234')
           expect(body).toContain('1.150,00 kr.')
-          expect(body).not.toMatch(/\{(order|amount)\}/)
+          expect(body).not.toMatch(/\{(order|amount|organisation)\}/)
         }
         subjects.add(subject)
       }

@@ -86,7 +86,7 @@ export const variables: readonly Variable[] = [
       ['location_id', 'string', 'Id of the location.', { nullable: true, from: 'locations' }],
       ['option_ids', textList, 'Ids of the chosen options.', { from: 'options' }],
       ['status', 'string', 'Status of the purchase.', { from: 'purchase_statuses' }],
-      ['price_paid_minor', 'int', 'Price in minor units, without deposit and fees.'],
+      ['price_paid_minor', 'int', 'Price paid in minor units: after the discount, without deposit and fees.'],
       ['available_uses', 'int', 'How many times the purchase can still be used.'],
       ['created', 'timestamp', 'When it was bought.'],
       ['edition_id', 'string', 'Edition of the purchase.', { from: 'editions' }],

@@ -56,11 +56,11 @@ function buildPaymentRow(
 }
 
 export function decideNewOrder(context: DecisionContext, resolvedOrder: ResolvedOrder): OrderDecision {
-  const { user, items } = resolvedOrder
+  const { user, items, countedItems, totals } = resolvedOrder
   const payment_id = context.newId('transaction')
   const row = buildOrderRow(context, resolvedOrder, payment_id)
   const { id } = row
-  const units = expandItems(items)
+  const units = expandItems(items, countedItems, totals.discount_minor)
   const purchases = buildPurchaseRows(context, { order: row, user }, units)
   return {
     order: { ...row, seq: 0 },

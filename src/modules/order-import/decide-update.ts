@@ -1,8 +1,15 @@
 import { decidePayment, sumTakenBack } from '../../domain/data-imports/imported-amounts.ts'
 import { isPaid, paymentStatusByOrderStatus, wasCaptured } from '../../domain/orders/orders.ts'
-import { openPurchaseStatuses, listStatusesMovedByOrder } from '../../domain/orders/purchases.ts'
-import { type ExistingUnit, reconcile, type Reconciled, expandItems } from '../../domain/orders/reconcile-purchases.ts'
-import { pickChanges } from '../../db/write.ts'
+import { isHeld, openPurchaseStatuses, listStatusesMovedByOrder } from '../../domain/orders/purchases.ts'
+import {
+  type ExistingUnit,
+  expandItems,
+  nothingPaid,
+  reconcile,
+  type Reconciled,
+  type WantedUnit,
+} from '../../domain/orders/reconcile-purchases.ts'
+import { isEmpty, pickChanges } from '../../db/write.ts'
 import {
   buildOrderColumns,
   type OrderDecision,
@@ -12,7 +19,7 @@ import {
   buildPurchaseRows,
 } from './order-rows.ts'
 import type { PurchaseRow, TransactionRow } from './state.ts'
-import { type DecisionContext, buildInsert, type PurchaseChange, type Write } from './writes.ts'
+import { type DecisionContext, buildInsert, type PurchaseChange, type PurchaseDetails, type Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
 export interface ExistingOrder {
@@ -22,7 +29,6 @@ export interface ExistingOrder {
 }
 
 type ExistingPurchase = ExistingUnit & { row: PurchaseRow }
-type PurchasePair = Reconciled<ExistingPurchase>['pairs'][number]
 
 /** A cancelled purchase whose money went back is not void, so an import of the same order does not sell it again. */
 const toExistingUnit = (row: PurchaseRow, payment: TransactionRow | undefined): ExistingPurchase => ({
@@ -39,6 +45,7 @@ const toExistingUnit = (row: PurchaseRow, payment: TransactionRow | undefined): 
   valid_until: row.valid_until,
   holder_id: row.user_id,
   status: row.status,
+  has_uses: row.status === 'used' || row.uses_count > 0,
   is_void: row.status === 'cancelled' && sumTakenBack(row) === 0 && payment?.status !== 'refunded',
   row,
 })
@@ -56,24 +63,41 @@ function buildPaymentWrites(
   return [{ write: 'payment', payment: row, changes: pickChanges(row, { ...after.payment, ...fees, ...provider }) }]
 }
 
-/** Purchases of the former customer pass to the order's new customer, others to the holder of their item. */
-function findNewHolders(
-  existing: ExistingOrder,
-  pairs: readonly PurchasePair[],
-  customerId: string,
-): { id: string; user_id: string }[] {
-  const holderIds = new Map(pairs.map((one) => [one.existing.row.id, one.wanted.holder_id]))
-  return existing.purchases.flatMap(({ id, user_id }) => {
-    const holder = holderIds.get(id) ?? (user_id === existing.order.user_id ? customerId : user_id)
-    return holder === user_id ? [] : [{ id, user_id: holder }]
-  })
+/** A purchase whose number of uses changes is used up or becomes active again. */
+function decideStatusByUses(row: PurchaseRow, { uses_limit, is_unlimited_use }: WantedUnit): PurchaseRow['status'] {
+  if (!isHeld(row.status)) return row.status
+  if (uses_limit === row.uses_limit && is_unlimited_use === row.is_unlimited_use) return row.status
+  return is_unlimited_use || row.uses_count < uses_limit ? 'active' : 'used'
 }
 
-/** Refunded, cancelled and expired purchases keep their validity. */
-const findNewValidity = (pairs: readonly PurchasePair[]): { id: string; valid_until: number | null }[] =>
-  pairs.flatMap(({ existing: { row, status }, wanted: { valid_until } }) =>
-    valid_until !== row.valid_until && openPurchaseStatuses.includes(status) ? [{ id: row.id, valid_until }] : [],
-  )
+/** Refunded, cancelled and expired purchases stay as they are, except for their holder and what was paid for them. */
+function decideDetails(
+  row: PurchaseRow,
+  wanted: WantedUnit | undefined,
+  { order, customerId, followsPrices }: { order: OrderRow; customerId: string; followsPrices: boolean },
+): PurchaseDetails {
+  const user_id = wanted?.holder_id ?? (row.user_id === order.user_id ? customerId : row.user_id)
+  const { price_minor, deposit_minor, handling_fee_minor } = followsPrices ? (wanted ?? nothingPaid) : row
+  const isOpen = wanted !== undefined && wanted.status !== 'cancelled' && openPurchaseStatuses.includes(row.status)
+  const source = isOpen ? wanted : row
+  return {
+    user_id,
+    product_id: source.product_id,
+    variant_id: source.variant_id,
+    location_id: source.location_id,
+    options: source.options,
+    vendor_code: source.vendor_code ?? row.vendor_code,
+    uses_limit: source.uses_limit,
+    is_unlimited_use: source.is_unlimited_use,
+    valid_until: source.valid_until,
+    price_minor,
+    deposit_minor,
+    handling_fee_minor,
+    status: isOpen ? decideStatusByUses(row, wanted) : row.status,
+  }
+}
+
+const priceColumns: readonly string[] = ['price_minor', 'deposit_minor', 'handling_fee_minor']
 
 /** Used, refunded and expired purchases keep their status. */
 function groupStatusChanges({
@@ -92,39 +116,52 @@ function groupStatusChanges({
   ])
 }
 
-function decidePurchases(context: DecisionContext, resolvedOrder: ResolvedOrder, existing: ExistingOrder) {
+function decidePurchases(
+  context: DecisionContext,
+  resolvedOrder: ResolvedOrder,
+  existing: ExistingOrder,
+  followsPrices: boolean,
+) {
   const { order, payment } = existing
-  const { user, items } = resolvedOrder
-  // Purchases of the former customer are compared as the new customer's, so that a repeated import pairs them again.
+  const { user, items, countedItems, totals } = resolvedOrder
+  // The former customer's purchases pass to the new one, so that the same import finds what it left.
   const units = existing.purchases.map((row) => {
     const unit = toExistingUnit(row, payment)
     return row.user_id === order.user_id ? { ...unit, holder_id: user.id } : unit
   })
-  const reconciled = reconcile(units, expandItems(items), user.id)
-  const holderChanges = findNewHolders(existing, reconciled.pairs, user.id)
-  const newHolderIds = new Map(holderChanges.map(({ id, user_id }) => [id, user_id]))
-  const validityChanges = findNewValidity(reconciled.pairs)
+  const reconciled = reconcile(units, expandItems(items, countedItems, totals.discount_minor), {
+    customerId: user.id,
+    followsPrices,
+  })
+  const wantedById = new Map(reconciled.pairs.map((pair) => [pair.existing.row.id, pair.wanted]))
+  const changed = existing.purchases.flatMap((purchase) => {
+    const details = decideDetails(purchase, wantedById.get(purchase.id), { order, customerId: user.id, followsPrices })
+    const changes = pickChanges<PurchaseDetails>(purchase, details)
+    return isEmpty(changes) ? [] : [{ purchase, changes }]
+  })
   const statusChanges = groupStatusChanges(reconciled).filter(([, rows]) => rows.length > 0)
   const newPurchases = buildPurchaseRows(
     context,
     { order: { id: order.id, created_at: context.now }, user },
     reconciled.added,
   )
-  const changedIds = [
-    ...holderChanges.map(({ id }) => id),
+  const passIds = [
+    ...changed
+      .filter(({ changes }) => Object.keys(changes).some((column) => !priceColumns.includes(column)))
+      .map(({ purchase }) => purchase.id),
     ...statusChanges.flatMap(([, rows]) => rows.map(({ id }) => id)),
   ]
-  const withNewHolder = (row: PurchaseRow) => ({ ...row, user_id: newHolderIds.get(row.id) ?? row.user_id })
+  const changesById = new Map(changed.map(({ purchase, changes }) => [purchase.id, changes]))
+  const withChanges = (row: PurchaseRow) => ({ ...row, ...changesById.get(row.id) })
   const writes: Write[] = [
-    ...(holderChanges.length ? [{ write: 'purchase-holders' as const, purchases: holderChanges }] : []),
-    ...(validityChanges.length ? [{ write: 'purchase-validity' as const, purchases: validityChanges }] : []),
+    ...(changed.length ? [{ write: 'purchase-details' as const, purchases: changed }] : []),
     ...statusChanges.map(([status, purchases]) => ({ write: 'purchase-status' as const, purchases, status })),
-    ...(changedIds.length ? [{ write: 'passes' as const, purchase_ids: [...new Set(changedIds)] }] : []),
+    ...(passIds.length ? [{ write: 'passes' as const, purchase_ids: [...new Set(passIds)] }] : []),
     ...buildInsert('purchases', newPurchases),
   ]
   const changes = [
     ...statusChanges.flatMap(([status, rows]) =>
-      buildPurchaseChanges(order.id, resolvedOrder, status, rows.map(withNewHolder)),
+      buildPurchaseChanges(order.id, resolvedOrder, status, rows.map(withChanges)),
     ),
     ...newPurchases.flatMap((purchase) => buildPurchaseChanges(order.id, resolvedOrder, purchase.status, [purchase])),
   ]
@@ -150,7 +187,8 @@ export function decideUpdate(
     completed_transaction_id: isComplete ? payment.id : row.completed_transaction_id,
     modified_at: context.now,
   }
-  const purchases = decidePurchases(context, resolvedOrder, existing)
+  // Once money went back, the payment keeps its amount and each purchase keeps its part of it.
+  const purchases = decidePurchases(context, resolvedOrder, existing, after?.follows ?? true)
   return {
     order: { ...row, ...changes, version: row.version + 1 },
     writes: [

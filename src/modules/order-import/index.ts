@@ -11,4 +11,5 @@ export {
   readGroupInTransaction,
 } from './import-orders.ts'
 export { buildEditionValues, type ImportState } from './state.ts'
-export { listInsertedRows } from './writes.ts'
+export { buildDetailStatements } from './statements.ts'
+export { listInsertedRows, type PurchaseDetails } from './writes.ts'

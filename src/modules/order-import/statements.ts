@@ -9,13 +9,19 @@ import { rebuildOrderText } from '../../db/search.ts'
 import { isSharedOutside } from '../../db/customers.ts'
 import { buildReferenceChange, buildReferenceColumns, buildReferenceSince } from '../../db/refunds.ts'
 import { inList } from '../../db/visibility.ts'
-import { insertAll, insertWithLookups, isEmpty, update, updateVersion } from '../../db/write.ts'
+import { insertAll, insertWithLookups, isEmpty, splitIntoParameters, update, updateVersion } from '../../db/write.ts'
 import { buildSearchColumns } from '../../domain/accounts/users.ts'
-import { openPurchaseStatuses, listStatusesMovedByOrder } from '../../domain/orders/purchases.ts'
+import { listStatusesMovedByOrder } from '../../domain/orders/purchases.ts'
 import { buildCancelStatements } from '../refunds/index.ts'
 import { markPassesChanged } from '../wallet/index.ts'
 import type { EditionValues } from './state.ts'
-import { type EditionCustomerChange, type RowChange, listInsertedRows, type Write } from './writes.ts'
+import {
+  type EditionCustomerChange,
+  listInsertedRows,
+  type PurchaseDetails,
+  type RowChange,
+  type Write,
+} from './writes.ts'
 
 interface WriteScope {
   organization_id: string
@@ -105,16 +111,42 @@ function buildPaymentStatements(
       ]
 }
 
-const buildPurchaseColumnStatements = (
-  column: 'valid_until' | 'user_id',
-  values: readonly [string, unknown][],
+/** Fails if a purchase has changed since it was read. */
+export function buildDetailStatements(
+  changed: readonly (PurchaseDetails & { id: string; version: number })[],
   now: number,
-) => [
-  sql`update purchases set ${sql.raw(column)} = changed.value ->> 1, modified_at = ${now}, version = version + 1
-    from json_each(${JSON.stringify(values)}) as changed where purchases.id = changed.value ->> 0
-      ${column === 'valid_until' ? sql`and ${inList(sql`status`, openPurchaseStatuses)}` : sql``}`,
-  requireChanges(values.length),
-]
+): Statement[] {
+  const rows = changed.map((row) =>
+    JSON.stringify([
+      row.id,
+      row.version,
+      row.user_id,
+      row.product_id,
+      row.variant_id,
+      row.location_id,
+      row.options,
+      row.vendor_code,
+      row.uses_limit,
+      Number(row.is_unlimited_use),
+      row.valid_until,
+      row.price_minor,
+      row.deposit_minor,
+      row.handling_fee_minor,
+      row.status,
+    ]),
+  )
+  return splitIntoParameters(rows).flatMap((part) => [
+    sql`update purchases set user_id = given.value ->> 2, product_id = given.value ->> 3,
+        variant_id = given.value ->> 4, location_id = given.value ->> 5, options = given.value -> 6,
+        vendor_code = given.value ->> 7, uses_limit = given.value ->> 8, is_unlimited_use = given.value ->> 9,
+        valid_until = given.value ->> 10, price_minor = given.value ->> 11, deposit_minor = given.value ->> 12,
+        handling_fee_minor = given.value ->> 13, status = given.value ->> 14, modified_at = ${now},
+        version = purchases.version + 1
+      from json_each(${`[${part.join(',')}]`}) as given
+      where purchases.id = given.value ->> 0 and purchases.version = given.value ->> 1`,
+    requireChanges(part.length),
+  ])
+}
 
 function buildChangeStatements(change: RowChange, scope: WriteScope): Statement[] {
   const { now } = scope
@@ -140,16 +172,9 @@ function buildChangeStatements(change: RowChange, scope: WriteScope): Statement[
         ...(status === 'cancelled' ? buildCancelStatements(ids, now) : []),
       ]
     }
-    case 'purchase-validity':
-      return buildPurchaseColumnStatements(
-        'valid_until',
-        change.purchases.map(({ id, valid_until }) => [id, valid_until]),
-        now,
-      )
-    case 'purchase-holders':
-      return buildPurchaseColumnStatements(
-        'user_id',
-        change.purchases.map(({ id, user_id }) => [id, user_id]),
+    case 'purchase-details':
+      return buildDetailStatements(
+        change.purchases.map(({ purchase, changes }) => ({ ...purchase, ...changes })),
         now,
       )
     case 'passes':

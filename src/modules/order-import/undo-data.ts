@@ -1,7 +1,7 @@
 import type { PaymentAmounts } from '../../domain/data-imports/imported-amounts.ts'
 import type { OrderOutcome } from './check.ts'
 import type { EditionValues, ImportState, PurchaseRow, TransactionRow } from './state.ts'
-import { listInsertedRows, type Write } from './writes.ts'
+import { listInsertedRows, type PurchaseDetails, type Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 import type { Contact } from '../../domain/accounts/users.ts'
 
@@ -25,9 +25,11 @@ export interface AddedCatalogue {
   options: string[]
 }
 
-type PurchaseUndo = Pick<PurchaseRow, 'id' | 'status' | 'valid_until' | 'user_id'> & {
+type PurchaseUndo = Pick<PurchaseRow, 'id' | 'status' | 'valid_until'> & {
   /** The version after the import. */
   version: number
+  /** The former values of what the import changed; left out if it changed nothing but the status. */
+  details?: Partial<PurchaseDetails>
 }
 
 /** The values that an update replaced. */
@@ -84,29 +86,33 @@ function recordPayment(writes: readonly Write[]): UpdateUndo['payment'] {
 
 /** Counts how often the writes increase the version of each purchase. */
 function countVersionIncreases(writes: readonly Write[]): Map<string, number> {
-  const increases = new Map<string, number>()
-  for (const one of writes) {
-    const isIncrease =
-      one.write === 'purchase-status' || one.write === 'purchase-validity' || one.write === 'purchase-holders'
-    if (isIncrease) for (const { id } of one.purchases) increases.set(id, (increases.get(id) ?? 0) + 1)
-  }
-  return increases
+  const ids = writes.flatMap((one) => {
+    if (one.write === 'purchase-details') return one.purchases.map(({ purchase }) => purchase.id)
+    return one.write === 'purchase-status' ? one.purchases.map(({ id }) => id) : []
+  })
+  return new Map([...Map.groupBy(ids, (id) => id)].map(([id, raises]) => [id, raises.length]))
+}
+
+function listFormerDetails(writes: readonly Write[]): Map<string, Partial<PurchaseDetails>> {
+  const changed = writes.flatMap((one) => (one.write === 'purchase-details' ? one.purchases : []))
+  return new Map(
+    changed.map(({ purchase, changes }) => [purchase.id, pick<PurchaseDetails>(purchase, Object.keys(changes))]),
+  )
 }
 
 export function recordUpdate(state: ImportState, existing: OrderRow, writes: readonly Write[]): UpdateUndo {
   const change = writes.find((one) => one.write === 'order')
   const { modified_at: _, ...changes } = change?.changes ?? {}
-  const increases = countVersionIncreases(writes)
+  const raises = countVersionIncreases(writes)
+  const formerDetails = listFormerDetails(writes)
   return {
     order: pick(existing, Object.keys(changes)),
     payment: recordPayment(writes),
-    purchases: (state.purchases.get(existing.id) ?? []).map(({ id, status, valid_until, user_id, version }) => ({
-      id,
-      status,
-      valid_until,
-      user_id,
-      version: version + (increases.get(id) ?? 0),
-    })),
+    purchases: (state.purchases.get(existing.id) ?? []).map(({ id, status, valid_until, version }) => {
+      const details = formerDetails.get(id)
+      const before = { id, status, valid_until, version: version + (raises.get(id) ?? 0) }
+      return details ? { ...before, details } : before
+    }),
     added: listInsertedRows(writes, 'purchases').map(({ id }) => id),
   }
 }

@@ -50,12 +50,29 @@ export type RowChange =
   /** With empty `changes`, this only checks that nobody has changed the payment. */
   | { write: 'payment'; payment: TransactionRow; changes: Partial<NewRows['transactions']> }
   | { write: 'purchase-status'; purchases: readonly PurchaseRow[]; status: ItemStatus }
-  | { write: 'purchase-validity'; purchases: readonly { id: string; valid_until: number | null }[] }
-  | { write: 'purchase-holders'; purchases: readonly { id: string; user_id: string }[] }
-  /** Passes show the status and the holder of their purchases. */
+  | { write: 'purchase-details'; purchases: readonly { purchase: PurchaseRow; changes: Partial<PurchaseDetails> }[] }
+  /** Passes show what their purchases are, their status and their holder. */
   | { write: 'passes'; purchase_ids: readonly string[] }
 
 export type Write = RowInsert | RowChange
+
+/** What a purchase takes from its order. `status` is what a changed number of uses makes of it. */
+export type PurchaseDetails = Pick<
+  PurchaseRow,
+  | 'user_id'
+  | 'product_id'
+  | 'variant_id'
+  | 'location_id'
+  | 'options'
+  | 'vendor_code'
+  | 'uses_limit'
+  | 'is_unlimited_use'
+  | 'valid_until'
+  | 'price_minor'
+  | 'deposit_minor'
+  | 'handling_fee_minor'
+  | 'status'
+>
 
 export const buildInsert = <Table extends keyof NewRows>(table: Table, rows: readonly NewRows[Table][]): Write[] =>
   rows.length === 0 ? [] : [{ write: 'insert', table, rows } as unknown as Write]

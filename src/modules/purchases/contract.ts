@@ -65,7 +65,7 @@ export const Purchase = z
       full_name: FullName,
       email: KnownEmail.nullable().openapi({ description: 'Null for a customer without an e-mail address.' }),
     }),
-    price_paid: Amount,
+    price_paid: Amount.openapi({ description: 'The price less its part of the discount of the order.' }),
     deposit_paid: Amount,
     handling_fee_paid: Amount,
     max_available_refund_amount: Amount.openapi({

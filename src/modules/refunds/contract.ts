@@ -141,7 +141,8 @@ const requestFields = {
   comment: z.string().max(maxCommentLength).optional(),
   include_fees: z.boolean().optional().openapi({
     default: false,
-    description: 'Also pays handling fees back and, for an order or payment, everything that is left of the payment.',
+    description:
+      'Also pays back handling fees and, for an order or payment, the service fee and everything else that is left of the payment.',
   }),
   cancel_purchase: z.boolean().optional().openapi({
     default: false,

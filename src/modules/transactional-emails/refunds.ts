@@ -166,6 +166,7 @@ export function compileRefundEmail(claim: RefundClaim, { head }: LoadedOrder): C
     kind: claim.kind,
     language,
     order: head.order_number ?? head.id,
+    organisation: head.organization_name,
     amount: formatLocalMoney(refund.amount_minor, refund.currency, language),
     reason: refund.rejection_reason,
     note: refund.message ?? null,

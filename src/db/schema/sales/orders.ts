@@ -72,6 +72,7 @@ export const purchases = sqliteTable('purchases', {
   options: text({ mode: 'json' }).$type<readonly BoughtOption[]>().notNull().default([]),
   vendor_code: text(),
   status: text({ enum: purchaseStatuses }).notNull(),
+  /** What was paid after the discount of the order; so are the deposit and the handling fee. */
   price_minor: integer().notNull(),
   deposit_minor: integer().notNull(),
   handling_fee_minor: integer().notNull(),

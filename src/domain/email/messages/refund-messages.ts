@@ -20,7 +20,7 @@ export interface RefundSnapshot {
   at: number
 }
 
-/** `{order}` and `{amount}` are placeholders. */
+/** `{order}`, `{amount}` and `{organisation}` are placeholders. */
 interface RefundTexts {
   subject: Record<RefundEmailKind, string>
   text: Record<RefundEmailKind, string>
@@ -39,7 +39,7 @@ const texts: Record<Language, RefundTexts> = {
         'We have paid back {amount} for order {order}. It can take a few days until you see it in your bank account.',
       refund_rejection: 'The refund of {amount} for order {order} was not granted.',
       refund_correction:
-        'We told you that {amount} was paid back for order {order}. The payment failed: the money has not reached you. We will look into it. Please contact us if you have questions.',
+        'We told you that {amount} was paid back for order {order}. The payment failed: the money has not reached you. We will look into it. If you have questions, please contact {organisation}.',
     },
     reason: 'Reason',
   },
@@ -54,7 +54,7 @@ const texts: Record<Language, RefundTexts> = {
         'Vi har betalt {amount} tilbage for ordre {order}. Der kan gå nogle dage, før du ser det i din bank.',
       refund_rejection: 'Refusionen af {amount} for ordre {order} blev ikke godkendt.',
       refund_correction:
-        'Vi skrev, at {amount} var betalt tilbage for ordre {order}. Betalingen mislykkedes: Pengene er ikke nået frem til dig. Vi ser på sagen. Kontakt os, hvis du har spørgsmål.',
+        'Vi skrev, at {amount} var betalt tilbage for ordre {order}. Betalingen mislykkedes: Pengene er ikke nået frem til dig. Vi ser på sagen. Kontakt {organisation}, hvis du har spørgsmål.',
     },
     reason: 'Begrundelse',
   },
@@ -69,7 +69,7 @@ const texts: Record<Language, RefundTexts> = {
         'Vi har betalat tillbaka {amount} för order {order}. Det kan ta några dagar innan du ser det hos din bank.',
       refund_rejection: 'Återbetalningen av {amount} för order {order} beviljades inte.',
       refund_correction:
-        'Vi skrev att {amount} hade betalats tillbaka för order {order}. Betalningen misslyckades: pengarna har inte nått dig. Vi undersöker saken. Kontakta oss om du har frågor.',
+        'Vi skrev att {amount} hade betalats tillbaka för order {order}. Betalningen misslyckades: pengarna har inte nått dig. Vi undersöker saken. Kontakta {organisation} om du har frågor.',
     },
     reason: 'Anledning',
   },
@@ -84,7 +84,7 @@ const texts: Record<Language, RefundTexts> = {
         'Wij hebben {amount} terugbetaald voor bestelling {order}. Het kan enkele dagen duren voordat u het bij uw bank ziet.',
       refund_rejection: 'De terugbetaling van {amount} voor bestelling {order} is niet goedgekeurd.',
       refund_correction:
-        'Wij schreven dat {amount} was terugbetaald voor bestelling {order}. De betaling is mislukt: het geld heeft u niet bereikt. Wij zoeken het uit. Neem contact met ons op als u vragen hebt.',
+        'Wij schreven dat {amount} was terugbetaald voor bestelling {order}. De betaling is mislukt: het geld heeft u niet bereikt. Wij zoeken het uit. Neem contact op met {organisation} als u vragen hebt.',
     },
     reason: 'Reden',
   },
@@ -99,7 +99,7 @@ const texts: Record<Language, RefundTexts> = {
         'Zwróciliśmy {amount} za zamówienie {order}. Bank może potrzebować kilku dni na zaksięgowanie.',
       refund_rejection: 'Zwrot {amount} za zamówienie {order} nie został przyznany.',
       refund_correction:
-        'Napisaliśmy, że zwróciliśmy {amount} za zamówienie {order}. Płatność się nie powiodła: pieniądze do Ciebie nie dotarły. Wyjaśniamy sprawę. W razie pytań prosimy o kontakt.',
+        'Napisaliśmy, że zwróciliśmy {amount} za zamówienie {order}. Płatność się nie powiodła: pieniądze do Ciebie nie dotarły. Wyjaśniamy sprawę. W razie pytań prosimy o kontakt z organizatorem: {organisation}.',
     },
     reason: 'Powód',
   },
@@ -159,7 +159,8 @@ export interface RefundMessage {
   kind: RefundEmailKind
   language: Language
   order: string
-  /** Formatted, with its currency. */
+  organisation: string
+  /** The amount in the format of the language. */
   amount: string
   /** A text for the customer; null to leave the reason out. */
   reason: string | null
@@ -168,11 +169,19 @@ export interface RefundMessage {
 }
 
 /** Liquid and HTML in the reason and the note are shown as plain text. */
-export function buildRefundMessage({ kind, language, order, amount, reason, note }: RefundMessage): Message {
+export function buildRefundMessage({
+  kind,
+  language,
+  order,
+  organisation,
+  amount,
+  reason,
+  note,
+}: RefundMessage): Message {
   const phrases = texts[language]
   const translate = (text: string): TranslatedDict => ({ [language]: text })
-  const fillIn = (text: string) =>
-    text.replaceAll(/\{(order|amount)\}/g, (_, name) => (name === 'order' ? order : amount))
+  const values: Record<string, string> = { order, amount, organisation }
+  const fillIn = (text: string) => text.replaceAll(/\{(order|amount|organisation)\}/g, (_, name) => values[name] ?? '')
   const subject = phrases.subject[kind].split('{order}').map(escapeLiquid).join(escapeLiquid(order))
   const additions = [note ?? '', reason === null ? '' : `${phrases.reason}: ${reason}`]
   const lines = additions.flatMap((text) => text.split(/\n+/)).filter((line) => line.trim())

@@ -198,7 +198,10 @@ export const ExternalOrderSchema = z
       })
       .nullish(),
     service_fee: Amount.optional(),
-    discount: Amount.optional(),
+    discount: Amount.optional().openapi({
+      description:
+        'Spread over the purchases in proportion to their prices. What exceeds the prices lowers deposits, then handling fees, then the service fee.',
+    }),
     coupon_code: z.string().trim().max(maxCodeLength).nullish(),
     consents: z.record(z.string().max(maxConsentKeyLength), z.boolean()).optional(),
     metadata: JsonObject.optional(),

@@ -30,9 +30,9 @@ function listChanges(undoneOrders: readonly WrittenOrder[], now: number): Change
     ...updated.flatMap((one) => one.purchases.filter(({ id }) => one.updated.added.includes(id))),
   ].filter(({ status }) => status === 'active')
   const statusChanges = updated.flatMap((one) =>
-    listRestoredPurchases(one, now).flatMap(({ purchase, status }): Change[] => {
+    listRestoredPurchases(one, now).flatMap(({ purchase, details: { status } }): Change[] => {
       const action = purchase.status === status ? undefined : actionsByStatus[status]
-      return action ? [{ id: purchase.id, action, status: status as PurchaseStatus }] : []
+      return action ? [{ id: purchase.id, action, status }] : []
     }),
   )
   return [

@@ -7,7 +7,8 @@ import { buildReferenceChange } from '../../../db/refunds.ts'
 import { inList } from '../../../db/visibility.ts'
 import { isEmpty, update, updateVersion } from '../../../db/write.ts'
 import { decideStatusAfterUndo } from '../../../domain/data-imports/import-undo.ts'
-import type { UpdateUndo } from '../../order-import/index.ts'
+import type { PurchaseStatus } from '../../../domain/orders/purchases.ts'
+import { buildDetailStatements, type PurchaseDetails, type UpdateUndo } from '../../order-import/index.ts'
 import { markPassesChanged } from '../../wallet/index.ts'
 import type { CurrentPurchase, WrittenOrder } from './written-orders.ts'
 
@@ -45,42 +46,29 @@ function buildDeletions(createdOrders: readonly WrittenOrder[]): Statement[] {
 /** A purchase with the values that an undo gives back to it. */
 interface RestoredPurchase {
   purchase: CurrentPurchase
-  status: string
-  valid_until: number | null
-  user_id: string
+  details: PurchaseDetails
 }
 
 export const listRestoredPurchases = ({ updated, purchases }: UpdatedOrder, now: number): RestoredPurchase[] =>
   updated.purchases.flatMap(({ id, ...before }) => {
     const purchase = purchases.find((one) => one.id === id)
     if (!purchase) return []
-    const { valid_until, user_id } = before
-    const status = decideStatusAfterUndo(purchase.status, before, now)
-    const isSame = purchase.status === status && purchase.valid_until === valid_until && purchase.user_id === user_id
-    return isSame ? [] : [{ purchase, status, valid_until, user_id }]
+    const status = decideStatusAfterUndo(purchase.status, before, now) as PurchaseStatus
+    const isSame = purchase.status === status && before.details === undefined
+    return isSame ? [] : [{ purchase, details: { ...purchase, ...before.details, status } }]
   })
 
 function buildPurchaseRestorations(one: UpdatedOrder, now: number): Statement[] {
   const restored = listRestoredPurchases(one, now)
   const { added } = one.updated
   const ids = restored.map(({ purchase }) => purchase.id)
-  const values = restored.map(({ purchase, status, valid_until, user_id }) => [
-    purchase.id,
-    status,
-    valid_until,
-    user_id,
-  ])
   return [
     ...(added.length ? [sql`delete from purchases where ${inList(sql`id`, added)}`, requireChanges(added.length)] : []),
-    ...(ids.length
-      ? [
-          sql`update purchases set status = restored.value ->> 1, valid_until = restored.value ->> 2,
-              user_id = restored.value ->> 3, modified_at = ${now}, version = version + 1
-            from json_each(${JSON.stringify(values)}) as restored where purchases.id = restored.value ->> 0`,
-          requireChanges(ids.length),
-          markPassesChanged(ids, now),
-        ]
-      : []),
+    ...buildDetailStatements(
+      restored.map(({ purchase, details }) => ({ ...purchase, ...details })),
+      now,
+    ),
+    ...(ids.length ? [markPassesChanged(ids, now)] : []),
   ]
 }
 

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import type { importOrders } from '../../../db/schema/data-imports.ts'
-import type { orders, purchases, transactions } from '../../../db/schema/sales/orders.ts'
+import { type orders, purchases as purchaseTable, type transactions } from '../../../db/schema/sales/orders.ts'
+import { type RowOf, select } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import { maxUnitsPerOrder } from '../../../domain/orders/external-orders.ts'
 import { findKeptReason, type KeptReason } from '../../../domain/data-imports/import-undo.ts'
@@ -23,10 +24,26 @@ interface UndoRow extends ImportOrder, Order {
   has_erased_customer: number
 }
 
-export type CurrentPurchase = Pick<
-  typeof purchases.$inferSelect,
-  'id' | 'order_id' | 'user_id' | 'status' | 'valid_until' | 'version'
->
+const purchaseFields = {
+  id: purchaseTable.id,
+  order_id: purchaseTable.order_id,
+  user_id: purchaseTable.user_id,
+  product_id: purchaseTable.product_id,
+  variant_id: purchaseTable.variant_id,
+  location_id: purchaseTable.location_id,
+  options: purchaseTable.options,
+  vendor_code: purchaseTable.vendor_code,
+  status: purchaseTable.status,
+  price_minor: purchaseTable.price_minor,
+  deposit_minor: purchaseTable.deposit_minor,
+  handling_fee_minor: purchaseTable.handling_fee_minor,
+  uses_limit: purchaseTable.uses_limit,
+  is_unlimited_use: purchaseTable.is_unlimited_use,
+  valid_until: purchaseTable.valid_until,
+  version: purchaseTable.version,
+}
+
+export type CurrentPurchase = RowOf<typeof purchaseFields>
 
 /** An order that the import created or updated, as it is today. */
 export interface WrittenOrder {
@@ -125,8 +142,10 @@ export async function loadWrittenOrders(
   if (rows.length === 0) return []
   const purchaseLimit = rows.length === 1 ? -1 : maxPurchases + 1
   const [purchases, payments] = await db.batch([
-    sql<CurrentPurchase>`select id, order_id, user_id, status, valid_until, version from purchases
-      where ${inList(sql`order_id`, ids)} limit ${purchaseLimit}`,
+    select(purchaseFields)
+      .from(purchaseTable)
+      .where(inList(sql`${purchaseTable.order_id}`, ids))
+      .limit(purchaseLimit),
     sql<CurrentPayment>`select id, order_id, status, amount_minor, refunded_minor, reserved_minor from transactions
       where type = 'payment' and ${inList(sql`order_id`, ids)}`,
   ])
