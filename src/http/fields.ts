@@ -4,7 +4,7 @@ import { languages, type TranslatedDict } from '../domain/languages.ts'
 import { maxSegmentNameLength } from '../domain/segments.ts'
 import { maxSlugLength, slugPattern } from '../domain/text/text.ts'
 import { isTimeZone } from '../domain/time/time-zones.ts'
-import { maxEmailLength, maxPersonNameLength, maxPhoneLength } from '../domain/accounts/users.ts'
+import { maxEmailLength, maxPersonNameLength, maxPhoneLength, normalizeEmail } from '../domain/accounts/users.ts'
 
 /**
  * Schemas that several contracts share. They leave `type` to the generator of the OpenAPI document, because an explicit
@@ -67,6 +67,18 @@ export const TimeZone = z
     message: 'Must be a name of the IANA time zone database, for example Europe/Copenhagen.',
   })
   .openapi({ example: 'Europe/Copenhagen' })
+
+/** An address in a request, in any of its spellings. */
+export const EmailAddress = z
+  .string()
+  .max(maxEmailLength)
+  .transform((text, context) => {
+    const email = normalizeEmail(text)
+    if (email !== null) return email
+    context.addIssue({ code: 'custom', params: { code: 'invalid_email' }, message: 'This is not an e-mail address.' })
+    return z.NEVER
+  })
+  .openapi({ format: 'email', example: 'aegir@example.dk' })
 
 /** Contact fields of responses. Requests are normalised to these forms before they are stored. */
 export const KnownEmail = z.string().max(maxEmailLength).openapi({ format: 'email', example: 'aegir@example.dk' })

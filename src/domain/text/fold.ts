@@ -1,3 +1,5 @@
+import { invisibleCharacters } from './invisible.ts'
+
 const letters: Record<string, string> = {
   ø: 'o',
   æ: 'ae',
@@ -16,7 +18,10 @@ const letters: Record<string, string> = {
 /** Separates the fields of a search text. Folded text has no line breaks, so no match spans two fields. */
 export const searchSeparator = '\n'
 
-/** The form in which texts are searched and compared: without case, accents and control characters. Idempotent. */
+/**
+ * The form in which texts are searched and compared: without case, accents, control characters and invisible characters.
+ * Idempotent.
+ */
 export function fold(text: string): string {
   // Most texts are ASCII.
   if (/^[ -~]*$/.test(text)) return text.toLowerCase()
@@ -27,6 +32,7 @@ export function fold(text: string): string {
     .toLowerCase()
     .replaceAll(/[øæœłßđðþıħς]/g, (letter) => letters[letter] ?? letter)
     .replaceAll(/\p{Cc}/gu, '')
+    .replaceAll(invisibleCharacters, '')
 }
 
 export const extractDigits = (text: string): string => text.replaceAll(/\D/g, '')

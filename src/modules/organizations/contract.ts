@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { memberRoles, roleCodes } from '../../domain/accounts/access.ts'
 import { maxAmountMinor, toMajor, toMinor } from '../../domain/money.ts'
 import {
+  EmailAddress,
   FullName,
   Id,
   IdParams,
@@ -67,11 +68,9 @@ export const Member = z
     last_name: PersonName,
     full_name: FullName,
     role: z.enum(memberRoles),
-    edition_id: Id('edt')
-      .nullable()
-      .openapi({
-        description: 'The edition to which the role is limited. Null when it is a role in the whole organisation.',
-      }),
+    edition_id: Id('edt').nullable().openapi({
+      description: 'The edition to which the role is limited. Null when it is a role in the whole organisation.',
+    }),
     created: Timestamp,
   })
   .openapi('OrganizationMember')
@@ -100,11 +99,7 @@ const UpdateOrganization = z.object({
 })
 
 const AddMember = z.object({
-  email: z
-    .email()
-    .max(254)
-    .transform((email) => email.toLowerCase())
-    .openapi({ example: 'ingrid@example.dk' }),
+  email: EmailAddress.openapi({ example: 'ingrid@example.dk' }),
   first_name: PersonName.optional(),
   last_name: PersonName.optional(),
   role: z.enum(memberRoles),

@@ -94,8 +94,7 @@ function buildErasedPerson(erasure: ErasureRow): ErasedPerson {
   const addresses = readAddresses(erasure)
   const listOfChannel = (wanted: Channel) =>
     addresses.flatMap(({ channel, address }) => (channel === wanted ? [address] : []))
-  const emails = new Set(listOfChannel('email').map((email) => email.toLowerCase()))
-  return { ...erasure, emails, phones: new Set(listOfChannel('sms')) }
+  return { ...erasure, emails: new Set(listOfChannel('email')), phones: new Set(listOfChannel('sms')) }
 }
 
 /** Sets all texts except the id to null in every object that describes the person. */
