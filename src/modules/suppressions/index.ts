@@ -8,6 +8,7 @@ export {
 export {
   selectBulkSuppressionExclusion,
   selectSuppressionExclusion,
-  selectSuppressionReason,
+  selectChannelBlock,
+  selectSuppression,
   findSuppressionReason,
 } from './queries.ts'

@@ -11,11 +11,11 @@ import {
 import type { OutboundEmail } from '../../gateways/email/email.ts'
 import { inList, inWords } from '../../db/visibility.ts'
 import type { SuppressionReason } from '../../domain/messaging/suppressions.ts'
-import { selectSuppressionReason } from '../suppressions/index.ts'
+import { selectSuppression } from '../suppressions/index.ts'
 
 type EmailRow = typeof transactionalEmails.$inferSelect
-/** A claimed message, and the reason why its address is suppressed. */
-export type EmailClaim = EmailRow & { suppression: SuppressionReason | null }
+/** A claimed message, with the reason why its address is suppressed and the time since when. */
+export type EmailClaim = EmailRow & { suppression: SuppressionReason | null; suppressed_at: number | null }
 
 const recipientPlace = {
   organization_id: sql`transactional_emails.organization_id`,
@@ -36,7 +36,8 @@ export const claimEmails = (job: JobCtx, count: number): Promise<EmailClaim[]> =
     where id in (select id from transactional_emails indexed by transactional_emails_due
       where ${isPending} and next_attempt_at <= ${now} and coalesce(lease_until, 0) <= ${now}
       order by next_attempt_at limit ${count})
-    returning *, ${selectSuppressionReason(recipientPlace)} as suppression`
+    returning *, ${selectSuppression('reason', recipientPlace)} as suppression,
+      ${selectSuppression('created_at', recipientPlace)} as suppressed_at`
   return job.db.all(decodeAs(getTableColumns(transactionalEmails), claim))
 }
 

@@ -15,7 +15,11 @@ import {
   type KeptConfirmation,
 } from '../../domain/email/messages/consent-confirmation.ts'
 import type { Language } from '../../domain/languages.ts'
-import { confirmationIntervalMs, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
+import {
+  confirmationIntervalMs,
+  returnIntervalMs,
+  transactionalEmailLifecycle,
+} from '../../domain/messaging/transactional-emails.ts'
 import { isVerifiedSender } from '../sender-domains/index.ts'
 import type { EmailClaim } from './claim.ts'
 
@@ -37,6 +41,23 @@ const recentRequest = (recordId: string, now: number): SQL =>
   sql`exists (select 1 from transactional_emails as earlier where earlier.consent_record_id = ${recordId}
     and earlier.created_at > ${now - confirmationIntervalMs})`
 
+const returnRequest = (organizationId: string, recipient: string, now: number): SQL =>
+  sql`from suppressions join transactional_emails as earlier indexed by transactional_emails_of_confirmed_address
+      on earlier.organization_id = suppressions.organization_id and earlier.recipient = suppressions.address
+    where suppressions.organization_id = ${organizationId} and suppressions.channel = 'email'
+      and suppressions.address = ${recipient} and suppressions.reason = 'unsubscribed'
+      and earlier.kind = 'consent_confirmation' and earlier.status <> 'failed'
+      and earlier.created_at >= suppressions.created_at and earlier.created_at > ${now - returnIntervalMs}`
+
+/** Finds the message that asked an unsubscribed address to confirm an answer, for which it is not asked again. */
+export const findReturnRequest = (
+  { db, now }: Pick<Ctx, 'db' | 'now'>,
+  organizationId: string,
+  recipient: string,
+): Promise<{ consent_record_id: string; created_at: number } | undefined> =>
+  db.first(sql<{ consent_record_id: string; created_at: number }>`select earlier.consent_record_id, earlier.created_at
+    ${returnRequest(organizationId, recipient, now())} order by earlier.created_at desc limit 1`)
+
 /** Whether a message about this answer was written within the interval. */
 export async function isConfirmationRecent(ctx: Pick<Ctx, 'db' | 'now'>, recordId: string): Promise<boolean> {
   const row = await ctx.db.first(selectValues({ is_recent: fromFlag(recentRequest(recordId, ctx.now())) }))
@@ -45,7 +66,7 @@ export async function isConfirmationRecent(ctx: Pick<Ctx, 'db' | 'now'>, recordI
 
 /**
  * The statement that sends the message, for the transaction that records the answer or repeats the request. It sends
- * nothing when the same answer had a message within the interval.
+ * nothing when the same answer had a message within the interval, or an unsubscribed address had one within its own.
  */
 export function confirmationStatements(ctx: Pick<Ctx, 'now' | 'newId'>, confirmation: Confirmation): Statement[] {
   const now = ctx.now()
@@ -62,7 +83,8 @@ export function confirmationStatements(ctx: Pick<Ctx, 'now' | 'newId'>, confirma
     created_at: now,
     modified_at: now,
   }
-  return [insertWhere(transactionalEmails, row, sql`not ${recentRequest(record_id, now)}`)]
+  const isRepeated = sql`exists (select 1 ${returnRequest(rest.organization_id, rest.recipient, now)})`
+  return [insertWhere(transactionalEmails, row, sql`not ${recentRequest(record_id, now)} and not ${isRepeated}`)]
 }
 
 /** The sender and the recipient of a message, from its edition, organisation and customer. */

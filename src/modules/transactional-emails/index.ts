@@ -1,4 +1,4 @@
-export { confirmationStatements, isConfirmationRecent } from './confirmations.ts'
+export { confirmationStatements, findReturnRequest, isConfirmationRecent } from './confirmations.ts'
 export { receiptMessageOf, type ReceiptOrder, receiptStatements } from './receipts.ts'
 export { refundEmailStatements } from './refunds.ts'
 export { enqueueEmails } from './enqueue.ts'

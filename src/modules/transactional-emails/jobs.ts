@@ -31,8 +31,9 @@ async function attempt(job: JobCtx, claim: EmailClaim): Promise<number | null> {
     await end(failedFor('unknown', 'The answer to a call never came.'))
     return null
   }
-  if (claim.suppression !== null && keepsBack(claim.suppression, claim.kind)) {
-    await end(failedFor('suppressed', claim.suppression))
+  const { suppression, suppressed_at } = claim
+  if (suppression !== null && suppressed_at !== null && keepsBack({ ...claim, suppression, suppressed_at })) {
+    await end(failedFor('suppressed', suppression))
     return null
   }
   const composed = await compose(job, claim)
