@@ -197,6 +197,18 @@ describe('a customer who unsubscribed', () => {
     expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'given', effective: true, blocked_by: null })
   })
 
+  it('can confirm a consent that was given by checkbox without effect', async () => {
+    const scene = await seedScene()
+    const consent = await givenConsent(scene.organization)
+    await suppress(scene)
+    await give(scene.person, consent.id, { method: 'checkbox', source: 'checkout' })
+    expect((await ask(scene, consent.id)).body).toMatchObject({ status: 'pending', effective: false })
+    const [mail] = await deliver(scene)
+    await visit(linkIn(mail ?? { text: '' }), { method: 'POST' })
+    expect(await reasonsOf(scene)).toEqual([])
+    expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'given', effective: true })
+  })
+
   it('is asked once in 30 days, whatever the consent', async () => {
     const scene = await seedScene()
     const [first, second] = [await givenConsent(scene.organization), await givenConsent(scene.organization)]
