@@ -1,7 +1,7 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { toAsciiDomain, toUnicodeDomain } from '../messaging/domain-names.ts'
 import { extractDigits, fold, searchSeparator } from '../text/fold.ts'
-import { cleanKey } from '../text/invisible.ts'
+import { cleanKey, cleanName } from '../text/invisible.ts'
 
 export const maxEmailLength = 254
 export const maxPhoneLength = 32
@@ -36,7 +36,7 @@ const internationalPrefix = /^\s*(?:\(\s*(?:\+|00)\s*([1-9]\d{0,3})\s*\)|(?:\+|0
 /** E.164, or null if the text is not a phone number. Numbers without a country code get `countryCode`, such as `+45`. */
 export function normalizePhone(text: string, countryCode: string | null): string | null {
   if (text.length > maxPhoneLength) return null
-  const international = text.replace(internationalPrefix, (_, code: string | undefined) => `+${code ?? ''}`)
+  const international = cleanKey(text).replace(internationalPrefix, (_, code: string | undefined) => `+${code ?? ''}`)
   const number = parsePhoneNumberFromString(international, {
     extract: false,
     ...(countryCode ? { defaultCallingCode: countryCode.replace('+', '') } : {}),
@@ -87,7 +87,7 @@ const isParticle = (word: string | undefined): boolean =>
  * lower-case words before it, and a single word is a first name.
  */
 export function splitFullName(text: string): { first_name: string; last_name: string } {
-  const name = text.trim().replaceAll(/\s+/g, ' ')
+  const name = cleanName(text)
   const comma = name.indexOf(',')
   if (comma >= 0) return { first_name: name.slice(comma + 1).trim(), last_name: name.slice(0, comma).trim() }
   const words = name.split(' ')

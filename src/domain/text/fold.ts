@@ -1,4 +1,4 @@
-import { invisibleCharacters } from './invisible.ts'
+import { dropInvisible } from './invisible.ts'
 
 const letters: Record<string, string> = {
   ø: 'o',
@@ -25,14 +25,13 @@ export const searchSeparator = '\n'
 export function fold(text: string): string {
   // Most texts are ASCII.
   if (/^[ -~]*$/.test(text)) return text.toLowerCase()
-  return text
+  return dropInvisible(text)
     .toLowerCase()
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
     .toLowerCase()
     .replaceAll(/[øæœłßđðþıħς]/g, (letter) => letters[letter] ?? letter)
     .replaceAll(/\p{Cc}/gu, '')
-    .replaceAll(invisibleCharacters, '')
 }
 
 export const extractDigits = (text: string): string => text.replaceAll(/\D/g, '')
@@ -54,6 +53,11 @@ export function listPhoneDigits(needle: string): string[] {
   return withoutPrefix.length >= minPrefixedLength && withoutPrefix !== digits ? [digits, withoutPrefix] : [digits]
 }
 
-/** The digits of a search text that looks like a phone number: three digits or more, and no letters. Otherwise none. */
-export const parsePhoneNeedles = (needle: string): string[] =>
-  /^[\d\s+()./-]+$/.test(needle) && extractDigits(needle).length >= 3 ? listPhoneDigits(needle) : []
+/**
+ * The digits of a search text that looks like a phone number: no letters, and three digits or more, or a country code.
+ * Otherwise none.
+ */
+export function parsePhoneNeedles(needle: string): string[] {
+  const minLength = /^\s*\(?\+/.test(needle) ? 1 : 3
+  return /^[\d\s+()./-]+$/.test(needle) && extractDigits(needle).length >= minLength ? listPhoneDigits(needle) : []
+}

@@ -2,7 +2,7 @@
 const invisible = String.raw`\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF`
 
 const invisibleCharacter = new RegExp(`[${invisible}]`, 'u')
-export const invisibleCharacters = new RegExp(`[${invisible}]+`, 'gu')
+const invisibleCharacters = new RegExp(`[${invisible}]+`, 'gu')
 
 const notPlain = /[^\x21-\x7e]/
 
@@ -20,11 +20,16 @@ const collapseSpaces = (text: string): string =>
     .replaceAll(/[\s\p{Z}]+/gu, ' ')
     .trim()
 
+/** A character that is trimmed from the ends of a cell. */
+export const invisibleOrSpace = new RegExp(`[\\s${invisible}]`, 'u')
+
 export const hasInvisible = (text: string): boolean => invisibleCharacter.test(text)
 
+export const dropInvisible = (text: string): string =>
+  notPlain.test(text) ? text.replaceAll(invisibleCharacters, '') : text
+
 /** Converts an id, an address or a number to the form that is compared: NFC, and nothing in it is invisible. */
-export const cleanKey = (text: string): string =>
-  notPlain.test(text) ? collapseSpaces(text.replaceAll(invisibleCharacters, '')) : text
+export const cleanKey = (text: string): string => (notPlain.test(text) ? collapseSpaces(dropInvisible(text)) : text)
 
 /** Converts a name to the form that is stored: as `cleanKey`, with the joiners that belong to its script. */
 export const cleanName = (text: string): string =>

@@ -27,7 +27,8 @@ import {
   normalizeEmail,
   splitFullName,
 } from '../../../domain/accounts/users.ts'
-import { Instant, InstantOrNull, JsonObject, PersonName, RequiredText } from '../../../http/fields.ts'
+import { cleanKey, cleanName } from '../../../domain/text/invisible.ts'
+import { Code, Instant, InstantOrNull, JsonObject, PersonName, RequiredText } from '../../../http/fields.ts'
 import { findUnknownFields } from '../../../http/requests/unknown-fields.ts'
 import { listFieldErrors } from '../../../http/requests/validation.ts'
 
@@ -50,7 +51,7 @@ const OptionalEmail = z
   .string()
   .max(maxEmailLength)
   .transform((text, context) => {
-    if (text.trim() === '') return null
+    if (cleanKey(text) === '') return null
     const email = normalizeEmail(text)
     if (email !== null) return email
     context.addIssue({ code: 'custom', params: { code: 'invalid_email' }, message: 'This is not an e-mail address.' })
@@ -73,7 +74,7 @@ const OptionalName = PersonName.nullish()
 
 const OptionalFullName = z
   .string()
-  .trim()
+  .overwrite(cleanName)
   .max(2 * maxPersonNameLength + 1)
   .transform((text, context) => {
     const name = splitFullName(text)
@@ -109,7 +110,7 @@ const Customer = z
     locale: Locale.nullish(),
     metadata: JsonObject.optional(),
   })
-  .refine((customer) => customer.email || customer.phone_number?.trim(), {
+  .refine((customer) => customer.email || cleanKey(customer.phone_number ?? ''), {
     params: { code: 'contact_required' },
     message: 'Give an e-mail address or a phone number.',
   })
@@ -129,7 +130,7 @@ const itemShape = z.object({
   }),
   deposit: Amount.optional(),
   handling_fee: Amount.optional(),
-  vendor_code: z.string().trim().min(1).max(maxCodeLength).nullish(),
+  vendor_code: Code(maxCodeLength).min(1).nullish(),
   uses_limit: z.int().min(1).max(maxUses).optional().openapi({
     default: 1,
     description: 'How often each unit can be used.',
@@ -158,11 +159,11 @@ const Item = itemShape.superRefine(({ unit_price, line_total }, context) => {
 
 export const ExternalOrderSchema = z
   .object({
-    external_id: RequiredText(maxExternalIdLength).openapi({
+    external_id: Code(maxExternalIdLength).min(1).openapi({
       description: 'Unique in the edition and source.',
       example: 'A-1001',
     }),
-    order_number: z.string().trim().max(maxOrderNumberLength).nullish(),
+    order_number: Code(maxOrderNumberLength).nullish(),
     status: z.enum(orderStatuses).optional().openapi({ default: 'completed' }),
     created: Instant.optional(),
     currency: z.enum(currencies),
@@ -189,17 +190,14 @@ export const ExternalOrderSchema = z
         service: z
           .enum(transactionServices)
           .openapi({ description: 'Service that took the payment.', example: 'stripe' }),
-        reference: z
-          .string()
-          .trim()
-          .max(maxProviderReferenceLength)
+        reference: Code(maxProviderReferenceLength)
           .nullish()
           .openapi({ description: 'Id of the payment at the service.', example: 'pi_3QW8ZtLkdIwHu7ix' }),
       })
       .nullish(),
     service_fee: Amount.optional(),
     discount: Amount.optional(),
-    coupon_code: z.string().trim().max(maxCodeLength).nullish(),
+    coupon_code: Code(maxCodeLength).nullish(),
     consents: z.record(z.string().max(maxConsentKeyLength), z.boolean()).optional(),
     metadata: JsonObject.optional(),
   })
@@ -248,7 +246,7 @@ const toExternalOrder = (wire: ExternalOrderWire): ExternalOrder => ({
   currency: wire.currency,
   customer: {
     email: wire.customer.email ?? null,
-    phone_number: wire.customer.phone_number?.trim() || null,
+    phone_number: cleanKey(wire.customer.phone_number ?? '') || null,
     ...mergeNames(wire.customer),
     locale: wire.customer.locale ?? wire.locale ?? null,
     metadata: wire.customer.metadata ?? {},
