@@ -10,5 +10,6 @@ export {
   selectSuppressionExclusion,
   selectChannelBlock,
   selectSuppression,
+  selectUnsubscribedAt,
   findSuppressionReason,
 } from './queries.ts'

@@ -44,6 +44,11 @@ export const selectSuppression = (
   sql`(select suppressions.${sql.raw(column)} from suppressions where suppressions.organization_id = ${organization_id}
     and suppressions.channel = ${channel} and suppressions.address = ${address})`
 
+/** Selects since when an e-mail address is unsubscribed. It is null for any other address. */
+export const selectUnsubscribedAt = (organizationId: string, address: string): SQL =>
+  sql`(select suppressions.created_at from suppressions where suppressions.organization_id = ${organizationId}
+    and suppressions.channel = 'email' and suppressions.address = ${address} and suppressions.reason = 'unsubscribed')`
+
 interface MessageKind {
   organization_id: string
   communication_type: 'marketing' | 'transactional'

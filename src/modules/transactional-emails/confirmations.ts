@@ -21,6 +21,7 @@ import {
   transactionalEmailLifecycle,
 } from '../../domain/messaging/transactional-emails.ts'
 import { isVerifiedSender } from '../sender-domains/index.ts'
+import { selectUnsubscribedAt } from '../suppressions/index.ts'
 import type { EmailClaim } from './claim.ts'
 
 /** An answer that its person has to confirm. */
@@ -42,12 +43,11 @@ const recentRequest = (recordId: string, now: number): SQL =>
     and earlier.created_at > ${now - confirmationIntervalMs})`
 
 const returnRequest = (organizationId: string, recipient: string, now: number): SQL =>
-  sql`from suppressions join transactional_emails as earlier indexed by transactional_emails_of_confirmed_address
-      on earlier.organization_id = suppressions.organization_id and earlier.recipient = suppressions.address
-    where suppressions.organization_id = ${organizationId} and suppressions.channel = 'email'
-      and suppressions.address = ${recipient} and suppressions.reason = 'unsubscribed'
+  sql`from transactional_emails as earlier indexed by transactional_emails_of_confirmed_address
+    where earlier.organization_id = ${organizationId} and earlier.recipient = ${recipient}
       and earlier.kind = 'consent_confirmation' and earlier.status <> 'failed'
-      and earlier.created_at >= suppressions.created_at and earlier.created_at > ${now - returnIntervalMs}`
+      and earlier.created_at > ${now - returnIntervalMs}
+      and earlier.created_at >= ${selectUnsubscribedAt(organizationId, recipient)}`
 
 /** Finds the message that asked an unsubscribed address to confirm an answer, for which it is not asked again. */
 export const findReturnRequest = (

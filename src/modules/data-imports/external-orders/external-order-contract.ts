@@ -16,7 +16,7 @@ import {
 } from '../../../domain/orders/external-orders.ts'
 import { splitLine } from '../../../domain/data-imports/imported-amounts.ts'
 import { maxConsentKeyLength } from '../../../domain/consents/consents.ts'
-import { parseLanguage } from '../../../domain/languages.ts'
+import { type Language, parseLanguage } from '../../../domain/languages.ts'
 import { currencies, maxAmountMinor, toMajor, toMinor } from '../../../domain/money.ts'
 import { orderStatuses, transactionServices } from '../../../domain/orders/orders.ts'
 import { maxUses } from '../../../domain/orders/purchases.ts'
@@ -59,16 +59,30 @@ const OptionalEmail = z
   })
   .openapi({ format: 'email', example: 'aegir@example.dk' })
 
+/** A language tag as in BCP 47, also with underscores. */
+const languageTag = /^[a-z]{2,3}(?:[-_][a-z0-9]{1,8}){0,6}$/i
+
+/** The edition's language replaces one that is not supported, as in files. */
 const Locale = z
   .string()
   .max(35)
   .transform((tag, context) => {
-    const language = parseLanguage(tag)
+    const text = cleanKey(tag)
+    const language = parseLanguage(text)
     if (language !== null) return language
-    context.addIssue({ code: 'custom', params: { code: 'invalid_choice' }, message: 'Use en, da, se, nl or pl.' })
+    if (text === '' || languageTag.test(text)) return { unsupported: text }
+    context.addIssue({
+      code: 'custom',
+      params: { code: 'invalid_choice' },
+      message: 'Must be a language tag, such as da or sv-SE.',
+    })
     return z.NEVER
   })
-  .openapi({ example: 'da' })
+  .openapi({
+    description:
+      'A language tag. The language of the edition replaces one other than en, da, se, nl and pl, and `warnings` says so.',
+    example: 'da',
+  })
 
 const OptionalName = PersonName.nullish()
 
@@ -176,7 +190,9 @@ export const ExternalOrderSchema = z
         params: { code: 'max_value' },
         message: `An order has at most ${maxUnitsPerOrder} units.`,
       }),
-    locale: Locale.nullish().openapi({ description: 'Language of the customer, if `customer` has none.' }),
+    locale: Locale.nullish().openapi({
+      description: 'Language of the customer, if `customer` has none that is supported.',
+    }),
     amount: Amount.optional().openapi({
       description:
         'Total in the other system. If items and fees add up to another total, that one counts and `warnings` ' +
@@ -238,6 +254,13 @@ function toItems(item: ExternalOrderWire['items'][number], position: number): Ex
   }))
 }
 
+type WireLocale = z.output<typeof Locale> | null | undefined
+
+const pickLanguage = (locale: WireLocale): Language | null => (typeof locale === 'string' ? locale : null)
+
+const listUnsupported = (path: readonly string[], locale: WireLocale) =>
+  typeof locale === 'object' && locale !== null ? [{ path, text: locale.unsupported }] : []
+
 const toExternalOrder = (wire: ExternalOrderWire): ExternalOrder => ({
   external_id: wire.external_id,
   order_number: wire.order_number || null,
@@ -248,7 +271,7 @@ const toExternalOrder = (wire: ExternalOrderWire): ExternalOrder => ({
     email: wire.customer.email ?? null,
     phone_number: cleanKey(wire.customer.phone_number ?? '') || null,
     ...mergeNames(wire.customer),
-    locale: wire.customer.locale ?? wire.locale ?? null,
+    locale: pickLanguage(wire.customer.locale) ?? pickLanguage(wire.locale),
     metadata: wire.customer.metadata ?? {},
   },
   items: wire.items.flatMap(toItems),
@@ -259,6 +282,10 @@ const toExternalOrder = (wire: ExternalOrderWire): ExternalOrder => ({
   refunded_minor: wire.refunded_amount ?? null,
   payment: wire.payment ? { service: wire.payment.service, reference: wire.payment.reference || null } : null,
   consents: wire.consents ?? {},
+  unsupported_locales: [
+    ...listUnsupported(['customer', 'locale'], wire.customer.locale),
+    ...listUnsupported(['locale'], wire.locale),
+  ],
   metadata: wire.metadata ?? {},
 })
 
