@@ -154,7 +154,7 @@ describe('liftSuppression', () => {
   it('ends the suppression and records why', async () => {
     const { id: organization, token } = await givenAdmin()
     const [id] = await seedSuppressions(organization, 1, { reason: 'hard_bounce' })
-    const lift = (reason: string) => post(`${path}/${id}/lift`, { reason }, token)
+    const lift = (lift_reason: string) => post(`${path}/${id}/lift`, { lift_reason }, token)
     expect((await lift(' ')).status).toBe(400)
     const { status, body } = await lift('The mailbox works again')
     expect([status, body]).toMatchObject([200, { id, lift_reason: 'The mailbox works again' }])

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import type { RoleCode } from '../../domain/accounts/access.ts'
+import { maxEmailLength } from '../../domain/accounts/users.ts'
 import { channels } from '../../domain/messaging/messaging.ts'
 import { maxSuppressionDetailLength, suppressionReasons } from '../../domain/messaging/suppressions.ts'
 import { Id, IdParams, Instant, RequiredText, Timestamp } from '../../http/fields.ts'
@@ -21,11 +22,16 @@ const Reason = z.enum(suppressionReasons).openapi({
 const Detail = z.string().max(maxSuppressionDetailLength)
 const address = 'An e-mail address, or a phone number with its country code.'
 
+const LiftReason = RequiredText(maxSuppressionDetailLength).openapi({
+  description: 'Why the suppression is lifted. The audit log records it.',
+  example: 'Asked for it by telephone',
+})
+
 const SuppressionFields = z.object({
   id: Id('sup'),
   organization_id: Id('org'),
   channel: Channel,
-  address: z.string().openapi({ description: address, example: 'aegir@example.dk' }),
+  address: z.string().max(maxEmailLength).openapi({ description: address, example: 'aegir@example.dk' }),
   reason: Reason,
   detail: Detail.openapi({ description: 'More about the reason, such as its text in an imported list.' }),
   campaign_id: Id('cmp').nullable().openapi({
@@ -37,13 +43,13 @@ const SuppressionFields = z.object({
 export const Suppression = SuppressionFields.openapi('Suppression')
 
 const LiftedSuppression = SuppressionFields.extend({
-  lift_reason: z.string().openapi({ description: 'Why the suppression was lifted.' }),
+  lift_reason: LiftReason,
 }).openapi('LiftedSuppression')
 
 const AddSuppression = z.object({
   organization_id: Id('org'),
   channel: Channel,
-  address: z.string().max(254).openapi({ description: address, example: 'aegir@example.dk' }),
+  address: z.string().max(maxEmailLength).openapi({ description: address, example: 'aegir@example.dk' }),
   reason: Reason.default('unsubscribed'),
   detail: Detail.default(''),
   created: Instant.optional().openapi({ description: 'Since when the address is suppressed. Default: now.' }),
@@ -183,9 +189,7 @@ export const liftSuppression = operation({
 you know that it was a mistake. The audit log records the reason. Consents that were withdrawn stay withdrawn.`,
   roles: writers,
   params: IdParams('sup'),
-  body: z.object({
-    reason: RequiredText(maxSuppressionDetailLength).openapi({ example: 'Asked for it by telephone' }),
-  }),
-  example: { reason: 'Asked for it by telephone' },
+  body: z.object({ lift_reason: LiftReason }),
+  example: { lift_reason: 'Asked for it by telephone' },
   response: LiftedSuppression,
 })

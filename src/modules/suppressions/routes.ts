@@ -51,6 +51,6 @@ mount(suppressionRoutes, contract.getSuppression, {
 
 mount(suppressionRoutes, contract.liftSuppression, {
   load: (ctx, { id }) => findSuppression(ctx, id),
-  handle: (ctx, { loaded, body }) => liftSuppression(ctx, loaded, body.reason),
+  handle: (ctx, { loaded, body }) => liftSuppression(ctx, loaded, body.lift_reason),
   present: ({ lift_reason, ...row }) => ({ ...presentSuppression(row), lift_reason }),
 })

@@ -46,5 +46,5 @@ export const suppressionSamples: Record<string, SampleOf> = {
 
   getSuppression: { make: one },
 
-  liftSuppression: { make: async (world) => ({ ...(await one(world)), body: { reason: 'Asked for it' } }) },
+  liftSuppression: { make: async (world) => ({ ...(await one(world)), body: { lift_reason: 'Asked for it' } }) },
 }
