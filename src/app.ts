@@ -12,7 +12,7 @@ import { rateLimit } from './http/middleware/rate-limit.ts'
 import { logError } from './http/log.ts'
 import { openApiDocument } from './http/openapi.ts'
 import { reference } from './http/pages/reference.ts'
-import { answerError } from './http/problem.ts'
+import { buildErrorResponse } from './http/problem.ts'
 import type { Router } from './http/operations/mount.ts'
 import { createMethodCheck, createRouteError } from './http/operations/unrouted.ts'
 import { auditLog } from './modules/audit-log/routes.ts'
@@ -73,7 +73,7 @@ export const operations = routers.flatMap((router) => router.operations)
 let document: string | undefined
 
 const refuse = (c: AppContext, error: unknown): Response => {
-  const { status, headers, body } = answerError(c, error)
+  const { status, headers, body } = buildErrorResponse(c, error)
   return new Response(body, { status, headers: { ...headers, 'cache-control': 'no-store' } })
 }
 

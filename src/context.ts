@@ -1,5 +1,5 @@
 import type { Database, Statement } from './db/database.ts'
-import type { IdempotencyKey, IdempotencyStore, StoredAnswer } from './db/idempotency.ts'
+import type { IdempotencyKey, IdempotencyStore, StoredResponse } from './db/idempotency.ts'
 import type { Caller } from './domain/accounts/access.ts'
 import type { AuditEntry } from './domain/audit.ts'
 import type { RecipientEvent } from './domain/campaigns/recipient-events.ts'
@@ -18,7 +18,7 @@ import type { PaymentGateways } from './gateways/payments/payments.ts'
 import type { SmsGateway } from './gateways/sms/sms.ts'
 import type { WebhookPost } from './gateways/webhook-post/webhook-post.ts'
 
-export type { IdempotencyKey, StoredAnswer }
+export type { IdempotencyKey, StoredResponse }
 
 export interface Config {
   environment: 'production' | 'development' | 'test'
@@ -58,7 +58,7 @@ export interface Config {
     scan: { url: string; key: string } | null
   }
   oidc: { issuer: string; audience: string } | null
-  /** The cell in ids and tokens of this deployment. Empty: they have none. */
+  /** Two characters that name this deployment in ids and tokens, so that a router finds it. Empty: it has no name. */
   cell: string
   /** The milliseconds after which sweeps delete rows. */
   retentionMs: { webhooks: number; auditLog: number }
@@ -145,11 +145,10 @@ export interface ImportPreviewMessage {
 
 /**
  * The messages of each queue. Most only say where to look: the tables are the truth, and sweeps find what a lost message
- * missed. Webhook endpoints that respond slowly have a queue of their own.
+ * missed.
  */
 export interface QueueMessages {
   webhooks: DeliverMessage
-  'webhooks-slow': DeliverMessage
   segments: CalculateMessage
   emails: EmailSendMessage
   refunds: PayRefundsMessage | WorkRefundBatchMessage
@@ -191,8 +190,8 @@ export interface JobCtx {
   images: ImagesGateway | null
   /** Null: no scanner is configured. */
   scanner: FileScanner | null
-  /** Creates a context for work of a request that goes on after the response. Only requests have it. */
-  afterAnswer?: () => JobCtx
+  /** Creates a context whose clock runs on, for work after the response. Only the context of a request has it. */
+  openJobAfterResponse?: () => JobCtx
 }
 
 /** The context of a request. Time, ids and randomness come only from here. */
@@ -204,8 +203,8 @@ export interface Ctx extends JobCtx {
   randomBytes: (length: number) => Uint8Array
   idempotency: IdempotencyStore
   /**
-   * Statements for the deciding transaction: they write the audit entry if something changes, and store the response if the
-   * request has an Idempotency-Key.
+   * Builds what `commit` adds to the transaction of a request: the audit entry if something changes, and the stored
+   * response if the request has an Idempotency-Key.
    */
   settle: (result: unknown, isChange: boolean) => Promise<Statement[]>
   /** The statement that writes an audit entry of this request. */

@@ -14,13 +14,13 @@ import { hasLostReference, isLostRace, parseRaisedCode, parseViolatedIndex } fro
 
 export interface UnitOfWork {
   db: Database
-  /** Statements for the deciding transaction: they write the audit entry, if anything changes, and store the response. */
+  /** Builds what `commit` adds to the transaction: the audit entry, if anything changes, and the stored response. */
   settle: (result: unknown, isChange: boolean) => Promise<Statement[]>
   /** Delays work until the response is sent. Without it the work runs right after the commit. */
   afterCommit?: (work: Work) => void
 }
 
-/** Work after a commit. It may get lost, so a sweep must find what it left undone. */
+/** It may get lost after the commit, so a sweep must find what it left undone. */
 type Work = () => Promise<unknown>
 
 interface StatementWithWork extends SQLWrapper {
@@ -153,7 +153,7 @@ export async function retryLostRaces<Result>(attempt: () => Promise<Result>): Pr
     }
 }
 
-/** Commits one of several transactions of a request, without its audit entry and its stored response. */
+/** For background work, and for requests with several transactions: writes no audit entry and stores no response. */
 export async function commitPart(
   unit: Pick<UnitOfWork, 'db' | 'afterCommit'>,
   statements: readonly Statement[],

@@ -115,17 +115,14 @@ export function listChangeableEditions(caller: Caller, organizationId: string): 
  * Edition roles see the customer's newest row in `edition_customers` among their editions.
  */
 export interface CustomerView {
-  /** True if the caller sees every customer as the organisation has them. */
-  isWhole: boolean
-  /** It follows `users` in the query. */
+  /** The join that follows `users` in the query; empty for organisation roles. */
   join: SQL
   column: (name: CustomerColumn | SearchColumn) => SQL
   /** A select list of the columns under their own names. */
   columns: (names: readonly CustomerColumn[]) => SQL
 }
 
-const buildView = (isWhole: boolean, join: SQL, column: CustomerView['column']): CustomerView => ({
-  isWhole,
+const buildView = (join: SQL, column: CustomerView['column']): CustomerView => ({
   join,
   column,
   columns: (names) =>
@@ -135,12 +132,12 @@ const buildView = (isWhole: boolean, join: SQL, column: CustomerView['column']):
     ),
 })
 
-const buildWholeView = (user: SQL): CustomerView => buildView(true, sql``, (name) => sql`${user}.${sql.raw(name)}`)
+const buildOrganizationView = (user: SQL): CustomerView => buildView(sql``, (name) => sql`${user}.${sql.raw(name)}`)
 
 /** The view of customers through all roles of the caller. `user` is the name of `users` in the query. */
 export function viewCustomers(caller: Caller, user = sql`users`): CustomerView {
   const reach = getReach(caller)
-  if (reach.all || reach.editions.length === 0) return buildWholeView(user)
+  if (reach.all || reach.editions.length === 0) return buildOrganizationView(user)
   const seen = sql`seen`
   const editionIds = listEditionIds(reach.editions)
   const [onlyId, ...others] = editionIds
@@ -149,7 +146,7 @@ export function viewCustomers(caller: Caller, user = sql`users`): CustomerView {
       ? sql`seen.edition_id = ${onlyId} and seen.user_seq = ${user}.seq`
       : sql`seen.seq = ${selectLatestSeq(sql`${user}.seq`, editionIds)}`
   const inOwnOrganization = inList(sql`${user}.organization_id`, reach.organizations)
-  return buildView(false, sql`left join edition_customers as seen on ${isSeen}`, (name) => {
+  return buildView(sql`left join edition_customers as seen on ${isSeen}`, (name) => {
     const column = buildEditionColumn(name, seen, user)
     return reach.organizations.length ? sql`iif(${inOwnOrganization}, ${user}.${sql.raw(name)}, ${column})` : column
   })
@@ -157,7 +154,7 @@ export function viewCustomers(caller: Caller, user = sql`users`): CustomerView {
 
 type ContactValues = Record<'email' | 'phone_number', string | null> & Record<'first_name' | 'last_name', string>
 
-/** Contact columns of a view as the fields of a query. */
+/** Fields for `select` with contact columns as the caller may see them. */
 export const buildContactFields = <Name extends ContactColumn>(view: CustomerView, names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, view.column(name)])) as { [Key in Name]: SQL<ContactValues[Key]> }
 

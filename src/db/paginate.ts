@@ -91,7 +91,11 @@ export function buildPage<Row>(
 ): Page<Row> {
   const { rows, count, keyCount, maxOffset } = result
   const offset = after?.length === keyCount ? 0 : (page - 1) * size
-  if (offset > 0 && offset >= count) throw new AppError('invalid_page', 'Invalid page.')
+  if (offset > 0 && offset >= count)
+    throw new AppError(
+      'invalid_page',
+      'There is no such page. `page` must be a whole number from 1 to the last page of the list.',
+    )
   if (offset > maxOffset)
     throw new AppError(
       'page_too_deep',
@@ -154,7 +158,7 @@ export function buildIsAfter(keys: readonly SortKey[], values: readonly KeyValue
     const columns = joinList(keys.map(({ column }) => column))
     // Without a collation SQLite does not use a rowid as a key of an index.
     const bound = joinList(
-      values.map((one, index) => (index === keys.length - 1 ? sql`${one} collate binary` : sql`${one}`)),
+      values.map((keyValue, index) => (index === keys.length - 1 ? sql`${keyValue} collate binary` : sql`${keyValue}`)),
     )
     return sql`(${columns}) ${sql.raw(first?.desc ? '<' : '>')} (${bound})`
   }

@@ -18,7 +18,7 @@ export type SearchScope = { editions: readonly string[] } | { organizations: rea
 const buildMarks = (kind: keyof typeof markShifts, ids: readonly string[]): SQL =>
   sql`${ids.map((id) => quotePhrase(encodeMark(kind, id))).join(' OR ')}`
 
-/** The mark of an edition's organization, when the request names only the edition. */
+/** Computes the organisation's mark in SQL, because the request names only the edition. */
 function buildOrganizationMark(editionId: string): SQL {
   const letters = [3, 2, 1].map((place) =>
     sql.raw(`unicode(substr(organization_id, -${place})) + ${markShifts.organization}`),

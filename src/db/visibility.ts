@@ -42,8 +42,8 @@ export const buildVisibilityByEdition = (edition: SQL): Visibility => ({
 export const editionVisibility = buildVisibility(sql`${editions.organization_id}`, sql`${editions.id}`)
 
 /**
- * The organisations and editions that the caller reaches with the roles of the operation. While the resource in the path
- * is loaded every role counts, so that a caller who may only read gets a 403 that names the required role.
+ * What the caller reaches with the roles of the operation. While the resource in the path is loaded, `acting_roles` is
+ * not set and every role counts: a caller who may only read it then gets a 403 that names the required role, not a 404.
  */
 export const getActingReach = (caller: Caller, roles = caller.acting_roles): Reach => getReach(caller, roles)
 
@@ -90,8 +90,8 @@ export function addOnlyOrganization<Filters extends TenantFilters>(caller: Calle
 }
 
 /**
- * `isVisibleTo` for a list of one organisation or edition. It decides the caller's reach before the first row where it can,
- * so that an index alone finds and counts the rows.
+ * `isVisibleTo` for a list that is filtered by an organisation or an edition. If the caller reaches all of it, the
+ * condition is 1 and reads no column, so an index alone can find and count the rows.
  */
 export function isVisibleIn(caller: Caller, table: Visibility, filters: TenantFilters): SQL {
   const reach = getActingReach(caller)

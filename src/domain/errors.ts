@@ -169,17 +169,21 @@ export const invalid = (...errors: FieldError[]): AppError =>
     },
   )
 
-/** The same error for what does not exist and for what the caller may not see, so that it reveals nothing. */
+/** Also for a resource that the caller may not see, so that the response does not reveal that it exists. */
 export const notFound = (): AppError => new AppError('not_found', 'Not found.')
 
-/** The same error for an unknown id in a body and for an id of another tenant, so that it reveals nothing. */
+/** For an id in a body. An id of another tenant gets the same error, so that it does not reveal that it exists. */
 export const doesNotExist = (...path: string[]): AppError =>
-  invalid(fieldError(path, 'does_not_exist', 'Object does not exist.'))
+  invalid(fieldError(path, 'does_not_exist', 'No object with this id exists, or you may not see it.'))
 
-export const editionArchived = (): AppError => new AppError('edition_archived', 'This edition is archived.')
+export const editionArchived = (): AppError =>
+  new AppError(
+    'edition_archived',
+    'This edition is archived. Send `is_archived: false` for the edition before you change anything in it.',
+  )
 
 export const storageFull = (): AppError =>
-  new AppError('storage_full', 'The organisation has reached its storage limit.')
+  new AppError('storage_full', 'The organisation has reached its storage limit. Delete files that you no longer need.')
 
 export const importLimit = (): AppError =>
   new AppError('import_limit', 'Two imports of this organisation are running already. Wait until one has finished.')
@@ -203,7 +207,7 @@ export const permissionDenied = (
     extra: { required_roles: requiredRoles },
   })
 
-/** Another request was faster. Nothing was written, and the request can be decided again on the new state. */
+/** Another request changed the same rows first. Nothing was written, so the request can be run again. */
 export class LostRace extends Error {
   constructor(cause: unknown) {
     super('Another request was faster.', { cause })

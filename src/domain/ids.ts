@@ -21,7 +21,7 @@ export const idPrefixes = {
   file_upload: 'upl',
   import_column: 'imc',
   import_product: 'imd',
-  lease: 'lse',
+  claim: 'clm',
   location: 'loc',
   member: 'mem',
   merchant_account: 'mac',
@@ -59,7 +59,7 @@ export function findIdPrefix(name: string): string | null {
   return name.endsWith('_id') && Object.hasOwn(idPrefixes, kind) ? idPrefixes[kind as IdKind] : null
 }
 
-/** A cell names a deployment. Ids carry it between the time and the random part of their ULID. */
+/** A cell is one of several deployments. Ids carry its name between the time and the random part of their ULID. */
 const cellSource = '[a-z0-9]{2}'
 const cellPattern = new RegExp(`^${cellSource}$`)
 const timeLength = 10

@@ -50,7 +50,7 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
     webhookPost: new FetchPost(),
     ...createGateways(c.env, { db: primary, config, now: () => now, newId }),
     afterCommit: (work) => c.var.afterCommit.push(work),
-    afterAnswer: () => openJob(c.env),
+    openJobAfterResponse: () => openJob(c.env),
   }
 }
 

@@ -1,6 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { errorStatus } from '../domain/errors.ts'
-import { complete } from './document/complete.ts'
+import { completeDocument } from './document/complete.ts'
 import { eventGroups, groups } from './document/groups.ts'
 import type { AppEnv } from './env.ts'
 import { tags } from './operations/operation.ts'
@@ -51,7 +51,7 @@ export function openApiDocument(routers: readonly Router[]) {
     security: [{ bearer: [] }],
     'x-error-codes': errorStatus,
   })
-  complete(
+  completeDocument(
     document,
     routers.flatMap(({ operations }) => operations),
   )

@@ -3,7 +3,7 @@ import { AppError, type ErrorCode, errorStatus, type FieldError } from '../domai
 import type { AppContext } from './env.ts'
 import { logError } from './log.ts'
 
-/** The titles of problem documents by their status. */
+/** Titles of problem documents. */
 export const titles: Record<number, string> = {
   400: 'Invalid request',
   401: 'Not authenticated',
@@ -26,7 +26,7 @@ export const titles: Record<number, string> = {
 export const FieldProblem = z
   .object({
     code: z.string().openapi({ example: 'max_length' }),
-    detail: z.string().openapi({ example: 'At most 200 characters.' }),
+    detail: z.string().openapi({ example: 'Must have at most 200 characters.' }),
     attr: z.string().nullable().openapi({
       description: 'The name of the field or parameter; null when the error is about none.',
       example: 'name',
@@ -118,8 +118,8 @@ export function buildPublicUrl(publicUrl: string, requestUrl: string): URL {
 export const buildAddress = (publicUrl: string, requestUrl: string, path: string): string =>
   buildPublicUrl(publicUrl, new URL(path, requestUrl).href).href
 
-/** The response to any error. Unexpected errors are logged and sent without details. */
-export function answerError(c: AppContext, error: unknown): HttpResponse {
+/** An unexpected error is logged and sent without details. */
+export function buildErrorResponse(c: AppContext, error: unknown): HttpResponse {
   const respond = (refusal: AppError) => {
     const type = buildAddress(c.env.PUBLIC_URL, c.req.url, buildErrorPath(refusal.code))
     return buildProblem(refusal, { path: c.req.path, requestId: c.var.requestId, type })
@@ -129,5 +129,10 @@ export function answerError(c: AppContext, error: unknown): HttpResponse {
     return respond(error)
   }
   logError(c.var.requestId, error)
-  return respond(new AppError('internal_error', 'Something went wrong on our side.'))
+  return respond(
+    new AppError(
+      'internal_error',
+      'Something went wrong on our side. Try again, and report the `request_id` if it happens again.',
+    ),
+  )
 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { templateOf } from '../../src/modules/email-messages/index.ts'
+import { loadTemplate } from '../../src/modules/email-messages/index.ts'
 import { get, patch, post, type Reply, publicUrl } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { dump } from '../support/dump.ts'
@@ -177,21 +177,21 @@ describe('how other groups use messages', () => {
     const renditions = () =>
       db.all(sql<{ language: string; content_hash: string }>`select language, content_hash from email_renditions
         where message_id = ${id} order by language`)
-    const english = await templateOf(ctx, id, 'en')
+    const english = await loadTemplate(ctx, id, 'en')
     expect(english?.subject).toBe('Hello {{ customer.first_name }}')
     expect(english?.html).toContain('<p>Welcome</p>')
-    await templateOf(ctx, id, 'da')
+    await loadTemplate(ctx, id, 'da')
     const [danish, first] = await renditions()
     expect([danish?.language, first?.language]).toEqual(['da', 'en'])
     // What is stored is what is answered: nothing is compiled when nothing has changed.
     await write(sql`update email_renditions set html = 'stored' where message_id = ${id} and language = 'en'`)
-    expect((await templateOf(ctx, id, 'en'))?.html).toBe('stored')
+    expect((await loadTemplate(ctx, id, 'en'))?.html).toBe('stored')
     await patch(path(id), { blocks: [aBlock('Changed')] })
-    expect((await templateOf(ctx, id, 'en'))?.html).toContain('<p>Changed</p>')
+    expect((await loadTemplate(ctx, id, 'en'))?.html).toContain('<p>Changed</p>')
     const after = await renditions()
     expect(after).toHaveLength(2)
     expect(after[1]?.content_hash).not.toBe(first?.content_hash)
-    expect(await templateOf(ctx, 'eml_nothing', 'en')).toBeNull()
+    expect(await loadTemplate(ctx, 'eml_nothing', 'en')).toBeNull()
   })
 
   it('shows the name of the sending edition in the frame of a template', async () => {
@@ -199,11 +199,11 @@ describe('how other groups use messages', () => {
     const id = await seedMessage({ organization: null, edition: null })
     const [one, two] = [(await seedEdition(world.a)).id, (await seedEdition(world.b)).id]
     await write(sql`update editions set full_name = 'Nordlys & co', default_language = 'da' where id = ${one}`)
-    const first = await templateOf(ctx, id, 'pl', one)
+    const first = await loadTemplate(ctx, id, 'pl', one)
     expect(first?.html).toContain('Nordlys &amp; co')
     expect(first?.text).toContain('Welcome på dansk')
-    const second = await templateOf(ctx, id, 'pl', two)
+    const second = await loadTemplate(ctx, id, 'pl', two)
     expect(second?.html).not.toContain('Nordlys &amp; co')
-    expect(await templateOf(ctx, id, 'pl', one)).toEqual(first)
+    expect(await loadTemplate(ctx, id, 'pl', one)).toEqual(first)
   })
 })

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import type { JobCtx } from '../../src/context.ts'
-import { type ScanAnswer, signScanToken, verdicts } from '../../src/domain/files/scans.ts'
+import { type ScanResult, signScanToken, verdicts } from '../../src/domain/files/scans.ts'
 import { readConfig } from '../../src/entry/config.ts'
 import { type ScanRequest, httpScanner } from '../../src/gateways/file-scan/file-scan.ts'
 import { sweepScans } from '../../src/modules/files/jobs.ts'
@@ -21,12 +21,12 @@ interface Scanning {
   job: JobCtx
   requests: ScanRequest[]
   /** The scanner's immediate answer; null to answer later. */
-  answer: ScanAnswer | null
+  answer: ScanResult | null
   now: number
 }
 
 /** A service with a scanner that answers as the test says. */
-function scanning(answer: ScanAnswer | null): Scanning {
+function scanning(answer: ScanResult | null): Scanning {
   const job = realJob()
   const state: Scanning = { job, requests: [], answer, now: Date.now() }
   state.job = {

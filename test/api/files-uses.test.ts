@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { files } from '../../src/db/schema/files/files.ts'
 import { insert } from '../../src/db/write.ts'
-import { templateOf } from '../../src/modules/email-messages/index.ts'
+import { loadTemplate } from '../../src/modules/email-messages/index.ts'
 import { callWith, get, patch, post, publicUrl, remove, type Reply } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { interruptedDatabase } from '../support/bindings.ts'
@@ -130,7 +130,7 @@ describe('an image of an e-mail', () => {
     expect(data[2]).not.toHaveProperty('file_id')
     const again = await patch(messagePath(id), { blocks: reply.body.blocks })
     expect(again.body).toEqual(reply.body)
-    const html = (await templateOf(contextAt(seededAt), id, 'en'))?.html ?? ''
+    const html = (await loadTemplate(contextAt(seededAt), id, 'en'))?.html ?? ''
     for (const address of [one.image.original, two.image.large]) expect(html).toContain(new URL(address).pathname)
     expect((await post(`${messagePath(id)}/preview`, { mode: 'html' })).text).toContain(one.image.original)
   })

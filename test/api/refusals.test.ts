@@ -18,8 +18,7 @@ const denied = (reply: Reply) => {
 describe('a 403 names an alternative', () => {
   it('a template of the organisation: adopt it, for callers who write in one of its editions', async () => {
     const path = `/v1/email-messages/${await seedMessage({ organization: world.a.id, edition: null })}`
-    const adopt =
-      'This is a template of the organisation: adopt it first, and change or delete the copy of your edition.'
+    const adopt = 'This is a template of the organisation: adopt it into your edition, then change or delete the copy.'
     const before = await dump()
     for (const who of ['EA', 'EM'] as const) {
       expect(denied(await patch(path, { title: 'Mine' }, token(who)))).toBe(adopt)
@@ -35,7 +34,7 @@ describe('a 403 names an alternative', () => {
     const path = `/v1/email-messages/${await seedMessage({ organization: null, edition: null })}`
     for (const who of ['OA', 'EM'] as const)
       expect(denied(await patch(path, { title: 'Mine' }, token(who)))).toBe(
-        'This is a template of the platform: adopt it first, and change or delete the copy of your edition.',
+        'This is a template of the platform: adopt it into your edition, then change or delete the copy.',
       )
   })
 
@@ -68,12 +67,12 @@ describe('a destination that is refused', () => {
     })
 
   it.each([
-    ['http://hooks.example.com/', 'Events are sent over https only. Write https:// in place of http://.', true],
-    ['https://hooks.example.com:8443/', 'Events are sent to port 443 only. Leave the port out.', true],
-    ['https://10.0.0.1/', 'Events are not sent to an IP address, private or public. Write the name of a host.', false],
+    ['http://hooks.example.com/', '`url` must begin with https:// and not with http://.', true],
+    ['https://hooks.example.com:8443/', '`url` must not name a port. Events are sent to port 443.', true],
+    ['https://10.0.0.1/', '`url` must contain a host name and not an IP address.', false],
     [
       'https://user:secret@hooks.example.com/',
-      'The address contains a user name or a password, and events carry none. Take it out.',
+      '`url` contains a user name or a password. Remove it, because events are sent without credentials.',
       false,
     ],
   ])('names the rule that %s breaks', async (url, rule, isPermitted) => {

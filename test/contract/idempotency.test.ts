@@ -1,7 +1,7 @@
 import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { answerSeal, openText } from '../../src/domain/accounts/answer-seal.ts'
+import { deriveResponseKey, openText } from '../../src/domain/accounts/sealed-text.ts'
 import { fromBase64, sha256, toHex } from '../../src/domain/text/encoding.ts'
 import worker from '../../src/index.ts'
 import { call, callWith, type Reply, type Request } from '../support/api.ts'
@@ -178,12 +178,12 @@ describe('an Idempotency-Key', () => {
     const key = newKey()
     const name = `Taken over ${next()}`
     await createEvent(key, name)
-    const died = async (leaseUntil: number) =>
+    const died = async (claimedUntil: number) =>
       env.DB.prepare(
-        `update idempotency_keys set status = null, headers = null, body = null, lease_id = 'req_dead', lease_until = ?
+        `update idempotency_keys set status = null, headers = null, body = null, claim_id = 'req_dead', claimed_until = ?
           where key_hash = ?`,
       )
-        .bind(leaseUntil, toHex(await sha256(key)))
+        .bind(claimedUntil, toHex(await sha256(key)))
         .run()
     await env.DB.prepare('delete from events where name = ?').bind(name).run()
     await died(Date.now() + 3_600_000)
@@ -224,16 +224,16 @@ describe('an Idempotency-Key', () => {
     const reply = await call('/v1/auth/tokens', { body: { name: 'Sealed' }, token, headers: keyed(key) })
     const stored = String((await rowOf(key))?.['body'])
     const guesses = ['', key, 'link-signing-key', 'IDEMPOTENCY_KEY']
-    for (const guess of guesses) expect(await openText(await answerSeal(guess, account, key), stored)).toBeNull()
+    for (const guess of guesses) expect(await openText(await deriveResponseKey(guess, account, key), stored)).toBeNull()
     const [iv = '', secret = ''] = stored.split('.')
     const ofKeyAlone = await sha256(`idempotency\0${account}\0${key}`)
     const old = await crypto.subtle.importKey('raw', ofKeyAlone, 'AES-GCM', false, ['decrypt'])
     const opened = crypto.subtle.decrypt({ name: 'AES-GCM', iv: fromBase64(iv) }, old, fromBase64(secret))
     expect(await opened.catch(() => null)).toBeNull()
-    const known = await answerSeal('link-signing-key-of-the-tests', account, key)
+    const known = await deriveResponseKey('link-signing-key-of-the-tests', account, key)
     expect(await openText(known, stored)).toBe(reply.text)
     for (const other of [world.people.OM.account, 'root', ''])
-      expect(await openText(await answerSeal('link-signing-key-of-the-tests', other, key), stored)).toBeNull()
+      expect(await openText(await deriveResponseKey('link-signing-key-of-the-tests', other, key), stored)).toBeNull()
   })
 
   it('is encrypted with IDEMPOTENCY_KEY where that is set; requests under an older secret are still not repeated', async () => {

@@ -1,9 +1,9 @@
 import mjml2html from 'mjml'
 import { describe, expect, it } from 'vitest'
 import { Placeholders } from '../../src/domain/email/blocks/block-mjml.ts'
-import { mjmlOf } from '../../src/domain/email/compile.ts'
-import { htmlOf } from '../../src/domain/email/mrml.ts'
-import { readerOf } from '../../src/domain/email/messages/words.ts'
+import { buildMjml } from '../../src/domain/email/compile.ts'
+import { renderMjml } from '../../src/domain/email/mrml.ts'
+import { buildReader } from '../../src/domain/email/messages/phrases.ts'
 import { languages } from '../../src/domain/languages.ts'
 import { aMessageOf, framing, oneOfEach, outlineOf } from '../support/messages.ts'
 
@@ -16,10 +16,10 @@ const cases = [
 describe.each(cases)('the markup of %s', (_, message) => {
   it.each(languages)('is equal to the output of mjml for %s', async (language) => {
     const placeholders = new Placeholders()
-    const mjml = mjmlOf(message, readerOf(language, 'en'), framing, placeholders)
+    const mjml = buildMjml(message, buildReader(language, 'en'), framing, placeholders)
     const { html, errors } = await mjml2html(mjml, { validationLevel: 'soft' })
     expect(errors).toEqual([])
-    const [ours, theirs] = [htmlOf(mjml), html].map((one) => outlineOf(placeholders.restore(one)))
+    const [ours, theirs] = [renderMjml(mjml), html].map((one) => outlineOf(placeholders.restore(one)))
     expect(ours?.length).toBeGreaterThan(3)
     expect(ours).toEqual(theirs)
   })

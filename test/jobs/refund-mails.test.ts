@@ -4,7 +4,7 @@ import { insert, update } from '../../src/db/write.ts'
 import { editions } from '../../src/db/schema/editions.ts'
 import { suppressions } from '../../src/db/schema/consents.ts'
 import { parseLanguage, languages } from '../../src/domain/languages.ts'
-import { refundEmailStatements } from '../../src/modules/transactional-emails/index.ts'
+import { buildRefundEmailStatements } from '../../src/modules/transactional-emails/index.ts'
 import { buildOutcomeChanges } from '../../src/modules/refund-payments/outcome.ts'
 import { commitAnnounced } from '../../src/modules/webhooks/index.ts'
 import { providerOf as emailProviderOf, receiptEngine } from '../support/receipts.ts'
@@ -154,7 +154,7 @@ describe('the message that a refund was rejected', () => {
     const { job } = createRefundEngine(createProvider())
     const rejection_reason = '<b>Too late</b> {{ customer.email }} {% if x %}'
     const row = { ...(await loadRefundRow(refund)), rejection_reason, amount_minor: 10_000 }
-    await write(...(await refundEmailStatements(job, 'refund_rejection', row)))
+    await write(...(await buildRefundEmailStatements(job, 'refund_rejection', row)))
     const [mail = ''] = await sent()
     expect(mail).toMatch(/^About your refund for order/)
     expect(mail).toContain('Reason: <b>Too late</b> {{ customer.email }} {% if x %}')

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compile } from '../../src/domain/email/compile.ts'
 import { personalise } from '../../src/domain/email/personalise.ts'
-import { sampleContext } from '../../src/domain/email/liquid/variables.ts'
+import { buildSampleContext } from '../../src/domain/email/liquid/variables.ts'
 import { languages } from '../../src/domain/languages.ts'
 import { renderSubscriptionPage } from '../../src/modules/message-events/unsubscribe-page.ts'
 import { type Browser, openBrowser } from '../support/browser.ts'
@@ -25,7 +25,7 @@ const message = aMessageOf(
   { id: 'long', type: 'rich_text', data: { text: { en: long } } },
   { id: 'wide', type: 'image', data: { url: 'https://example.com/poster.png', alt: { en: 'Wide' }, width: 600 } },
 )
-const html = personalise(compile(message, 'en', framing), sampleContext()).html.replaceAll(
+const html = personalise(compile(message, 'en', framing), buildSampleContext()).html.replaceAll(
   'https://example.com/poster.png',
   picture,
 )

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { findMessageFaults } from '../../src/domain/email/check.ts'
 import { compile } from '../../src/domain/email/compile.ts'
 import { personalise } from '../../src/domain/email/personalise.ts'
-import { sampleContext } from '../../src/domain/email/liquid/variables.ts'
+import { buildSampleContext } from '../../src/domain/email/liquid/variables.ts'
 import { aMessageOf, framing } from './messages.ts'
 
 export const richText = (en: string) => ({ id: 'x', type: 'rich_text', data: { text: { en } } }) as const
@@ -25,7 +25,7 @@ export function timed<T>(work: () => T): T {
 export function made(en: string): { html: string; text: string } | null {
   if (timed(() => findMessageFaults({ blocks: [richText(en)] })).length) return null
   const template = compile(aMessageOf(richText(en)), 'en', framing)
-  return timed(() => personalise(template, sampleContext()))
+  return timed(() => personalise(template, buildSampleContext()))
 }
 
 // The first compilation starts the engine.

@@ -7,7 +7,7 @@ import { splitLiquid } from '../../src/domain/email/liquid/liquid.ts'
 import { personalise } from '../../src/domain/email/personalise.ts'
 import { cleanRichText } from '../../src/domain/email/blocks/rich-text.ts'
 import { isAddress } from '../../src/domain/email/blocks/urls.ts'
-import { sampleContext } from '../../src/domain/email/liquid/variables.ts'
+import { buildSampleContext } from '../../src/domain/email/liquid/variables.ts'
 import { made, richText } from '../support/hostile.ts'
 import { aMessageOf, framing } from '../support/messages.ts'
 
@@ -159,7 +159,7 @@ describe('rich text', () => {
         expectHarmless(html)
         // Cleaned markup stays the same.
         expect(cleanRichText(html).html).toBe(html)
-        expectHarmless(personalise({ subject: '', html, text: '', links: [] }, sampleContext()).html)
+        expectHarmless(personalise({ subject: '', html, text: '', links: [] }, buildSampleContext()).html)
       }),
       { numRuns: 1500 },
     )

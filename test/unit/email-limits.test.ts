@@ -3,13 +3,13 @@ import { findMessageFaults, findUnknownVariables } from '../../src/domain/email/
 import { compile } from '../../src/domain/email/compile.ts'
 import { personalise } from '../../src/domain/email/personalise.ts'
 import { cleanRichText } from '../../src/domain/email/blocks/rich-text.ts'
-import { sampleContext } from '../../src/domain/email/liquid/variables.ts'
-import { readerOf } from '../../src/domain/email/messages/words.ts'
+import { buildSampleContext } from '../../src/domain/email/liquid/variables.ts'
+import { buildReader } from '../../src/domain/email/messages/phrases.ts'
 import { richText } from '../support/hostile.ts'
 import { hostileTemplates } from '../support/hostile-templates.ts'
 import { aMessageOf, framing } from '../support/messages.ts'
 
-const frame = personalise(compile(aMessageOf(richText('x')), 'en', framing), sampleContext())
+const frame = personalise(compile(aMessageOf(richText('x')), 'en', framing), buildSampleContext())
 
 describe('a hostile template', () => {
   it.each(Object.entries(hostileTemplates))('is refused with its place, or makes a small result: %s', (_, source) => {
@@ -25,10 +25,10 @@ describe('a hostile template', () => {
       expect(error.detail).not.toMatch(/stack|undefined|\[object/)
       return
     }
-    const made = personalise(compile(aMessageOf(richText(source)), 'en', framing), sampleContext())
+    const made = personalise(compile(aMessageOf(richText(source)), 'en', framing), buildSampleContext())
     expect(made.text.length - frame.text.length).toBeLessThanOrEqual(250_000)
     expect(made.html.length - frame.html.length).toBeLessThanOrEqual(5 * 250_000)
-    findUnknownVariables(draft, readerOf('en', 'en'), 'campaign')
+    findUnknownVariables(draft, buildReader('en', 'en'), 'campaign')
   })
 
   it.each([

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { compile, type Template } from '../../src/domain/email/compile.ts'
 import { personalise } from '../../src/domain/email/personalise.ts'
 import { trackable } from '../../src/domain/email/trackable.ts'
-import { sampleContext } from '../../src/domain/email/liquid/variables.ts'
+import { buildSampleContext } from '../../src/domain/email/liquid/variables.ts'
 import { toBcp47, languages } from '../../src/domain/languages.ts'
 import { aMessageOf, framing, oneOfEach, outlineOf } from '../support/messages.ts'
 
@@ -10,7 +10,7 @@ const blocks = oneOfEach.map((block) => [block.type, block] as const)
 
 describe.each(blocks)('a block of type %s', (_, block) => {
   it.each(languages)('reads in %s as it was stored', (language) => {
-    const made = personalise(compile(aMessageOf(block), language, framing), sampleContext(language))
+    const made = personalise(compile(aMessageOf(block), language, framing), buildSampleContext(language))
     expect({ subject: made.subject, html: outlineOf(made.html), text: made.text.split('\n') }).toMatchSnapshot()
   })
 })
@@ -31,13 +31,13 @@ describe('a message', () => {
     const heading = oneOfEach.find((block) => block.type === 'heading')
     if (!heading) throw new Error('no heading')
     const template = compile(aMessageOf(heading), 'da', framing)
-    const made = personalise(template, sampleContext())
+    const made = personalise(template, buildSampleContext())
     expect(made.html).toContain('>Afmeld</a>')
     expect(made.text.trimEnd().split('\n').slice(-2)).toEqual([
       'Nordlys ApS',
       'Afmeld: https://example.com/unsubscribe',
     ])
-    const without = personalise(template, { ...sampleContext(), links: {} })
+    const without = personalise(template, { ...buildSampleContext(), links: {} })
     expect(without.html).not.toContain('Afmeld')
     expect(without.text).not.toContain('Afmeld')
   })
@@ -83,8 +83,8 @@ describe('a message', () => {
     }))
     const made = personalise(template, { order: { items, total: '53.00 DKK' } })
     expect([made.html.includes('Item 50<'), made.html.includes('Item 51<')]).toEqual([true, false])
-    expect(made.html).toContain('and 3 more lines')
-    expect(made.text).toContain('and 3 more lines')
+    expect(made.html).toContain('Further lines: 3')
+    expect(made.text).toContain('Further lines: 3')
     expect(made.html).not.toContain('Discount')
   })
 })
@@ -110,7 +110,10 @@ describe('a trackable template', () => {
 
   it('has links that sending replaces by counted ones', () => {
     const links = tracked.links.map((_, index) => `https://api.example/t/c/${index}?x=1&y=2`)
-    const made = personalise(tracked, { ...sampleContext(), tracking: { links, pixel: 'https://api.example/t/o/1' } })
+    const made = personalise(tracked, {
+      ...buildSampleContext(),
+      tracking: { links, pixel: 'https://api.example/t/o/1' },
+    })
     expect(made.html).toContain('href="https://api.example/t/c/3?x=1&amp;y=2"')
     expect(made.html).toMatch(/<img src="https:\/\/api\.example\/t\/o\/1" width="1"[^>]*><\/body>/)
     expect(made.text).toContain('Instagram: https://instagram.com/nordlys')

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/domain/email/compile.ts'
 import { personalise } from '../../src/domain/email/personalise.ts'
-import { type RefundMessage, refundMessage, refundReasonText } from '../../src/domain/email/messages/refund-messages.ts'
+import {
+  type RefundMessage,
+  buildRefundMessage,
+  describeRefundReason,
+} from '../../src/domain/email/messages/refund-messages.ts'
 import { languages } from '../../src/domain/languages.ts'
 import { refundReasons } from '../../src/domain/refunds/refunds.ts'
 import { refundEmailKinds } from '../../src/domain/messaging/transactional-emails.ts'
@@ -9,7 +13,7 @@ import { refundEmailKinds } from '../../src/domain/messaging/transactional-email
 function written(message: RefundMessage) {
   const { language } = message
   const options = { defaultLanguage: language, title: 'Nordlys 2026', sender: 'Nordlys' }
-  return personalise(compile(refundMessage(message), language, options), {})
+  return personalise(compile(buildRefundMessage(message), language, options), {})
 }
 
 const aMessage = { order: '100234', amount: '1.150,00 kr.', reason: null } as const
@@ -41,7 +45,7 @@ describe('the platform’s messages about refunds', () => {
 
   it('have a text for every reason in every language', () => {
     for (const language of languages) {
-      const texts = refundReasons.map((reason) => refundReasonText(reason, language))
+      const texts = refundReasons.map((reason) => describeRefundReason(reason, language))
       expect(new Set(texts).size).toBe(refundReasons.length)
     }
   })

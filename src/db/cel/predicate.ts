@@ -82,7 +82,7 @@ export function buildExplanation(
 }
 
 const isTruths = (value: unknown): value is (0 | 1 | null)[][] =>
-  Array.isArray(value) && value.flat().every((one) => one === 0 || one === 1 || one === null)
+  Array.isArray(value) && value.flat().every((truth) => truth === 0 || truth === 1 || truth === null)
 
 const readTruth = (value: 0 | 1 | null | undefined): Truth =>
   value === null || value === undefined ? null : value === 1

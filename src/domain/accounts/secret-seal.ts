@@ -1,4 +1,4 @@
-import { openText, sealText } from './answer-seal.ts'
+import { openText, sealText } from './sealed-text.ts'
 import { sha256, toHex, utf8 } from '../text/encoding.ts'
 
 /** Where a secret is stored. A sealed text that is copied to another row or column does not open there. */

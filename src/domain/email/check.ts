@@ -2,11 +2,11 @@ import type { EmailMessageType } from '../messaging/email-messages.ts'
 import { type FieldError, fieldError } from '../errors.ts'
 import { type Language, languages, type TranslatedDict } from '../languages.ts'
 import {
-  allBlocks,
+  listBlocks,
   type Block,
   type BlockField,
-  fieldsOf,
-  maxBlocksInAll,
+  listLiquidFields,
+  maxNestedBlocks,
   maxSubjectLength,
   type PlainBlock,
 } from './blocks/blocks.ts'
@@ -23,8 +23,8 @@ import { type TemplateFault, maxSteps } from './liquid/liquid-bounds.ts'
 import { cleanRichText, TooDeep } from './blocks/rich-text.ts'
 import { isAddress } from './blocks/urls.ts'
 import { nearestName } from './liquid/nearest-name.ts'
-import { knownNames, sampleContext, withheldFrom, writtenName } from './liquid/variables.ts'
-import { languageFor, type TextReader } from './messages/words.ts'
+import { knownNames, buildSampleContext, listWithheldVariables, nameInLoop } from './liquid/variables.ts'
+import { pickLanguage, type TextReader } from './messages/phrases.ts'
 
 type TextPath = readonly (string | number)[]
 
@@ -55,8 +55,8 @@ export interface MessageDraft {
 }
 
 function listTexts({ subject = {}, blocks = [] }: MessageDraft, pick: PickLanguages = () => languages): TextSource[] {
-  const blockTexts = allBlocks(blocks).flatMap(({ block, path }) =>
-    fieldsOf(block).flatMap(({ name, kind, value }): TextSource[] => {
+  const blockTexts = listBlocks(blocks).flatMap(({ block, path }) =>
+    listLiquidFields(block).flatMap(({ name, kind, value }): TextSource[] => {
       const fieldPath = [...path, 'data', ...name.split('.')]
       return typeof value === 'string'
         ? [{ path: fieldPath, language: null, kind, text: value }]
@@ -68,7 +68,7 @@ function listTexts({ subject = {}, blocks = [] }: MessageDraft, pick: PickLangua
 
 /** The texts that a recipient reads, each in one language. */
 export const listTextsFor = (draft: MessageDraft, reader: TextReader): TextSource[] =>
-  listTexts(draft, (texts) => [languageFor(texts, reader)].filter((language) => language !== null))
+  listTexts(draft, (texts) => [pickLanguage(texts, reader)].filter((language) => language !== null))
 
 interface RefusedText {
   ok: false
@@ -82,7 +82,7 @@ interface TextCheck {
   length: number
 }
 
-/** Editors show Liquid as text, so it must not look like HTML. */
+/** Editors show Liquid as text, so Liquid must not look like HTML. */
 const looksLikeMarkup = /<[a-z/!?]/i
 
 const refuseText = (code: string, detail: string): RefusedText => ({
@@ -137,7 +137,7 @@ function checkText(source: TextSource, sample: object): TextCheck {
 
 function findDuplicateIds(blocks: readonly Block[]): FieldError[] {
   const seen = new Set<string>()
-  return allBlocks(blocks).flatMap(({ block, path }) => {
+  return listBlocks(blocks).flatMap(({ block, path }) => {
     if (block.id === '' || !seen.has(block.id)) {
       seen.add(block.id)
       return []
@@ -148,17 +148,17 @@ function findDuplicateIds(blocks: readonly Block[]): FieldError[] {
 
 /** Every fault in the texts, addresses and ids of a message, with its place. */
 export function findMessageFaults(draft: MessageDraft): FieldError[] {
-  const sample = sampleContext()
+  const sample = buildSampleContext()
   const checks = listTexts(draft).map((source) => ({ source, ...checkText(source, sample) }))
-  const errors = [...checks.flatMap((one) => one.errors), ...findDuplicateIds(draft.blocks ?? [])]
+  const errors = [...checks.flatMap((check) => check.errors), ...findDuplicateIds(draft.blocks ?? [])]
   if (errors.length) return errors
-  if (allBlocks(draft.blocks ?? []).length > maxBlocksInAll)
+  if (listBlocks(draft.blocks ?? []).length > maxNestedBlocks)
     return [
-      fieldError(['blocks'], 'template_too_large', `At most ${maxBlocksInAll} blocks, including those in columns.`),
+      fieldError(['blocks'], 'template_too_large', `At most ${maxNestedBlocks} blocks, including those in columns.`),
     ]
   for (const language of languages) {
     const texts = checks.filter(({ source }) => source.language === null || source.language === language)
-    const steps = texts.reduce((sum, one) => sum + one.steps, 0)
+    const steps = texts.reduce((sum, text) => sum + text.steps, 0)
     const characters = texts.reduce((sum, { length }) => sum + length, 0)
     if (steps > maxSteps || characters > maxSampleLength)
       return [fieldError(['blocks'], 'template_too_large', `The message is too large in ${language}.`)]
@@ -180,12 +180,12 @@ export function findUnknownVariables(
   reader: TextReader,
   type: EmailMessageType,
 ): UnknownVariable[] {
-  const withheld = withheldFrom(type).map(({ category, name }) => `${category}.${name}`)
+  const withheld = listWithheldVariables(type).map(({ category, name }) => `${category}.${name}`)
   const names = listTextsFor(draft, reader).flatMap(({ text }) => {
     const template = readTemplate(text)
     return template.ok ? findVariables(template.parsed) : []
   })
-  const unknown = names.filter((name) => !isKnown(name) || withheld.includes(name)).map(writtenName)
+  const unknown = names.filter((name) => !isKnown(name) || withheld.includes(name)).map(nameInLoop)
   return [...new Set(unknown)].map((variable) => ({ variable, suggestion: nearestName(variable) }))
 }
 

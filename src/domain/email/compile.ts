@@ -1,27 +1,27 @@
 import { toBcp47, type Language, type TranslatedDict } from '../languages.ts'
-import { Placeholders, sectionOf } from './blocks/block-mjml.ts'
-import { textOf } from './blocks/block-text.ts'
-import type { Block } from './blocks/blocks.ts'
-import { escapeHtml } from './escape.ts'
-import { footerOf, plainFooter } from './messages/footer.ts'
-import { htmlOf } from './mrml.ts'
+import { Placeholders, renderSection } from './blocks/block-mjml.ts'
+import { renderText } from './blocks/block-text.ts'
+import type { Block, FooterData } from './blocks/blocks.ts'
+import { cleanRichText } from './blocks/rich-text.ts'
+import { escapeHtml, escapeLiquid } from './escape.ts'
+import { renderMjml } from './mrml.ts'
 import { fonts, gutter, light, styles, width } from './blocks/theme.ts'
-import { readerFor } from './liquid/translations.ts'
-import { type TextReader, wordsOf } from './messages/words.ts'
+import { chooseReader } from './liquid/translations.ts'
+import { type TextReader, readTranslation } from './messages/phrases.ts'
 
-/** Part of the key of renditions: another number compiles every message anew. */
-export const compilerVersion = 2
+/** Raise it when the compiled output changes: stored renditions are then compiled again. */
+export const compilerVersion = 3
 
-/** A message in one language with its Liquid still in it. */
+/** A message in one language whose Liquid is not rendered yet. */
 export interface Template {
   subject: string
   html: string
   text: string
-  /** The targets of the links of a trackable template. */
+  /** Addresses of the links that are counted; empty unless the template came from `trackable`. */
   links: readonly string[]
 }
 
-/** A template, and the one language that all of it is in: the requested one, or its fallback. */
+/** `language` is a fallback where the requested language lacks texts. */
 export interface Compiled extends Template {
   language: Language
 }
@@ -33,45 +33,70 @@ export interface Message {
 }
 
 export interface CompileOptions {
-  /** The fallback for a language in which texts are missing, before English. */
+  /** Replaces a language in which texts are missing. English comes after it. */
   defaultLanguage: Language
-  /** Title of the document, and the line above the card: the edition, or the organisation. */
+  /** Name of the edition or the organisation: the title of the document and the line above the card. */
   title: string
-  /** The sender, for the footer. */
+  /** Name of the sender in the footer. */
   sender: string
 }
 
-/** The markup of the whole message, without its texts. */
-export function mjmlOf(
+const emptyCard = '<mj-section padding="0"><mj-column><mj-spacer height="24px" /></mj-column></mj-section>'
+
+/** The organiser's text, the sender, and a link to unsubscribe that is left out for recipients who have none. */
+function renderFooter(data: FooterData, reader: TextReader, sender: string): { html: string; text: string } {
+  const organiserText = cleanRichText(readTranslation(data.text, reader))
+  const hasSender = (data.show_sender ?? true) && sender !== ''
+  const hasUnsubscribe = data.show_unsubscribe ?? true
+  const { unsubscribe } = reader.phrases
+  const ifLink = (content: string) => `{% unless links.unsubscribe == blank %}${content}{% endunless %}`
+  const link = `<a href="{{ links.unsubscribe }}" target="_blank" style="color:${light.muted};text-decoration:underline">${escapeHtml(unsubscribe)}</a>`
+  const html = [
+    organiserText.html,
+    hasSender ? `<div>${escapeHtml(sender)}</div>` : '',
+    hasUnsubscribe ? ifLink(`<div style="padding-top:6px">${link}</div>`) : '',
+  ].join('')
+  const text = [
+    organiserText.text,
+    hasSender ? `${organiserText.text ? '\n' : ''}${escapeLiquid(sender)}` : '',
+    hasUnsubscribe ? ifLink(`\n${escapeLiquid(unsubscribe)}: {{ links.unsubscribe }}`) : '',
+  ].join('')
+  return { html, text: text.trim() }
+}
+
+/** Every message ends with a footer: a message without one gets an empty one, with the sender and the link. */
+function renderFooters({ blocks }: Message, reader: TextReader, sender: string): { html: string; text: string }[] {
+  const footers = blocks.filter((block) => block.type === 'footer').map(({ data }) => data)
+  return (footers.length ? footers : [{ text: {} }]).map((data) => renderFooter(data, reader, sender))
+}
+
+/** Placeholders stand for the texts and addresses of the message. */
+export function buildMjml(
   message: Message,
   reader: TextReader,
   options: CompileOptions,
   placeholders: Placeholders,
 ): string {
-  const title = placeholders.keep(escapeHtml(options.title))
-  const body = message.blocks.map((block) => sectionOf(block, reader, placeholders)).join('')
-  const footers = message.blocks.filter((block) => block.type === 'footer').map(({ data }) => data)
+  const title = placeholders.add(escapeHtml(options.title))
+  const body = message.blocks.map((block) => renderSection(block, reader, placeholders)).join('')
   const small = 'font-size="13px" line-height="1.6"'
-  const feet = (footers.length ? footers : [plainFooter]).map((data) => {
-    const { html } = footerOf(data, reader, options.sender)
-    return `<mj-section padding="0"><mj-column><mj-text css-class="rt mu" align="center" color="${light.muted}" ${small} padding="4px ${gutter}px">${placeholders.keep(html)}</mj-text></mj-column></mj-section>`
-  })
-  return `<mjml lang="${toBcp47(reader.language)}" dir="ltr"><mj-head><mj-title>${title}</mj-title><mj-raw><meta name="color-scheme" content="light dark" /><meta name="supported-color-schemes" content="light dark" /></mj-raw><mj-attributes><mj-all font-family="${fonts}" /><mj-text font-size="16px" line-height="1.6" /><mj-section padding="0" /></mj-attributes><mj-style>${styles}</mj-style></mj-head><mj-body css-class="page" background-color="${light.page}" width="${width}px"><mj-section padding="24px 0 12px"><mj-column><mj-text css-class="mu" align="center" color="${light.muted}" font-size="14px" font-weight="600" padding="0 ${gutter}px">${title}</mj-text></mj-column></mj-section><mj-wrapper css-class="card" background-color="${light.card}" border-radius="14px" padding="20px 0">${body || emptyCard}</mj-wrapper><mj-section padding="12px 0 0"><mj-column><mj-spacer height="4px" /></mj-column></mj-section>${feet.join('')}<mj-section padding="0"><mj-column><mj-spacer height="24px" /></mj-column></mj-section></mj-body></mjml>`
+  const footers = renderFooters(message, reader, options.sender).map(
+    ({ html }) =>
+      `<mj-section padding="0"><mj-column><mj-text css-class="rt mu" align="center" color="${light.muted}" ${small} padding="4px ${gutter}px">${placeholders.add(html)}</mj-text></mj-column></mj-section>`,
+  )
+  return `<mjml lang="${toBcp47(reader.language)}" dir="ltr"><mj-head><mj-title>${title}</mj-title><mj-raw><meta name="color-scheme" content="light dark" /><meta name="supported-color-schemes" content="light dark" /></mj-raw><mj-attributes><mj-all font-family="${fonts}" /><mj-text font-size="16px" line-height="1.6" /><mj-section padding="0" /></mj-attributes><mj-style>${styles}</mj-style></mj-head><mj-body css-class="page" background-color="${light.page}" width="${width}px"><mj-section padding="24px 0 12px"><mj-column><mj-text css-class="mu" align="center" color="${light.muted}" font-size="14px" font-weight="600" padding="0 ${gutter}px">${title}</mj-text></mj-column></mj-section><mj-wrapper css-class="card" background-color="${light.card}" border-radius="14px" padding="20px 0">${body || emptyCard}</mj-wrapper><mj-section padding="12px 0 0"><mj-column><mj-spacer height="4px" /></mj-column></mj-section>${footers.join('')}<mj-section padding="0"><mj-column><mj-spacer height="24px" /></mj-column></mj-section></mj-body></mjml>`
 }
 
-const emptyCard = '<mj-section padding="0"><mj-column><mj-spacer height="24px" /></mj-column></mj-section>'
-
 export function compile(message: Message, language: Language, options: CompileOptions): Compiled {
-  const reader = readerFor(message, language, options.defaultLanguage)
+  const reader = chooseReader(message, language, options.defaultLanguage)
   const placeholders = new Placeholders()
-  const html = placeholders.restore(htmlOf(mjmlOf(message, reader, options, placeholders)))
-  const footers = message.blocks.filter((block) => block.type === 'footer').map(({ data }) => data)
-  const feet = (footers.length ? footers : [plainFooter]).map((data) => footerOf(data, reader, options.sender).text)
-  const parts = message.blocks.map((block) => textOf(block, reader))
+  const html = placeholders.restore(renderMjml(buildMjml(message, reader, options, placeholders)))
+  const footers = renderFooters(message, reader, options.sender).map(({ text }) => text)
+  const parts = message.blocks.map((block) => renderText(block, reader))
   return {
-    subject: wordsOf(message.subject, reader),
+    subject: readTranslation(message.subject, reader),
     html,
-    text: `${[...parts, ...feet].filter(Boolean).join('\n\n')}\n`,
+    text: `${[...parts, ...footers].filter(Boolean).join('\n\n')}\n`,
     links: [],
     language: reader.language,
   }

@@ -4,7 +4,7 @@ import wasm from 'mrml/web/mrml_wasm_bg.wasm'
 let engine: Engine | undefined
 
 /** HTML of MJML. The markup is the service's own and contains no other text, so a failure is a fault of the service. */
-export function htmlOf(mjml: string): string {
+export function renderMjml(mjml: string): string {
   if (!engine) {
     initSync({ module: wasm })
     engine = new Engine()

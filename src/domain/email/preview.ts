@@ -1,15 +1,15 @@
 import { isRecord } from '../text/json.ts'
 import type { FieldError } from '../errors.ts'
 import type { Language } from '../languages.ts'
-import { bareHtml } from './blocks/block-html.ts'
+import { renderContentHtml } from './blocks/block-html.ts'
 import type { EmailMessageType } from '../messaging/email-messages.ts'
 import { type UnknownVariable, findUnknownVariables } from './check.ts'
 import { compile, type CompileOptions, type Message } from './compile.ts'
 import { checkTemplate } from './liquid/liquid.ts'
 import { findOverflow } from './liquid/overflow.ts'
 import { personalise } from './personalise.ts'
-import { type MissingTranslation, missingTranslations, readerFor } from './liquid/translations.ts'
-import { sampleContext, type TemplateContext, withheldFrom } from './liquid/variables.ts'
+import { type MissingTranslation, findMissingTranslations, chooseReader } from './liquid/translations.ts'
+import { buildSampleContext, type TemplateContext, listWithheldVariables } from './liquid/variables.ts'
 
 export interface Preview {
   html: string
@@ -30,49 +30,53 @@ export interface PreviewRequest {
   values: Record<string, unknown>
 }
 
-const unsafe = new Set(['__proto__', 'constructor', 'prototype'])
+const unsafeKeys = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** `over` merged into `under`: objects key by key, anything else as a whole. */
-function mergedValues(under: unknown, over: unknown): unknown {
-  if (!isRecord(under) || !isRecord(over)) return over
-  const entries = Object.entries(over).filter(([key]) => !unsafe.has(key))
-  return { ...under, ...Object.fromEntries(entries.map(([key, value]) => [key, mergedValues(under[key], value)])) }
+/** Merges objects key by key; anything else in `changes` replaces the value. */
+function mergeValues(values: unknown, changes: unknown): unknown {
+  if (!isRecord(values) || !isRecord(changes)) return changes
+  const entries = Object.entries(changes).filter(([key]) => !unsafeKeys.has(key))
+  return { ...values, ...Object.fromEntries(entries.map(([key, change]) => [key, mergeValues(values[key], change)])) }
 }
 
-/** The sample values of a recipient, with the values of the request in their place. */
-function contextOf({ type, values }: PreviewRequest, language: Language): TemplateContext {
-  const context = mergedValues(sampleContext(language), values) as Record<string, unknown>
-  for (const { category, name } of withheldFrom(type)) {
-    const given = context[category]
-    if (isRecord(given)) context[category] = { ...given, [name]: '' }
+/** Sample values, with the values of the request in place of some. */
+function buildContext({ type, values }: PreviewRequest, language: Language): TemplateContext {
+  const context = mergeValues(buildSampleContext(language), values) as Record<string, unknown>
+  for (const { category, name } of listWithheldVariables(type)) {
+    const variables = context[category]
+    if (isRecord(variables)) context[category] = { ...variables, [name]: '' }
   }
   return context
 }
 
-/** The text of a message that the given values make too large, and the place in it. */
-export function overflowOfPreview(message: Message, asked: PreviewRequest, options: CompileOptions): FieldError | null {
-  const reader = readerFor(message, asked.language, options.defaultLanguage)
-  return findOverflow(message, reader, contextOf(asked, reader.language))
+/** The text of the message that becomes too long with the values of the request, as a fault of its field. */
+export function findPreviewOverflow(
+  message: Message,
+  request: PreviewRequest,
+  options: CompileOptions,
+): FieldError | null {
+  const reader = chooseReader(message, request.language, options.defaultLanguage)
+  return findOverflow(message, reader, buildContext(request, reader.language))
 }
 
-export function previewOf(message: Message, asked: PreviewRequest, options: CompileOptions): Preview {
-  const { mode, language, type } = asked
-  const reader = readerFor(message, language, options.defaultLanguage)
+export function renderPreview(message: Message, request: PreviewRequest, options: CompileOptions): Preview {
+  const { mode, language, type } = request
+  const reader = chooseReader(message, language, options.defaultLanguage)
   const template = compile(message, language, options)
-  const shown = mode === 'mjml' ? template : { ...template, html: bareHtml(message.blocks, reader) }
-  const made = personalise(shown, contextOf(asked, reader.language))
+  const previewed = mode === 'mjml' ? template : { ...template, html: renderContentHtml(message.blocks, reader) }
+  const rendered = personalise(previewed, buildContext(request, reader.language))
   return {
-    ...made,
+    ...rendered,
     language: reader.language,
-    size_bytes: new TextEncoder().encode(made.html).length,
-    missing_translations: missingTranslations(message, language, reader),
+    size_bytes: new TextEncoder().encode(rendered.html).length,
+    missing_translations: findMissingTranslations(message, language, reader),
     unknown_variables: findUnknownVariables(message, reader, type),
   }
 }
 
-/** A subject, rendered with the samples; unchanged when it cannot be rendered. */
+/** Renders the subject with sample values. A subject that cannot be rendered is returned unchanged. */
 export function previewSubject(subject: string, language: Language): string {
-  const sample = sampleContext(language)
+  const sample = buildSampleContext(language)
   if (!checkTemplate(subject, sample).ok) return subject
   return personalise({ subject, html: '', text: '', links: [] }, sample).subject
 }

@@ -75,14 +75,14 @@ export function signFileAddress(
   secret: string,
   { file, reader = 'person', now }: SignedAddress,
 ): string {
-  const content = { fileId: file.id, mark: readers.indexOf(reader), endsAt: now + signedAddressMs }
+  const content = { fileId: file.id, code: readers.indexOf(reader), endsAt: now + signedAddressMs }
   return `${buildFileAddress(filesUrl, file, 'original')}?token=${signFileToken(secret, signer, content)}`
 }
 
 /** Who the token of a signed URL is for. Null: the token is forged, expired, or of another file. */
 export function openSignedAddress(secret: string, token: string, fileId: string, now: number): AddressReader | null {
   const content = openFileToken(secret, signer, token, now)
-  return content?.fileId === fileId ? (readers[content.mark] ?? null) : null
+  return content?.fileId === fileId ? (readers[content.code] ?? null) : null
 }
 
 /** The prefix of the variants of stored bytes. Files with equal bytes share their variants. */

@@ -193,7 +193,7 @@ const describeMarkup = (text: string): string => {
   if (/<svg[\s>/]/i.test(text)) return 'SVG images can contain scripts.'
   if (/^<(?:!doctype\s+html|html|head|body|script|style|iframe|img|a|div|p|br|h1|title|meta|link|!--)\b/i.test(text))
     return 'HTML pages can contain scripts.'
-  return 'This is XML or another describeMarkup.'
+  return 'This is XML or another markup language.'
 }
 
 /** The reason to refuse the content, or null. `text` is the content as text, or null. */

@@ -6,25 +6,25 @@ export type RequestedRange =
   | { kind: 'part'; start: number; end: number }
   | { kind: 'unsatisfiable' }
 
-const whole: RequestedRange = { kind: 'whole' }
+const wholeFile: RequestedRange = { kind: 'whole' }
 const unsatisfiable: RequestedRange = { kind: 'unsatisfiable' }
 
 /** The number of a position. Numbers beyond any file size are equal. */
-const position = (digits: string): number => Math.min(Number(digits), Number.MAX_SAFE_INTEGER)
+const parsePosition = (digits: string): number => Math.min(Number(digits), Number.MAX_SAFE_INTEGER)
 
 /** Parses a `Range` header. Several ranges, and anything else than bytes, count as the whole, as the standard allows. */
 export function parseRange(header: string | null | undefined, size: number): RequestedRange {
   const [, first, last] = /^\s*bytes\s*=[\s,]*(\d*)-(\d*)[\s,]*$/i.exec(header ?? '') ?? []
-  if (first === undefined || last === undefined || (first === '' && last === '')) return whole
+  if (first === undefined || last === undefined || (first === '' && last === '')) return wholeFile
   if (first === '') {
-    const length = position(last)
+    const length = parsePosition(last)
     if (length === 0 || size === 0) return unsatisfiable
     return { kind: 'part', start: Math.max(0, size - length), end: size - 1 }
   }
-  const start = position(first)
-  if (last !== '' && BigInt(last) < BigInt(first)) return whole
+  const start = parsePosition(first)
+  if (last !== '' && BigInt(last) < BigInt(first)) return wholeFile
   if (start >= size) return unsatisfiable
-  return { kind: 'part', start, end: last === '' ? size - 1 : Math.min(position(last), size - 1) }
+  return { kind: 'part', start, end: last === '' ? size - 1 : Math.min(parsePosition(last), size - 1) }
 }
 
 export interface Validators {
@@ -42,7 +42,7 @@ const tagPattern = new RegExp(tag, 'g')
 function includesTag(list: string, etag: string, isWeak: boolean): boolean {
   if (list.trim() === '*') return true
   if (!tagListPattern.test(list)) return false
-  return [...list.matchAll(tagPattern)].some(([one]) => (isWeak ? one.replace(/^W\//, '') : one) === etag)
+  return [...list.matchAll(tagPattern)].some(([entry]) => (isWeak ? entry.replace(/^W\//, '') : entry) === etag)
 }
 
 const days = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)'

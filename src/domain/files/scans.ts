@@ -9,7 +9,7 @@ export const scanStates = lifecycle('pending', { pending: ['clean', 'infected'],
 export const verdicts = ['clean', 'infected'] as const
 type ScanVerdict = (typeof verdicts)[number]
 
-export interface ScanAnswer {
+export interface ScanResult {
   verdict: ScanVerdict
   /** What the scanner found, for the operator of the service. */
   reason: string | null
@@ -22,10 +22,10 @@ export const maxRetryMs = 21_600_000
 const maxReasonLength = 500
 
 /** Parses the response of a scanner. Null: it has no verdict. */
-export function parseScanAnswer(body: unknown): ScanAnswer | null {
+export function parseScanResult(body: unknown): ScanResult | null {
   if (typeof body !== 'object' || body === null) return null
   const { verdict, reason } = body as Record<string, unknown>
-  const knownVerdict = verdicts.find((one) => one === verdict)
+  const knownVerdict = verdicts.find((candidate) => candidate === verdict)
   if (!knownVerdict) return null
   return {
     verdict: knownVerdict,
@@ -33,12 +33,12 @@ export function parseScanAnswer(body: unknown): ScanAnswer | null {
   }
 }
 
-const answerMs = 30 * dayMs
+const callbackLifetimeMs = 30 * dayMs
 const signer: TokenSigner = { purpose: 'file-scan-answers', macBytes: 16 }
 
 /** The token in the URL to which a scanner sends its verdict. */
 export const signScanToken = (secret: string, fileId: string, now: number): string =>
-  signFileToken(secret, signer, { fileId, mark: 0, endsAt: now + answerMs })
+  signFileToken(secret, signer, { fileId, code: 0, endsAt: now + callbackLifetimeMs })
 
 /** The id of the file of a token. Null: the token is forged or expired. */
 export const openScanToken = (secret: string, token: string, now: number): string | null =>

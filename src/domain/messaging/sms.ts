@@ -1,7 +1,7 @@
 import type { Template } from '../email/compile.ts'
 import { checkTemplate, describeRenderError, maxRenderedSmsLength, splitLiquid } from '../email/liquid/liquid.ts'
 import { personalise, TooLarge } from '../email/personalise.ts'
-import { sampleContext } from '../email/liquid/variables.ts'
+import { buildSampleContext } from '../email/liquid/variables.ts'
 import { fold } from '../text/fold.ts'
 import { type FieldError, fieldError } from '../errors.ts'
 import { type Language, languages, type TranslatedDict } from '../languages.ts'
@@ -53,7 +53,7 @@ export type SmsSizes = Partial<Record<Language, SmsSize>>
 
 /** Measures a text with sample values and links, or finds the fault that prevents sending. */
 function measureText(body: string, language: Language): SmsSize | FieldError {
-  const checked = checkTemplate(body, sampleContext(), { limit: maxRenderedSmsLength })
+  const checked = checkTemplate(body, buildSampleContext(), { limit: maxRenderedSmsLength })
   if (!checked.ok) {
     const { code, detail, line, column } = checked.fault
     return { ...fieldError(['sms_body', language], code, detail), line, column }
@@ -61,7 +61,7 @@ function measureText(body: string, language: Language): SmsSize | FieldError {
   const template = buildTrackableSms(body, language)
   const tracking = { links: template.links.map(() => sampleLink), pixel: '' }
   const context = {
-    ...sampleContext(),
+    ...buildSampleContext(),
     links: { unsubscribe: sampleLink, preferences: samplePreferences, portal: '' },
     tracking,
   }

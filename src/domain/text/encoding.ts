@@ -34,21 +34,21 @@ export function crc32(bytes: Uint8Array, before = 0): number {
   return ~remainder >>> 0
 }
 
-export type Cell = string | number | null
+export type CsvValue = string | number | null
 
 const formulaStart = /^[=+\-@\t\r]/
 /** A phone number begins with a plus, but is not a formula. */
 const phoneNumber = /^\+[0-9 ]{6,20}$/
 
-function formatCell(cell: Cell): string {
-  if (cell === null) return ''
-  const text = String(cell)
+function formatValue(value: CsvValue): string {
+  if (value === null) return ''
+  const text = String(value)
   const safe = formulaStart.test(text) && !phoneNumber.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
 /** One CSV record (RFC 4180). A text that a spreadsheet would run as a formula gets an apostrophe in front. */
-export const formatCsvRecord = (cells: readonly Cell[]): string => `${cells.map(formatCell).join(',')}\r\n`
+export const formatCsvRecord = (values: readonly CsvValue[]): string => `${values.map(formatValue).join(',')}\r\n`
 
 /** Spreadsheets detect UTF-8 by it. */
 export const byteOrderMark = '\u{FEFF}'

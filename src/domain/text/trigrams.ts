@@ -4,13 +4,16 @@ const gramLength = 3
 /** A search looks for at most this many sequences, because results are compared with the text anyway. */
 const maxGrams = 24
 
-/** The shift of an id's last characters in a mark, to code points that folded text never has. The migrations repeat it. */
+/**
+ * A mark is an id's last three characters, shifted to code points that folded text never has, so that a search can
+ * require the tenant together with the text. The migrations repeat these shifts.
+ */
 export const markShifts = { edition: 0x300 - 0x20, organization: 0xe0100 - 0x20 }
 
 /** Quotes a text as a phrase of FTS5. */
 export const quotePhrase = (text: string): string => `"${text.replaceAll('"', '""')}"`
 
-/** The mark of an edition or organisation in the index. Two may share one, so queries also compare the id. */
+/** Two tenants may share a mark, so queries also compare the id. */
 export const encodeMark = (kind: keyof typeof markShifts, id: string): string =>
   String.fromCodePoint(...Array.from(id.slice(-gramLength), (letter) => letter.charCodeAt(0) + markShifts[kind]))
 

@@ -1,4 +1,4 @@
-import { type ScanAnswer, parseScanAnswer } from '../../domain/files/scans.ts'
+import { type ScanResult, parseScanResult } from '../../domain/files/scans.ts'
 import { postJson } from '../provider-api/call-api.ts'
 
 export interface ScanRequest {
@@ -8,13 +8,13 @@ export interface ScanRequest {
   mime_type: string
   size: number
   checksum_sha256: string
-  /** The URL to which the scanner sends a later answer. */
+  /** The URL to which the scanner can send its verdict later. */
   callback_url: string
 }
 
 export interface FileScanner {
-  /** Null: the answer comes later, or could not be read. */
-  scan: (request: ScanRequest) => Promise<ScanAnswer | null>
+  /** Null: the verdict comes later, or the response could not be read. */
+  scan: (request: ScanRequest) => Promise<ScanResult | null>
 }
 
 const timeoutMs = 30_000
@@ -23,6 +23,6 @@ const timeoutMs = 30_000
 export const httpScanner = ({ url, key }: { url: string; key: string }): FileScanner => ({
   async scan(request) {
     const answer = await postJson(url, key ? { authorization: `Bearer ${key}` } : {}, request, timeoutMs)
-    return answer.came && answer.status === 200 ? parseScanAnswer(answer.body) : null
+    return answer.came && answer.status === 200 ? parseScanResult(answer.body) : null
   },
 })

@@ -19,13 +19,13 @@ export class ProviderFailure extends Error {
 }
 
 /**
- * Fetches JSON that must satisfy `isWanted`. A URL that failed is not called again for a minute, so that a provider
+ * Fetches JSON that must satisfy `isExpected`. A URL that failed is not called again for a minute, so that a provider
  * that hangs delays only the requests of the first seconds.
  */
-export async function fetchWithFailureCache<Wanted>(
+export async function fetchWithFailureCache<Value>(
   url: string,
-  isWanted: (json: unknown) => json is Wanted,
-): Promise<Wanted> {
+  isExpected: (json: unknown) => json is Value,
+): Promise<Value> {
   const failure = failures.get(url)
   if (failure && failure.until > Date.now()) throw new ProviderFailure(failure.until - Date.now(), failure.cause)
   // One request calls again, and the others keep failing in the meantime.
@@ -36,7 +36,7 @@ export async function fetchWithFailureCache<Wanted>(
       if (!response.ok) throw new Error(`The identity provider answered ${response.status}.`)
       return response.json()
     })
-    if (!isWanted(json)) throw new Error('The identity provider sent unexpected JSON.')
+    if (!isExpected(json)) throw new Error('The identity provider sent unexpected JSON.')
     failures.delete(url)
     return json
   } catch (cause) {

@@ -122,7 +122,7 @@ function readOutcome(reference: string, refund: Record<string, unknown>): Refund
       )
     }
     default:
-      return buildUnknownOutcome('Stripe answered an unknown refund status.')
+      return buildUnknownOutcome('Stripe sent an unknown refund status.')
   }
 }
 
@@ -131,7 +131,7 @@ const readId = (value: unknown): string => readText(isRecord(value) ? value['id'
 
 const isCurrency = (value: string): value is Currency => (currencies as readonly string[]).includes(value)
 
-/** Reads a refund from an answer. Answers null for anything else. */
+/** Reads a refund from an answer. Returns null for anything else. */
 export function readRefund(value: unknown): ProviderRefund | null {
   if (!isRecord(value) || value['object'] !== 'refund') return null
   const [reference, amount, currency] = [

@@ -135,7 +135,7 @@ async function findByKey(api: StripeApi, { key, payment }: RefundLookup): Promis
     const refunds = data.map(readRefund)
     const match = refunds.find((candidate) => candidate?.key === key)
     if (match) return match.outcome
-    if (refunds.includes(null)) return buildUnknownOutcome('Stripe answered a refund that cannot be read.')
+    if (refunds.includes(null)) return buildUnknownOutcome('Stripe sent a refund that cannot be read.')
     after = refunds.at(-1)?.provider_reference ?? ''
     if (answer.body['has_more'] === false) return 'not_found'
     if (!after) break

@@ -1,4 +1,4 @@
-const createTimeout = (): DOMException => new DOMException('The time is over.', 'TimeoutError')
+const createTimeout = (): DOMException => new DOMException('The time limit has passed.', 'TimeoutError')
 
 /**
  * Runs work with a signal that aborts with a `TimeoutError`. Unlike the timer of `AbortSignal.timeout`, this one ends
@@ -18,9 +18,9 @@ export const isTimeout = (error: unknown): boolean => error instanceof Error && 
 
 interface SharedLimit {
   signal: AbortSignal
-  begunAt: number
-  /** How many works are running. */
-  users: number
+  startedAt: number
+  /** How much work still runs under this limit. */
+  running: number
   end: () => void
 }
 
@@ -36,11 +36,11 @@ export class SharedTimeLimits {
 
   async run<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const shared = this.#join(timeoutMs)
-    shared.users++
+    shared.running++
     try {
       return await work(shared.signal)
     } finally {
-      if (--shared.users === 0) {
+      if (--shared.running === 0) {
         shared.end()
         if (this.#newest.get(timeoutMs) === shared) this.#newest.delete(timeoutMs)
       }
@@ -50,10 +50,10 @@ export class SharedTimeLimits {
   #join(timeoutMs: number): SharedLimit {
     const now = performance.now()
     const newest = this.#newest.get(timeoutMs)
-    if (newest && now - newest.begunAt <= sharedMs) return newest
+    if (newest && now - newest.startedAt <= sharedMs) return newest
     const controller = new AbortController()
     const timer = setTimeout(() => controller.abort(createTimeout()), timeoutMs + sharedMs)
-    const shared = { signal: controller.signal, begunAt: now, users: 0, end: () => clearTimeout(timer) }
+    const shared = { signal: controller.signal, startedAt: now, running: 0, end: () => clearTimeout(timer) }
     this.#newest.set(timeoutMs, shared)
     return shared
   }

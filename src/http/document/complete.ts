@@ -1,38 +1,38 @@
-import answers from './examples.json' with { type: 'json' }
+import recordedExamples from './examples.json' with { type: 'json' }
 import type { Operation } from '../operations/operation.ts'
 import { shareComponents } from './components.ts'
-import { hasETag, headers, withHeaders } from './headers.ts'
-import { withParameters } from './parameters.ts'
-import type { Document, Documented } from './shapes.ts'
+import { hasETag, headers, addHeaders } from './headers.ts'
+import { completeParameters } from './parameters.ts'
+import type { Document, DocumentedOperation } from './shapes.ts'
 
 const problem = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
 
-/** Written by `npm run examples` from real answers. */
-const examples: Readonly<Record<string, unknown>> = answers
+/** `npm run examples` records them from real responses. */
+const examples: Readonly<Record<string, unknown>> = recordedExamples
 
-function withExample({ id, status }: Operation, { responses }: Documented): void {
+function addExample({ id, status }: Operation, { responses }: DocumentedOperation): void {
   const media = responses[status]?.content?.['application/json']
   if (media && Object.hasOwn(examples, id)) media.example ??= examples[id]
 }
 
-function withCommonAnswers(operation: Operation, { responses }: Documented): void {
+function addCommonResponses(operation: Operation, { responses }: DocumentedOperation): void {
   if (operation.method === 'get' && hasETag(operation))
-    responses['304'] = { description: 'The resource is as one of the ETags in `If-None-Match` says.' }
+    responses['304'] = { description: 'The resource still has an ETag from `If-None-Match`.' }
   responses['405'] = { description: '`method_not_allowed`', content: problem }
 }
 
-/** Adds to a generated document the parts that are the same for every operation. */
-export function complete(generated: object, operations: readonly Operation[]): void {
+/** Adds what the generator does not know: headers, examples, and responses that every operation can send. */
+export function completeDocument(generated: object, operations: readonly Operation[]): void {
   const document = generated as Document
   for (const operation of operations) {
     const documented = document.paths[operation.path]?.[operation.method]
     if (!documented) continue
-    // The document states it once for all operations.
+    // The document states `security` once for all operations.
     delete documented.security
-    withParameters(operation, documented)
-    withCommonAnswers(operation, documented)
-    withExample(operation, documented)
-    withHeaders(operation, documented)
+    completeParameters(operation, documented)
+    addCommonResponses(operation, documented)
+    addExample(operation, documented)
+    addHeaders(operation, documented)
   }
   document.components['headers'] = headers
   shareComponents(document)

@@ -1,49 +1,50 @@
 import type { tags } from '../operations/operation.ts'
 
-/** The requests that endpoints of webhooks receive, by the kind of event. */
+/** Groups of webhook events in the document. */
 export const eventGroups: Readonly<Record<string, string>> = {
-  'Consent events': 'Somebody gave, skipped or withdrew a consent, or one has come to its end.',
-  'Purchase events': `One purchase has changed its state, or something was done about its refund; \`action\` says what.`,
-  'Wallet events': 'A pass was added to the wallet of a phone, or taken out of it.',
+  'Consent events': 'A consent was given, skipped or withdrawn, or it has expired.',
+  'Purchase events': 'The state of a purchase has changed, or its refund has progressed. `action` says what happened.',
+  'Wallet events': 'A pass was added to the wallet of a phone, or removed from it.',
 }
 
-/** The title and the description of each group. */
+/** Groups of operations in the document. */
 export const groups: Readonly<Record<(typeof tags)[number], string>> = {
-  Auth: `Who calls, and the access tokens they call with. A token has the scopes \`read\`, \`write\` or both, is shown once
-when it is made, and does nothing that its member may not do. A token for another member works in one organisation only.`,
-  Organizations: `The tenants: an organisation runs events and has members, each with a role in the whole organisation or
-in one of its editions. Sender domains are the domains that its e-mails may come from, once DNS shows that they are its own.
-Nothing of one organisation is shown to another.`,
-  Editions: `One run of an event, as in "Summer festival 2026": its dates, time zone, languages and taxes. An edition begins
-as a draft; the health check says what is still missing before it can be published. An archived edition is only read.`,
-  Orders: `What a customer has bought in one edition, with its cart and transactions. Orders are read here; they are made by
-the sales channels and by imports. Amounts are numbers in major units of the order's currency.`,
-  Purchases: `One unit of what an order holds, such as a single ticket, with its own state: it is activated, used, refunded
-or cancelled on its own. A wallet pass shows it on a phone.`,
-  User: `Customers: the people that orders belong to. An organisation sees the people who bought from it. A role of an
-edition changes only those whom no other edition knows. An admin of the organisation can export all that is stored of a
-person, and erase the person while the orders and sums stay.`,
-  Refunds: `Requests to pay back a purchase, an order or its payment. The amount is reserved when it is asked for, so that
-nothing is paid back twice; somebody approves or rejects the request, and then the provider that took the payment pays it
-back in the background, or a person by hand. A purchase is cancelled when its refund completes, and only where that was
-asked for. A success that a provider takes back later makes the request \`failed\`, and everything is as it was.`,
-  Files: `Images that editions show, tables that are imported, and other files of an organisation or of one of its
-editions. Large tables come in parts: an upload says which of its parts are there.`,
-  'Data Imports': `Orders of another system, up to a hundred a call. Each order is taken whole or not at all, and the same
-\`external_id\` never makes a second order, so a call can be repeated.`,
-  Campaigns: `One message to the people of a segment, by e-mail or SMS, now or at a time. A campaign goes from \`draft\`,
-perhaps by \`scheduled\`, through \`calculating\` and \`sending\` to \`sent\`, \`failed\` or \`cancelled\`. Nobody gets one
-campaign twice; the list of recipients says who got it and why others did not.`,
-  Consents: `What customers are asked to agree to, and what each of them answered. A change of the wording makes a version;
-answers are records that are only ever added, each with a hash of itself and of the one before.`,
-  'Email Messages': `Messages made of blocks, in several languages, with Liquid for what differs from one recipient to
-another. Messages of the platform are templates: an edition adopts one and changes its own copy. A preview shows the mail
-as it would go out, with the places where its text is wrong.`,
-  Segments: `The people for whom a condition in the Common Expression Language holds, and whom the channel may reach. A
-segment is calculated when it is asked for; \`calculated_at\` and \`is_stale\` say how old its members are.`,
-  Webhooks: `Addresses that get events by signed requests, as in the Standard Webhooks specification. A delivery
-that fails is tried again for days; the same event always carries the same \`webhook-id\`. The events themselves stand
-under their kinds.`,
-  'Audit Log': `Who changed what in an organisation, written in the same transaction as the change. Entries are kept for
-400 days, unless the deployment has another time.`,
+  Auth: `Access tokens, and who you are. A token has the scopes \`read\`, \`write\` or both, and can do what its member
+can do. You see a token only once, when you create it. A token for another member works in one organisation only.`,
+  Organizations: `Organisations run events. Their members have a role in the whole organisation or in one of its
+editions. Sender domains are the domains that an organisation sends e-mails from, after it has proved by DNS that it
+owns them. No organisation sees anything of another one.`,
+  Editions: `An edition is one occurrence of an event, such as "Summer festival 2026", with its dates, time zone,
+languages and taxes. It begins as a draft. The health check lists what you must fix before you can publish it. An
+archived edition is read-only.`,
+  Orders: `What a customer has bought in an edition, with its cart and transactions. You can read orders here. Sales
+channels and imports create them. Amounts are numbers in major units of the currency of the order.`,
+  Purchases: `One unit of an order, such as a single ticket. Each purchase is activated, used, refunded or cancelled on
+its own. A wallet pass shows it on a phone.`,
+  User: `Customers, to whom orders belong. An organisation sees the people who bought from it. With a role in an edition
+you can change only customers who are in no other edition. As an admin of the organisation you can export everything
+that is stored about a person, and erase the person. Orders and totals stay.`,
+  Refunds: `Requests to pay back a purchase, an order or a payment. A request reserves its amount, so that nothing is
+paid back twice. After you approve it, the provider of the payment pays the money back in the background, or you pay
+it by hand. A purchase is cancelled when its refund completes, if you requested that. If the provider reports a
+failure after a success, the request becomes \`failed\` and its effects are undone.`,
+  Files: `Images that editions show, tables to import, and other files of an organisation or an edition. You can upload
+large tables in parts.`,
+  'Data Imports': `Orders from another system: up to a hundred in one request, or a file. An order is imported
+completely or not at all. The same \`external_id\` never creates a second order, so you can repeat a request.`,
+  Campaigns: `A message by e-mail or SMS to the people of a segment, at once or at a scheduled time. A campaign goes
+from \`draft\`, or \`scheduled\`, through \`calculating\` and \`sending\` to \`sent\`, \`failed\` or \`cancelled\`. It
+sends to nobody twice. The list of recipients says who got the message, and why others did not.`,
+  Consents: `What customers are asked to agree to, and what they answered. Changing the wording creates a new version.
+Answers are only ever added, each with a hash of itself and of the answer before it.`,
+  'Email Messages': `E-mails made of blocks, in several languages, with Liquid for values of the recipient. Messages of
+the platform are templates: an edition adopts one and changes its copy. A preview shows the e-mail as it would be
+sent, and what is wrong with its texts.`,
+  Segments: `The people who match an expression in the Common Expression Language and can be contacted on the channel. A
+segment is calculated when you request it. \`calculated_at\` and \`is_stale\` say how old its members are.`,
+  Webhooks: `Endpoints to which events are sent as signed requests, following the Standard Webhooks specification. A
+failed delivery is retried for days, always with the same \`webhook-id\`. The events are documented in their own
+groups.`,
+  'Audit Log': `Who changed what in an organisation. Each entry is written in the transaction of its change, and deleted
+after 400 days unless the deployment sets another time.`,
 }

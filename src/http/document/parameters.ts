@@ -1,21 +1,21 @@
 import { findIdPrefix } from '../../domain/ids.ts'
 import type { Operation } from '../operations/operation.ts'
 import { hasETag } from './headers.ts'
-import type { Documented, Parameter } from './shapes.ts'
+import type { DocumentedOperation, Parameter } from './shapes.ts'
 
-/** Parameters that mean the same in every group; a contract may describe them otherwise. */
-const meanings: Readonly<Record<string, string>> = {
-  created_after: 'Only what was made at this time or later.',
-  created_before: 'Only what was made before this time.',
-  delivery_id: 'The delivery.',
-  domain_id: 'The sender domain.',
-  edition_id: 'Only what belongs to this edition.',
-  event_id: 'Only what belongs to this event.',
-  member_id: 'The membership.',
-  organization_id: 'Only what belongs to this organisation.',
-  search: 'Part of the name. Neither case nor accents matter.',
-  transaction_id: 'Only the order with this transaction.',
-  user_id: 'The customer.',
+/** Descriptions of parameters that have the same meaning in every group. The one in a contract takes precedence. */
+const commonDescriptions: Readonly<Record<string, string>> = {
+  created_after: 'Only items that were created at or after this time.',
+  created_before: 'Only items that were created before this time.',
+  delivery_id: 'The id of the delivery.',
+  domain_id: 'The id of the sender domain.',
+  edition_id: 'Only items of this edition.',
+  event_id: 'Only items of this event.',
+  member_id: 'The id of the member.',
+  organization_id: 'Only items of this organisation.',
+  search: 'A part of the name, without regard to case and accents.',
+  transaction_id: 'Only the order of this transaction.',
+  user_id: 'The id of the customer.',
 }
 
 const resources: Readonly<Record<string, string>> = {
@@ -33,45 +33,47 @@ const resources: Readonly<Record<string, string>> = {
   webhooks: 'webhook endpoint',
 }
 
-/** `/v1/campaigns/{id}/stats` names a campaign by its `id`. */
-function namedBy(path: string, name: string): string {
+/** In `/v1/campaigns/{id}/stats`, `id` is the id of a campaign. */
+function describePathParameter(path: string, name: string): string {
   const parts = path.split('/')
   const collection = parts[parts.indexOf(`{${name}}`) - 1] ?? ''
   const resource = resources[collection]
-  return resource ? `The ${resource}.` : (meanings[name] ?? 'The resource.')
+  return resource ? `The id of the ${resource}.` : (commonDescriptions[name] ?? 'The id of the resource.')
 }
 
-const filteredBy = ({ name, schema }: Parameter): string =>
-  meanings[name] ??
+const describeFilter = ({ name, schema }: Parameter): string =>
+  commonDescriptions[name] ??
   (schema.type === 'boolean'
-    ? `Only what has \`${name}\` as this says.`
-    : `Only what has this \`${name}\`${schema.enum ? '' : ', exactly'}.`)
+    ? `True: only items for which \`${name}\` is true. False: only items for which it is false.`
+    : `Only items with ${schema.enum ? 'this' : 'exactly this'} \`${name}\`.`)
 
-/** The length of the longest id. A longer one is answered with 404. */
+/** No id is longer, so a longer one gets 404. */
 const maxIdLength = 64
 
 const ifNoneMatch: Parameter = {
   name: 'if-none-match',
   in: 'header',
   required: false,
-  description: 'ETags that the client has: 304 without a body when the resource is still as one of them says.',
+  description: 'ETags of states that you have. You get 304 without a body if the resource still has one of them.',
   schema: { type: 'string', example: '"0aR3xU1nV0xJ8mYk2bq1Sg"' },
 }
 
-/** The rules of `parseQuery` for every parameter: an id has the right kind, and an empty value is no filter. */
-function withQueryRules(parameter: Parameter): void {
+/** Documents rules of `parseQuery`: an id must have the right prefix, and an empty value does not filter. */
+function addQueryRules(parameter: Parameter): void {
   const prefix = findIdPrefix(parameter.name)
   if (prefix) parameter.schema.pattern ??= `^${prefix}_`
   if (!parameter.required) parameter.allowEmptyValue = true
 }
 
-export function withParameters(operation: Operation, documented: Documented): void {
+export function completeParameters(operation: Operation, documented: DocumentedOperation): void {
   const parameters = documented.parameters ?? []
   for (const parameter of parameters) {
     const isInPath = parameter.in === 'path'
-    parameter.description ??= isInPath ? namedBy(operation.path, parameter.name) : filteredBy(parameter)
+    parameter.description ??= isInPath
+      ? describePathParameter(operation.path, parameter.name)
+      : describeFilter(parameter)
     if (isInPath) parameter.schema.maxLength ??= maxIdLength
-    if (parameter.in === 'query') withQueryRules(parameter)
+    if (parameter.in === 'query') addQueryRules(parameter)
   }
   if (operation.method === 'get' && hasETag(operation)) parameters.push(ifNoneMatch)
   if (parameters.length) documented.parameters = parameters

@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI document that are completed after the schemas are generated. */
+/** Types of the parts of an OpenAPI document that `completeDocument` changes. */
 
 export interface Reference {
   $ref: string
@@ -30,23 +30,23 @@ export interface Media {
   examples?: Record<string, Reference>
 }
 
-export interface DocumentedAnswer {
+export interface DocumentedResponse {
   description: string
   headers?: Record<string, Reference>
   content?: Record<string, Media>
 }
 
-export interface Documented {
+export interface DocumentedOperation {
   security?: unknown
   operationId?: string
   parameters?: Parameter[]
-  responses: Record<string, DocumentedAnswer>
+  responses: Record<string, DocumentedResponse>
 }
 
 export interface Document {
   info: { license?: { name: string; identifier: string } }
   tags?: { name: string; description?: string }[]
-  paths: Record<string, Record<string, Documented>>
-  webhooks: Record<string, Record<string, Documented>>
+  paths: Record<string, Record<string, DocumentedOperation>>
+  webhooks: Record<string, Record<string, DocumentedOperation>>
   components: Record<string, unknown>
 }

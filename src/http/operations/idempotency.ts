@@ -1,5 +1,5 @@
-import type { Ctx, IdempotencyKey, StoredAnswer } from '../../context.ts'
-import { answerSeal, openText, sealText } from '../../domain/accounts/answer-seal.ts'
+import type { Ctx, IdempotencyKey, StoredResponse } from '../../context.ts'
+import { deriveResponseKey, openText, sealText } from '../../domain/accounts/sealed-text.ts'
 import { sha256, toHex } from '../../domain/text/encoding.ts'
 import { AppError, parameterError } from '../../domain/errors.ts'
 import type { HttpResponse } from '../problem.ts'
@@ -9,9 +9,9 @@ const temporaryStatuses = new Set([401, 403, 409, 429])
 
 export interface IdempotentAttempt {
   key: IdempotencyKey
-  lease: string
-  /** Encrypts and decrypts the stored body. */
-  seal: CryptoKey
+  claimId: string
+  /** Encrypts and decrypts the stored response. */
+  encryptionKey: CryptoKey
   /** The fingerprint of a streamed body, once it was read. Null: the claim has the right one already. */
   fingerprint: string | null
 }
@@ -44,15 +44,15 @@ export async function claimKey(ctx: Ctx, rawKey: string, request: KeyedRequest):
   const { body } = request
   const callerId = [caller.id, caller.credential.organization_id].filter(Boolean).join(':')
   const key = { callerId, keyHash: toHex(await sha256(rawKey)) }
-  const seal = await answerSeal(readSecret(ctx), callerId, rawKey)
+  const encryptionKey = await deriveResponseKey(readSecret(ctx), callerId, rawKey)
   const isStream = !(body instanceof Uint8Array)
   const fingerprint = await computeFingerprint(request, isStream ? 'stream' : toHex(await sha256(body)))
-  const lease = ctx.newId('request')
-  const claimedLease = { id: lease, ...(isStream ? { ms: body.maxReadMs + commitMs } : {}) }
-  const claim = await ctx.idempotency.claim(key, claimedLease, fingerprint, ctx.now())
+  const claimId = ctx.newId('request')
+  const newClaim = { id: claimId, ...(isStream ? { ms: body.maxReadMs + commitMs } : {}) }
+  const claim = await ctx.idempotency.claim(key, newClaim, fingerprint, ctx.now())
   switch (claim.state) {
     case 'claimed':
-      return { attempt: { key, lease, seal, fingerprint: null } }
+      return { attempt: { key, claimId, encryptionKey, fingerprint: null } }
     case 'in_progress':
       throw new AppError('idempotency_in_progress', 'The first request with this Idempotency-Key is still running.', {
         headers: { 'retry-after': '5' },
@@ -61,23 +61,26 @@ export async function claimKey(ctx: Ctx, rawKey: string, request: KeyedRequest):
       // The response to a streamed body is stored with the body's fingerprint, so the body must be read to compare it.
       if (
         isStream &&
-        claim.answer &&
+        claim.response &&
         claim.fingerprint === (await computeStreamFingerprint(request, await body.read()))
       )
-        return { replay: await replayResponse(seal, claim.answer) }
+        return { replay: await replayResponse(encryptionKey, claim.response) }
       throw new AppError('idempotency_key_reused', 'This Idempotency-Key was used for a different request.')
     case 'answered':
-      return { replay: await replayResponse(seal, claim.answer) }
+      return { replay: await replayResponse(encryptionKey, claim.response) }
   }
 }
 
-async function replayResponse(seal: CryptoKey, { status, headers, body }: StoredAnswer): Promise<HttpResponse> {
-  return { status, headers: { ...headers, 'idempotency-replayed': 'true' }, body: await openBody(seal, body) }
+async function replayResponse(
+  encryptionKey: CryptoKey,
+  { status, headers, body }: StoredResponse,
+): Promise<HttpResponse> {
+  return { status, headers: { ...headers, 'idempotency-replayed': 'true' }, body: await openBody(encryptionKey, body) }
 }
 
-async function sealResponse(ctx: Ctx, attempt: IdempotentAttempt, answer: HttpResponse) {
-  const body = await sealText(attempt.seal, ctx.randomBytes, answer.body)
-  return { status: answer.status, headers: answer.headers, body }
+async function sealResponse(ctx: Ctx, attempt: IdempotentAttempt, response: HttpResponse) {
+  const body = await sealText(attempt.encryptionKey, ctx.randomBytes, response.body)
+  return { status: response.status, headers: response.headers, body }
 }
 
 /** In development and tests the secret may be missing. In production keys are refused then, so that it is noticed. */
@@ -90,27 +93,32 @@ function readSecret({ config }: Ctx): string {
 }
 
 /** A response that was stored with another secret cannot be read, but the request must not run again. */
-async function openBody(seal: CryptoKey, text: string): Promise<string> {
-  const body = await openText(seal, text)
+async function openBody(encryptionKey: CryptoKey, text: string): Promise<string> {
+  const body = await openText(encryptionKey, text)
   if (body === null)
     throw new AppError('idempotency_answer_lost', 'This request has succeeded, but its response can no longer be read.')
   return body
 }
 
 /** Statements that store the response in the transaction of its change. */
-export const storeInTransaction = async (ctx: Ctx, attempt: IdempotentAttempt, answer: HttpResponse) =>
-  ctx.idempotency.settle(attempt.key, attempt.lease, await sealResponse(ctx, attempt, answer), attempt.fingerprint)
+export const storeInTransaction = async (ctx: Ctx, attempt: IdempotentAttempt, response: HttpResponse) =>
+  ctx.idempotency.buildStoreStatements(
+    attempt.key,
+    attempt.claimId,
+    await sealResponse(ctx, attempt, response),
+    attempt.fingerprint,
+  )
 
 /** Stores a response that no transaction stored, or releases the key if repeating the request can succeed. */
 export async function finishRequest(
   ctx: Ctx,
   attempt: IdempotentAttempt,
-  answer: HttpResponse,
+  response: HttpResponse,
   isBodyRead = true,
 ): Promise<void> {
-  const { key, lease, fingerprint } = attempt
+  const { key, claimId, fingerprint } = attempt
   // A body that was not read to its end has no fingerprint.
-  if (!isBodyRead || answer.status >= 500 || temporaryStatuses.has(answer.status))
-    await ctx.idempotency.release(key, lease)
-  else await ctx.idempotency.store(key, lease, await sealResponse(ctx, attempt, answer), fingerprint)
+  if (!isBodyRead || response.status >= 500 || temporaryStatuses.has(response.status))
+    await ctx.idempotency.release(key, claimId)
+  else await ctx.idempotency.store(key, claimId, await sealResponse(ctx, attempt, response), fingerprint)
 }

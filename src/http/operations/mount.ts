@@ -9,7 +9,7 @@ import { type ListFilters, pickFilters, buildPageLinks, readPageRequest } from '
 import { logError } from '../log.ts'
 import type { Operation } from './operation.ts'
 import { type Handling, jsonType, OperationRun, noStore, matchesWeakly } from './operation-run.ts'
-import { type HttpResponse, buildPublicUrl, answerError } from '../problem.ts'
+import { type HttpResponse, buildPublicUrl, buildErrorResponse } from '../problem.ts'
 import { parseQuery } from '../requests/query.ts'
 import { utf8 } from '../../domain/text/encoding.ts'
 
@@ -124,29 +124,33 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
   })
 }
 
-type AnyAnswer = Omit<HttpResponse, 'body'> & { body: string | ReadableStream<Uint8Array> }
+type StreamableResponse = Omit<HttpResponse, 'body'> & { body: string | ReadableStream<Uint8Array> }
 
-function register(router: Router, operation: Operation, run: (c: AppContext, ctx: Ctx) => Promise<AnyAnswer>): void {
+function register(
+  router: Router,
+  operation: Operation,
+  run: (c: AppContext, ctx: Ctx) => Promise<StreamableResponse>,
+): void {
   router.operations.push(operation)
   router.hono.openAPIRegistry.registerPath(operation.route)
   const path = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
   router.hono.on(operation.method.toUpperCase(), path, async (c) => {
     const { ctx } = c.var
     c.set('operationId', operation.id)
-    let answer: AnyAnswer
+    let response: StreamableResponse
     try {
       checkPermission(ctx, operation)
-      answer = await run(c, ctx)
+      response = await run(c, ctx)
     } catch (error) {
-      answer = answerError(c, error)
+      response = buildErrorResponse(c, error)
     }
-    return respond(c, answer)
+    return respond(c, response)
   })
 }
 
-function respond(c: AppContext, answer: AnyAnswer): Response {
+function respond(c: AppContext, response: StreamableResponse): Response {
   const { bookmark } = c.var.ctx.db
-  const headers = new Headers(answer.headers)
+  const headers = new Headers(response.headers)
   // A proxy that compresses the response would weaken its ETag, and If-Match refuses weak tags.
   if (!headers.has('cache-control'))
     headers.set('cache-control', headers.has('etag') ? 'private, no-cache, no-transform' : noStore)
@@ -156,7 +160,7 @@ function respond(c: AppContext, answer: AnyAnswer): Response {
   const ifNoneMatch = isCacheable ? c.req.header('if-none-match') : undefined
   if (etag && ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, etag))
     return new Response(null, { status: 304, headers })
-  return new Response(answer.status === 204 ? null : answer.body, { status: answer.status, headers })
+  return new Response(response.status === 204 ? null : response.body, { status: response.status, headers })
 }
 
 export interface Router {

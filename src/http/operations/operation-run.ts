@@ -9,7 +9,7 @@ import type { AppContext } from '../env.ts'
 import * as idempotency from './idempotency.ts'
 import { restrictToRoles, checkPermissionOn, checkTarget, type Located } from './permission.ts'
 import { changesOne, type Operation } from './operation.ts'
-import { type HttpResponse, answerError } from '../problem.ts'
+import { type HttpResponse, buildErrorResponse } from '../problem.ts'
 import { parseQuery } from '../requests/query.ts'
 import { type IgnoredFields, findIgnoredFields } from '../requests/unknown-fields.ts'
 import { parseBody } from '../requests/validation.ts'
@@ -128,8 +128,8 @@ export class OperationRun<
       try {
         return await this.#buildResponse(ctx, await this.#decide(c, ctx, read))
       } catch (error) {
-        if (!(error instanceof LostRace)) return answerError(c, error)
-        if (attempts === maxAttempts) return answerError(c, createConflict())
+        if (!(error instanceof LostRace)) return buildErrorResponse(c, error)
+        if (attempts === maxAttempts) return buildErrorResponse(c, createConflict())
       }
     }
   }

@@ -3,7 +3,7 @@ import { actAs, mayAnywhere, mayAt, type Tenant, listRolesAt } from '../../domai
 import { AppError, doesNotExist, permissionDenied } from '../../domain/errors.ts'
 import type { Operation } from './operation.ts'
 
-/** A loaded resource. `tenant` is null if loading it has checked the caller already. */
+/** A resource that `load` has found. `tenant` is null when `load` itself has checked whether the caller may go on. */
 export interface Located {
   tenant: Tenant | null
   /** Tells a caller without the required role what else to do. */

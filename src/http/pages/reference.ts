@@ -47,7 +47,7 @@ export const startPage = (links: Record<string, StartLink>): Markup =>
       </ul>`,
   )
 
-async function answerPage(c: Context<AppEnv>, page: Markup, headers: Record<string, string> = {}): Promise<Response> {
+async function sendPage(c: Context<AppEnv>, page: Markup, headers: Record<string, string> = {}): Promise<Response> {
   return c.html(page, 200, {
     'cache-control': 'public, max-age=3600',
     'content-security-policy': await pagePolicy(),
@@ -64,14 +64,14 @@ export function reference(isDevelopment: (c: AppContext) => boolean): Hono<AppEn
     const vary = { vary: 'accept' }
     const supports = ['application/json', 'text/html']
     const type = accepts(c, { header: 'Accept', supports, default: 'application/json' })
-    if (type === 'text/html') return answerPage(c, startPage(links), vary)
+    if (type === 'text/html') return sendPage(c, startPage(links), vary)
     return c.json(startDocument(links, addressFor(c)), 200, { 'cache-control': 'public, max-age=300', ...vary })
   })
-  pages.get('/docs/errors', (c) => answerPage(c, indexPage(), { 'cache-control': 'public, max-age=300' }))
+  pages.get('/docs/errors', (c) => sendPage(c, indexPage(), { 'cache-control': 'public, max-age=300' }))
   pages.get('/docs/errors/:code', (c) => {
     const page = codePage(c.req.param('code'), addressFor(c))
     if (page === null) throw notFound()
-    return answerPage(c, page)
+    return sendPage(c, page)
   })
   return pages
 }

@@ -15,7 +15,11 @@ const PageNumber = z
     if (text === undefined) return 1
     const page = /^\d{1,9}$/.test(text) ? Number(text) : 0
     if (page >= 1) return page
-    context.addIssue({ code: 'custom', params: { code: 'invalid_page' }, message: 'Invalid page.' })
+    context.addIssue({
+      code: 'custom',
+      params: { code: 'invalid_page' },
+      message: 'There is no such page. `page` must be a whole number from 1 to the last page of the list.',
+    })
     return z.NEVER
   })
   .openapi({

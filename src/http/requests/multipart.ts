@@ -1,7 +1,7 @@
 import { utf8 } from '../../domain/text/encoding.ts'
 import { AppError, fieldError } from '../../domain/errors.ts'
 
-/** The most bytes of the headers of one part. */
+/** For the headers of one part. */
 const maxHeaderBytes = 8192
 const lineBreak = utf8('\r\n')
 const headersEnd = utf8('\r\n\r\n')
@@ -15,19 +15,19 @@ export interface FormPart {
   body: ReadableStream<Uint8Array>
 }
 
-const malformed = (detail: string) =>
+const createFormError = (detail: string) =>
   new AppError('malformed_body', detail, { errors: [fieldError([], 'invalid', detail)] })
 
-/** The boundary that a Content-Type names, or null where it is no form. */
-export function boundaryOf(type: string): string | null {
+/** Parses the boundary of a Content-Type. Null: it is not the type of a form. */
+export function parseBoundary(type: string): string | null {
   if (!/^multipart\/form-data\s*(?:;|$)/i.test(type)) return null
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;,"]{1,70}))/i.exec(type) ?? []
   const boundary = quoted ?? plain
-  if (boundary === undefined) throw malformed('The Content-Type names no boundary.')
+  if (boundary === undefined) throw createFormError('The Content-Type of a form must name its `boundary`.')
   return boundary
 }
 
-function indexOf(bytes: Uint8Array, needle: Uint8Array, from = 0): number {
+function findBytes(bytes: Uint8Array, needle: Uint8Array, from = 0): number {
   const [first = 0] = needle
   for (let at = bytes.indexOf(first, from); at !== -1; at = bytes.indexOf(first, at + 1)) {
     if (at + needle.length > bytes.length) return -1
@@ -36,83 +36,84 @@ function indexOf(bytes: Uint8Array, needle: Uint8Array, from = 0): number {
   return -1
 }
 
-const joined = (one: Uint8Array, other: Uint8Array): Uint8Array => {
-  const both = new Uint8Array(one.length + other.length)
-  both.set(one)
-  both.set(other, one.length)
-  return both
+const concatenate = (first: Uint8Array, second: Uint8Array): Uint8Array => {
+  const bytes = new Uint8Array(first.length + second.length)
+  bytes.set(first)
+  bytes.set(second, first.length)
+  return bytes
 }
 
-/** Bytes that were read and do not belong to a part yet. */
-class BodyInput {
+/** Buffers bytes of the body until it is known which part they belong to. */
+class BodyBuffer {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>
-  rest: Uint8Array = new Uint8Array()
+  bytes: Uint8Array = new Uint8Array()
 
   constructor(reader: ReadableStreamDefaultReader<Uint8Array>) {
     this.#reader = reader
   }
 
-  async more(): Promise<void> {
+  async readMore(): Promise<void> {
     const { value, done } = await this.#reader.read()
-    if (done) throw malformed('The form ends before its last boundary.')
-    this.rest = this.rest.length ? joined(this.rest, value) : value
+    if (done) throw createFormError('The form ends before its last boundary.')
+    this.bytes = this.bytes.length ? concatenate(this.bytes, value) : value
   }
 
   take(length: number): Uint8Array {
-    const taken = this.rest.subarray(0, length)
-    this.rest = this.rest.subarray(length)
-    return taken
+    const start = this.bytes.subarray(0, length)
+    this.bytes = this.bytes.subarray(length)
+    return start
   }
 
-  /** The bytes before the needle, which is dropped; at most `most`. */
-  async upTo(needle: Uint8Array, most: number): Promise<Uint8Array> {
+  /** Takes the bytes before the needle, and drops the needle. Throws when they are more than `maxBytes`. */
+  async takeUntil(needle: Uint8Array, maxBytes: number): Promise<Uint8Array> {
     for (;;) {
-      const at = indexOf(this.rest, needle)
-      if (at > most || (at === -1 && this.rest.length > most + needle.length))
-        throw malformed('The headers of a part of the form are too long.')
+      const at = findBytes(this.bytes, needle)
+      if (at > maxBytes || (at === -1 && this.bytes.length > maxBytes + needle.length))
+        throw createFormError('The headers of a part of the form are too long.')
       if (at !== -1) {
-        const found = this.take(at)
+        const start = this.take(at)
         this.take(needle.length)
-        return found
+        return start
       }
-      await this.more()
+      await this.readMore()
     }
   }
 }
 
-const unquoted = (text: string): string =>
-  text.replaceAll(/%22|%0D|%0A|\\"|\\\\/gi, (one) => plain[one.toUpperCase()] ?? one)
-const plain: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n', '\\"': '"', '\\\\': '\\' }
+const unescape = (text: string): string =>
+  text.replaceAll(/%22|%0D|%0A|\\"|\\\\/gi, (escape) => escapes[escape.toUpperCase()] ?? escape)
+const escapes: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n', '\\"': '"', '\\\\': '\\' }
 
 const parameter = /;\s*([^\s=;"]+)=(?:"((?:\\.|[^"\\])*)"|([^\s;"]+))/g
 
-/** A parameter of a header, in its extended form (RFC 5987) where it has one. */
-export function headerParameter(header: string, name: 'name' | 'filename'): string | null {
+/** Prefers the extended form (RFC 5987), such as `filename*=UTF-8''…`. */
+export function readHeaderParameter(header: string, name: 'name' | 'filename'): string | null {
   const parameters = [...header.matchAll(parameter)]
-  const find = (key: string) => parameters.find(([, known]) => known?.toLowerCase() === key) ?? []
+  const find = (key: string) => parameters.find(([, parameterName]) => parameterName?.toLowerCase() === key) ?? []
   const [, extended] = /^UTF-8''(.+)$/i.exec(find(`${name}*`)[3] ?? '') ?? []
   if (extended !== undefined)
     try {
       return decodeURIComponent(extended)
     } catch {
-      throw malformed(`The ${name} is not encoded as UTF-8.`)
+      throw createFormError(`Encode the ${name} in the header of a part as UTF-8.`)
     }
   const [, , quoted, token] = find(name)
-  return quoted === undefined ? (token ?? null) : unquoted(quoted)
+  return quoted === undefined ? (token ?? null) : unescape(quoted)
 }
 
-function headersOf(bytes: Uint8Array): Omit<FormPart, 'body'> {
+function parseHeaders(bytes: Uint8Array): Omit<FormPart, 'body'> {
   const lines = new TextDecoder().decode(bytes).split('\r\n')
   const find = (name: string) => lines.find((line) => line.toLowerCase().startsWith(`${name}:`))?.slice(name.length + 1)
   const disposition = find('content-disposition') ?? ''
-  const name = headerParameter(disposition, 'name')
-  if (!/^\s*form-data\b/i.test(disposition) || name === null) throw malformed('A part of the form has no name.')
-  return { name, fileName: headerParameter(disposition, 'filename'), type: find('content-type')?.trim() ?? null }
+  const name = readHeaderParameter(disposition, 'name')
+  if (!/^\s*form-data\b/i.test(disposition) || name === null)
+    throw createFormError('Every part of the form must have a `Content-Disposition: form-data` with a name.')
+  return { name, fileName: readHeaderParameter(disposition, 'filename'), type: find('content-type')?.trim() ?? null }
 }
 
-/** The bytes of one part. A possible beginning of the boundary waits for the next bytes. */
-function bodyOf(
-  input: BodyInput,
+/** Streams one part. Bytes that may begin the boundary are held back until the next bytes have come. */
+function streamPart(
+  input: BodyBuffer,
   delimiter: Uint8Array,
 ): { stream: ReadableStream<Uint8Array>; isRead: () => boolean } {
   let isRead = false
@@ -120,8 +121,8 @@ function bodyOf(
     {
       async pull(controller) {
         for (;;) {
-          const at = indexOf(input.rest, delimiter)
-          const length = at === -1 ? input.rest.length - delimiter.length + 1 : at
+          const at = findBytes(input.bytes, delimiter)
+          const length = at === -1 ? input.bytes.length - delimiter.length + 1 : at
           if (length > 0) controller.enqueue(input.take(length).slice())
           if (at !== -1) {
             input.take(delimiter.length)
@@ -130,7 +131,7 @@ function bodyOf(
             return
           }
           if (length > 0) return
-          await input.more()
+          await input.readMore()
         }
       },
     },
@@ -139,21 +140,21 @@ function bodyOf(
   return { stream, isRead: () => isRead }
 }
 
-/** The parts of a form in their order, each while it comes in. Throws `malformed_body`. */
-export async function* partsOf(body: ReadableStream<Uint8Array>, boundary: string): AsyncGenerator<FormPart, void> {
+/** Yields each part while it is received. Throws `malformed_body`. */
+export async function* readParts(body: ReadableStream<Uint8Array>, boundary: string): AsyncGenerator<FormPart, void> {
   const delimiter = utf8(`\r\n--${boundary}`)
-  const input = new BodyInput(body.getReader())
-  // The first boundary begins the body, or a line of it.
-  input.rest = lineBreak
-  await input.upTo(delimiter, maxHeaderBytes)
+  const input = new BodyBuffer(body.getReader())
+  // The first boundary has no line break before it when it begins the body.
+  input.bytes = lineBreak
+  await input.takeUntil(delimiter, maxHeaderBytes)
   for (;;) {
-    while (input.rest.length < 2) await input.more()
+    while (input.bytes.length < 2) await input.readMore()
     const mark = new TextDecoder().decode(input.take(2))
     if (mark === '--') return
-    if (mark !== '\r\n') throw malformed('A boundary of the form is not followed by a line break.')
-    const headers = headersOf(await input.upTo(headersEnd, maxHeaderBytes))
+    if (mark !== '\r\n') throw createFormError('A boundary of the form is not followed by a line break.')
+    const headers = parseHeaders(await input.takeUntil(headersEnd, maxHeaderBytes))
     // An empty part has its boundary directly behind the headers, whose last line break it shares.
-    const { stream, isRead } = bodyOf(input, delimiter)
+    const { stream, isRead } = streamPart(input, delimiter)
     yield { ...headers, body: stream }
     if (!isRead()) throw new Error('A part of a form was not read to its end.')
   }

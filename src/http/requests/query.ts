@@ -59,7 +59,11 @@ export function parseQuery<S extends z.ZodType>(c: AppContext, schema: S): z.out
     const name = issue.path.map(String).join('.') || null
     if (!reported.has(name)) errors.push(parameterError(name, ...describeIssue(issue)))
   }
-  if (errors.some(({ code }) => code === 'invalid_page')) throw new AppError('invalid_page', 'Invalid page.')
+  if (errors.some(({ code }) => code === 'invalid_page'))
+    throw new AppError(
+      'invalid_page',
+      'There is no such page. `page` must be a whole number from 1 to the last page of the list.',
+    )
   if (!result.success || errors.length) throw invalid(...errors)
   return result.data
 }

@@ -3,7 +3,7 @@ import { AppError, fieldError, invalid } from '../../domain/errors.ts'
 import { fileTooLarge, type IncomingFile, type ReceivedFile } from '../../domain/files/files.ts'
 import { isStorable } from '../../domain/text/text.ts'
 import type { AppContext } from '../env.ts'
-import { boundaryOf, headerParameter, type FormPart, partsOf } from './multipart.ts'
+import { parseBoundary, readHeaderParameter, type FormPart, readParts } from './multipart.ts'
 import type { FormFields, StreamBody } from '../operations/operation.ts'
 import { limitedBody } from './body.ts'
 
@@ -114,7 +114,7 @@ async function readForm<Result extends Received>(
 ): Promise<Omit<StreamedBody<Result>, 'digest'> & { identity: unknown }> {
   const texts: TextPart[] = []
   let received: { file: Result; identity: unknown } | undefined
-  for await (const part of partsOf(stream, boundary)) {
+  for await (const part of readParts(stream, boundary)) {
     const { name, fileName, type, body } = part
     if (name === 'file') {
       if (received) throw createFieldError('file', 'repeated', 'Send one file.')
@@ -157,7 +157,7 @@ export async function readStreamed<Result extends Received>(
   sink: Sink<Result>,
 ): Promise<StreamedBody<Result>> {
   const type = c.req.header('content-type') ?? ''
-  const boundary = boundaryOf(type)
+  const boundary = parseBoundary(type)
   const encoding = c.req.header('content-encoding')?.trim() ?? ''
   if (!/^(?:identity)?$/i.test(encoding))
     throw new AppError('unsupported_media_type', 'Send the body without a Content-Encoding.', {
@@ -185,7 +185,8 @@ async function readRaw<Result extends Received>(
   sink: Sink<Result>,
 ) {
   const description = {
-    name: headerParameter(`;${(c.req.header('content-disposition') ?? '').replace(/^[^;]*;?/, '')}`, 'filename') ?? '',
+    name:
+      readHeaderParameter(`;${(c.req.header('content-disposition') ?? '').replace(/^[^;]*;?/, '')}`, 'filename') ?? '',
     declared: parseDeclaredType(c.req.header('content-type') ?? null),
   }
   const file = await sink({ ...incoming, ...description, digest: parseContentDigest(c.req.header('content-digest')) })

@@ -63,28 +63,30 @@ const noIgnoredFields: IgnoredFields = { schema: null, settable: new Set() }
 interface BodyValue {
   value: unknown
   path: readonly PropertyKey[]
-  reads: readonly AnySchema[]
-  answers: readonly AnySchema[]
+  /** Schemas of the request at this path. */
+  accepted: readonly AnySchema[]
+  /** Schemas of the response at this path. */
+  returned: readonly AnySchema[]
 }
 
-const listItems = (items: readonly unknown[], { path, reads, answers }: BodyValue): BodyValue[] => {
-  const below = { reads: reads.flatMap(listElementSchemas), answers: answers.flatMap(listElementSchemas) }
-  return below.reads.length ? items.map((value, index) => ({ value, path: [...path, index], ...below })) : []
+const listItems = (items: readonly unknown[], { path, accepted, returned }: BodyValue): BodyValue[] => {
+  const below = { accepted: accepted.flatMap(listElementSchemas), returned: returned.flatMap(listElementSchemas) }
+  return below.accepted.length ? items.map((value, index) => ({ value, path: [...path, index], ...below })) : []
 }
 
 /** Checks the names of one object. Returns the errors, and the nested values to check next. */
 function checkFields(object: Readonly<Record<string, unknown>>, place: BodyValue, settable: ReadonlySet<string>) {
-  const shapes = listMatchingShapes(place.reads, object)
-  const answeredShapes = listObjectShapes(place.answers)
-  const values = place.reads.flatMap(listValueSchemas)
+  const shapes = listMatchingShapes(place.accepted, object)
+  const returnedShapes = listObjectShapes(place.returned)
+  const values = place.accepted.flatMap(listValueSchemas)
   const nestedValues: BodyValue[] = []
   const errors: FieldError[] = []
   if (!shapes.length && !values.length) return { nestedValues, errors }
   for (const [name, value] of Object.entries(object)) {
     const path = [...place.path, name]
-    const reads = [...shapes.flatMap((shape) => listFieldSchemas(shape, name)), ...values]
-    const answers = answeredShapes.flatMap((shape) => listFieldSchemas(shape, name))
-    if (reads.length) nestedValues.push({ value, path, reads, answers })
+    const accepted = [...shapes.flatMap((shape) => listFieldSchemas(shape, name)), ...values]
+    const returned = returnedShapes.flatMap((shape) => listFieldSchemas(shape, name))
+    if (accepted.length) nestedValues.push({ value, path, accepted, returned })
     else if (settable.has(name))
       errors.push(
         fieldError(
@@ -93,22 +95,22 @@ function checkFields(object: Readonly<Record<string, unknown>>, place: BodyValue
           'This field cannot be set when the resource is created. Set it afterwards with PATCH.',
         ),
       )
-    else if (!answers.length) errors.push(unknownFieldError(path, findNearestName(name, shapes.flatMap(Object.keys))))
+    else if (!returned.length) errors.push(unknownFieldError(path, findNearestName(name, shapes.flatMap(Object.keys))))
     if (errors.length >= maxErrors) break
   }
   return { nestedValues, errors }
 }
 
-/** Reports the fields of a body, at any depth, that neither its schema nor the response has. */
+/** Reports fields, at any depth, that are neither in the schema of the body nor in the response. */
 export function findUnknownFields(
   schema: z.ZodType,
   value: unknown,
   options: { prefix?: readonly PropertyKey[]; ignored?: IgnoredFields } = {},
 ): FieldError[] {
   const { prefix = [], ignored = noIgnoredFields } = options
-  const answers = ignored.schema ? listAlternatives(ignored.schema) : []
+  const returned = ignored.schema ? listAlternatives(ignored.schema) : []
   const allErrors: FieldError[] = []
-  const places: BodyValue[] = [{ value, path: prefix, reads: listAlternatives(schema), answers }]
+  const places: BodyValue[] = [{ value, path: prefix, accepted: listAlternatives(schema), returned }]
   for (let index = 0; index < places.length && allErrors.length < maxErrors; index++) {
     const place = places[index] as BodyValue
     if (Array.isArray(place.value)) for (const item of listItems(place.value, place)) places.push(item)

@@ -18,27 +18,27 @@ const formatCodes: Readonly<Record<string, string>> = {
 export function describeIssue(issue: Issue): [code: string, detail: string] {
   switch (issue.code) {
     case 'invalid_type':
-      return ['invalid_type', `Expected ${issue.expected}.`]
+      return ['invalid_type', `Must be of type ${issue.expected}.`]
     case 'invalid_value':
-      return ['invalid_choice', `One of ${issue.values.map(String).join(', ')}.`]
+      return ['invalid_choice', `Must be one of ${issue.values.map(String).join(', ')}.`]
     case 'too_big':
-      if (issue.origin === 'string') return ['max_length', `At most ${issue.maximum} characters.`]
+      if (issue.origin === 'string') return ['max_length', `Must have at most ${issue.maximum} characters.`]
       return issue.origin === 'array'
-        ? ['max_items', `At most ${issue.maximum} items.`]
-        : ['max_value', `At most ${issue.maximum}.`]
+        ? ['max_items', `Must have at most ${issue.maximum} items.`]
+        : ['max_value', `Must be at most ${issue.maximum}.`]
     case 'too_small':
       if (issue.origin === 'string')
         return issue.minimum === 1
-          ? ['blank', 'May not be blank.']
-          : ['min_length', `At least ${issue.minimum} characters.`]
+          ? ['blank', 'Must not be blank.']
+          : ['min_length', `Must have at least ${issue.minimum} characters.`]
       return issue.origin === 'array'
-        ? ['min_items', `At least ${issue.minimum} ${issue.minimum === 1 ? 'item' : 'items'}.`]
-        : ['min_value', `At least ${issue.minimum}.`]
+        ? ['min_items', `Must have at least ${issue.minimum} ${issue.minimum === 1 ? 'item' : 'items'}.`]
+        : ['min_value', `Must be at least ${issue.minimum}.`]
     case 'invalid_format':
       return [formatCodes[issue.format] ?? 'invalid', issue.message]
     case 'invalid_union':
       return 'options' in issue && Array.isArray(issue.options)
-        ? ['invalid_choice', `One of ${issue.options.map(String).join(', ')}.`]
+        ? ['invalid_choice', `Must be one of ${issue.options.map(String).join(', ')}.`]
         : ['invalid', issue.message]
     case 'custom':
       return [String(issue.params?.['code'] ?? 'invalid'), issue.message]
@@ -47,7 +47,7 @@ export function describeIssue(issue: Issue): [code: string, detail: string] {
   }
 }
 
-/** The input tells a missing field from a null one, which zod reports alike. */
+/** Zod reports a missing field and a null field alike, so the input is read again. */
 function getValue(input: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (value, step) =>
@@ -62,7 +62,7 @@ export function listFieldErrors(error: z.ZodError, input: unknown, prefix: reado
     const path = [...prefix, ...issue.path]
     const value = getValue(input, issue.path)
     if (value === undefined && issue.path.length) return fieldError(path, 'required', 'This field is required.')
-    if (value === null) return fieldError(path, 'null', 'May not be null.')
+    if (value === null) return fieldError(path, 'null', 'Must not be null.')
     return fieldError(path, ...describeIssue(issue))
   })
 }
@@ -79,19 +79,19 @@ export interface BodyContext {
   current?: (() => unknown) | undefined
 }
 
-/** The body without invalid fields that equal the resource as it is now, or null if there are none. */
+/** Drops invalid fields that the client sends back as it has read them. Null: there are none. */
 function dropUnchanged(
   error: z.ZodError,
   input: Readonly<Record<string, unknown>>,
   current: () => unknown,
 ): Record<string, unknown> | null {
-  const answer = current() as Record<string, unknown> | undefined
+  const resource = current() as Record<string, unknown> | undefined
   const isUnchanged = (name: PropertyKey | undefined): boolean =>
     typeof name === 'string' &&
     Object.hasOwn(input, name) &&
-    answer !== undefined &&
-    Object.hasOwn(answer, name) &&
-    isSameJson(JSON.stringify(input[name]), JSON.stringify(answer[name]) ?? 'null')
+    resource !== undefined &&
+    Object.hasOwn(resource, name) &&
+    isSameJson(JSON.stringify(input[name]), JSON.stringify(resource[name]) ?? 'null')
   const names = new Set(error.issues.map((issue) => issue.path[0]).filter(isUnchanged))
   return names.size ? Object.fromEntries(Object.entries(input).filter(([name]) => !names.has(name))) : null
 }

@@ -36,7 +36,8 @@ const createRefusal = (error?: 'invalid_token') =>
   })
 
 /**
- * True for a row of `access_tokens` if all tokens parent it are valid and the memberships that created them still exist.
+ * True for a row of `access_tokens` if all tokens above it in its chain are valid and the memberships that created them
+ * still exist.
  * Every use of a token checks this, so revoking a token changes one row, however many tokens it has created.
  */
 export const isLineageValid = (now: number | SQL): SQL => sql`(

@@ -8,7 +8,7 @@ import { type RowOf, select } from '../../db/select.ts'
 import { update, updateVersion } from '../../db/write.ts'
 import { editionVisibility, isVisibleTo } from '../../db/visibility.ts'
 import { roleCodes } from '../../domain/accounts/access.ts'
-import { editionFieldOf, type TriggerKind } from '../../domain/messaging/email-messages.ts'
+import { editionFieldsByTrigger, type TriggerKind } from '../../domain/messaging/email-messages.ts'
 import { editionSummaryFields } from './summary.ts'
 
 const { organization_id, is_archived, default_language, version } = editions
@@ -25,7 +25,7 @@ export const findReachedEdition = (ctx: Ctx, id: string): Promise<TargetEdition 
       .where(and(eq(editions.id, id), isVisibleTo(ctx.caller, editionVisibility, roleCodes))),
   )
 
-/** The type of the message that the edition sends at such triggers. Null: it sends none. */
+/** The type of the message that the edition sends by itself, for example as its receipt. Null: it sends none. */
 export async function findTypeInUse(
   ctx: Pick<Ctx, 'db'>,
   editionId: string,
@@ -34,7 +34,7 @@ export async function findTypeInUse(
   const message = await ctx.db.first(
     select({ type: emailMessages.type })
       .from(editions)
-      .innerJoin(emailMessages, eq(emailMessages.id, editions[editionFieldOf[kind]]))
+      .innerJoin(emailMessages, eq(emailMessages.id, editions[editionFieldsByTrigger[kind]]))
       .where(eq(editions.id, editionId)),
   )
   return message?.type ?? null
@@ -65,7 +65,7 @@ export function writeTrigger(
   ]
 }
 
-/** Makes the edition send this message at such triggers. */
+/** Makes the edition send this message by itself, for example as its receipt. */
 export const assignEmail = (
   ctx: Pick<Ctx, 'newId' | 'now'>,
   edition: TargetEdition,
@@ -75,7 +75,7 @@ export const assignEmail = (
   ...updateVersion(
     editions,
     { id: edition.edition_id, version: edition.version },
-    { [editionFieldOf[kind]]: messageId, modified_at: ctx.now() },
+    { [editionFieldsByTrigger[kind]]: messageId, modified_at: ctx.now() },
   ),
   ...writeTrigger(ctx, { id: edition.edition_id, organization_id: edition.organization_id }, kind, messageId),
 ]

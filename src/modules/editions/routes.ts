@@ -26,7 +26,7 @@ mount(editions, contract.createEdition, {
   location: ({ id }) => `/v1/editions/${id}`,
 })
 
-// Before the single edition, whose path would take it for an id.
+// Registered before the single edition, whose path would match `_meta` as an id.
 mount(editions, contract.getEditionMeta, {
   handle: (ctx, { query }) => readEditionChoices(ctx, query.organization_id),
   present: presentEditionMeta,

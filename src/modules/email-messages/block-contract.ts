@@ -16,7 +16,7 @@ const Size = (min: number, max: number) => z.int().min(min).max(max)
 
 const Colour = z
   .string()
-  .regex(/^#[0-9A-Fa-f]{6}$/, 'A colour as #rrggbb.')
+  .regex(/^#[0-9A-Fa-f]{6}$/, 'Use the form #rrggbb.')
   .openapi({ example: '#1d4ed8' })
 
 const Padding = z
@@ -26,14 +26,14 @@ const Padding = z
     bottom: Size(0, 120).optional(),
     left: Size(0, 120).optional(),
   })
-  .openapi('EmailPadding', { description: 'In pixels. A side that you leave out has the padding of the template.' })
+  .openapi('EmailPadding', { description: 'In pixels. A side that you leave out gets the padding of the template.' })
 
-const boxed = { background_color: Colour.optional(), padding: Padding.optional() }
-const aligned = { align: z.enum(alignments).optional() }
+const boxFields = { background_color: Colour.optional(), padding: Padding.optional() }
+const alignField = { align: z.enum(alignments).optional() }
 
 const Address = z.string().trim().min(1).max(2000).openapi({
   description:
-    'An http, https, mailto or tel address. It may contain Liquid after the host, or be a single variable that holds an address, such as `{{ links.portal }}`.',
+    'An http, https, mailto or tel address. Liquid can follow the host, as in `https://example.com/{{ order.number }}`. A single variable that holds an address works too: `{{ links.portal }}`.',
   example: 'https://example.com/tickets',
 })
 
@@ -45,17 +45,17 @@ const Text = (max: number) =>
 
 const Html = Translated(maxRichTextLength).openapi({
   description:
-    'HTML by language, nested at most 500 deep. May contain Liquid, at most 3,000 steps in all texts of a message in one language. Scripts, event handlers and other active content are removed.',
+    'HTML by language. May contain Liquid. Scripts, event handlers and other active content are removed. Tags can be nested at most 500 deep, and the texts of a message can take at most 3,000 steps of Liquid in one language.',
   example: { en: '<p>Hello <b>{{ customer.first_name }}</b></p>' },
 })
 
 const RichText = z
   .object({
     text: Html,
-    ...aligned,
+    ...alignField,
     color: Colour.optional(),
     font_size: Size(10, 40).optional(),
-    ...boxed,
+    ...boxFields,
   })
   .openapi('EmailRichTextData')
 
@@ -63,39 +63,40 @@ const Heading = z
   .object({
     text: Text(500),
     level: z.union([z.literal(1), z.literal(2), z.literal(3)]).optional(),
-    ...aligned,
+    ...alignField,
     color: Colour.optional(),
-    ...boxed,
+    ...boxFields,
   })
   .openapi('EmailHeadingData')
 
-const image = {
+const imageFields = {
   alt: Text(300),
   link: Address.optional(),
   width: Size(10, 600).optional().openapi({ description: 'In pixels. When absent, the image fills the width.' }),
-  ...aligned,
+  ...alignField,
   border_radius: Size(0, 60).optional(),
-  ...boxed,
+  ...boxFields,
 }
 
 const Image = z.object({
-  file_id: Id('fil')
-    .optional()
-    .openapi({ description: 'The file with the image. Absent for an image from another site.' }),
+  file_id: Id('fil').optional().openapi({
+    description: 'The file of the organisation that holds the image. Absent for an image from another site.',
+  }),
   url: Address,
-  ...image,
+  ...imageFields,
 })
 
 const ImageInput = z
   .object({
     file_id: Id('fil').optional().openapi({
       description:
-        'An image among the files of the organisation, instead of `url`. PNG, JPEG and GIF images up to 500 kB are used unchanged, others as their `optimized` variant.',
+        'A file of the organisation to use as the image; you can then leave out `url`. PNG, JPEG and GIF images up to 500 kB are sent unchanged, other images as their `optimized` variant.',
     }),
     url: Address.optional().openapi({
-      description: 'Required without `file_id`. For the address of a file of the organisation, `file_id` is set too.',
+      description:
+        'Required without `file_id`. If it is the address of a file of the organisation, the response has its `file_id`.',
     }),
-    ...image,
+    ...imageFields,
   })
   .refine(({ file_id, url }) => file_id !== undefined || url !== undefined, {
     path: ['url'],
@@ -108,12 +109,12 @@ const Button = z
   .object({
     text: Text(200),
     url: Address,
-    ...aligned,
+    ...alignField,
     color: Colour.optional().openapi({ description: 'Colour of the text.' }),
     button_color: Colour.optional(),
     border_radius: Size(0, 60).optional(),
     is_full_width: z.boolean().optional(),
-    ...boxed,
+    ...boxFields,
   })
   .openapi('EmailButtonData')
 
@@ -123,11 +124,11 @@ const Divider = z
     thickness: Size(1, 20).optional(),
     style: z.enum(dividerStyles).optional(),
     width: Size(5, 100).optional().openapi({ description: 'In percent.' }),
-    ...boxed,
+    ...boxFields,
   })
   .openapi('EmailDividerData')
 
-const Spacer = z.object({ height: Size(1, 200).optional(), ...boxed }).openapi('EmailSpacerData')
+const Spacer = z.object({ height: Size(1, 200).optional(), ...boxFields }).openapi('EmailSpacerData')
 
 const Social = z
   .object({
@@ -135,8 +136,8 @@ const Social = z
       .array(z.object({ network: z.enum(networks), url: Address }))
       .min(1)
       .max(12),
-    ...aligned,
-    ...boxed,
+    ...alignField,
+    ...boxFields,
   })
   .openapi('EmailSocialData')
 
@@ -145,7 +146,7 @@ const OrderSummary = z
     title: Text(300).optional(),
     show_prices: z.boolean().optional(),
     show_totals: z.boolean().optional(),
-    ...boxed,
+    ...boxFields,
   })
   .openapi('EmailOrderSummaryData')
 
@@ -154,33 +155,34 @@ const Footer = z
     text: Html,
     show_sender: z.boolean().optional(),
     show_unsubscribe: z.boolean().optional(),
-    ...boxed,
+    ...boxFields,
   })
   .openapi('EmailFooterData')
 
 const BlockId = z
   .string()
-  .regex(/^[\w-]{1,64}$/, 'Letters, digits, _ and -; at most 64.')
+  .regex(/^[\w-]{1,64}$/, 'Use 1 to 64 letters, digits, underscores and hyphens.')
   .openapi({ example: 'blk_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' })
 
-/** Requests may leave out the ids of blocks. */
-function blocksWith<Key extends z.ZodType<string | undefined>, Shown extends typeof Image | typeof ImageInput>(
-  id: Key,
-  ShownImage: Shown,
-  suffix: 'Block' | 'BlockInput',
-) {
-  const plain = [
+/** Requests may leave out ids of blocks and addresses of images that responses always have. */
+function buildBlockSchema<
+  BlockIdSchema extends z.ZodType<string | undefined>,
+  ImageSchema extends typeof Image | typeof ImageInput,
+>(id: BlockIdSchema, ImageData: ImageSchema, suffix: 'Block' | 'BlockInput') {
+  const plainBlocks = [
     z.object({ id, type: z.literal('rich_text'), data: RichText }).openapi(`EmailRichText${suffix}`),
     z.object({ id, type: z.literal('heading'), data: Heading }).openapi(`EmailHeading${suffix}`),
-    z.object({ id, type: z.literal('image'), data: ShownImage }).openapi(`EmailImage${suffix}`),
+    z.object({ id, type: z.literal('image'), data: ImageData }).openapi(`EmailImage${suffix}`),
     z.object({ id, type: z.literal('button'), data: Button }).openapi(`EmailButton${suffix}`),
     z.object({ id, type: z.literal('divider'), data: Divider }).openapi(`EmailDivider${suffix}`),
     z.object({ id, type: z.literal('spacer'), data: Spacer }).openapi(`EmailSpacer${suffix}`),
     z.object({ id, type: z.literal('social'), data: Social }).openapi(`EmailSocial${suffix}`),
   ] as const
   const Column = z.object({
-    width: Size(5, 95).optional().openapi({ description: 'In percent. Columns without a width share the rest.' }),
-    blocks: z.array(z.discriminatedUnion('type', plain)).max(maxBlocksInColumn),
+    width: Size(5, 95)
+      .optional()
+      .openapi({ description: 'In percent. Columns without a width share the remaining width.' }),
+    blocks: z.array(z.discriminatedUnion('type', plainBlocks)).max(maxBlocksInColumn),
   })
   const Columns = z.object({
     columns: z
@@ -189,13 +191,13 @@ function blocksWith<Key extends z.ZodType<string | undefined>, Shown extends typ
       .max(maxColumns)
       .refine((columns) => columns.reduce((sum, { width = 0 }) => sum + width, 0) <= 100, {
         params: { code: 'too_wide' },
-        message: 'The columns together can be at most 100 percent wide.',
+        message: 'The widths of the columns must add up to 100 percent at most.',
       }),
-    ...boxed,
+    ...boxFields,
   })
   return z
     .discriminatedUnion('type', [
-      ...plain,
+      ...plainBlocks,
       z.object({ id, type: z.literal('columns'), data: Columns }).openapi(`EmailColumns${suffix}`),
       z.object({ id, type: z.literal('order_summary'), data: OrderSummary }).openapi(`EmailOrderSummary${suffix}`),
       z.object({ id, type: z.literal('footer'), data: Footer }).openapi(`EmailFooter${suffix}`),
@@ -203,18 +205,18 @@ function blocksWith<Key extends z.ZodType<string | undefined>, Shown extends typ
     .openapi(`Email${suffix}`)
 }
 
-const Block = blocksWith(BlockId, Image, 'Block')
-const BlockInput = blocksWith(BlockId.optional(), ImageInput, 'BlockInput')
+const Block = buildBlockSchema(BlockId, Image, 'Block')
+const BlockInput = buildBlockSchema(BlockId.optional(), ImageInput, 'BlockInput')
 
 export const Blocks = z.array(Block)
 export const BlocksInput = z.array(BlockInput).max(maxBlocks).openapi({
   description:
-    'The whole content in order. Blocks without an id get one. Allowed Liquid tags: if, unless, case, for, assign, capture, comment and raw.',
+    'The whole content in order. A block without an `id` gets one. Allowed Liquid tags: if, unless, case, for, assign, capture, comment and raw.',
 })
 
 export type BlocksIn = z.output<typeof BlocksInput>
 
-// Blocks are declared for the wire and for the domain. These two types compile only if both agree.
+// Blocks are declared here and in the domain. These two types only compile while both declarations agree.
 type Fits<One extends Other, Other> = One
 /** @public No file imports it. */
 export type CheckedBlock = Fits<z.output<typeof Block>, DomainBlock>

@@ -40,7 +40,7 @@ export const listEmailMessages = operation({
   path: '/v1/email-messages',
   summary: 'List email messages',
   description:
-    "Newest first. Every role of an organisation sees the templates of the organisation and of the platform. `organization_id` includes the platform's unless you also filter by `scope`.",
+    "Newest first. Every role of an organisation sees its templates and those of the platform. With `organization_id`, the list includes the platform's messages unless you also filter by `scope`.",
   roles: roleCodes,
   query: listEmailMessagesQuery,
   response: ListPage(EmailMessageItem),
@@ -53,7 +53,7 @@ export const createEmailMessage = operation({
   path: '/v1/email-messages',
   summary: 'Create an email message',
   description:
-    'The message has no blocks yet: add them with an update. Only roles of the organisation can create its templates.',
+    'The message has no blocks yet: add them with an update. To create a template of the organisation you need a role in the whole organisation.',
   roles: writers,
   status: 201,
   body: CreateEmailMessage,
@@ -87,7 +87,7 @@ export const updateEmailMessage = operation({
   path: '/v1/email-messages/{id}',
   summary: 'Update an email message',
   description:
-    "Fields that you leave out stay the same. `blocks` replaces the whole content. Errors in templates have a line and a column. If a campaign is about to send the message, a change that would prevent this is refused with 409 `email_message_in_use` and the reasons in `errors`. The platform's messages are read-only.",
+    "Fields that you leave out stay the same. `blocks` replaces the whole content. Errors in templates state the line and the column. If a campaign is about to send the message and could not send it after the change, you get 409 `email_message_in_use` with the reasons in `errors`. The platform's messages are read-only.",
   roles: writers,
   params: IdParams('eml'),
   body: UpdateEmailMessage,
@@ -120,7 +120,7 @@ export const adoptEmailMessage = operation({
   path: '/v1/email-messages/{id}/adopt',
   summary: 'Adopt an email message',
   description:
-    'Copies a template of the organisation or of the platform into an edition. The edition sends an adopted receipt or refund confirmation from then on, unless it already sends one of another type: `receipt_online` does not replace `receipt`.',
+    'Copies a template of the organisation or of the platform into an edition. If it is a receipt or a refund confirmation, the edition sends the copy from then on, unless it already sends one of another type: `receipt_online` does not replace `receipt`.',
   roles: writers,
   status: 201,
   params: IdParams('eml'),
@@ -136,7 +136,8 @@ export const duplicateEmailMessage = operation({
   method: 'post',
   path: '/v1/email-messages/{id}/duplicate',
   summary: 'Duplicate an email message',
-  description: 'Copies the message into an edition of the same organisation, or to a template of the organisation.',
+  description:
+    'Copies the message into an edition of the same organisation, or makes the copy a template of the organisation.',
   roles: writers,
   status: 201,
   params: IdParams('eml'),
@@ -169,7 +170,7 @@ export const listTemplateVariables = operation({
   path: '/v1/email-messages/template-variables',
   summary: 'List the variables of templates',
   description:
-    'A field of a list is used in a loop: `order.items[].name` is `{% for item in order.items %}{{ item.name }}{% endfor %}`.',
+    'Use the fields of a list in a loop: `{% for item in order.items %}{{ item.name }}{% endfor %}` writes the name of every item.',
   roles: roleCodes,
   response: TemplateVariables,
 })

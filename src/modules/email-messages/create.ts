@@ -7,7 +7,7 @@ import { organizations } from '../../db/schema/organizations.ts'
 import { select, type Nullable } from '../../db/select.ts'
 import { insert } from '../../db/write.ts'
 import { findMessageFaults } from '../../domain/email/check.ts'
-import { scopeFault } from '../../domain/messaging/email-messages.ts'
+import { findScopeFault } from '../../domain/messaging/email-messages.ts'
 import { doesNotExist, editionArchived, fieldError, invalid } from '../../domain/errors.ts'
 import { type EditionSummaryRow, openEditions } from '../editions/index.ts'
 import type { OrganizationSummaryRow } from '../organizations/index.ts'
@@ -16,34 +16,37 @@ import { type MessageDetailRow, type MessageRow, senderFields, type SenderRow, t
 
 type MessageTenant = OrganizationSummaryRow & Nullable<EditionSummaryRow> & SenderRow
 
-/** The organisation and the edition of a new message. */
-export async function tenantOf(ctx: Ctx, organizationId: string, editionId: string | null): Promise<MessageTenant> {
-  const found = await ctx.db.first(
+/** Refuses an archived edition, and one of another organisation. */
+export async function loadTenant(ctx: Ctx, organizationId: string, editionId: string | null): Promise<MessageTenant> {
+  const row = await ctx.db.first(
     select({ ...tenantFields, ...senderFields, is_archived: editions.is_archived })
       .from(organizations)
       .leftJoin(editions, and(eq(editions.id, editionId ?? ''), eq(editions.organization_id, organizations.id)))
       .where(eq(organizations.id, organizationId)),
   )
-  if (!found) throw doesNotExist('organization_id')
-  const { is_archived, ...tenant } = found
+  if (!row) throw doesNotExist('organization_id')
+  const { is_archived, ...tenant } = row
   if (editionId !== null && tenant.edition_id === null) throw doesNotExist('edition_id')
   if (is_archived) throw editionArchived()
   return tenant
 }
 
-/** A row together with its tenant as the answer shows it. */
-export const detailOf = (row: MessageRow, tenant: MessageTenant): MessageDetailRow => ({ ...row, ...tenant })
-
 export async function createMessage(ctx: Ctx, input: CreateEmailMessageInput): Promise<MessageDetailRow> {
   const { organization_id, edition_id = null, scope } = input
-  const fault = scopeFault(scope, edition_id)
+  const fault = findScopeFault(scope, edition_id)
   if (fault === 'edition_missing')
-    throw invalid(fieldError(['edition_id'], 'required', 'A message of scope `edition` needs its edition.'))
+    throw invalid(fieldError(['edition_id'], 'required', '`edition_id` is required for a message of scope `edition`.'))
   if (fault === 'edition_given')
-    throw invalid(fieldError(['scope'], 'scope_mismatch', 'A template of the organisation has no edition.'))
+    throw invalid(
+      fieldError(
+        ['scope'],
+        'scope_mismatch',
+        'A template of the organisation has no edition: leave out `edition_id`, or use the scope `edition`.',
+      ),
+    )
   const faults = findMessageFaults({ subject: input.subject })
   if (faults.length) throw invalid(...faults)
-  const tenant = await tenantOf(ctx, organization_id, edition_id)
+  const tenant = await loadTenant(ctx, organization_id, edition_id)
   const now = ctx.now()
   const row: MessageRow = {
     id: ctx.newId('email_message'),
@@ -60,5 +63,5 @@ export async function createMessage(ctx: Ctx, input: CreateEmailMessageInput): P
     created_at: now,
     modified_at: now,
   }
-  return commit(ctx, detailOf(row, tenant), [...openEditions(edition_id), insert(emailMessages, row)])
+  return commit(ctx, { ...row, ...tenant }, [...openEditions(edition_id), insert(emailMessages, row)])
 }

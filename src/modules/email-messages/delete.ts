@@ -6,16 +6,20 @@ import { remove } from '../../db/write.ts'
 import { openEditions } from '../editions/index.ts'
 import type { MessageDetailRow } from './queries.ts'
 import { checkChangeable } from './update.ts'
-import { inUse, isUnused, detachFromEnded, usesOf } from './uses/usage.ts'
+import { messageInUse, isUnused, detachEndedCampaigns, listUses } from './uses/usage.ts'
 
-/** Foreign keys delete its renditions too. A reference that was made meanwhile is a lost race. */
+/** `isUnused` is checked again in the transaction, because a campaign may have started to use the message meanwhile. */
 export async function deleteMessage(ctx: Ctx, row: MessageDetailRow): Promise<null> {
   checkChangeable(row)
-  const uses = await usesOf(ctx, row)
-  if (uses.length) throw inUse(uses, 'This message is in use.')
+  const uses = await listUses(ctx, row)
+  if (uses.length)
+    throw messageInUse(
+      uses,
+      'You cannot delete a message that is in use: remove it from everything in `related_objects` first.',
+    )
   return commit(ctx, null, [
     ...openEditions(row.edition_id),
-    detachFromEnded(row),
+    detachEndedCampaigns(row),
     remove(emailMessages, and(eq(emailMessages.id, row.id), eq(emailMessages.version, row.version), isUnused(row))),
     requireOneChange(),
   ])

@@ -1,1 +1,1 @@
-export { templateOf } from './templates.ts'
+export { loadTemplate } from './templates.ts'

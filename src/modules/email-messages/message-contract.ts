@@ -29,7 +29,7 @@ export const MessageType = z.enum(emailMessageTypes)
 const MessageTemplate = z.enum(emailTemplates)
 
 const Subject = Translated(maxSubjectLength).openapi({
-  description: 'One line per language. May contain Liquid.',
+  description: 'One line for each language. May contain Liquid.',
   example: { en: 'Your order {{ order.number }}', da: 'Din ordre {{ order.number }}' },
 })
 
@@ -67,7 +67,7 @@ export const CreateEmailMessage = z.object({
   edition_id: Id('edt').nullable().optional(),
   scope: z.enum(['template', 'edition']).default('edition').openapi({
     description:
-      '`template` belongs to the whole organisation and has no `edition_id`. `edition` needs an `edition_id`.',
+      '`template`: the message belongs to the whole organisation and has no `edition_id`. `edition`: it belongs to the edition in `edition_id`.',
   }),
   template: MessageTemplate.default('modern'),
 })
@@ -103,7 +103,7 @@ export const PreviewEmailMessage = z.object({
   }),
   language: LanguageCode.optional().openapi({ description: 'When absent, the default language of the edition.' }),
   context: JsonObject.optional().openapi({
-    description: 'Values of variables, in place of the sample values.',
+    description: 'Values that replace the sample values of variables.',
     example: { customer: { first_name: 'Ægir' } },
   }),
   blocks: BlocksInput.optional(),
@@ -125,7 +125,7 @@ export const EmailPreview = z
         pointer: z.string().openapi({ example: '#/blocks/0/data/text' }),
         language: LanguageCode,
         fallback: LanguageCode.nullable().openapi({
-          description: 'The language shown instead; null when the text is empty.',
+          description: 'The language of the text that replaces it; null when no other language has the text.',
         }),
       }),
     ),
@@ -156,7 +156,7 @@ export const TemplateVariables = z
               example: 'order.items',
             }),
             name: z.string().optional().openapi({
-              description: 'For a field of a list: its name inside `loop`.',
+              description: 'For a field of a list: what to write inside the loop.',
               example: 'item.name',
             }),
             loop: z.string().optional().openapi({

@@ -1,8 +1,8 @@
 import type { Ctx } from '../../context.ts'
-import { blocksShown } from '../../domain/email/blocks/images.ts'
+import { updateFileUrls } from '../../domain/email/blocks/images.ts'
 import { previewSubject } from '../../domain/email/preview.ts'
 import { templateVariables } from '../../domain/email/liquid/variables.ts'
-import { readerOf, wordsOf } from '../../domain/email/messages/words.ts'
+import { buildReader, readTranslation } from '../../domain/email/messages/phrases.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import { presentEditionOrNull } from '../editions/index.ts'
 import { presentOrganizationOrNull } from '../organizations/index.ts'
@@ -27,9 +27,9 @@ export function presentMessage(row: MessageDetailRow, ctx: Ctx): EmailMessageDet
   const language = row.default_language ?? 'en'
   return {
     ...presentMessageItem(row, ctx),
-    subject: previewSubject(wordsOf(subject, readerOf(language, language)), language),
+    subject: previewSubject(readTranslation(subject, buildReader(language, language)), language),
     subject_translations: subject,
-    blocks: blocksShown(row.blocks, ctx.config.files.url),
+    blocks: updateFileUrls(row.blocks, ctx.config.files.url),
   }
 }
 

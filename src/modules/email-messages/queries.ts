@@ -17,7 +17,7 @@ import { writers } from './message-contract.ts'
 
 export type MessageRow = typeof emailMessages.$inferSelect
 
-/** Columns of an edition that frame the messages it sends. */
+/** Columns of the edition that decide the language and the sender of its messages. */
 export interface SenderRow {
   default_language: Language | null
   email_sender_name: string | null
@@ -28,7 +28,7 @@ type TenantColumns = Nullable<OrganizationSummaryRow> & Nullable<EditionSummaryR
 export type MessageListRow = Omit<MessageRow, 'blocks' | 'organization_id' | 'edition_id'> & TenantColumns
 export type MessageDetailRow = Omit<MessageRow, 'organization_id' | 'edition_id'> & TenantColumns & SenderRow
 
-/** Edition roles see the templates of the organisation too, to copy them. All callers see the platform's. */
+/** Edition roles see the templates of their organisation too, because they may copy them. */
 const messageVisibility: Visibility = {
   inOrganizations: (ids) => inList(sql`email_messages.organization_id`, ids),
   inEditions: (ids) => sql`(${inList(sql`email_messages.edition_id`, ids)} or (email_messages.edition_id is null
@@ -48,14 +48,14 @@ export const senderFields = {
 
 const { blocks, ...listColumns } = getTableColumns(emailMessages)
 
-/** A message keeps its own ids where its organisation or its edition is missing, so its columns come last. */
+/** The columns of the message come last: the joined columns have the same names and are null without an edition. */
 const listFields = { ...tenantFields, ...listColumns }
 
-/** Messages of an organisation, and those of the platform where the caller has a role in that organisation. */
-function ofOrganization(ctx: Ctx, id: string): SQL {
-  const own = sql`organization_id = ${id}`
-  const isKnown = ctx.caller.is_superuser || ctx.caller.grants.some((grant) => grant.organization_id === id)
-  return isKnown ? sql`(${own} or organization_id is null)` : own
+/** Includes the messages of the platform when the caller has a role in the organisation. */
+function belongsToOrganization(ctx: Ctx, id: string): SQL {
+  const isOrganizations = sql`organization_id = ${id}`
+  const hasRole = ctx.caller.is_superuser || ctx.caller.grants.some((grant) => grant.organization_id === id)
+  return hasRole ? sql`(${isOrganizations} or organization_id is null)` : isOrganizations
 }
 
 export function listMessages(
@@ -70,7 +70,7 @@ export function listMessages(
     id: sql`${emailMessages.id}`,
     where: [
       visibleMessages(ctx),
-      ...(organization_id ? [ofOrganization(ctx, organization_id)] : []),
+      ...(organization_id ? [belongsToOrganization(ctx, organization_id)] : []),
       ...(edition_id ? [eq(emailMessages.edition_id, edition_id)] : []),
       ...(type ? [eq(emailMessages.type, type)] : []),
       ...(scope ? [eq(emailMessages.scope, scope)] : []),
@@ -88,8 +88,8 @@ export function listMessages(
 }
 
 /**
- * A message that the caller sees. Its tenant decides who may change it: a message of the platform has none, and one of
- * the organisation needs its roles.
+ * For changing the message: `tenant` says whose roles may. A message of the platform has none, because nobody may
+ * change it.
  */
 export async function findMessage(
   ctx: Ctx,
@@ -108,14 +108,14 @@ export async function findMessage(
   const tenant = { organization_id, editions: edition_id === null ? [] : [edition_id] }
   // Roles of an edition may not change a template of the organisation. They may copy it.
   const mayAdopt = edition_id === null && mayAt(ctx.caller, writers, { organization_id, editions: 'any' })
-  return { ...row, tenant, ...(mayAdopt ? { instead: adoptInstead('organisation') } : {}) }
+  return { ...row, tenant, ...(mayAdopt ? { instead: explainAdoption('organisation') } : {}) }
 }
 
-export const adoptInstead = (owner: 'organisation' | 'platform'): string =>
-  `This is a template of the ${owner}: adopt it first, and change or delete the copy of your edition.`
+export const explainAdoption = (owner: 'organisation' | 'platform'): string =>
+  `This is a template of the ${owner}: adopt it into your edition, then change or delete the copy.`
 
-/** As `findMessage`, for reading: all roles that see a message may read it. */
-export const findReadable = async (ctx: Ctx, id: string): Promise<MessageDetailRow & { tenant: null }> => ({
+/** For reading: whoever sees the message may read it, so no role is checked. */
+export const findReadableMessage = async (ctx: Ctx, id: string): Promise<MessageDetailRow & { tenant: null }> => ({
   ...(await findMessage(ctx, id)),
   tenant: null,
 })

@@ -5,7 +5,7 @@ import { createMessage } from './create.ts'
 import { deleteMessage } from './delete.ts'
 import { presentMessage, presentMessageItem, presentVariables } from './present.ts'
 import { previewMessage } from './preview.ts'
-import { findMessage, findReadable, listMessages } from './queries.ts'
+import { findMessage, findReadableMessage, listMessages } from './queries.ts'
 import { updateMessage } from './update.ts'
 
 export const emailMessages = createRouter()
@@ -30,7 +30,7 @@ mount(emailMessages, contract.listTemplateVariables, {
 })
 
 mount(emailMessages, contract.getEmailMessage, {
-  load: (ctx, { id }) => findReadable(ctx, id),
+  load: (ctx, { id }) => findReadableMessage(ctx, id),
   handle: async (_, { loaded }) => loaded,
   present: presentMessage,
 })
@@ -49,21 +49,21 @@ mount(emailMessages, contract.deleteEmailMessage, {
 
 // The verb checks the role in the tenant of the copy.
 mount(emailMessages, contract.adoptEmailMessage, {
-  load: (ctx, { id }) => findReadable(ctx, id),
+  load: (ctx, { id }) => findReadableMessage(ctx, id),
   handle: (ctx, { loaded, body }) => adoptMessage(ctx, loaded, body),
   present: presentMessage,
   location: ({ id }) => `/v1/email-messages/${id}`,
 })
 
 mount(emailMessages, contract.duplicateEmailMessage, {
-  load: (ctx, { id }) => findReadable(ctx, id),
+  load: (ctx, { id }) => findReadableMessage(ctx, id),
   handle: (ctx, { loaded, body }) => duplicateMessage(ctx, loaded, body),
   present: presentMessage,
   location: ({ id }) => `/v1/email-messages/${id}`,
 })
 
 mount(emailMessages, contract.previewEmailMessage, {
-  load: (ctx, { id }) => findReadable(ctx, id),
+  load: (ctx, { id }) => findReadableMessage(ctx, id),
   handle: (ctx, { loaded, body }) => previewMessage(ctx, loaded, body),
   present: (preview) => preview,
 })

@@ -13,8 +13,8 @@ import {
   type Compiled,
   type Message,
 } from '../../domain/email/compile.ts'
-import { blocksShown } from '../../domain/email/blocks/images.ts'
-import { readerFor } from '../../domain/email/liquid/translations.ts'
+import { updateFileUrls } from '../../domain/email/blocks/images.ts'
+import { chooseReader } from '../../domain/email/liquid/translations.ts'
 import type { Language } from '../../domain/languages.ts'
 import type { MessageRow } from './queries.ts'
 
@@ -28,20 +28,26 @@ interface MessageFrame {
 type MessageContent = Pick<MessageRow, 'subject' | 'blocks'>
 
 /** The names that the frame of a message shows, and the language for readers without a translation. */
-export const framing = (source: MessageFrame): CompileOptions => ({
+export const buildCompileOptions = (source: MessageFrame): CompileOptions => ({
   defaultLanguage: source.default_language ?? 'en',
   title: source.edition_name ?? source.organization_name ?? '',
   sender: source.sender_name ?? source.organization_name ?? '',
 })
 
-const messageOf = (source: MessageContent, filesUrl: string): Message => ({
+const buildMessage = (source: MessageContent, filesUrl: string): Message => ({
   subject: source.subject,
-  blocks: blocksShown(source.blocks, filesUrl),
+  blocks: updateFileUrls(source.blocks, filesUrl),
   template: 'modern',
 })
 
-const hashOf = async (frame: MessageFrame, language: Language, { subject, blocks }: Message): Promise<string> => {
-  const content = [compilerVersion, language, JSON.stringify(subject), JSON.stringify(blocks), framing(frame)]
+const hashMessage = async (frame: MessageFrame, language: Language, { subject, blocks }: Message): Promise<string> => {
+  const content = [
+    compilerVersion,
+    language,
+    JSON.stringify(subject),
+    JSON.stringify(blocks),
+    buildCompileOptions(frame),
+  ]
   return toHex(await sha256(JSON.stringify(content)))
 }
 
@@ -59,17 +65,17 @@ const sourceFields = {
 }
 
 /**
- * A message in a language, still with its Liquid. A stored rendition is used while nothing has changed; otherwise the
- * message is compiled and stored again. `editionId` is the edition that sends it: its name, its sender and its default
- * language frame messages of the organisation and of the platform. Null when there is no such message.
+ * Compiles the message, or reads the stored rendition while nothing has changed. `editionId` is the edition that sends
+ * it: messages of the organisation and of the platform get its name, its sender and its default language. Null when the
+ * message does not exist.
  */
-export async function templateOf(
+export async function loadTemplate(
   ctx: Pick<JobCtx, 'db' | 'now' | 'config'>,
   messageId: string,
   language: Language,
   editionId: string | null = null,
 ): Promise<Compiled | null> {
-  const sending = editionId ?? ''
+  const sendingEdition = editionId ?? ''
   const row = await ctx.db.first(
     select(sourceFields)
       .from(emailMessages)
@@ -82,7 +88,7 @@ export async function templateOf(
         emailRenditions,
         and(
           eq(emailRenditions.message_id, emailMessages.id),
-          eq(emailRenditions.edition_id, sending),
+          eq(emailRenditions.edition_id, sendingEdition),
           eq(emailRenditions.language, language),
         ),
       )
@@ -90,17 +96,17 @@ export async function templateOf(
   )
   if (!row) return null
   const { content_hash, stored_subject, html, text, subject, blocks, ...frame } = row
-  const message = messageOf({ subject, blocks }, ctx.config.files.url)
-  const hash = await hashOf(frame, language, message)
-  const options = framing(frame)
+  const message = buildMessage({ subject, blocks }, ctx.config.files.url)
+  const hash = await hashMessage(frame, language, message)
+  const options = buildCompileOptions(frame)
   if (content_hash === hash) {
-    const reader = readerFor(message, language, options.defaultLanguage)
+    const reader = chooseReader(message, language, options.defaultLanguage)
     return { subject: stored_subject ?? '', html: html ?? '', text: text ?? '', links: [], language: reader.language }
   }
   const template = compile(message, language, options)
   const rendition = {
     message_id: messageId,
-    edition_id: sending,
+    edition_id: sendingEdition,
     language,
     content_hash: hash,
     subject: template.subject,
@@ -108,9 +114,9 @@ export async function templateOf(
     text: template.text,
     created_at: ctx.now(),
   }
-  // The message may be deleted meanwhile.
-  const isThere = sql`exists (select 1 from email_messages where id = ${messageId})`
-  await ctx.db.all(sql`${insertWhere(emailRenditions, rendition, isThere)}
+  // The message may have been deleted meanwhile.
+  const stillExists = sql`exists (select 1 from email_messages where id = ${messageId})`
+  await ctx.db.all(sql`${insertWhere(emailRenditions, rendition, stillExists)}
     on conflict (message_id, edition_id, language) do update set content_hash = excluded.content_hash,
       subject = excluded.subject, html = excluded.html, text = excluded.text, created_at = excluded.created_at`)
   return template

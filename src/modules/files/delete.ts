@@ -30,7 +30,11 @@ export const deleteRow = (row: DeletedFile, now: number): Statement[] => {
 
 /** Deletes a file. A sweep deletes its bytes within a minute, if no other file uses them. */
 export async function deleteFile(ctx: Ctx, row: FileRow): Promise<null> {
-  if (row.is_used) throw createInUseError(row, 'This file is in use.')
+  if (row.is_used)
+    throw createInUseError(
+      row,
+      'You cannot delete a file that is in use: remove it from everything in `related_objects` first.',
+    )
   await commit(ctx, null, [...openEditions(row.edition_id), ...deleteRow(row, ctx.now())])
   forgetServedFile(row.id)
   return null

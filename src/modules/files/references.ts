@@ -96,16 +96,20 @@ const buildColumn = ({ table, column }: FileReference): SQL => sql.raw(`${table}
 /** True for a file that something uses. */
 export const isUsed = (file: SQL): SQL =>
   sql`(${sql.join(
-    fileReferences.map((one) => sql`exists (select 1 from ${sql.raw(one.table)} where ${buildColumn(one)} = ${file})`),
+    fileReferences.map(
+      (reference) => sql`exists (select 1 from ${sql.raw(reference.table)} where ${buildColumn(reference)} = ${file})`,
+    ),
     sql` or `,
   )})`
 
 /** The uses of a file that the caller may see, as a JSON array. */
 export const listUses = (ctx: Ctx, file: SQL): SQL => {
   const parts = fileReferences.map(
-    (one) => sql`select ${one.type} as type, ${one.id} as id, ${one.name} as name, ${one.field} as field
-      from ${sql.raw(one.table)} ${one.join ?? sql``}
-      where ${buildColumn(one)} = ${file} and ${isVisibleTo(ctx.caller, one.visibility, one.readers)}`,
+    (reference) => sql`select ${reference.type} as type, ${reference.id} as id, ${reference.name} as name,
+        ${reference.field} as field
+      from ${sql.raw(reference.table)} ${reference.join ?? sql``}
+      where ${buildColumn(reference)} = ${file}
+        and ${isVisibleTo(ctx.caller, reference.visibility, reference.readers)}`,
   )
   return sql`(select json_group_array(json_object('type', type, 'id', id, 'name', name, 'field', field)) from
     (select * from (${sql.join(parts, sql` union all `)}) order by type, id limit ${sql.raw(String(maxUses))}))`

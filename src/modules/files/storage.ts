@@ -55,7 +55,7 @@ export const selectContentKey = ({ organization_id, checksum_sha256 }: StoredCon
     where organization_id = ${organization_id} and checksum_sha256 = ${checksum_sha256})`
 
 /** Evaluates the guards in order. Each one aborts the batch if it does not hold. */
-const allHold = (guards: readonly Statement[]): SQL =>
+const requireAll = (guards: readonly Statement[]): SQL =>
   guards.reduceRight<SQL>((rest, guard) => sql`case when (${guard}) then ${rest} end`, sql`1`)
 
 /**
@@ -65,7 +65,7 @@ const allHold = (guards: readonly Statement[]): SQL =>
 export const storeContent = (content: StoredContent, now: number, guards: readonly Statement[] = []): Statement =>
   sql`insert into stored_objects (storage_key, organization_id, checksum_sha256, size, created_at)
     select ${content.storage_key}, ${content.organization_id}, ${content.checksum_sha256}, ${content.size}, ${now}
-    where ${allHold(guards)}
+    where ${requireAll(guards)}
     on conflict (organization_id, checksum_sha256) do update set storage_key = excluded.storage_key, is_missing = 0
       where stored_objects.is_missing = 1`
 

@@ -10,7 +10,7 @@ import {
   readProviderEvents,
 } from '../../gateways/provider-events/provider-events.ts'
 import { countSoftBounce, suppress } from '../suppressions/index.ts'
-import { sentAfterAll } from '../transactional-emails/index.ts'
+import { recordLateSuccess } from '../transactional-emails/index.ts'
 import { enqueueCampaignEvents } from './visits.ts'
 
 const isTransactionalEmail = (reference: string | null): reference is string =>
@@ -26,7 +26,7 @@ function buildStatements({ reference, type, bounce, at, providerId }: ProviderEv
   const recipient = sql`select ${columns.organization_id}, 'email' as channel, ${columns.recipient} as address
     from ${transactionalEmails} where ${columns.id} = ${reference}`
   const cause = { campaign_id: null, at }
-  const confirmations = provingEvents.includes(type) ? [sentAfterAll(reference, providerId, at)] : []
+  const confirmations = provingEvents.includes(type) ? [recordLateSuccess(reference, providerId, at)] : []
   if (type === 'complained') return [...confirmations, suppress(recipient, { ...cause, reason: 'complaint' })]
   if (bounce === 'hard') return [suppress(recipient, { ...cause, reason: 'hard_bounce' })]
   if (bounce === 'soft') return countSoftBounce(recipient, { ...cause, reference })

@@ -4,7 +4,7 @@ import { users } from '../../db/schema/users.ts'
 import { select } from '../../db/select.ts'
 import { mintLinkToken } from '../../domain/campaigns/link-tokens.ts'
 import { mintPreferencesToken } from '../../domain/consents/consent-tokens.ts'
-import { readerOf, wordsOf } from '../../domain/email/messages/words.ts'
+import { buildReader, readTranslation } from '../../domain/email/messages/phrases.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 import { type CampaignSubscriber, listGivenConsents, listWithdrawnConsents, unsubscribe } from '../consents/index.ts'
 import { findSuppressionReason } from '../suppressions/index.ts'
@@ -43,9 +43,9 @@ async function createPreferencesToken(job: JobCtx, subscriber: Subscriber): Prom
 export async function loadSubscription(job: JobCtx, subscriber: Subscriber): Promise<Subscription> {
   const suppression = await findSuppressionReason(job, subscriber)
   const rows = await (suppression === null ? listGivenConsents : listWithdrawnConsents)(job, subscriber)
-  const reader = readerOf(subscriber.language, 'en')
+  const reader = buildReader(subscriber.language, 'en')
   const consents = rows.map(({ definition: { name, title, channels } }) => ({
-    title: wordsOf(title, reader) || name,
+    title: readTranslation(title, reader) || name,
     channels,
   }))
   const { campaign_id, n } = subscriber

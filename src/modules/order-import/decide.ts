@@ -6,17 +6,17 @@ import type { ImportedAnswers } from '../consents/index.ts'
 import type { ReceiptOrder } from '../transactional-emails/index.ts'
 import {
   listAddedCatalogue,
-  createAddedCatalogue,
-  type PersonBefore,
-  type RecordedOrder,
+  createEmptyCatalogue,
+  type PersonUndo,
+  type OrderRecord,
   recordUpdate,
-} from './before.ts'
-import { CatalogueDecisions } from './decide-catalogue.ts'
+} from './undo-data.ts'
+import { CatalogueResolver } from './decide-catalogue.ts'
 import { decideNewOrder } from './decide-new-order.ts'
-import { toGivenCustomer, toGivenHolder, PeopleDecisions } from './decide-people.ts'
+import { toImportedCustomer, toImportedHolder, PeopleResolver } from './decide-people.ts'
 import { decideUpdate } from './decide-update.ts'
-import { judgeOrder, judgeDuplicate, type Judgement, type NumberedOrder, type OrderOutcome } from './judge.ts'
-import { toAnnouncedUser, type OrderDecision, type Placement } from './order-rows.ts'
+import { checkOrder, decideDuplicate, type OrderCheck, type NumberedOrder, type OrderOutcome } from './check.ts'
+import { toAnnouncedUser, type OrderDecision, type ResolvedOrder } from './order-rows.ts'
 import type { ImportState } from './state.ts'
 import type { DecisionContext, ImportEdition, PurchaseChange, Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
@@ -29,14 +29,14 @@ export interface GroupDecision {
   receipts: readonly ReceiptOrder[]
   answers: readonly ImportedAnswers[]
   orders: readonly OrderRow[]
-  /** By outcome, what an undo needs. */
-  recorded: () => RecordedOrder[]
+  /** Builds the record of each outcome, with the data that an undo needs. */
+  buildRecords: () => OrderRecord[]
 }
 
-interface TakenOrder {
+interface AcceptedOrder {
   numbered: NumberedOrder
   existing: OrderRow | undefined
-  judgement: Judgement
+  check: OrderCheck
 }
 
 const decidePurchaseStatus = ({ status }: ExternalOrder, item: ExternalItem): PurchaseStatus =>
@@ -45,13 +45,13 @@ const decidePurchaseStatus = ({ status }: ExternalOrder, item: ExternalItem): Pu
 function resolveItem(
   order: ExternalOrder,
   item: ExternalItem,
-  people: PeopleDecisions,
-  catalogue: CatalogueDecisions,
+  people: PeopleResolver,
+  catalogue: CatalogueResolver,
 ): ResolvedItem {
   const { holder } = item
   const email = holder?.email ?? null
   return {
-    ...catalogue.add(item),
+    ...catalogue.resolve(item),
     quantity: item.quantity,
     price_minor: item.price_minor,
     deposit_minor: item.deposit_minor,
@@ -60,37 +60,40 @@ function resolveItem(
     uses_limit: item.uses_limit,
     is_unlimited_use: item.is_unlimited_use,
     valid_until: item.valid_until,
-    holder_id: holder && email !== null ? people.add(toGivenHolder(order, { ...holder, email })) : null,
+    holder_id: holder && email !== null ? people.resolve(toImportedHolder(order, { ...holder, email })) : null,
     status: decidePurchaseStatus(order, item),
   }
 }
 
-/** The placement is complete once all orders are added. */
-function addOrder(
-  { numbered, judgement }: TakenOrder,
-  people: PeopleDecisions,
-  catalogue: CatalogueDecisions,
-): () => Placement {
+/**
+ * Resolves an order to ids. Later orders of the group may fill in its people, so call the returned function once all of
+ * them are resolved.
+ */
+function resolveOrder(
+  { numbered, check }: AcceptedOrder,
+  people: PeopleResolver,
+  catalogue: CatalogueResolver,
+): () => ResolvedOrder {
   const { order } = numbered
-  const customerId = people.add(toGivenCustomer(order))
+  const customerId = people.resolve(toImportedCustomer(order))
   const items = order.items.map((item) => [item, resolveItem(order, item, people, catalogue)] as const)
-  const counted = new Set(judgement.amounts.items)
+  const countedItems = new Set(check.amounts.items)
   return () => ({
     order,
     user: people.get(customerId),
-    userOf: (id) => people.get(id),
+    getUser: (id) => people.get(id),
     items: items.map(([, item]) => item),
-    counted: items.flatMap(([given, item]) => (counted.has(given) ? [item] : [])),
-    totals: judgement.amounts.totals,
+    countedItems: items.flatMap(([external, item]) => (countedItems.has(external) ? [item] : [])),
+    totals: check.amounts.totals,
   })
 }
 
-function listAnswers({ now }: DecisionContext, { order, user }: Placement, orderId: string): ImportedAnswers[] {
+function listAnswers({ now }: DecisionContext, { order, user }: ResolvedOrder, orderId: string): ImportedAnswers[] {
   if (Object.keys(order.consents).length === 0) return []
   return [
     {
       user: toAnnouncedUser(user),
-      is_kept: user.is_kept === 1,
+      is_kept: user.is_protected === 1,
       order_id: orderId,
       at: Math.min(order.created_at ?? now, now),
       language: order.customer.locale,
@@ -103,7 +106,7 @@ function listAnswers({ now }: DecisionContext, { order, user }: Placement, order
 const buildReceipt = (
   { default_language }: ImportEdition,
   { id, user_id }: OrderRow,
-  { order, user }: Placement,
+  { order, user }: ResolvedOrder,
 ): ReceiptOrder => ({
   order_id: id,
   user_id,
@@ -112,37 +115,37 @@ const buildReceipt = (
   language: parseLanguage(user.locale) ?? default_language,
 })
 
-interface PlacedDecision extends OrderDecision {
-  taken: TakenOrder
-  placement: Placement
+interface AcceptedDecision extends OrderDecision {
+  accepted: AcceptedOrder
+  resolvedOrder: ResolvedOrder
 }
 
 interface GroupParts {
   state: ImportState
-  people: PeopleDecisions
+  people: PeopleResolver
   writes: readonly Write[]
 }
 
-/** The first of several orders records what they share. */
+/** People and catalogue entries that several orders share are recorded with the first of these orders. */
 function recordOrders(
-  decided: readonly PlacedDecision[],
-  made: readonly OrderOutcome[],
+  decisions: readonly AcceptedDecision[],
+  outcomes: readonly OrderOutcome[],
   parts: GroupParts,
-): RecordedOrder[] {
-  const seen = new Set<string>()
-  const listPeople = ({ placement: { user, items } }: PlacedDecision): PersonBefore[] => {
+): OrderRecord[] {
+  const recordedIds = new Set<string>()
+  const listPeople = ({ resolvedOrder: { user, items } }: AcceptedDecision): PersonUndo[] => {
     const ids = [user.id, ...items.flatMap(({ holder_id }) => holder_id ?? [])]
-    const fresh = [...new Set(ids)].filter((id) => !seen.has(id))
-    for (const id of fresh) seen.add(id)
-    return fresh.flatMap((id) => parts.people.before(id) ?? [])
+    const unrecordedIds = [...new Set(ids)].filter((id) => !recordedIds.has(id))
+    for (const id of unrecordedIds) recordedIds.add(id)
+    return unrecordedIds.flatMap((id) => parts.people.recordChange(id) ?? [])
   }
-  return decided.map((one, at) => ({
-    outcome: made[at] as OrderOutcome,
+  return decisions.map((one, at) => ({
+    outcome: outcomes[at] as OrderOutcome,
     order_version: one.order.version,
-    before: {
-      updated: one.taken.existing ? recordUpdate(parts.state, one.taken.existing, one.writes) : null,
+    undo: {
+      updated: one.accepted.existing ? recordUpdate(parts.state, one.accepted.existing, one.writes) : null,
       people: listPeople(one),
-      catalogue: at === 0 ? listAddedCatalogue(parts.writes) : createAddedCatalogue(),
+      catalogue: at === 0 ? listAddedCatalogue(parts.writes) : createEmptyCatalogue(),
     },
   }))
 }
@@ -155,63 +158,63 @@ export function decideOrderGroup(
   group: readonly NumberedOrder[],
 ): GroupDecision {
   const refused: OrderOutcome[] = []
-  const taken: TakenOrder[] = []
+  const acceptedOrders: AcceptedOrder[] = []
   for (const numbered of group) {
     const { index, order } = numbered
     const existing = state.orders.get(order.external_id)
     const base = { index, external_id: order.external_id, order_id: existing?.id ?? null, warnings: [] }
-    const duplicate = existing ? judgeDuplicate(policy, numbered) : null
+    const duplicate = existing ? decideDuplicate(policy, numbered) : null
     if (duplicate) {
       refused.push({ ...base, ...duplicate })
       continue
     }
     const payment = existing && state.payments.get(existing.id)
-    const judgement = judgeOrder(context.edition, numbered, { order: existing, payment })
-    if (judgement.errors.length) refused.push({ ...base, action: 'error', errors: judgement.errors })
-    else taken.push({ numbered, existing, judgement })
+    const check = checkOrder(context.edition, numbered, { order: existing, payment })
+    if (check.errors.length) refused.push({ ...base, action: 'error', errors: check.errors })
+    else acceptedOrders.push({ numbered, existing, check })
   }
-  const people = new PeopleDecisions(context, state)
-  const catalogue = new CatalogueDecisions(context, state)
-  const placements = taken.map((one) => addOrder(one, people, catalogue))
-  const decided = taken.map((one, at): PlacedDecision =>
-    decideOrder(context, state, one, (placements[at] as () => Placement)()),
+  const people = new PeopleResolver(context, state)
+  const catalogue = new CatalogueResolver(context, state)
+  const resolvers = acceptedOrders.map((one) => resolveOrder(one, people, catalogue))
+  const decisions = acceptedOrders.map((one, at): AcceptedDecision =>
+    decideOrder(context, state, one, (resolvers[at] as () => ResolvedOrder)()),
   )
-  const outcomes = decided.map(({ order, taken: { numbered, existing, judgement } }): OrderOutcome => {
+  const outcomes = decisions.map(({ order, accepted: { numbered, existing, check } }): OrderOutcome => {
     const action = existing ? 'updated' : 'created'
     const { external_id } = numbered.order
-    return { index: numbered.index, external_id, action, order_id: order.id, errors: [], warnings: judgement.warnings }
+    return { index: numbered.index, external_id, action, order_id: order.id, errors: [], warnings: check.warnings }
   })
-  const parts = { state, people, writes: catalogue.writes() }
+  const parts = { state, people, writes: catalogue.buildWrites() }
   return {
     outcomes: [...refused, ...outcomes],
-    recorded: () => [
-      ...refused.map((outcome) => ({ outcome, order_version: null, before: null })),
-      ...recordOrders(decided, outcomes, parts),
+    buildRecords: () => [
+      ...refused.map((outcome) => ({ outcome, order_version: null, undo: null })),
+      ...recordOrders(decisions, outcomes, parts),
     ],
-    writes: [...people.writes(), ...parts.writes, ...decided.flatMap(({ writes }) => writes)],
-    changes: decided.flatMap(({ changes }) => changes),
-    names: new Map([...state.names, ...catalogue.names()]),
-    receipts: decided.flatMap((one) =>
-      one.taken.existing ? [] : [buildReceipt(context.edition, one.order, one.placement)],
+    writes: [...people.buildWrites(), ...parts.writes, ...decisions.flatMap(({ writes }) => writes)],
+    changes: decisions.flatMap(({ changes }) => changes),
+    names: new Map([...state.names, ...catalogue.mapNames()]),
+    receipts: decisions.flatMap((one) =>
+      one.accepted.existing ? [] : [buildReceipt(context.edition, one.order, one.resolvedOrder)],
     ),
-    answers: decided.flatMap(({ placement, order }) => listAnswers(context, placement, order.id)),
-    orders: decided.map(({ order }) => order),
+    answers: decisions.flatMap(({ resolvedOrder, order }) => listAnswers(context, resolvedOrder, order.id)),
+    orders: decisions.map(({ order }) => order),
   }
 }
 
 function decideOrder(
   context: DecisionContext,
   state: ImportState,
-  taken: TakenOrder,
-  placement: Placement,
-): PlacedDecision {
-  const { existing } = taken
+  accepted: AcceptedOrder,
+  resolvedOrder: ResolvedOrder,
+): AcceptedDecision {
+  const { existing } = accepted
   const decision = existing
-    ? decideUpdate(context, placement, {
+    ? decideUpdate(context, resolvedOrder, {
         order: existing,
         purchases: state.purchases.get(existing.id) ?? [],
         payment: state.payments.get(existing.id),
       })
-    : decideNewOrder(context, placement)
-  return { ...decision, taken, placement }
+    : decideNewOrder(context, resolvedOrder)
+  return { ...decision, accepted, resolvedOrder }
 }

@@ -7,7 +7,10 @@ import { doesNotExist, fieldError, invalid } from '../../domain/errors.ts'
 import type { AddMemberInput } from './contract.ts'
 import type { MemberRow } from './queries.ts'
 
-const alreadyMember = () => invalid(fieldError(['email'], 'unique', 'This person already has a role there.'))
+const createAlreadyMemberError = () =>
+  invalid(
+    fieldError(['email'], 'unique', 'This person already has a role there. Remove it before you add another one.'),
+  )
 
 async function checkEdition(ctx: Ctx, organizationId: string, editionId: string): Promise<void> {
   const { id, organization_id } = editions
@@ -40,5 +43,5 @@ export async function addMember(
       select ${row.id}, ${organizationId}, ${row.edition_id}, id, ${row.role}, ${row.first_name}, ${row.last_name},
         ${row.created_at} from accounts where email = ${row.email}`,
   ]
-  return commit(ctx, row, statements, { "index 'members_once'": alreadyMember })
+  return commit(ctx, row, statements, { "index 'members_once'": createAlreadyMemberError })
 }

@@ -10,7 +10,8 @@ import { pickFreeSlug, slugify } from '../../domain/text/text.ts'
 import type { CreateOrganizationInput } from './contract.ts'
 import type { OrganizationRow } from './queries.ts'
 
-export const createSlugError = () => invalid(fieldError(['slug'], 'unique', 'This slug is already taken.'))
+export const createSlugError = () =>
+  invalid(fieldError(['slug'], 'unique', 'Another organisation has this slug. Choose another one.'))
 
 export async function createOrganization(ctx: Ctx, input: CreateOrganizationInput): Promise<OrganizationRow> {
   const now = ctx.now()

@@ -12,7 +12,7 @@ import type { EventFilters, MemberQuery, OrganizationFilters } from './contract.
 
 const organizationColumns = {
   ...getTableColumns(organizations),
-  /** The key in the address of the file `avatar_file_id`; null without a file. */
+  /** The access key of the avatar; null without an avatar. */
   avatar_key: sql<string | null>`${selectAccessKey(sql`${organizations.avatar_file_id}`)}`,
 }
 const eventColumns = getTableColumns(events)
@@ -22,14 +22,14 @@ export type OrganizationRow = RowOf<typeof organizationColumns>
 export type EventRow = RowOf<typeof eventColumns>
 export type MemberRow = RowOf<typeof memberColumns>
 
-/** An organisation is seen by all its roles, those of its editions too. */
-const organizationVisibility = (organization: SQL) => ({
+/** Roles in an edition also see the organisation of the edition. */
+const buildOrganizationVisibility = (organization: SQL) => ({
   inOrganizations: (ids: readonly string[]) => inList(organization, ids),
   inEditions: (ids: readonly string[]) =>
     sql`${organization} in (select organization_id from editions where ${inList(sql`id`, ids)})`,
 })
 
-const seenOrganization = organizationVisibility(sql`${organizations.id}`)
+const organizationVisibility = buildOrganizationVisibility(sql`${organizations.id}`)
 
 const eventVisibility = {
   inOrganizations: (ids: readonly string[]) => inList(sql`${events.organization_id}`, ids),
@@ -47,7 +47,7 @@ export function listOrganizations(
   return paginate(ctx.db, page, {
     from: sql`${organizations}`,
     id: sql`${id}`,
-    where: [isVisibleTo(ctx.caller, seenOrganization), ...(text ? [containsFolded(sql`${search}`, text)] : [])],
+    where: [isVisibleTo(ctx.caller, organizationVisibility), ...(text ? [containsFolded(sql`${search}`, text)] : [])],
     orderBy: buildOrderBy(ordering, '-created', {
       created: sql`${created_at}`,
       modified: sql`${modified_at}`,
@@ -62,7 +62,7 @@ export async function findOrganization(ctx: Ctx, id: string): Promise<Organizati
   const row = await ctx.db.first(
     select(organizationColumns)
       .from(organizations)
-      .where(and(eq(organizations.id, id), isVisibleTo(ctx.caller, seenOrganization))),
+      .where(and(eq(organizations.id, id), isVisibleTo(ctx.caller, organizationVisibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.id, editions: 'any' } }
@@ -89,7 +89,7 @@ export function listMembers(
   })
 }
 
-/** A member of an organisation in which the caller has a role of the organisation. */
+/** Only organisation roles see members. */
 export async function findMember(
   ctx: Ctx,
   organizationId: string,

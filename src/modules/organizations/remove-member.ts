@@ -11,7 +11,8 @@ export async function removeMember(ctx: Ctx, member: MemberRow): Promise<null> {
     and edition_id is null and role = 'admin' and id <> ${id})`
   if (member.role === 'admin' && member.edition_id === null) {
     const remaining = await ctx.db.first(sql<{ n: number }>`select ${otherAdmins} as n`)
-    if (!remaining?.n) throw new AppError('last_admin', 'An organisation must have at least one admin.')
+    if (!remaining?.n)
+      throw new AppError('last_admin', 'This is the last admin of the organisation. Add another admin first.')
   }
   return commit(ctx, null, [
     sql`delete from members where id = ${id} and (role <> 'admin' or edition_id is not null or ${otherAdmins} > 0)`,

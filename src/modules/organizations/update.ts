@@ -14,7 +14,7 @@ import type { UpdateOrganizationInput } from './contract.ts'
 import { createSlugError } from './create.ts'
 import type { OrganizationRow } from './queries.ts'
 
-/** Only the superuser may change a slug: a refused slug would tell that another organisation has it. */
+/** Slugs are unique among all organisations, so refusing a taken one would reveal that another organisation has it. */
 function checkSlug(ctx: Ctx, row: OrganizationRow, slug: string | undefined): void {
   if (slug === undefined || slug === row.slug || ctx.caller.is_superuser) return
   const detail = 'Only the superuser of the platform can change slugs.'
@@ -26,7 +26,7 @@ function checkSlug(ctx: Ctx, row: OrganizationRow, slug: string | undefined): vo
 
 const toMinorOrNull = (major: number | null): number | null => (major === null ? null : toMinor(major))
 
-/** The policy with the sent fields changed. */
+/** Fields that the request leaves out stay as they are. */
 function changePolicy(
   stored: OrganizationRow['refund_policy'],
   change: UpdateOrganizationInput['refund_policy'],

@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { segmentExports } from '../../db/schema/messaging/segments.ts'
 import { viewCustomers } from '../../db/customers.ts'
 import { insert } from '../../db/write.ts'
-import { byteOrderMark, type Cell, formatCsvRecord } from '../../domain/text/encoding.ts'
+import { byteOrderMark, type CsvValue, formatCsvRecord } from '../../domain/text/encoding.ts'
 import { AppError } from '../../domain/errors.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { slugify } from '../../domain/text/text.ts'
@@ -26,7 +26,7 @@ interface ExportRow {
   consent_status: string
 }
 
-const cells: Record<ExportColumn, (row: ExportRow) => Cell> = {
+const cells: Record<ExportColumn, (row: ExportRow) => CsvValue> = {
   id: (row) => row.id,
   email: (row) => row.email,
   phone_number: (row) => row.phone_number,

@@ -40,7 +40,7 @@ export const suppress = (addresses: SQL, { reason, detail = '', campaign_id, at 
     ${replaceWeakerReason}`
 
 interface SoftBounce {
-  /** The reference of the message, which counts once. */
+  /** The reference of the message. Several bounces of one message count once. */
   reference: string
   campaign_id: string | null
   at: number

@@ -1,10 +1,11 @@
 import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
+import { claimUntil, isClaimable, isClaimed, release } from '../../db/claims.ts'
 import { transactionalEmails } from '../../db/schema/messaging/transactional-emails.ts'
 import { decodeAs } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
 import {
-  emailLeaseMs,
+  emailClaimMs,
   type SendVerdict,
   transactionalEmailLifecycle,
 } from '../../domain/messaging/transactional-emails.ts'
@@ -14,10 +15,13 @@ import type { SuppressionReason } from '../../domain/messaging/suppressions.ts'
 import { selectSuppression } from '../suppressions/index.ts'
 
 type EmailRow = typeof transactionalEmails.$inferSelect
-/** A claimed message, with the reason why its address is suppressed and the time since when. */
+/**
+ * `suppression` is the reason why the address gets no e-mail, and `suppressed_at` since when; both are null when it is not
+ * suppressed.
+ */
 export type EmailClaim = EmailRow & { suppression: SuppressionReason | null; suppressed_at: number | null }
 
-const recipientPlace = {
+const recipientAddress = {
   organization_id: sql`transactional_emails.organization_id`,
   channel: sql`'email'`,
   address: sql`transactional_emails.recipient`,
@@ -25,31 +29,31 @@ const recipientPlace = {
 
 const pending = transactionalEmailLifecycle.initial
 
-/** Written out, because the index of what is due has pending messages only and is not used for a bound value. */
+/** Written out, because SQLite does not use the partial index `transactional_emails_due` for a bound value. */
 export const isPending = inWords(sql`status`, [pending])
 
-/** Claims due e-mails, the longest due first. After the lease another consumer may claim them as another attempt. */
+/** Claims the e-mails that have been due longest. When the claim expires, another consumer may attempt them again. */
 export const claimEmails = (job: JobCtx, count: number): Promise<EmailClaim[]> => {
   const now = job.now()
   const claim = sql<EmailClaim>`update transactional_emails set attempts = attempts + 1,
-      lease_until = ${now + emailLeaseMs}, modified_at = ${now}
+      ${claimUntil(now, emailClaimMs)}, modified_at = ${now}
     where id in (select id from transactional_emails indexed by transactional_emails_due
-      where ${isPending} and next_attempt_at <= ${now} and coalesce(lease_until, 0) <= ${now}
-      order by next_attempt_at limit ${count})
-    returning *, ${selectSuppression('reason', recipientPlace)} as suppression,
-      ${selectSuppression('created_at', recipientPlace)} as suppressed_at`
+      where ${isPending} and due_at <= ${now} and ${isClaimable(now)}
+      order by due_at limit ${count})
+    returning *, ${selectSuppression('reason', recipientAddress)} as suppression,
+      ${selectSuppression('created_at', recipientAddress)} as suppressed_at`
   return job.db.all(decodeAs(getTableColumns(transactionalEmails), claim))
 }
 
-/** The attempt that claimed the message is still the last one. */
+/** Nobody has claimed the message since. */
 const isSameAttempt = ({ id, attempts }: EmailClaim): SQL =>
   sql`id = ${id} and attempts = ${attempts} and status = ${pending}`
 
 /**
- * Records the call that is about to be made. Its result is unknown until its answer is recorded. False when another
- * consumer has claimed the message since.
+ * Records a call before it is made: if this consumer dies, the message is known to be doubtful. False when the claim has
+ * expired or another consumer has claimed the message since.
  */
-export async function markCall(job: JobCtx, claim: EmailClaim, content: OutboundEmail): Promise<boolean> {
+export async function recordCall(job: JobCtx, claim: EmailClaim, content: OutboundEmail): Promise<boolean> {
   const now = job.now()
   const call = {
     is_doubtful: true,
@@ -57,36 +61,36 @@ export async function markCall(job: JobCtx, claim: EmailClaim, content: Outbound
     content: JSON.stringify(content),
     first_call_at: claim.first_call_at ?? now,
   }
-  const isLeased = sql`${isSameAttempt(claim)} and lease_until > ${now}`
-  const marked = await job.db.all(sql`${update(transactionalEmails, call, isLeased)} returning id`)
-  return marked.length === 1
+  const isStillClaimed = sql`${isSameAttempt(claim)} and ${isClaimed(now)}`
+  const recorded = await job.db.all(sql`${update(transactionalEmails, call, isStillClaimed)} returning id`)
+  return recorded.length === 1
 }
 
-/** Records the result of an attempt while no other attempt has begun. A message that was sent is always recorded. */
+/** A later attempt supersedes this result, unless this attempt sent the message. */
 export const recordVerdict = (job: JobCtx, claim: EmailClaim, verdict: SendVerdict): Promise<unknown> => {
   const now = job.now()
   const { keeps_content, ...columns } = verdict
   const isSent = verdict.status === 'sent'
   const changes = {
     ...columns,
-    lease_until: null,
+    claimed_until: null,
     ...(keeps_content ? {} : { content: null }),
     sent_at: isSent ? now : null,
     modified_at: now,
   }
-  const isOpen = sql`id = ${claim.id} and ${inList(sql`status`, transactionalEmailLifecycle.sourcesOf('sent'))}`
-  return job.db.all(update(transactionalEmails, changes, isSent ? isOpen : isSameAttempt(claim)))
+  const isUnsent = sql`id = ${claim.id} and ${inList(sql`status`, transactionalEmailLifecycle.sourcesOf('sent'))}`
+  return job.db.all(update(transactionalEmails, changes, isSent ? isUnsent : isSameAttempt(claim)))
 }
 
-/** Releases claims of which no attempt was begun. They do not count as attempts. */
+/** For claims that were not attempted, so that they do not count as attempts. */
 export const releaseEmails = (job: JobCtx, claims: readonly EmailClaim[], until: number): Promise<unknown> =>
-  job.db.all(sql`update transactional_emails set attempts = attempts - 1, lease_until = null,
-      next_attempt_at = max(next_attempt_at, ${until})
+  job.db.all(sql`update transactional_emails set attempts = attempts - 1, ${release},
+      due_at = max(due_at, ${until})
     where status = ${pending} and (id, attempts) in
       (select value ->> 0, value ->> 1 from json_each(${JSON.stringify(claims.map(({ id, attempts }) => [id, attempts]))}))`)
 
-/** Records as sent a message that failed because no answer came, and that the provider reports as sent. */
-export const sentAfterAll = (id: string, providerId: string | null, at: number): SQL => {
+/** A call without an answer counts as failed. Its message becomes sent when the provider reports it later. */
+export const recordLateSuccess = (id: string, providerId: string | null, at: number): SQL => {
   const sent = { status: 'sent', sent_at: at, provider_id: providerId, error_code: null, error_detail: '' } as const
   const { status, error_code } = transactionalEmails
   const isUnanswered = sql`id = ${id} and ${eq(status, 'failed')} and ${eq(error_code, 'unknown')}`

@@ -9,13 +9,19 @@ import { toDisplayName, chooseSender } from '../../domain/messaging/mailbox.ts'
 import { failedFor, type SendVerdict } from '../../domain/messaging/transactional-emails.ts'
 import { formatFullName } from '../../domain/accounts/users.ts'
 import type { OutboundEmail } from '../../gateways/email/email.ts'
-import { templateOf } from '../email-messages/index.ts'
+import { loadTemplate } from '../email-messages/index.ts'
 import type { EmailClaim } from './claim.ts'
-import { confirmationTemplate, type Frame, loadFrame } from './confirmations.ts'
-import { loadOrder, orderContext } from './order-context.ts'
-import { isRefundClaim, purchaseContext, type RefundClaim, refundContext, refundTemplate } from './refunds.ts'
+import { compileConfirmation, type Frame, loadFrame } from './confirmations.ts'
+import { loadOrder, buildOrderContext } from './order-context.ts'
+import {
+  buildRefundContext,
+  compileRefundEmail,
+  isRefundClaim,
+  loadPurchaseContext,
+  type RefundClaim,
+} from './refunds.ts'
 
-type Composed = { email: OutboundEmail } | { verdict: SendVerdict }
+type ComposedEmail = { email: OutboundEmail } | { verdict: SendVerdict }
 
 interface EmailDraft {
   frame: Frame
@@ -23,7 +29,7 @@ interface EmailDraft {
   context: TemplateContext
 }
 
-async function linksOf({ config }: JobCtx, claim: EmailClaim): Promise<TemplateContext['links']> {
+async function buildLinks({ config }: JobCtx, claim: EmailClaim): Promise<TemplateContext['links']> {
   const { user_id, organization_id, recipient: address, created_at: made_at } = claim
   const link = { user_id, organization_id, channel: 'email' as const, address, made_at }
   const token = mintPreferencesToken(config.linkSigningKey, link)
@@ -33,9 +39,9 @@ async function linksOf({ config }: JobCtx, claim: EmailClaim): Promise<TemplateC
 async function draftReceipt(job: JobCtx, claim: EmailClaim): Promise<EmailDraft | null> {
   if (claim.order_id === null || claim.email_message_id === null) return null
   const order = await loadOrder(job.db, claim.order_id)
-  const template = await templateOf(job, claim.email_message_id, claim.language, claim.edition_id)
+  const template = await loadTemplate(job, claim.email_message_id, claim.language, claim.edition_id)
   if (!order || !template) return null
-  const context = { ...orderContext(order, template.language), links: await linksOf(job, claim) }
+  const context = { ...buildOrderContext(order, template.language), links: await buildLinks(job, claim) }
   return { frame: order.head, template, context }
 }
 
@@ -43,32 +49,32 @@ async function draftConfirmation(job: JobCtx, claim: EmailClaim): Promise<EmailD
   const { confirmation } = claim
   const frame = await loadFrame(job, claim)
   if (!frame || confirmation === null) return null
-  const template = await confirmationTemplate(job, { ...claim, confirmation }, frame)
+  const template = await compileConfirmation(job, { ...claim, confirmation }, frame)
   return { frame, template, context: {} }
 }
 
 async function draftRefund(job: JobCtx, claim: RefundClaim): Promise<EmailDraft | null> {
-  const kept = claim.refund
-  const order = await loadOrder(job.db, kept.order_id)
+  const { refund } = claim
+  const order = await loadOrder(job.db, refund.order_id)
   if (!order) return null
   const { language, email_message_id: message } = claim
-  const own = message === null ? null : await templateOf(job, message, language, claim.edition_id)
-  if (!own) return { frame: order.head, template: refundTemplate(claim, kept, order), context: {} }
+  const template = message === null ? null : await loadTemplate(job, message, language, claim.edition_id)
+  if (!template) return { frame: order.head, template: compileRefundEmail(claim, order), context: {} }
   const context = {
-    ...orderContext(order, own.language),
-    ...refundContext(kept, order.head.timezone, own.language),
-    ...(await purchaseContext(job, kept, own.language)),
-    links: await linksOf(job, claim),
+    ...buildOrderContext(order, template.language),
+    ...buildRefundContext(refund, order.head.timezone, template.language),
+    ...(await loadPurchaseContext(job, refund, template.language)),
+    links: await buildLinks(job, claim),
   }
-  return { frame: order.head, template: own, context }
+  return { frame: order.head, template, context }
 }
 
-function draftOf(job: JobCtx, claim: EmailClaim): Promise<EmailDraft | null> {
+function draftEmail(job: JobCtx, claim: EmailClaim): Promise<EmailDraft | null> {
   if (isRefundClaim(claim)) return draftRefund(job, claim)
   return claim.kind === 'receipt' ? draftReceipt(job, claim) : draftConfirmation(job, claim)
 }
 
-function outbound(job: JobCtx, claim: EmailClaim, { frame, template, context }: EmailDraft): OutboundEmail {
+function buildOutboundEmail(job: JobCtx, claim: EmailClaim, { frame, template, context }: EmailDraft): OutboundEmail {
   const sender = {
     names: [frame.email_sender_name, frame.edition_name ?? frame.organization_name],
     address: frame.email_sender_address,
@@ -87,15 +93,15 @@ function outbound(job: JobCtx, claim: EmailClaim, { frame, template, context }: 
 const isOutbound = (value: unknown): value is OutboundEmail =>
   isRecord(value) && isRecord(value['to']) && typeof value['html'] === 'string'
 
-/** The message as it is sent, or the verdict when there is none. A repeated call gets exactly the same message. */
-export async function compose(job: JobCtx, claim: EmailClaim): Promise<Composed> {
+/** A repeated call sends exactly the stored content, because the provider recognises repetitions by it. */
+export async function composeEmail(job: JobCtx, claim: EmailClaim): Promise<ComposedEmail> {
   if (claim.content !== null) return { email: readJson(claim.content, isOutbound) }
-  const draft = await draftOf(job, claim)
-  if (!draft) return { verdict: failedFor('message_missing', 'The message or its order does not exist any more.') }
+  const draft = await draftEmail(job, claim)
+  if (!draft) return { verdict: failedFor('message_missing', 'The e-mail message or the order was deleted.') }
   try {
-    return { email: outbound(job, claim, draft) }
+    return { email: buildOutboundEmail(job, claim, draft) }
   } catch (error) {
-    // The template fails for these values each time.
+    // Another attempt would fail in the same way.
     const detail = describeRenderError(error) ?? (error instanceof Error ? error.message : '')
     return { verdict: failedFor('render_failed', detail.slice(0, 500)) }
   }

@@ -11,8 +11,8 @@ import { buildConfirmationUrl, mintConfirmationToken } from '../../domain/consen
 import { compile, type Compiled } from '../../domain/email/compile.ts'
 import {
   type ConsentWording,
-  consentConfirmation,
-  type KeptConfirmation,
+  buildConsentConfirmation,
+  type ConfirmationSnapshot,
 } from '../../domain/email/messages/consent-confirmation.ts'
 import type { Language } from '../../domain/languages.ts'
 import {
@@ -24,21 +24,22 @@ import { isVerifiedSender } from '../sender-domains/index.ts'
 import { selectUnsubscribedAt } from '../suppressions/index.ts'
 import type { EmailClaim } from './claim.ts'
 
-/** An answer that its person has to confirm. */
+/** An answer about a consent that the person has to confirm. */
 export interface Confirmation {
   organization_id: string
   edition_id: string | null
   user_id: string
   consent_id: string
-  /** Of the pending record, and its number among the person's answers to the consent. */
+  /** The pending consent record. */
   record_id: string
+  /** Number of the answer among the person's answers to this consent. */
   number: number
   recipient: string
   language: Language
   wording: ConsentWording
 }
 
-const recentRequest = (recordId: string, now: number): SQL =>
+const wasRequestedRecently = (recordId: string, now: number): SQL =>
   sql`exists (select 1 from transactional_emails as earlier where earlier.consent_record_id = ${recordId}
     and earlier.created_at > ${now - confirmationIntervalMs})`
 
@@ -58,36 +59,40 @@ export const findReturnRequest = (
   db.first(sql<{ consent_record_id: string; created_at: number }>`select earlier.consent_record_id, earlier.created_at
     ${returnRequest(organizationId, recipient, now())} order by earlier.created_at desc limit 1`)
 
-/** Whether a message about this answer was written within the interval. */
+/** True within `confirmationIntervalMs` after the last e-mail about this answer. */
 export async function isConfirmationRecent(ctx: Pick<Ctx, 'db' | 'now'>, recordId: string): Promise<boolean> {
-  const row = await ctx.db.first(selectValues({ is_recent: fromFlag(recentRequest(recordId, ctx.now())) }))
+  const row = await ctx.db.first(selectValues({ is_recent: fromFlag(wasRequestedRecently(recordId, ctx.now())) }))
   return row?.is_recent ?? false
 }
 
 /**
- * The statement that sends the message, for the transaction that records the answer or repeats the request. It sends
- * nothing when the same answer had a message within the interval, or an unsubscribed address had one within its own.
+ * For the transaction that records the answer or repeats the request. Writes no e-mail within `confirmationIntervalMs`
+ * after the last one about this answer, or within `returnIntervalMs` after one to an unsubscribed address. Call
+ * `enqueueEmails` afterwards.
  */
-export function confirmationStatements(ctx: Pick<Ctx, 'now' | 'newId'>, confirmation: Confirmation): Statement[] {
+export function buildConfirmationEmailStatements(
+  ctx: Pick<Ctx, 'now' | 'newId'>,
+  confirmation: Confirmation,
+): Statement[] {
   const now = ctx.now()
   const { record_id, consent_id, number, wording, ...rest } = confirmation
-  const kept: KeptConfirmation = { consent_id, number, wording }
+  const snapshot: ConfirmationSnapshot = { consent_id, number, wording }
   const row = {
     ...rest,
     id: ctx.newId('transactional_email'),
     kind: 'consent_confirmation' as const,
     consent_record_id: record_id,
-    confirmation: kept,
+    confirmation: snapshot,
     status: transactionalEmailLifecycle.initial,
-    next_attempt_at: now,
+    due_at: now,
     created_at: now,
     modified_at: now,
   }
   const isRepeated = sql`exists (select 1 ${returnRequest(rest.organization_id, rest.recipient, now)})`
-  return [insertWhere(transactionalEmails, row, sql`not ${recentRequest(record_id, now)} and not ${isRepeated}`)]
+  return [insertWhere(transactionalEmails, row, sql`not ${wasRequestedRecently(record_id, now)} and not ${isRepeated}`)]
 }
 
-/** The sender and the recipient of a message, from its edition, organisation and customer. */
+/** What every e-mail needs to know about its sender and its recipient. */
 export interface Frame {
   first_name: string
   last_name: string
@@ -117,10 +122,9 @@ export const loadFrame = ({ db }: JobCtx, claim: EmailClaim): Promise<Frame | un
       .where(eq(organizations.id, claim.organization_id)),
   )
 
-/** The message with its signed link. */
-export async function confirmationTemplate(
+export async function compileConfirmation(
   { config }: JobCtx,
-  claim: EmailClaim & { confirmation: KeptConfirmation },
+  claim: EmailClaim & { confirmation: ConfirmationSnapshot },
   { organization_name, edition_name }: Frame,
 ): Promise<Compiled> {
   const { organization_id, user_id, recipient } = claim
@@ -128,11 +132,11 @@ export async function confirmationTemplate(
   const target = { user_id, consent_id, number, organization_id, channel: 'email' as const, address: recipient }
   const token = mintConfirmationToken(config.linkSigningKey, target)
   const { language } = claim
-  const message = consentConfirmation({
+  const message = buildConsentConfirmation({
     language,
     organisation: organization_name,
     wording,
-    address: buildConfirmationUrl(config.publicUrl, token),
+    url: buildConfirmationUrl(config.publicUrl, token),
   })
   return compile(message, language, {
     defaultLanguage: language,

@@ -7,91 +7,88 @@ import {
   mayRepeat,
   type SendVerdict,
 } from '../../domain/messaging/transactional-emails.ts'
-import { type EmailClaim, claimEmails, markCall, recordVerdict, releaseEmails } from './claim.ts'
-import { compose } from './compose.ts'
+import { type EmailClaim, claimEmails, recordCall, recordVerdict, releaseEmails } from './claim.ts'
+import { composeEmail } from './compose.ts'
 import { enqueueNextEmail } from './enqueue.ts'
 
 export { sweepEmails } from './enqueue.ts'
 
-/** A consumer claims messages for this long, and leaves the rest to the next one. */
-const shiftMs = 20_000
-/** The platform opens six connections for a consumer; one is left for the database. */
-const callsAtOnce = 5
-const atOnce = 4 * callsAtOnce
+/** A consumer stops claiming after this time and leaves the rest to the next one. */
+const claimingMs = 20_000
+/** A Worker has six connections at a time; one is left for the database. */
+const concurrentCalls = 5
+const claimSize = 4 * concurrentCalls
 
 export const isEmailSendMessage = (body: unknown): body is EmailSendMessage =>
   typeof body === 'object' && body !== null && (body as Partial<EmailSendMessage>).type === 'email.send'
 
-/** Sends one claimed message. Answers the end of the pause that the provider requests, if it does. */
-async function attempt(job: JobCtx, claim: EmailClaim): Promise<number | null> {
-  const end = (verdict: SendVerdict) => recordVerdict(job, claim, verdict)
+/** Returns the time until which all e-mails have to wait, if the provider asks for a pause; null otherwise. */
+async function attemptEmail(job: JobCtx, claim: EmailClaim): Promise<number | null> {
+  const record = (verdict: SendVerdict) => recordVerdict(job, claim, verdict)
   const { deduplicates, name } = job.email
   const isSameProvider = claim.provider === null || claim.provider === name
   if (!mayRepeat(claim, deduplicates && isSameProvider, job.now())) {
-    await end(failedFor('unknown', 'The answer to a call never came.'))
+    await record(failedFor('unknown', 'The provider did not answer, so the e-mail may have been sent.'))
     return null
   }
   const { suppression, suppressed_at } = claim
   if (suppression !== null && suppressed_at !== null && keepsBack({ ...claim, suppression, suppressed_at })) {
-    await end(failedFor('suppressed', suppression))
+    await record(failedFor('suppressed', suppression))
     return null
   }
-  const composed = await compose(job, claim)
+  const composed = await composeEmail(job, claim)
   if ('verdict' in composed) {
-    await end(composed.verdict)
+    await record(composed.verdict)
     return null
   }
-  if (!(await markCall(job, claim, composed.email))) return null
+  if (!(await recordCall(job, claim, composed.email))) return null
   const [result] = await job.email.send([composed.email], claim.id)
   const verdict = judgeSend(
     { ...claim, first_call_at: claim.first_call_at ?? job.now() },
-    result ?? createFailure('unknown', 'no_result', 'The gateway answered nothing for this message.'),
+    result ?? createFailure('unknown', 'no_result', 'The provider returned no result for this e-mail.'),
     deduplicates,
     job.now(),
   )
-  await end(verdict)
-  const isOfAll = result && !result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration')
-  return isOfAll ? verdict.next_attempt_at : null
+  await record(verdict)
+  const concernsAllEmails = result && !result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration')
+  return concernsAllEmails ? verdict.due_at : null
 }
 
-/** Reasons for a consumer to stop: its own errors, and a provider that requests a pause. */
-interface Stops {
-  faults: unknown[]
-  restUntil: number | null
+/** A consumer stops after an error of its own, and when the provider asks for a pause. */
+interface StopReasons {
+  errors: unknown[]
+  pausedUntil: number | null
 }
 
-const goesOn = (stops: Stops): boolean => stops.faults.length === 0 && stops.restUntil === null
+const mayContinue = (stops: StopReasons): boolean => stops.errors.length === 0 && stops.pausedUntil === null
 
-/** Attempts claimed messages, some at once, until there is a reason to stop. What was not begun stays in `waiting`. */
-async function attemptAll(job: JobCtx, waiting: EmailClaim[], stops: Stops): Promise<void> {
+/** Claims that were not attempted before a reason to stop stay in `waiting`. */
+async function attemptAll(job: JobCtx, waiting: EmailClaim[], stops: StopReasons): Promise<void> {
   const worker = async () => {
-    while (goesOn(stops)) {
+    while (mayContinue(stops)) {
       const claim = waiting.shift()
       if (!claim) return
       try {
-        stops.restUntil = (await attempt(job, claim)) ?? stops.restUntil
+        stops.pausedUntil = (await attemptEmail(job, claim)) ?? stops.pausedUntil
       } catch (error) {
-        // Our own fault: the lease keeps the message for a later try.
-        stops.faults.push(error)
+        // The claim is not released: the e-mail is attempted again when the claim expires.
+        stops.errors.push(error)
       }
     }
   }
-  await Promise.all(Array.from({ length: callsAtOnce }, worker))
+  await Promise.all(Array.from({ length: concurrentCalls }, worker))
 }
 
-/**
- * Sends all e-mails that are due. A crash loses nothing: leases expire and the sweep enqueues again. When the provider
- * requests a pause, e-mails that were not begun wait as well.
- */
+/** A crash loses nothing: the claim expires, and the sweep enqueues the e-mail again. */
 export async function sendEmails(job: JobCtx): Promise<void> {
-  const endsAt = job.now() + shiftMs
-  const stops: Stops = { faults: [], restUntil: null }
-  while (goesOn(stops) && job.now() < endsAt) {
-    const waiting = await claimEmails(job, atOnce)
+  const endsAt = job.now() + claimingMs
+  const stops: StopReasons = { errors: [], pausedUntil: null }
+  while (mayContinue(stops) && job.now() < endsAt) {
+    const waiting = await claimEmails(job, claimSize)
     if (waiting.length === 0) break
     await attemptAll(job, waiting, stops)
-    if (waiting.length) await releaseEmails(job, waiting, stops.restUntil ?? job.now())
+    if (waiting.length) await releaseEmails(job, waiting, stops.pausedUntil ?? job.now())
   }
-  if (stops.faults.length) throw new Error('messages could not be sent', { cause: stops.faults[0] })
+  if (stops.errors.length) throw new Error('E-mails could not be sent.', { cause: stops.errors[0] })
   await enqueueNextEmail(job)
 }

@@ -5,7 +5,7 @@ import { organizations } from '../../db/schema/organizations.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import { decodeAs, fromFlag, type RowOf, select, buildSelectList } from '../../db/select.ts'
-import { dateText } from '../../domain/email/messages/dates.ts'
+import { formatDate } from '../../domain/email/messages/phrases.ts'
 import type { TemplateContext } from '../../domain/email/liquid/variables.ts'
 import { maxListItems } from '../../domain/email/liquid/liquid-bounds.ts'
 import type { Language } from '../../domain/languages.ts'
@@ -21,7 +21,6 @@ import {
 } from '../purchases/index.ts'
 import { isVerifiedSender } from '../sender-domains/index.ts'
 
-/** An order with its customer, edition and organisation. */
 const headFields = {
   id: orders.id,
   order_number: orders.order_number,
@@ -53,14 +52,14 @@ const itemFields = { quantity, price_minor, ...buildProductFields(cartLineColumn
 
 type ItemRow = RowOf<typeof itemFields>
 
-export interface OrderAndItems {
+export interface LoadedOrder {
   head: OrderHead
   items: ItemRow[]
-  /** The number of lines beyond those in `items`. */
-  more: number
+  /** Number of lines that are not in `items`. */
+  more_items_count: number
 }
 
-export async function loadOrder(db: Database, orderId: string): Promise<OrderAndItems | null> {
+export async function loadOrder(db: Database, orderId: string): Promise<LoadedOrder | null> {
   const [[head], items] = await db.batch([
     select(headFields)
       .from(orders)
@@ -75,15 +74,15 @@ export async function loadOrder(db: Database, orderId: string): Promise<OrderAnd
         where ${orders.id} = ${orderId} order by line.key limit ${maxListItems}`,
     ),
   ])
-  return head ? { head, items, more: Math.max(0, (head.cart.items?.length ?? 0) - items.length) } : null
+  return head ? { head, items, more_items_count: Math.max(0, (head.cart.items?.length ?? 0) - items.length) } : null
 }
 
-/** The variables of an order, in the words and formats of one language. */
-export function orderContext({ head, items, more }: OrderAndItems, language: Language): TemplateContext {
+/** Amounts and dates are formatted for the language. */
+export function buildOrderContext({ head, items, more_items_count }: LoadedOrder, language: Language): TemplateContext {
   const { currency, timezone } = head
   const cart = readCart(head)
-  const money = (minor: number) => formatLocalMoney(minor, currency, language)
-  const some = (minor: number) => (minor === 0 ? '' : money(minor))
+  const formatMoney = (minor: number) => formatLocalMoney(minor, currency, language)
+  const formatUnlessZero = (minor: number) => (minor === 0 ? '' : formatMoney(minor))
   return {
     customer: {
       first_name: head.first_name,
@@ -95,7 +94,7 @@ export function orderContext({ head, items, more }: OrderAndItems, language: Lan
     },
     order: {
       number: head.order_number ?? head.id,
-      date: dateText(head.created_at, language, timezone, 'minute'),
+      date: formatDate(head.created_at, language, timezone, 'minute'),
       status: head.status,
       currency: currency.toUpperCase(),
       items: items.map((item) => ({
@@ -104,23 +103,23 @@ export function orderContext({ head, items, more }: OrderAndItems, language: Lan
         location: item.location_name ?? '',
         options: item.options.map(({ name }) => name).join(', '),
         quantity: item.quantity,
-        unit_price: money(item.price_minor),
-        total: money(item.price_minor * item.quantity),
+        unit_price: formatMoney(item.price_minor),
+        total: formatMoney(item.price_minor * item.quantity),
       })),
       items_count: head.items_count,
-      more_items_count: more,
-      subtotal: money(cart.subtotal_minor),
-      deposit: some(cart.deposit_minor),
-      handling_fee: some(cart.handling_fee_minor),
-      service_fee: some(cart.service_fee_minor),
-      discount: some(-cart.discount_minor),
-      tax: some(cart.tax_minor),
-      total: money(cart.total_minor),
+      more_items_count,
+      subtotal: formatMoney(cart.subtotal_minor),
+      deposit: formatUnlessZero(cart.deposit_minor),
+      handling_fee: formatUnlessZero(cart.handling_fee_minor),
+      service_fee: formatUnlessZero(cart.service_fee_minor),
+      discount: formatUnlessZero(-cart.discount_minor),
+      tax: formatUnlessZero(cart.tax_minor),
+      total: formatMoney(cart.total_minor),
     },
     edition: {
       name: head.edition_name,
-      start_date: dateText(head.start_at, language, timezone, 'day'),
-      end_date: dateText(head.end_at, language, timezone, 'day'),
+      start_date: formatDate(head.start_at, language, timezone, 'day'),
+      end_date: formatDate(head.end_at, language, timezone, 'day'),
       timezone,
     },
     organization: { name: head.organization_name },

@@ -13,7 +13,7 @@ import { inList } from '../../db/visibility.ts'
 
 type ReceiptEdition = Pick<typeof editions.$inferSelect, 'id' | 'organization_id' | 'transaction_receipt_email_id'>
 
-/** A new order and its customer. */
+/** A new order and the customer who gets its receipt. */
 export interface ReceiptOrder {
   order_id: string
   user_id: string
@@ -22,19 +22,19 @@ export interface ReceiptOrder {
   language: Language
 }
 
-/** The message that the edition sends as receipt: its own, otherwise the platform's. Null when there is none. */
-export async function receiptMessageOf(ctx: Pick<Ctx, 'db'>, edition: ReceiptEdition): Promise<string | null> {
+/** The edition's own receipt, otherwise the platform's. Null: the edition sends no receipts. */
+export async function pickReceiptMessage(ctx: Pick<Ctx, 'db'>, edition: ReceiptEdition): Promise<string | null> {
   const { id, scope, organization_id, type } = emailMessages
   const isOwn = eq(id, edition.transaction_receipt_email_id ?? '')
-  const isPlatforms = and(eq(scope, 'platform'), isNull(organization_id), inList(sql`${type}`, receiptEmailTypes))
+  const isFromPlatform = and(eq(scope, 'platform'), isNull(organization_id), inList(sql`${type}`, receiptEmailTypes))
   const row = await ctx.db.first(
-    select({ id }).from(emailMessages).where(or(isOwn, isPlatforms)).orderBy(desc(isOwn), type, id).limit(1),
+    select({ id }).from(emailMessages).where(or(isOwn, isFromPlatform)).orderBy(desc(isOwn), type, id).limit(1),
   )
   return row?.id ?? null
 }
 
-/** Statements for the transaction that makes the orders, so that an order and its receipt are written together or not at all. */
-export function receiptStatements(
+/** For the transaction that creates the orders: an order and its receipt are written together or not at all. */
+export function buildReceiptStatements(
   ctx: Pick<Ctx, 'now' | 'newId'>,
   edition: ReceiptEdition,
   messageId: string,
@@ -55,7 +55,7 @@ export function receiptStatements(
             language,
             recipient: email,
             status: transactionalEmailLifecycle.initial,
-            next_attempt_at: now,
+            due_at: now,
             created_at: now,
             modified_at: now,
           },

@@ -9,17 +9,21 @@ import { inList } from '../../db/visibility.ts'
 import { insertAll } from '../../db/write.ts'
 import { refundConfirmationEmailTypes } from '../../domain/editions/editions.ts'
 import { type Compiled, compile } from '../../domain/email/compile.ts'
-import { dateText } from '../../domain/email/messages/dates.ts'
-import { type KeptRefund, refundMessage, refundReasonText } from '../../domain/email/messages/refund-messages.ts'
+import { formatDate } from '../../domain/email/messages/phrases.ts'
+import {
+  type RefundSnapshot,
+  buildRefundMessage,
+  describeRefundReason,
+} from '../../domain/email/messages/refund-messages.ts'
 import type { TemplateContext } from '../../domain/email/liquid/variables.ts'
 import { type Language, parseLanguage } from '../../domain/languages.ts'
 import { formatLocalMoney } from '../../domain/money.ts'
 import type { RefundReason, RefundStatus } from '../../domain/refunds/refunds.ts'
 import { type RefundEmailKind, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
 import type { EmailClaim } from './claim.ts'
-import type { OrderAndItems } from './order-context.ts'
+import type { LoadedOrder } from './order-context.ts'
 
-/** A refund after the transaction that also writes the message. */
+/** The refund as the transaction leaves it. */
 export type MailedRefund = Pick<
   RefundRow,
   | 'id'
@@ -36,7 +40,7 @@ export type MailedRefund = Pick<
   reason: RefundReason
   status: RefundStatus
   amount_minor: number
-  /** The text of a rejection. */
+  /** What the customer is told about a rejection. */
   rejection_reason: string | null
 }
 
@@ -45,12 +49,12 @@ interface Recipient {
   locale: string
   default_language: Language
   message_id: string | null
-  /** Of the batch that the refund belongs to; null for none. */
+  /** What the batch says to all its customers; null for a refund outside a batch. */
   batch_message: string | null
 }
 
-/** The customer, and the message that confirms refunds: that of the edition, otherwise the platform's. */
-const recipientOf = ({ db }: Pick<JobCtx, 'db'>, refund: MailedRefund): Promise<Recipient | undefined> =>
+/** `message_id` is the edition's own refund confirmation, otherwise the platform's. */
+const loadRecipient = ({ db }: Pick<JobCtx, 'db'>, refund: MailedRefund): Promise<Recipient | undefined> =>
   db.first(sql<Recipient>`select users.email, users.locale, editions.default_language,
       (select id from email_messages where id = editions.refund_confirmation_email_id
         or (scope = 'platform' and organization_id is null and ${inList(sql`type`, refundConfirmationEmailTypes)})
@@ -59,20 +63,20 @@ const recipientOf = ({ db }: Pick<JobCtx, 'db'>, refund: MailedRefund): Promise<
     from users join editions on editions.id = ${refund.edition_id} where users.id = ${refund.user_id}`)
 
 /**
- * The statement that sends a message about a refund, for the transaction that changes the refund. There is none for a
- * customer without an address, or with `notify_customer` off. Afterwards: `enqueueEmails`.
+ * For the transaction that changes the refund. Empty for a customer without an e-mail address, and when
+ * `notify_customer` is off. Call `enqueueEmails` afterwards.
  */
-export async function refundEmailStatements(
+export async function buildRefundEmailStatements(
   ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>,
   kind: RefundEmailKind,
   refund: MailedRefund,
 ): Promise<SQL[]> {
   if (!refund.notify_customer) return []
-  const recipient = await recipientOf(ctx, refund)
+  const recipient = await loadRecipient(ctx, refund)
   if (!recipient?.email) return []
   const now = ctx.now()
   const { order_id, purchase_id, amount_minor, currency, reason, rejection_reason, status } = refund
-  const kept: KeptRefund = {
+  const snapshot: RefundSnapshot = {
     order_id,
     purchase_id,
     amount_minor,
@@ -93,39 +97,39 @@ export async function refundEmailStatements(
       email_message_id: kind === 'refund_confirmation' ? recipient.message_id : null,
       refund_request_id: refund.id,
       refund_attempt: refund.attempts,
-      refund: kept,
+      refund: snapshot,
       language: parseLanguage(recipient.locale) ?? recipient.default_language,
       recipient: recipient.email,
       status: transactionalEmailLifecycle.initial,
-      next_attempt_at: now,
+      due_at: now,
       created_at: now,
       modified_at: now,
     },
   ])
 }
 
-export type RefundClaim = EmailClaim & { kind: RefundEmailKind; refund: KeptRefund }
+export type RefundClaim = EmailClaim & { kind: RefundEmailKind; refund: RefundSnapshot }
 
 export const isRefundClaim = (claim: EmailClaim): claim is RefundClaim => claim.refund !== null
 
-/** Variables about the refund for an organisation's own confirmation. */
-export const refundContext = (kept: KeptRefund, timezone: string, language: Language): TemplateContext => ({
+/** Values of the `refund` variables. */
+export const buildRefundContext = (refund: RefundSnapshot, timezone: string, language: Language): TemplateContext => ({
   refund: {
-    amount: formatLocalMoney(kept.amount_minor, kept.currency, language),
-    reason: refundReasonText(kept.reason, language),
-    status: kept.status,
-    message: kept.message ?? '',
-    date: dateText(kept.at, language, timezone, 'minute'),
+    amount: formatLocalMoney(refund.amount_minor, refund.currency, language),
+    reason: describeRefundReason(refund.reason, language),
+    status: refund.status,
+    message: refund.message ?? '',
+    date: formatDate(refund.at, language, timezone, 'minute'),
   },
 })
 
-/** Variables about the purchase, where the refund is for a single one. */
-export async function purchaseContext(
+/** Values of the `purchase` variables; empty for the refund of a whole order. */
+export async function loadPurchaseContext(
   { db }: Pick<JobCtx, 'db'>,
-  kept: KeptRefund,
+  refund: RefundSnapshot,
   language: Language,
 ): Promise<TemplateContext> {
-  if (kept.purchase_id === null) return {}
+  if (refund.purchase_id === null) return {}
   const { vendor_code, price_minor, status } = purchases
   const row = await db.first(
     select({
@@ -140,7 +144,7 @@ export async function purchaseContext(
       .innerJoin(products, eq(products.id, purchases.product_id))
       .leftJoin(variants, eq(variants.id, purchases.variant_id))
       .leftJoin(locations, eq(locations.id, purchases.location_id))
-      .where(eq(purchases.id, kept.purchase_id)),
+      .where(eq(purchases.id, refund.purchase_id)),
   )
   if (!row) return {}
   return {
@@ -149,22 +153,22 @@ export async function purchaseContext(
       variant: row.variant_name ?? '',
       location: row.location_name ?? '',
       code: row.vendor_code ?? '',
-      price: formatLocalMoney(row.price_minor, kept.currency, language),
+      price: formatLocalMoney(row.price_minor, refund.currency, language),
       status: row.status,
     },
   }
 }
 
-/** The platform's own message, where the edition and the platform have none of the kind. */
-export function refundTemplate(claim: RefundClaim, kept: KeptRefund, { head }: OrderAndItems): Compiled {
-  const { language } = claim
-  const message = refundMessage({
+/** The built-in text, for refunds that no e-mail message of the edition or the platform covers. */
+export function compileRefundEmail(claim: RefundClaim, { head }: LoadedOrder): Compiled {
+  const { language, refund } = claim
+  const message = buildRefundMessage({
     kind: claim.kind,
     language,
     order: head.order_number ?? head.id,
-    amount: formatLocalMoney(kept.amount_minor, kept.currency, language),
-    reason: kept.rejection_reason,
-    note: kept.message ?? null,
+    amount: formatLocalMoney(refund.amount_minor, refund.currency, language),
+    reason: refund.rejection_reason,
+    note: refund.message ?? null,
   })
   return compile(message, language, {
     defaultLanguage: language,

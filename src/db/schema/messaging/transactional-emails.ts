@@ -1,6 +1,6 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { KeptConfirmation } from '../../../domain/email/messages/consent-confirmation.ts'
-import type { KeptRefund } from '../../../domain/email/messages/refund-messages.ts'
+import type { ConfirmationSnapshot } from '../../../domain/email/messages/consent-confirmation.ts'
+import type { RefundSnapshot } from '../../../domain/email/messages/refund-messages.ts'
 import { languages } from '../../../domain/languages.ts'
 import { transactionalEmailKinds, transactionalEmailStatuses } from '../../../domain/messaging/transactional-emails.ts'
 
@@ -13,16 +13,16 @@ export const transactionalEmails = sqliteTable('transactional_emails', {
   kind: text({ enum: transactionalEmailKinds }).notNull(),
   email_message_id: text(),
   consent_record_id: text(),
-  confirmation: text({ mode: 'json' }).$type<KeptConfirmation>(),
+  confirmation: text({ mode: 'json' }).$type<ConfirmationSnapshot>(),
   refund_request_id: text(),
   refund_attempt: integer(),
-  refund: text({ mode: 'json' }).$type<KeptRefund>(),
+  refund: text({ mode: 'json' }).$type<RefundSnapshot>(),
   language: text({ enum: languages }).notNull(),
   recipient: text().notNull(),
   status: text({ enum: transactionalEmailStatuses }).notNull(),
   attempts: integer().notNull().default(0),
-  next_attempt_at: integer(),
-  lease_until: integer(),
+  due_at: integer(),
+  claimed_until: integer(),
   content: text(),
   provider: text(),
   first_call_at: integer(),

@@ -160,7 +160,8 @@ const consents = defineChecks('consents', [
     rule: 'Consents are translated into every enabled language.',
     message: 'The text of a consent is missing in an enabled language.',
     suggestion: 'Add the translation.',
-    fails: ({ edition, consents: asked }) => asked.filter(({ text }) => lacksText(text, edition.enabled_languages)),
+    fails: ({ edition, consents: activeConsents }) =>
+      activeConsents.filter(({ text }) => lacksText(text, edition.enabled_languages)),
   },
 ])
 
@@ -357,8 +358,8 @@ const fulfilment = defineChecks('fulfilment', [
     rule: 'Products that are picked up have a pickup point.',
     message: 'A product must be picked up, but no pickup point is published.',
     suggestion: 'Add a pickup point.',
-    fails: ({ products: offered, has_pickup_point }) =>
-      has_pickup_point ? false : offered.filter(({ is_pickup_required }) => is_pickup_required),
+    fails: ({ products: allProducts, has_pickup_point }) =>
+      has_pickup_point ? false : allProducts.filter(({ is_pickup_required }) => is_pickup_required),
   },
   {
     id: 'pass_design',
@@ -366,8 +367,8 @@ const fulfilment = defineChecks('fulfilment', [
     rule: 'Products with wallet passes have a pass design.',
     message: 'A product has wallet passes enabled, but no pass design.',
     suggestion: 'Create a pass design.',
-    fails: ({ products: offered }) =>
-      offered.filter(({ is_wallet_enabled, has_pass_design }) => is_wallet_enabled && !has_pass_design),
+    fails: ({ products: allProducts }) =>
+      allProducts.filter(({ is_wallet_enabled, has_pass_design }) => is_wallet_enabled && !has_pass_design),
   },
 ])
 

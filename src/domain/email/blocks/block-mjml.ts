@@ -1,96 +1,99 @@
 import type { Block, ButtonData, HeadingData, ImageData, Padding, SocialData } from './blocks.ts'
 import { escapeHtml, textToHtml } from '../escape.ts'
-import { networkColours, networkName } from './networks.ts'
-import { orderSummary } from '../messages/order-summary.ts'
+import { renderOrderSummary } from '../messages/order-summary.ts'
 import { cleanRichText } from './rich-text.ts'
-import { gutter, innerWidth, light } from './theme.ts'
+import { gutter, innerWidth, light, networkColours } from './theme.ts'
 import { isAddress } from './urls.ts'
-import { type TextReader, wordsOf } from '../messages/words.ts'
+import { getNetworkName, type TextReader, readTranslation } from '../messages/phrases.ts'
 
 /**
- * Keeps what is not ours out of the markup while it is compiled: texts and addresses are put away under marks, and back
- * when the HTML is there. So no text can be misread as markup, and no Liquid is changed on the way.
+ * Replaces texts and addresses by placeholders while MJML is compiled to HTML, so that the compiler can neither read a
+ * text as markup nor change its Liquid.
  */
 export class Placeholders {
-  readonly #kept: string[] = []
+  readonly #texts: string[] = []
 
-  keep(html: string): string {
-    this.#kept.push(html)
-    return `ZQ${this.#kept.length - 1}QZ`
+  add(html: string): string {
+    this.#texts.push(html)
+    return `ZQ${this.#texts.length - 1}QZ`
   }
 
   restore(html: string): string {
-    return html.replaceAll(/ZQ(\d+)QZ/g, (_, index: string) => this.#kept[Number(index)] ?? '')
+    return html.replaceAll(/ZQ(\d+)QZ/g, (_, index: string) => this.#texts[Number(index)] ?? '')
   }
 }
 
-/** The place of a block: across the card, or in a column of a width. */
-interface Spot {
+interface BlockContext {
   reader: TextReader
   placeholders: Placeholders
-  side: number
-  room: number
+  /** Padding to the left and the right, in pixels, unless the block sets its own. */
+  sidePadding: number
+  /** The widest image that fits, in pixels. */
+  maxWidth: number
 }
 
-const attributes = (values: Record<string, string | number | undefined>): string =>
+const formatAttributes = (values: Record<string, string | number | undefined>): string =>
   Object.entries(values)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => ` ${name}="${value}"`)
     .join('')
 
-const padded = (padding: Padding | undefined, side: number, vertical = 10): string =>
+const formatPadding = (padding: Padding | undefined, side: number, vertical = 10): string =>
   [padding?.top ?? vertical, padding?.right ?? side, padding?.bottom ?? vertical, padding?.left ?? side]
     .map((size) => `${size}px`)
     .join(' ')
 
-/** Colours of the template's own change in dark mode, unless an organiser's colour is in front of or behind them. */
-const own = (name: string, data: { color?: string | undefined; background_color?: string | undefined }) =>
+/** The class that changes the colours in dark mode; undefined where an organiser chose a colour of the block. */
+const pickThemeClass = (name: string, data: { color?: string | undefined; background_color?: string | undefined }) =>
   data.color === undefined && data.background_color === undefined ? name : undefined
 
-const safe = (address: string | undefined): string | undefined =>
+const escapeAddress = (address: string | undefined): string | undefined =>
   address !== undefined && isAddress(address) ? textToHtml(address.trim()) : undefined
 
 const headingSizes = { 1: 28, 2: 22, 3: 18 } as const
 
-function heading(data: HeadingData, { reader, placeholders, side }: Spot): string {
-  const text = wordsOf(data.text, reader)
+function renderHeading(data: HeadingData, { reader, placeholders, sidePadding }: BlockContext): string {
+  const text = readTranslation(data.text, reader)
   if (!text) return ''
   const level = data.level ?? 1
   const tag = `h${level}`
   const size = headingSizes[level]
   const style = `margin:0;font-size:${size}px;line-height:1.25;font-weight:700`
-  return `<mj-text${attributes({
-    'css-class': own('hd', data),
+  return `<mj-text${formatAttributes({
+    'css-class': pickThemeClass('hd', data),
     align: data.align ?? 'left',
     color: data.color ?? light.heading,
     'font-size': `${size}px`,
     'line-height': '1.25',
-    padding: padded(data.padding, side),
-  })}>${placeholders.keep(`<${tag} style="${style}">${textToHtml(text)}</${tag}>`)}</mj-text>`
+    padding: formatPadding(data.padding, sidePadding),
+  })}>${placeholders.add(`<${tag} style="${style}">${textToHtml(text)}</${tag}>`)}</mj-text>`
 }
 
-function image(data: ImageData, { reader, placeholders, side, room }: Spot): string {
-  const source = safe(data.url)
+function renderImage(data: ImageData, { reader, placeholders, sidePadding, maxWidth }: BlockContext): string {
+  const source = escapeAddress(data.url)
   if (source === undefined) return ''
-  const link = safe(data.link)
-  return `<mj-image${attributes({
-    src: placeholders.keep(source),
-    alt: placeholders.keep(textToHtml(wordsOf(data.alt, reader))),
-    href: link === undefined ? undefined : placeholders.keep(link),
-    width: data.width === undefined ? undefined : `${Math.min(data.width, room)}px`,
+  const link = escapeAddress(data.link)
+  return `<mj-image${formatAttributes({
+    src: placeholders.add(source),
+    alt: placeholders.add(textToHtml(readTranslation(data.alt, reader))),
+    href: link === undefined ? undefined : placeholders.add(link),
+    width: data.width === undefined ? undefined : `${Math.min(data.width, maxWidth)}px`,
     align: data.align ?? 'center',
     'border-radius': `${data.border_radius ?? 0}px`,
-    padding: padded(data.padding, side),
+    padding: formatPadding(data.padding, sidePadding),
   })} />`
 }
 
-function button(data: ButtonData, { reader, placeholders, side }: Spot): string {
-  const text = wordsOf(data.text, reader)
-  const link = safe(data.url)
+function renderButton(data: ButtonData, { reader, placeholders, sidePadding }: BlockContext): string {
+  const text = readTranslation(data.text, reader)
+  const link = escapeAddress(data.url)
   if (!text || link === undefined) return ''
-  return `<mj-button${attributes({
-    'css-class': own('bt', { color: data.color ?? data.button_color, background_color: data.background_color }),
-    href: placeholders.keep(link),
+  return `<mj-button${formatAttributes({
+    'css-class': pickThemeClass('bt', {
+      color: data.color ?? data.button_color,
+      background_color: data.background_color,
+    }),
+    href: placeholders.add(link),
     align: data.align ?? 'left',
     color: data.color ?? light.buttonText,
     'background-color': data.button_color ?? light.button,
@@ -99,69 +102,69 @@ function button(data: ButtonData, { reader, placeholders, side }: Spot): string 
     'font-size': '16px',
     'font-weight': '600',
     'inner-padding': '14px 26px',
-    padding: padded(data.padding, side, 14),
-  })}>${placeholders.keep(textToHtml(text))}</mj-button>`
+    padding: formatPadding(data.padding, sidePadding, 14),
+  })}>${placeholders.add(textToHtml(text))}</mj-button>`
 }
 
-function social(data: SocialData, { reader, placeholders, side }: Spot): string {
+function renderSocial(data: SocialData, { reader, placeholders, sidePadding }: BlockContext): string {
   const links = data.links.flatMap(({ network, url }) => {
-    const href = safe(url)
+    const href = escapeAddress(url)
     if (href === undefined) return []
     const style = `display:inline-block;margin:4px;padding:7px 14px;border-radius:16px;background:${networkColours[network]};color:#ffffff;font-size:13px;line-height:18px;font-weight:600;text-decoration:none`
-    const name = escapeHtml(networkName(network, reader.phrases))
+    const name = escapeHtml(getNetworkName(network, reader.phrases))
     return [`<a href="${href}" target="_blank" style="${style}">${name}</a>`]
   })
   if (links.length === 0) return ''
-  return `<mj-text${attributes({
+  return `<mj-text${formatAttributes({
     align: data.align ?? 'center',
     'line-height': '1.6',
-    padding: padded(data.padding, side),
-  })}>${placeholders.keep(links.join(' '))}</mj-text>`
+    padding: formatPadding(data.padding, sidePadding),
+  })}>${placeholders.add(links.join(' '))}</mj-text>`
 }
 
-/** The content of a column; empty for a block without text in this language. */
-function component(block: Block, spot: Spot): string {
-  const { reader, placeholders, side } = spot
+/** An MJML element for a column; empty for a block without text in this language. */
+function renderElement(block: Block, context: BlockContext): string {
+  const { reader, placeholders, sidePadding } = context
   switch (block.type) {
     case 'rich_text': {
-      const { html } = cleanRichText(wordsOf(block.data.text, reader))
+      const { html } = cleanRichText(readTranslation(block.data.text, reader))
       if (!html.trim()) return ''
-      const classes = ['rt', own('tx', block.data)].filter(Boolean).join(' ')
-      return `<mj-text${attributes({
+      const classes = ['rt', pickThemeClass('tx', block.data)].filter(Boolean).join(' ')
+      return `<mj-text${formatAttributes({
         'css-class': classes,
         align: block.data.align ?? 'left',
         color: block.data.color ?? light.text,
         'font-size': `${block.data.font_size ?? 16}px`,
-        padding: padded(block.data.padding, side),
-      })}>${placeholders.keep(html)}</mj-text>`
+        padding: formatPadding(block.data.padding, sidePadding),
+      })}>${placeholders.add(html)}</mj-text>`
     }
     case 'heading':
-      return heading(block.data, spot)
+      return renderHeading(block.data, context)
     case 'image':
-      return image(block.data, spot)
+      return renderImage(block.data, context)
     case 'button':
-      return button(block.data, spot)
+      return renderButton(block.data, context)
     case 'divider':
-      return `<mj-divider${attributes({
-        'css-class': own('dv', block.data),
+      return `<mj-divider${formatAttributes({
+        'css-class': pickThemeClass('dv', block.data),
         'border-color': block.data.color ?? light.line,
         'border-width': `${block.data.thickness ?? 1}px`,
         'border-style': block.data.style ?? 'solid',
         width: `${block.data.width ?? 100}%`,
-        padding: padded(block.data.padding, side, 16),
+        padding: formatPadding(block.data.padding, sidePadding, 16),
       })} />`
     case 'spacer':
-      return `<mj-spacer${attributes({ height: `${block.data.height ?? 24}px` })} />`
+      return `<mj-spacer${formatAttributes({ height: `${block.data.height ?? 24}px` })} />`
     case 'social':
-      return social(block.data, spot)
+      return renderSocial(block.data, context)
     case 'order_summary': {
-      const table = placeholders.keep(orderSummary(block.data, reader).rows)
-      return `<mj-table${attributes({
-        'css-class': own('os', block.data),
+      const table = placeholders.add(renderOrderSummary(block.data, reader).rows)
+      return `<mj-table${formatAttributes({
+        'css-class': pickThemeClass('os', block.data),
         color: light.text,
         'font-size': '15px',
         'line-height': '1.45',
-        padding: padded(block.data.padding, side, 12),
+        padding: formatPadding(block.data.padding, sidePadding, 12),
       })}>${table}</mj-table>`
     }
     case 'columns':
@@ -170,26 +173,32 @@ function component(block: Block, spot: Spot): string {
   }
 }
 
-const section = (block: Block, padding: string, inside: string): string =>
-  `<mj-section${attributes({ 'background-color': block.data.background_color, padding })}>${inside}</mj-section>`
+const wrapInSection = (block: Block, padding: string, mjml: string): string =>
+  `<mj-section${formatAttributes({ 'background-color': block.data.background_color, padding })}>${mjml}</mj-section>`
 
-function columns(block: Extract<Block, { type: 'columns' }>, reader: TextReader, placeholders: Placeholders): string {
+function renderColumns(
+  block: Extract<Block, { type: 'columns' }>,
+  reader: TextReader,
+  placeholders: Placeholders,
+): string {
   const { columns: all, padding } = block.data
-  const given = all.reduce((sum, column) => sum + (column.width ?? 0), 0)
-  const unset = all.filter((column) => column.width === undefined).length
-  const rest = unset ? Math.max(0, 100 - given) / unset : 0
+  const fixedWidth = all.reduce((sum, column) => sum + (column.width ?? 0), 0)
+  const flexibleCount = all.filter((column) => column.width === undefined).length
+  const flexibleWidth = flexibleCount ? Math.max(0, 100 - fixedWidth) / flexibleCount : 0
   const parts = all.map((column) => {
-    const share = column.width ?? rest
-    const room = Math.floor((innerWidth * share) / 100)
-    const inside = column.blocks.map((one) => component(one, { reader, placeholders, side: 10, room })).join('')
-    return `<mj-column${attributes({ width: `${Number(share.toFixed(2))}%` })}>${inside}</mj-column>`
+    const width = column.width ?? flexibleWidth
+    const maxWidth = Math.floor((innerWidth * width) / 100)
+    const elements = column.blocks
+      .map((inner) => renderElement(inner, { reader, placeholders, sidePadding: 10, maxWidth }))
+      .join('')
+    return `<mj-column${formatAttributes({ width: `${Number(width.toFixed(2))}%` })}>${elements}</mj-column>`
   })
-  return section(block, padded(padding, gutter - 10, 0), parts.join(''))
+  return wrapInSection(block, formatPadding(padding, gutter - 10, 0), parts.join(''))
 }
 
-/** A block as a section of the card; empty for a block without text. Footers are below the card. */
-export function sectionOf(block: Block, reader: TextReader, placeholders: Placeholders): string {
-  if (block.type === 'columns') return columns(block, reader, placeholders)
-  const inside = component(block, { reader, placeholders, side: gutter, room: innerWidth })
-  return inside === '' ? '' : section(block, '0', `<mj-column>${inside}</mj-column>`)
+/** An MJML section of the card; empty for a block without text, and for a footer, which stands below the card. */
+export function renderSection(block: Block, reader: TextReader, placeholders: Placeholders): string {
+  if (block.type === 'columns') return renderColumns(block, reader, placeholders)
+  const element = renderElement(block, { reader, placeholders, sidePadding: gutter, maxWidth: innerWidth })
+  return element === '' ? '' : wrapInSection(block, '0', `<mj-column>${element}</mj-column>`)
 }

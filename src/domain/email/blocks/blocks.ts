@@ -36,7 +36,7 @@ export interface HeadingData extends Boxed {
 }
 
 export interface ImageData extends Boxed {
-  /** A file of the organisation; `url` is then its address. */
+  /** The file of the organisation that `url` leads to. */
   file_id?: string | undefined
   url: string
   alt: TranslatedDict
@@ -90,7 +90,7 @@ interface Typed<Type extends string, Data> {
   data: Data
 }
 
-/** Blocks that are possible alone and inside columns. */
+/** A block that may stand in a column. */
 export type PlainBlock =
   | Typed<'rich_text', RichTextData>
   | Typed<'heading', HeadingData>
@@ -111,60 +111,59 @@ export type Block =
   | Typed<'footer', FooterData>
 
 export const maxBlocks = 100
-/** The most blocks of a message, with those in columns. */
-export const maxBlocksInAll = 400
+/** The limit for a message that also counts blocks in columns. */
+export const maxNestedBlocks = 400
 export const maxColumns = 4
 export const maxBlocksInColumn = 20
 export const maxRichTextLength = 20_000
 export const maxSubjectLength = 250
 
-/** Every block, those in columns after the one that holds them, with the way to it from the message. */
-export const allBlocks = (blocks: readonly Block[]): { block: Block; path: (string | number)[] }[] =>
+/** Every block with its path in the message. The blocks of columns follow the `columns` block. */
+export const listBlocks = (blocks: readonly Block[]): { block: Block; path: (string | number)[] }[] =>
   blocks.flatMap((block, index) => {
     const path = ['blocks', index]
     if (block.type !== 'columns') return [{ block, path }]
-    const inner = block.data.columns.flatMap((column, at) =>
-      column.blocks.map((one, position) => ({
-        block: one as Block,
-        path: [...path, 'data', 'columns', at, 'blocks', position],
+    const nestedBlocks = block.data.columns.flatMap((column, columnIndex) =>
+      column.blocks.map((nested, position) => ({
+        block: nested as Block,
+        path: [...path, 'data', 'columns', columnIndex, 'blocks', position],
       })),
     )
-    return [{ block, path }, ...inner]
+    return [{ block, path }, ...nestedBlocks]
   })
 
-/** The kind of a field: HTML, text, or an address. */
 type Kind = 'html' | 'text' | 'address'
 
 export interface BlockField {
   name: string
   kind: Kind
-  /** By language, or the one value for all languages. */
+  /** A string is the same in all languages. */
   value: TranslatedDict | string
 }
 
-const field = (name: string, kind: Kind, value: TranslatedDict | string | undefined): BlockField[] =>
+const toFields = (name: string, kind: Kind, value: TranslatedDict | string | undefined): BlockField[] =>
   value === undefined ? [] : [{ name, kind, value }]
 
 /** The fields of a block that may hold Liquid. */
-export function fieldsOf(block: Block): BlockField[] {
+export function listLiquidFields(block: Block): BlockField[] {
   switch (block.type) {
     case 'rich_text':
     case 'footer':
-      return field('text', 'html', block.data.text)
+      return toFields('text', 'html', block.data.text)
     case 'heading':
-      return field('text', 'text', block.data.text)
+      return toFields('text', 'text', block.data.text)
     case 'image':
       return [
-        ...field('url', 'address', block.data.url),
-        ...field('alt', 'text', block.data.alt),
-        ...field('link', 'address', block.data.link),
+        ...toFields('url', 'address', block.data.url),
+        ...toFields('alt', 'text', block.data.alt),
+        ...toFields('link', 'address', block.data.link),
       ]
     case 'button':
-      return [...field('text', 'text', block.data.text), ...field('url', 'address', block.data.url)]
+      return [...toFields('text', 'text', block.data.text), ...toFields('url', 'address', block.data.url)]
     case 'social':
-      return block.data.links.flatMap(({ url }, index) => field(`links.${index}.url`, 'address', url))
+      return block.data.links.flatMap(({ url }, index) => toFields(`links.${index}.url`, 'address', url))
     case 'order_summary':
-      return field('title', 'text', block.data.title)
+      return toFields('title', 'text', block.data.title)
     case 'divider':
     case 'spacer':
     case 'columns':

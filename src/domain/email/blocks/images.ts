@@ -1,32 +1,31 @@
-import { allBlocks, type Block, type ImageData, type PlainBlock } from './blocks.ts'
+import { listBlocks, type Block, type ImageData, type PlainBlock } from './blocks.ts'
 
 type ImagePath = (string | number)[]
 
-/** The images of a message with the way to each from the message. */
-export const imagesIn = (blocks: readonly Block[]): { data: ImageData; path: ImagePath }[] =>
-  allBlocks(blocks).flatMap(({ block, path }) =>
+/** Every image with its path in the message. */
+export const listImages = (blocks: readonly Block[]): { data: ImageData; path: ImagePath }[] =>
+  listBlocks(blocks).flatMap(({ block, path }) =>
     block.type === 'image' ? [{ data: block.data, path: [...path, 'data'] }] : [],
   )
 
-const withImage = (block: PlainBlock, change: (data: ImageData) => ImageData): PlainBlock =>
+const mapImage = <Any extends Block | PlainBlock>(block: Any, change: (data: ImageData) => ImageData): Any =>
   block.type === 'image' ? { ...block, data: change(block.data) } : block
 
-/** The blocks with other images. */
-export const withImages = (blocks: readonly Block[], change: (data: ImageData) => ImageData): Block[] =>
+export const mapImages = (blocks: readonly Block[], change: (data: ImageData) => ImageData): Block[] =>
   blocks.map((block): Block => {
     if (block.type === 'columns') {
       const columns = block.data.columns.map((column) => ({
         ...column,
-        blocks: column.blocks.map((one) => withImage(one, change)),
+        blocks: column.blocks.map((nested) => mapImage(nested, change)),
       }))
       return { ...block, data: { ...block.data, columns } }
     }
-    return block.type === 'image' ? { ...block, data: change(block.data) } : block
+    return mapImage(block, change)
   })
 
-/** Stored blocks whose files have the addresses where files are served now. */
-export const blocksShown = (blocks: readonly Block[], filesUrl: string): Block[] =>
-  withImages(blocks, (data) => {
+/** Stored addresses of files keep the host of their time; this replaces it by the host that serves files now. */
+export const updateFileUrls = (blocks: readonly Block[], filesUrl: string): Block[] =>
+  mapImages(blocks, (data) => {
     if (data.file_id === undefined) return data
     const { pathname } = new URL(data.url)
     return { ...data, url: filesUrl + pathname }

@@ -1,11 +1,11 @@
 import { Parser } from 'htmlparser2'
 import { escapeLiquid, escapeText, textToHtml } from '../escape.ts'
 import { splitLiquid } from '../liquid/liquid.ts'
-import { safeStyle } from './styles.ts'
+import { cleanStyle } from './styles.ts'
 import { isAddress } from './urls.ts'
 
-/** Tags that are removed with their content. Of other tags that are not kept, the content stays. */
-const droppedWhole = new Set([
+/** Tags that are removed together with their content. Other tags that are not allowed leave their content. */
+const tagsRemovedWithContent = new Set([
   'applet',
   'audio',
   'canvas',
@@ -31,7 +31,7 @@ const droppedWhole = new Set([
   'xmp',
 ])
 
-const kept: ReadonlyMap<string, readonly string[]> = new Map(
+const allowedAttributes: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
     a: ['href', 'title', 'style'],
     b: [],
@@ -69,15 +69,18 @@ const kept: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 )
 
-const voids = new Set(['br', 'hr', 'img'])
-const paragraphs = new Set(['blockquote', 'div', 'h1', 'h2', 'h3', 'h4', 'ol', 'p', 'pre', 'table', 'ul'])
+const voidTags = new Set(['br', 'hr', 'img'])
+const paragraphTags = new Set(['blockquote', 'div', 'h1', 'h2', 'h3', 'h4', 'ol', 'p', 'pre', 'table', 'ul'])
 const maxNesting = 40
-/** The deepest nesting of tags, because closing a tag searches all open ones. */
+/** Deeper HTML is refused, because closing a tag searches all open ones. */
 const maxDepth = 500
 
-/** Placeholders for Liquid while the markup is read, and for ends of paragraphs and lines while the text is made. */
-const [opening, closing, paragraphEnd, lineEnd] = ['\uE000', '\uE001', '\uE002', '\uE003']
-const ownCharacters = /[\uE000-\uE003]/g
+/**
+ * A number between the first two characters stands for a piece of Liquid while HTML is read. The others mark ends of
+ * paragraphs and lines in the plain text.
+ */
+const [tokenStart, tokenEnd, paragraphEnd, lineEnd] = ['\uE000', '\uE001', '\uE002', '\uE003']
+const reservedCharacters = /[\uE000-\uE003]/g
 const token = /\uE000(\d+)\uE001/g
 
 const rawTag = /^\{%-?\s*(raw|endraw)\s*-?%\}$/
@@ -96,51 +99,51 @@ export class TooDeep extends Error {
   }
 }
 
-/** The most passes. Removing a tag may change how its neighbours close, so the result is read again until it is stable. */
-const mostReadings = 6
+/** Removing a tag may change how its neighbours close, so the result is read again until it is stable. */
+const maxReadings = 6
 
-/** A text is checked, cleaned for storing and compiled within one request: it is read for the first of them alone. */
-const recent = new Map<string, RichText>()
-const maxRecentLength = 1_000_000
-let recentLength = 0
+/** One request checks, cleans and compiles the same text; the cache spares it reading the text three times. */
+const cache = new Map<string, RichText>()
+const maxCacheLength = 1_000_000
+let cacheLength = 0
 
-function cacheRichText(source: string, read: RichText): void {
-  if (recent.has(source)) return
-  recent.set(source, read)
-  recentLength += source.length + read.html.length + read.text.length
-  for (const [oldest, { html, text }] of recent) {
-    if (recentLength <= maxRecentLength) break
-    recent.delete(oldest)
-    recentLength -= oldest.length + html.length + text.length
+function cacheRichText(source: string, result: RichText): void {
+  if (cache.has(source)) return
+  cache.set(source, result)
+  cacheLength += source.length + result.html.length + result.text.length
+  for (const [oldest, { html, text }] of cache) {
+    if (cacheLength <= maxCacheLength) break
+    cache.delete(oldest)
+    cacheLength -= oldest.length + html.length + text.length
   }
 }
 
 /**
- * The markup without anything that could act, and its text. Liquid between tags and in addresses stays. Throws TooDeep
- * for tags that are nested without end.
+ * Removes scripts, event handlers and everything else that is not on the lists of tags, attributes and styles. Liquid
+ * between tags and in addresses stays. Throws `TooDeep`.
  */
 export function cleanRichText(source: string): RichText {
-  const known = recent.get(source)
-  if (known) return known
-  let [written, read] = [source, readRichText(source)]
-  for (let readings = 1; read.html !== written && readings < mostReadings; readings++)
-    [written, read] = [read.html, readRichText(read.html)]
-  cacheRichText(source, read)
-  // The result is stable.
-  if (read.html === written) cacheRichText(written, read)
-  return read
+  const cached = cache.get(source)
+  if (cached) return cached
+  let [input, result] = [source, readRichText(source)]
+  for (let readings = 1; result.html !== input && readings < maxReadings; readings++)
+    [input, result] = [result.html, readRichText(result.html)]
+  cacheRichText(source, result)
+  const isStable = result.html === input
+  if (isStable) cacheRichText(input, result)
+  return result
 }
 
-/** Tags and outputs of Liquid are replaced by tokens while HTML is read; `restore` puts them back. */
-function withoutLiquid(source: string): { marked: string; restore: (text: string) => string } {
+/** Replaces tags and outputs of Liquid by tokens, so that the parser of HTML does not see them. */
+function hideLiquid(source: string): { marked: string; restore: (text: string) => string } {
   const liquid: string[] = []
   const marked = splitLiquid(source)
     .map((piece) => {
-      // The text between them is escaped for Liquid below.
+      // `layOut` and `escapeText` escape the text between `raw` and `endraw`.
       if (rawTag.test(piece.text)) return ''
-      if (!piece.isLiquid) return piece.text.replaceAll(ownCharacters, '')
+      if (!piece.isLiquid) return piece.text.replaceAll(reservedCharacters, '')
       liquid.push(piece.text)
-      return `${opening}${liquid.length - 1}${closing}`
+      return `${tokenStart}${liquid.length - 1}${tokenEnd}`
     })
     .join('')
   return { marked, restore: (text) => text.replaceAll(token, (_, index: string) => liquid[Number(index)] ?? '') }
@@ -148,19 +151,22 @@ function withoutLiquid(source: string): { marked: string; restore: (text: string
 
 interface OpenTag {
   name: string
-  isKept: boolean
+  isAllowed: boolean
+  /** Null for a tag that is not a link. */
   href: string | null
-  textFrom: number
+  /** Index of the first piece of text inside the tag. */
+  textStart: number
 }
 
-/** Writes the kept parts of a document, as HTML and as text. */
+/** Writes the allowed parts of a document as HTML and as text. */
 class RichTextWriter {
   #html = ''
   readonly #text: string[] = []
-  /** An entity is a text of its own: all texts between two tags are handled together. */
-  #unread = ''
-  #dropping = 0
-  #keptOpen = 0
+  /** Collects the texts between two tags, because the parser reports every entity as a text of its own. */
+  #pendingText = ''
+  /** Counts the open tags that are removed with their content. */
+  #removedDepth = 0
+  #allowedDepth = 0
   readonly #open: OpenTag[] = []
   readonly #restore: (text: string) => string
 
@@ -169,17 +175,17 @@ class RichTextWriter {
   }
 
   onopentag(name: string, attributes: Record<string, string>): void {
-    this.#readText()
+    this.#flushText()
     if (this.#open.length === maxDepth) throw new TooDeep()
-    if (droppedWhole.has(name)) this.#dropping++
-    const isKept = this.#dropping === 0 && kept.has(name) && this.#keptOpen < maxNesting
-    const href = name === 'a' && isKept ? (attributes['href'] ?? '').trim() : ''
+    if (tagsRemovedWithContent.has(name)) this.#removedDepth++
+    const isAllowed = this.#removedDepth === 0 && allowedAttributes.has(name) && this.#allowedDepth < maxNesting
+    const href = name === 'a' && isAllowed ? (attributes['href'] ?? '').trim() : ''
     const isLink = href !== '' && isAddress(this.#restore(href))
-    this.#open.push({ name, isKept, href: isLink ? href : null, textFrom: this.#text.length })
-    if (!isKept) return
-    this.#keptOpen++
-    this.#html += `<${name}${this.#attributesOf(name, attributes)}${voids.has(name) ? ' /' : ''}>`
-    if (paragraphs.has(name) || name === 'hr') this.#text.push(paragraphEnd)
+    this.#open.push({ name, isAllowed, href: isLink ? href : null, textStart: this.#text.length })
+    if (!isAllowed) return
+    this.#allowedDepth++
+    this.#html += `<${name}${this.#formatAttributes(name, attributes)}${voidTags.has(name) ? ' /' : ''}>`
+    if (paragraphTags.has(name) || name === 'hr') this.#text.push(paragraphEnd)
     if (name === 'br' || name === 'tr') this.#text.push(lineEnd)
     if (name === 'li') this.#text.push(`${lineEnd}- `)
     if (name === 'td' || name === 'th') this.#text.push(' ')
@@ -187,42 +193,42 @@ class RichTextWriter {
   }
 
   ontext(data: string): void {
-    if (this.#dropping === 0) this.#unread += data
+    if (this.#removedDepth === 0) this.#pendingText += data
   }
 
   onclosetag(): void {
-    this.#readText()
+    this.#flushText()
     const closed = this.#open.pop()
     if (!closed) return
-    if (droppedWhole.has(closed.name)) this.#dropping--
-    if (!closed.isKept) return
-    this.#keptOpen--
-    if (!voids.has(closed.name)) this.#html += `</${closed.name}>`
-    if (paragraphs.has(closed.name)) this.#text.push(paragraphEnd)
-    if (closed.href !== null && this.#text.slice(closed.textFrom).join('').trim() !== closed.href)
+    if (tagsRemovedWithContent.has(closed.name)) this.#removedDepth--
+    if (!closed.isAllowed) return
+    this.#allowedDepth--
+    if (!voidTags.has(closed.name)) this.#html += `</${closed.name}>`
+    if (paragraphTags.has(closed.name)) this.#text.push(paragraphEnd)
+    if (closed.href !== null && this.#text.slice(closed.textStart).join('').trim() !== closed.href)
       this.#text.push(` (${closed.href})`)
   }
 
-  written(): RichText {
-    this.#readText()
+  finish(): RichText {
+    this.#flushText()
     return { html: this.#restore(this.#html), text: layOut(this.#text.join(''), this.#restore) }
   }
 
-  #readText(): void {
-    if (this.#unread === '') return
-    this.#html += this.#unread
+  #flushText(): void {
+    if (this.#pendingText === '') return
+    this.#html += this.#pendingText
       .split(token)
-      .map((part, index) => (index % 2 ? `${opening}${part}${closing}` : escapeText(part)))
+      .map((part, index) => (index % 2 ? `${tokenStart}${part}${tokenEnd}` : escapeText(part)))
       .join('')
-    this.#text.push(this.#unread)
-    this.#unread = ''
+    this.#text.push(this.#pendingText)
+    this.#pendingText = ''
   }
 
-  #attributesOf(name: string, given: Record<string, string>): string {
-    return (kept.get(name) ?? [])
+  #formatAttributes(name: string, values: Record<string, string>): string {
+    return (allowedAttributes.get(name) ?? [])
       .map((attribute) => {
-        const value = given[attribute]
-        const safe = value === undefined ? null : attributeValue(attribute, value, this.#restore)
+        const value = values[attribute]
+        const safe = value === undefined ? null : cleanAttribute(attribute, value, this.#restore)
         return safe === null ? '' : ` ${attribute}="${safe}"`
       })
       .join('')
@@ -232,24 +238,24 @@ class RichTextWriter {
 const parserOptions = { decodeEntities: true, lowerCaseTags: true, lowerCaseAttributeNames: true }
 
 function readRichText(source: string): RichText {
-  const { marked, restore } = withoutLiquid(source)
+  const { marked, restore } = hideLiquid(source)
   const writer = new RichTextWriter(restore)
   new Parser(writer, parserOptions).end(marked)
-  return writer.written()
+  return writer.finish()
 }
 
-function attributeValue(name: string, value: string, restore: (text: string) => string): string | null {
+function cleanAttribute(name: string, value: string, restore: (text: string) => string): string | null {
   if (name === 'href' || name === 'src') {
     const address = restore(value).trim()
     return isAddress(address) ? textToHtml(address) : null
   }
   if (value.search(token) >= 0) return null
-  if (name === 'style') return safeStyle(value)
+  if (name === 'style') return cleanStyle(value)
   if (name === 'alt' || name === 'title') return escapeText(value).replaceAll('"', '&quot;')
   return /^\d{1,4}%?$/.test(value.trim()) ? value.trim() : null
 }
 
-/** White space of markup is ignored; an empty line separates paragraphs. Liquid is kept unchanged. */
+/** Ignores the white space of the markup and separates paragraphs by an empty line. Liquid stays unchanged. */
 function layOut(text: string, restore: (text: string) => string): string {
   const flat = text
     .replaceAll(/[^\S\u00A0]+/g, ' ')
@@ -259,6 +265,6 @@ function layOut(text: string, restore: (text: string) => string): string {
     .trim()
   return flat
     .split(token)
-    .map((part, index) => (index % 2 ? restore(`${opening}${part}${closing}`) : escapeLiquid(part)))
+    .map((part, index) => (index % 2 ? restore(`${tokenStart}${part}${tokenEnd}`) : escapeLiquid(part)))
     .join('')
 }

@@ -1,4 +1,6 @@
-/** The `modern` template: a white card on grey, one column of text, dark where the reader's screen is. */
+import type { Network } from './blocks.ts'
+
+/** The `modern` template: a white card on grey with one column of text. It has a dark mode. */
 
 export const width = 600
 export const gutter = 28
@@ -30,9 +32,20 @@ const dark = {
   link: '#93c5fd',
 } as const
 
+export const networkColours: Record<Network, string> = {
+  facebook: '#0866ff',
+  instagram: '#c13584',
+  x: '#3f3f46',
+  linkedin: '#0a66c2',
+  youtube: '#c4302b',
+  tiktok: '#3f3f46',
+  spotify: '#15803d',
+  website: '#52525b',
+}
+
 /**
- * Classes mark the colours that are the template's own and change in dark mode; those that an organiser chose stay as
- * they are. No two of its braces may be adjacent: they would be Liquid.
+ * The classes select text in the template's own colours, which change in dark mode. Colours that an organiser chose
+ * never change. Never put two braces next to each other here: Liquid would read them.
  */
 export const styles = `
 :root { color-scheme: light dark; supported-color-schemes: light dark; }

@@ -3,28 +3,25 @@ import { isAddressName } from '../liquid/variables.ts'
 
 const schemes = ['https:', 'http:', 'mailto:', 'tel:']
 
-/** Refuses characters that browsers ignore inside a scheme, and that no address of a template needs. */
-const isPlain = (text: string): boolean => !/[\s\p{Cc}<>"'`\\]/u.test(text)
+/** Browsers ignore some of these characters inside a scheme, which would hide a forbidden one. */
+const hasOnlySafeCharacters = (text: string): boolean => !/[\s\p{Cc}<>"'`\\]/u.test(text)
 
-/** The target of an address is fixed before any Liquid in it: the scheme, and the host of a page. */
-const startsSafely = (text: string): boolean => /^(https?:\/\/[^/?#{}]+([/?#]|$)|mailto:|tel:)/i.test(text)
+/** The scheme and the host stand before any Liquid, so that no value of a recipient can change them. */
+const hasFixedTarget = (text: string): boolean => /^(https?:\/\/[^/?#{}]+([/?#]|$)|mailto:|tel:)/i.test(text)
 
 const isWholeAddress = (text: string): boolean => {
-  if (!isPlain(text) || !startsSafely(text) || !URL.canParse(text)) return false
+  if (!hasOnlySafeCharacters(text) || !hasFixedTarget(text) || !URL.canParse(text)) return false
   const { protocol, username, password } = new URL(text)
   return schemes.includes(protocol) && username === '' && password === ''
 }
 
-/** Whether a value that comes with a recipient may be the target of a link. */
+/** For values of variables. */
 export const isSafeAddress = (value: unknown): value is string => typeof value === 'string' && isWholeAddress(value)
 
-/** It stays inside the quotes of its attribute also where it is not rendered, as in an editor. */
-const isOutput = (liquid: string): boolean => /^\{\{[^"<>]*\}\}$/.test(liquid)
+/** Quotes and angle brackets would end the attribute where Liquid is not rendered, for example in an editor. */
+const isPlainOutput = (liquid: string): boolean => /^\{\{[^"<>]*\}\}$/.test(liquid)
 
-/**
- * Whether a link may go there: a whole address, one that continues with Liquid after its host, or one variable that
- * holds an address.
- */
+/** Allows a whole address, an address with Liquid after its host, and a single variable that holds an address. */
 export function isAddress(text: string): boolean {
   let pieces: Piece[]
   try {
@@ -37,5 +34,5 @@ export function isAddress(text: string): boolean {
   if (first.isLiquid) return pieces.length === 1 && isAddressName(readPlainVariable(first.text) ?? '')
   if (pieces.length === 1) return isWholeAddress(first.text)
   if (!/^(https?:\/\/[^/?#{}]+[/?#]|mailto:|tel:)/i.test(first.text)) return false
-  return pieces.every((piece) => (piece.isLiquid ? isOutput(piece.text) : isPlain(piece.text)))
+  return pieces.every((piece) => (piece.isLiquid ? isPlainOutput(piece.text) : hasOnlySafeCharacters(piece.text)))
 }

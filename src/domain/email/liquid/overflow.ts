@@ -3,7 +3,7 @@ import { type MessageDraft, type TextSource, listTextsFor } from '../check.ts'
 import { limitValues } from '../personalise.ts'
 import { locateFault, maxRenderedLength, type Output, parseLiquid, renderLiquid } from './liquid.ts'
 import type { TemplateContext } from './variables.ts'
-import type { TextReader } from '../messages/words.ts'
+import type { TextReader } from '../messages/phrases.ts'
 
 /** The order in which the texts of a message are rendered. */
 const passes: readonly { output: Output; includes: (source: TextSource) => boolean }[] = [

@@ -1,8 +1,8 @@
 import { pointerTo } from '../../errors.ts'
 import { type Language, languages, type TranslatedDict } from '../../languages.ts'
-import { allBlocks, fieldsOf } from '../blocks/blocks.ts'
+import { listBlocks, listLiquidFields } from '../blocks/blocks.ts'
 import type { MessageDraft } from '../check.ts'
-import { languageFor, type TextReader, readerOf } from '../messages/words.ts'
+import { pickLanguage, type TextReader, buildReader } from '../messages/phrases.ts'
 
 interface Text {
   path: readonly (string | number)[]
@@ -15,8 +15,8 @@ const isIn = ({ value }: Text, language: Language): boolean => Boolean(value[lan
 const writtenTexts = (draft: MessageDraft): Text[] =>
   [
     { path: ['subject'], value: draft.subject ?? {} },
-    ...allBlocks(draft.blocks ?? []).flatMap(({ block, path }) =>
-      fieldsOf(block).flatMap(({ name, value }) =>
+    ...listBlocks(draft.blocks ?? []).flatMap(({ block, path }) =>
+      listLiquidFields(block).flatMap(({ name, value }) =>
         typeof value === 'string' ? [] : [{ path: [...path, 'data', name], value }],
       ),
     ),
@@ -26,7 +26,7 @@ const writtenTexts = (draft: MessageDraft): Text[] =>
  * The one language that a message is read in: the requested one, else the default one, English, any other, the first in
  * which no text is missing. Where each lacks some, the one that lacks the fewest.
  */
-export function readerFor(draft: MessageDraft, asked: Language, defaultLanguage: Language): TextReader {
+export function chooseReader(draft: MessageDraft, asked: Language, defaultLanguage: Language): TextReader {
   const texts = writtenTexts(draft)
   const missing = (language: Language) => texts.filter((text) => !isIn(text, language)).length
   const candidates = [asked, defaultLanguage, 'en' as const, ...languages].map((language) => ({
@@ -34,7 +34,7 @@ export function readerFor(draft: MessageDraft, asked: Language, defaultLanguage:
     lacks: missing(language),
   }))
   const [best] = candidates.toSorted((a, b) => a.lacks - b.lacks)
-  return readerOf(best?.language ?? asked, defaultLanguage)
+  return buildReader(best?.language ?? asked, defaultLanguage)
 }
 
 export interface MissingTranslation {
@@ -48,7 +48,11 @@ export interface MissingTranslation {
  * Texts that the requested language lacks, and what this reader gets for them. A text without any language is not
  * missing.
  */
-export const missingTranslations = (draft: MessageDraft, asked: Language, reader: TextReader): MissingTranslation[] =>
+export const findMissingTranslations = (
+  draft: MessageDraft,
+  asked: Language,
+  reader: TextReader,
+): MissingTranslation[] =>
   writtenTexts(draft)
     .filter((text) => !isIn(text, asked))
-    .map(({ path, value }) => ({ pointer: pointerTo(path), language: asked, fallback: languageFor(value, reader) }))
+    .map(({ path, value }) => ({ pointer: pointerTo(path), language: asked, fallback: pickLanguage(value, reader) }))

@@ -1,35 +1,30 @@
 import type { EmailMessageType } from '../../messaging/email-messages.ts'
 import type { Language } from '../../languages.ts'
 import { formatLocalMoney } from '../../money.ts'
-import { dateText } from '../messages/dates.ts'
+import { formatDate } from '../messages/phrases.ts'
 import { maxListItems } from './liquid-bounds.ts'
 
-/**
- * The variables of templates. Their list, the sample values, the check for unknown names and the type of the values
- * come from here.
- */
-
-/** Amounts and times are shown in the formats of a language. */
+/** `minor` is an amount and `at` a time: both are formatted for the language of the message. */
 type SampleValue = string | number | { minor: number } | { at: number; style: 'day' | 'minute' }
 
-interface Plain {
+interface SingleVariable {
   description: string
   sample: SampleValue
-  /** The value is an address, so links may have it as their target. */
+  /** Set when the value is an address, so that links may lead to it. */
   is_address?: true
-  /** The types of messages that have it; all types by default. */
+  /** Types of messages that have the variable; absent for all types. */
   message_types?: readonly EmailMessageType[]
 }
 
 interface ListVariable {
   description: string
-  /** The name of one item in a loop. */
-  each: string
-  of: Readonly<Record<string, Plain>>
+  /** What an item is called in a loop, for example `item`. */
+  itemName: string
+  fields: Readonly<Record<string, SingleVariable>>
   sample: readonly Readonly<Record<string, SampleValue>>[]
 }
 
-const plain = (description: string, sample: string): { description: string; sample: string } => ({
+const text = (description: string, sample: string): { description: string; sample: string } => ({
   description,
   sample,
 })
@@ -55,34 +50,34 @@ const address = (description: string, sample: string): { description: string; sa
   is_address: true,
 })
 
-const item = {
-  name: plain('Name of the product.', 'Day ticket'),
-  variant: plain('Name of its variant.', 'Saturday'),
-  location: plain('Name of its location.', 'Main stage'),
-  options: plain('Names of the chosen options, separated by commas.', 'Early entrance'),
-  quantity: count('How many were bought.', 2),
-  unit_price: money('Price of one, with its options.', 45_000),
-  total: money('Price of all of them.', 90_000),
+const itemFields = {
+  name: text('Name of the product.', 'Day ticket'),
+  variant: text('Name of the variant; empty when there is none.', 'Saturday'),
+  location: text('Name of the location; empty when there is none.', 'Main stage'),
+  options: text('Names of the chosen options, separated by commas.', 'Early entrance'),
+  quantity: count('Number of units bought.', 2),
+  unit_price: money('Price of one unit, with its options.', 45_000),
+  total: money('Price of all units of the line.', 90_000),
 }
 
 const catalogue = {
   customer: {
-    first_name: plain('First name of the recipient.', 'Astrid'),
-    last_name: plain('Last name of the recipient.', 'Holm'),
-    full_name: plain('First and last name, or the e-mail address where there is no name.', 'Astrid Holm'),
-    email: plain('E-mail address of the recipient.', 'astrid.holm@example.com'),
-    phone_number: plain('Telephone number of the recipient.', '+4520123456'),
-    language: plain('Code of the language that the message is written in.', 'en'),
+    first_name: text('First name of the recipient.', 'Astrid'),
+    last_name: text('Last name of the recipient.', 'Holm'),
+    full_name: text('First and last name, or the e-mail address where there is no name.', 'Astrid Holm'),
+    email: text('E-mail address of the recipient.', 'astrid.holm@example.com'),
+    phone_number: text('Telephone number of the recipient.', '+4520123456'),
+    language: text('Code of the language that the message is written in.', 'en'),
   },
   order: {
-    number: plain('Number of the order.', '100234'),
-    date: date('When it was made, in the time zone of the edition.', 'minute', '2026-06-01T10:00+02:00'),
-    status: plain('Its status.', 'completed'),
-    currency: plain('Its currency.', 'DKK'),
+    number: text('Number of the order.', '100234'),
+    date: date('Date and time of the order, in the time zone of the edition.', 'minute', '2026-06-01T10:00+02:00'),
+    status: text('Status of the order.', 'completed'),
+    currency: text('Currency of the order.', 'DKK'),
     items: {
-      description: `What was bought: at most ${maxListItems} lines.`,
-      each: 'item',
-      of: item,
+      description: `Lines of the order; at most ${maxListItems}.`,
+      itemName: 'item',
+      fields: itemFields,
       sample: [
         {
           name: 'Day ticket',
@@ -104,107 +99,120 @@ const catalogue = {
         },
       ],
     },
-    items_count: count('How many units were bought.', 3),
-    more_items_count: count('How many lines the order has beyond those in order.items.', 0),
+    items_count: count('Number of units in the order.', 3),
+    more_items_count: count('Number of lines of the order that are not in `order.items`.', 0),
     subtotal: money('Sum of the prices.', 115_000),
     deposit: money('Sum of the deposits; empty when there is none.', 5_000),
-    handling_fee: plain('Sum of the handling fees; empty when there is none.', ''),
+    handling_fee: text('Sum of the handling fees; empty when there is none.', ''),
     service_fee: money('Service fee; empty when there is none.', 2_500),
     discount: money('Discount; empty when there is none.', -10_000),
     tax: money('Tax contained in the prices; empty when there is none.', 21_000),
-    total: money('What the customer pays.', 112_500),
+    total: money('Amount that the customer pays.', 112_500),
   },
   edition: {
-    name: plain('Full name of the edition.', 'Nordlys Festival 2026'),
-    start_date: date('First day.', 'day', '2026-06-19T12:00+02:00'),
-    end_date: date('Last day.', 'day', '2026-06-21T12:00+02:00'),
-    timezone: plain('Its time zone.', 'Europe/Copenhagen'),
+    name: text('Full name of the edition.', 'Nordlys Festival 2026'),
+    start_date: date('First day of the edition.', 'day', '2026-06-19T12:00+02:00'),
+    end_date: date('Last day of the edition.', 'day', '2026-06-21T12:00+02:00'),
+    timezone: text('Time zone of the edition.', 'Europe/Copenhagen'),
   },
   organization: {
-    name: plain('Name of the organisation.', 'Nordlys'),
+    name: text('Name of the organisation.', 'Nordlys'),
   },
   purchase: {
-    product: plain('Name of what was bought.', 'Day ticket'),
-    variant: plain('Name of its variant.', 'Saturday'),
-    location: plain('Name of its location.', 'Main stage'),
-    code: plain('Code of the purchase.', 'NL-7F3K-92'),
-    price: money('What was paid for it.', 45_000),
-    status: plain('Its status.', 'active'),
+    product: text('Name of the product.', 'Day ticket'),
+    variant: text('Name of the variant; empty when there is none.', 'Saturday'),
+    location: text('Name of the location; empty when there is none.', 'Main stage'),
+    code: text('Code of the purchase.', 'NL-7F3K-92'),
+    price: money('Price of the purchase.', 45_000),
+    status: text('Status of the purchase.', 'active'),
   },
   refund: {
-    amount: money('What is paid back.', 45_000),
-    reason: plain('Why.', 'The customer is ill.'),
-    status: plain('Its status.', 'approved'),
-    message: plain('What a batch of refunds says to all its customers.', 'We are sorry that the festival is off.'),
-    date: date('When it was decided.', 'minute', '2026-06-03T12:30+02:00'),
+    amount: money('Amount that is paid back.', 45_000),
+    reason: text('Reason for the refund.', 'At your request'),
+    status: text('Status of the refund.', 'completed'),
+    message: text(
+      'Message of the batch of refunds to its customers; empty when there is none.',
+      'We are sorry that the festival is off.',
+    ),
+    date: date('Date and time of the refund, in the time zone of the edition.', 'minute', '2026-06-03T12:30+02:00'),
   },
   campaign: {
-    name: plain('Name of the campaign.', 'Early birds'),
+    name: text('Name of the campaign.', 'Early birds'),
   },
   links: {
     unsubscribe: {
-      ...address('Where the recipient unsubscribes. Marketing campaigns have it.', 'https://example.com/unsubscribe'),
+      ...address(
+        'Page where the recipient unsubscribes. Only marketing campaigns have it.',
+        'https://example.com/unsubscribe',
+      ),
       message_types: ['campaign'],
     },
     preferences: address(
-      'Where the recipient sees what they agreed to, withdraws it or agrees.',
+      'Page where the recipient sees, gives and withdraws consents.',
       'https://example.com/consents',
     ),
     portal: address(
-      'Where the customer finds orders and tickets; empty when there is none.',
+      'Page where the customer finds orders and tickets; empty when there is none.',
       'https://example.com/portal',
     ),
   },
-} as const satisfies Record<string, Record<string, Plain | ListVariable>>
+} as const satisfies Record<string, Record<string, SingleVariable | ListVariable>>
 
 export type Category = keyof typeof catalogue
 export const categories = Object.keys(catalogue) as Category[]
 
-type ValueOf<V> = V extends { of: infer Fields }
+type ValueFor<V> = V extends { fields: infer Fields }
   ? readonly { [F in keyof Fields]?: string | number | null }[]
   : string | number | null
 
-/** The values that sending fills in, where it has them. Amounts and times are formatted. */
+/** Values for one recipient. Amounts and times are already formatted. */
 export type TemplateContext = {
-  [C in Category]?: { [V in keyof (typeof catalogue)[C]]?: ValueOf<(typeof catalogue)[C][V]> }
+  [C in Category]?: { [V in keyof (typeof catalogue)[C]]?: ValueFor<(typeof catalogue)[C][V]> }
 } & {
-  /** The variables of trackable templates. */
+  /** Only for templates from `trackable`. */
   tracking?: { links: readonly string[]; pixel: string }
 }
 
-const entries: [Category, [string, Plain | ListVariable][]][] = categories.map((category) => [
+const entries: [Category, [string, SingleVariable | ListVariable][]][] = categories.map((category) => [
   category,
-  Object.entries(catalogue[category] as Record<string, Plain | ListVariable>),
+  Object.entries(catalogue[category] as Record<string, SingleVariable | ListVariable>),
 ])
 
 const sampleZone = 'Europe/Copenhagen'
 
-function shownSample(sample: SampleValue, language: Language): string | number {
+function formatSample(sample: SampleValue, language: Language): string | number {
   if (typeof sample !== 'object') return sample
   if ('minor' in sample) return formatLocalMoney(sample.minor, 'dkk', language)
-  return dateText(sample.at, language, sampleZone, sample.style)
+  return formatDate(sample.at, language, sampleZone, sample.style)
 }
 
-const shownRow = (row: Readonly<Record<string, SampleValue>>, language: Language): Record<string, string | number> =>
-  Object.fromEntries(Object.entries(row).map(([name, sample]) => [name, shownSample(sample, language)]))
+const formatSampleRow = (
+  row: Readonly<Record<string, SampleValue>>,
+  language: Language,
+): Record<string, string | number> =>
+  Object.fromEntries(Object.entries(row).map(([name, sample]) => [name, formatSample(sample, language)]))
 
-const samplesOf = (variables: [string, Plain | ListVariable][], language: Language) =>
+const formatSamples = (variables: [string, SingleVariable | ListVariable][], language: Language) =>
   Object.fromEntries(
     variables.map(([name, variable]) => [
       name,
-      'of' in variable ? variable.sample.map((row) => shownRow(row, language)) : shownSample(variable.sample, language),
+      'fields' in variable
+        ? variable.sample.map((row) => formatSampleRow(row, language))
+        : formatSample(variable.sample, language),
     ]),
   )
 
-const samples = new Map<Language, TemplateContext>()
+const sampleContexts = new Map<Language, TemplateContext>()
 
-/** A whole context of sample values, as they are in the language. */
-export function sampleContext(language: Language = 'en'): TemplateContext {
-  const known = samples.get(language)
-  if (known) return structuredClone(known)
-  const made = Object.fromEntries(entries.map(([category, variables]) => [category, samplesOf(variables, language)]))
-  const context: TemplateContext = { ...made, customer: { ...made['customer'], language } }
-  samples.set(language, context)
+/** Sample values for all variables, formatted for the language. */
+export function buildSampleContext(language: Language = 'en'): TemplateContext {
+  const cached = sampleContexts.get(language)
+  if (cached) return structuredClone(cached)
+  const values = Object.fromEntries(
+    entries.map(([category, variables]) => [category, formatSamples(variables, language)]),
+  )
+  const context: TemplateContext = { ...values, customer: { ...values['customer'], language } }
+  sampleContexts.set(language, context)
   return structuredClone(context)
 }
 
@@ -212,46 +220,57 @@ export interface VariableDescription {
   variable: string
   description: string
   sample: string
-  /** Of a field of a list: the list, the field's name in a loop through it, and that loop. */
+  /** Only for a field of a list: the list, the name of the field in a loop, and that loop. */
   list?: string
   name?: string
   loop?: string
   message_types?: EmailMessageType[]
 }
 
-const described = (variable: string, { description, sample, message_types }: Plain): VariableDescription => ({
+const describeVariable = (
+  variable: string,
+  { description, sample, message_types }: SingleVariable,
+): VariableDescription => ({
   variable,
   description,
-  sample: String(shownSample(sample, 'en')),
+  sample: String(formatSample(sample, 'en')),
   ...(message_types && { message_types: [...message_types] }),
 })
 
-function describedItem(list: string, name: string, field: Plain): VariableDescription {
-  const [, of = ''] = name.split('.')
-  const each = name.slice(0, -of.length - 1)
-  return { ...described(name, field), list, name, loop: `{% for ${each} in ${list} %}{{ ${name} }}{% endfor %}` }
+function describeListField(list: string, name: string, field: SingleVariable): VariableDescription {
+  const [itemName = ''] = name.split('.')
+  return {
+    ...describeVariable(name, field),
+    list,
+    name,
+    loop: `{% for ${itemName} in ${list} %}{{ ${name} }}{% endfor %}`,
+  }
 }
 
-/** As the API lists them: each name works as it stands, those of lists in their loop. */
+/** The list in the API. A name works in a template as it stands, the name of a list's field inside its loop. */
 export const templateVariables: { name: Category; variables: VariableDescription[] }[] = entries.map(
   ([category, variables]) => ({
     name: category,
     variables: variables.flatMap(([name, variable]) => {
       const path = `${category}.${name}`
-      if (!('of' in variable)) return [described(path, variable)]
-      return Object.entries(variable.of).map(([of, one]) => describedItem(path, `${variable.each}.${of}`, one))
+      if (!('fields' in variable)) return [describeVariable(path, variable)]
+      return Object.entries(variable.fields).map(([field, fieldVariable]) =>
+        describeListField(path, `${variable.itemName}.${field}`, fieldVariable),
+      )
     }),
   }),
 )
 
-/** Fields of lists by how the names in a text are read, `order.items[].name`. */
+/** Keyed by path, for example `order.items[].name`. */
 const listFields: ReadonlyMap<string, VariableDescription> = new Map(
   templateVariables.flatMap(({ variables }) =>
-    variables.flatMap((one) => (one.list ? [[`${one.list}[].${one.variable.split('.').at(-1)}`, one] as const] : [])),
+    variables.flatMap((variable) =>
+      variable.list ? [[`${variable.list}[].${variable.variable.split('.').at(-1)}`, variable] as const] : [],
+    ),
   ),
 )
 
-/** Every name that a template may use, the categories and lists themselves included. */
+/** Every path that a template may use, including categories and lists. */
 export const knownNames: ReadonlySet<string> = new Set([
   ...categories,
   ...entries.flatMap(([category, variables]) => variables.map(([name]) => `${category}.${name}`)),
@@ -259,17 +278,17 @@ export const knownNames: ReadonlySet<string> = new Set([
 ])
 
 /** Variables that messages of this type do not have. */
-export const withheldFrom = (type: EmailMessageType): { category: Category; name: string }[] =>
+export const listWithheldVariables = (type: EmailMessageType): { category: Category; name: string }[] =>
   entries.flatMap(([category, variables]) =>
     variables.flatMap(([name, variable]) =>
       'message_types' in variable && !variable.message_types?.includes(type) ? [{ category, name }] : [],
     ),
   )
 
-/** Lists that `for` may go through. */
+/** Paths that a `for` loop accepts. */
 export const listNames: ReadonlySet<string> = new Set(
   entries.flatMap(([category, variables]) =>
-    variables.flatMap(([name, variable]) => ('of' in variable ? [`${category}.${name}`] : [])),
+    variables.flatMap(([name, variable]) => ('fields' in variable ? [`${category}.${name}`] : [])),
   ),
 )
 
@@ -281,12 +300,12 @@ export const addressNames: readonly { category: Category; name: string }[] = ent
 export const isAddressName = (path: string): boolean =>
   addressNames.some(({ category, name }) => `${category}.${name}` === path)
 
-/** The name inside a loop: `order.items[].name` is `item.name`. */
-export function writtenName(path: string): string {
+/** The name of a list's field in its loop: `item.name` for `order.items[].name`. Other names stay the same. */
+export function nameInLoop(path: string): string {
   for (const [category, variables] of entries)
     for (const [name, variable] of variables) {
       const start = `${category}.${name}[].`
-      if ('of' in variable && path.startsWith(start)) return `${variable.each}.${path.slice(start.length)}`
+      if ('fields' in variable && path.startsWith(start)) return `${variable.itemName}.${path.slice(start.length)}`
     }
   return path
 }

@@ -5,29 +5,29 @@ import type { Block } from '../blocks/blocks.ts'
 import type { Message } from '../compile.ts'
 import { escapeHtml, escapeLiquid } from '../escape.ts'
 
-/** The data of a refund in a message, as of the time when the message was written. */
-export interface KeptRefund {
+/** The refund as it was when its message was written. */
+export interface RefundSnapshot {
   order_id: string
   purchase_id: string | null
   amount_minor: number
   currency: string
   reason: RefundReason
   rejection_reason: string | null
-  /** The text of a batch to all its customers. Messages of older versions do not have it. */
+  /** What the batch of the refund says to all its customers. Absent in messages of older versions. */
   message?: string | null
   status: RefundStatus
   /** Milliseconds UTC. */
   at: number
 }
 
-/** The texts of the platform's messages about refunds. `{order}` and `{amount}` are filled in. */
-interface RefundWords {
+/** `{order}` and `{amount}` are placeholders. */
+interface RefundTexts {
   subject: Record<RefundEmailKind, string>
   text: Record<RefundEmailKind, string>
   reason: string
 }
 
-const words: Record<Language, RefundWords> = {
+const texts: Record<Language, RefundTexts> = {
   en: {
     subject: {
       refund_confirmation: 'Your refund for order {order}',
@@ -36,7 +36,7 @@ const words: Record<Language, RefundWords> = {
     },
     text: {
       refund_confirmation:
-        'We have paid back {amount} for order {order}. Your bank may take some days until you see it.',
+        'We have paid back {amount} for order {order}. It can take a few days until you see it in your bank account.',
       refund_rejection: 'The refund of {amount} for order {order} was not granted.',
       refund_correction:
         'We told you that {amount} was paid back for order {order}. The payment failed: the money has not reached you. We will look into it. Please contact us if you have questions.',
@@ -105,7 +105,7 @@ const words: Record<Language, RefundWords> = {
   },
 }
 
-const reasons: Record<Language, Record<RefundReason, string>> = {
+const reasonTexts: Record<Language, Record<RefundReason, string>> = {
   en: {
     customer_request: 'At your request',
     event_cancelled: 'The event was cancelled',
@@ -153,33 +153,33 @@ const reasons: Record<Language, Record<RefundReason, string>> = {
   },
 }
 
-export const refundReasonText = (reason: RefundReason, language: Language): string => reasons[language][reason]
+export const describeRefundReason = (reason: RefundReason, language: Language): string => reasonTexts[language][reason]
 
 export interface RefundMessage {
   kind: RefundEmailKind
   language: Language
   order: string
-  /** The amount in the format of the language. */
+  /** Formatted, with its currency. */
   amount: string
-  /** The reason as text for the customer; null for a message without one. */
+  /** A text for the customer; null to leave the reason out. */
   reason: string | null
-  /** The organiser's text to all customers of a batch; null for none. */
+  /** What the batch of the refund says to all its customers. */
   note?: string | null
 }
 
-/** The platform's message about a refund. Texts of people are plain text in it: no Liquid, no HTML. */
-export function refundMessage({ kind, language, order, amount, reason, note }: RefundMessage): Message {
-  const own = words[language]
-  const of = (text: string): TranslatedDict => ({ [language]: text })
-  const filled = (text: string) =>
+/** Liquid and HTML in the reason and the note are shown as plain text. */
+export function buildRefundMessage({ kind, language, order, amount, reason, note }: RefundMessage): Message {
+  const phrases = texts[language]
+  const translate = (text: string): TranslatedDict => ({ [language]: text })
+  const fillIn = (text: string) =>
     text.replaceAll(/\{(order|amount)\}/g, (_, name) => (name === 'order' ? order : amount))
-  const subject = own.subject[kind].split('{order}').map(escapeLiquid).join(escapeLiquid(order))
-  const said = [note ?? '', reason === null ? '' : `${own.reason}: ${reason}`]
-  const lines = said.flatMap((text) => text.split(/\n+/)).filter((line) => line.trim())
-  const html = [filled(own.text[kind]), ...lines].map((line) => `<p>${escapeHtml(line)}</p>`).join('')
+  const subject = phrases.subject[kind].split('{order}').map(escapeLiquid).join(escapeLiquid(order))
+  const additions = [note ?? '', reason === null ? '' : `${phrases.reason}: ${reason}`]
+  const lines = additions.flatMap((text) => text.split(/\n+/)).filter((line) => line.trim())
+  const html = [fillIn(phrases.text[kind]), ...lines].map((line) => `<p>${escapeHtml(line)}</p>`).join('')
   const blocks: Block[] = [
-    { id: 'text', type: 'rich_text', data: { text: of(html) } },
+    { id: 'text', type: 'rich_text', data: { text: translate(html) } },
     { id: 'footer', type: 'footer', data: { text: {}, show_unsubscribe: false } },
   ]
-  return { subject: of(subject), blocks, template: 'modern' }
+  return { subject: translate(subject), blocks, template: 'modern' }
 }

@@ -4,7 +4,7 @@ import type { ChunkRecipient } from '../../../domain/campaigns/sending-policy.ts
 import { type LinkKind, createLinkMinter, type MintLink } from '../../../domain/campaigns/link-tokens.ts'
 import { mintPreferencesToken, buildPreferencesUrl } from '../../../domain/consents/consent-tokens.ts'
 import type { Template } from '../../../domain/email/compile.ts'
-import { dateText } from '../../../domain/email/messages/dates.ts'
+import { formatDate } from '../../../domain/email/messages/phrases.ts'
 import { describeRenderError, maxRenderedSmsLength } from '../../../domain/email/liquid/liquid.ts'
 import { personalise } from '../../../domain/email/personalise.ts'
 import type { TemplateContext } from '../../../domain/email/liquid/variables.ts'
@@ -74,7 +74,7 @@ function formatDay(at: number | null, timeZone: string, language: Language): str
   const key = `${at} ${timeZone} ${language}`
   const cached = formattedDays.get(key)
   if (cached !== undefined) return cached
-  const day = dateText(at, language, timeZone, 'day')
+  const day = formatDate(at, language, timeZone, 'day')
   if (formattedDays.size > 1000) formattedDays.clear()
   formattedDays.set(key, day)
   return day

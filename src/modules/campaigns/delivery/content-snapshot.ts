@@ -11,12 +11,12 @@ import type { ContentContext } from '../../../domain/campaigns/snapshots.ts'
 import type { Compiled, Template } from '../../../domain/email/compile.ts'
 import { personalise } from '../../../domain/email/personalise.ts'
 import { trackable } from '../../../domain/email/trackable.ts'
-import { sampleContext } from '../../../domain/email/liquid/variables.ts'
+import { buildSampleContext } from '../../../domain/email/liquid/variables.ts'
 import type { Language } from '../../../domain/languages.ts'
 import { type Mailbox, chooseSender } from '../../../domain/messaging/mailbox.ts'
 import { maxPersonNameLength } from '../../../domain/accounts/users.ts'
 import { toSmsSender, buildTrackableSms } from '../../../domain/messaging/sms.ts'
-import { templateOf } from '../../email-messages/index.ts'
+import { loadTemplate } from '../../email-messages/index.ts'
 import { isVerifiedSender } from '../../sender-domains/index.ts'
 import { type CampaignRow, buildReadiness } from './campaign-row.ts'
 
@@ -82,7 +82,7 @@ async function loadTemplates(job: JobCtx, row: CampaignRow, isMarketing: boolean
       templates.set(language, { ...template, language: textLanguage })
       continue
     }
-    const template = await templateOf(job, row.email_message_id ?? '', language, row.edition_id)
+    const template = await loadTemplate(job, row.email_message_id ?? '', language, row.edition_id)
     if (template) templates.set(language, { ...trackable(template), language: template.language })
   }
   return templates
@@ -218,7 +218,7 @@ export function measureContents(contents: CampaignContents): number {
 function measureContent({ template, positions }: CampaignContent): number {
   const tracking = { links: positions.map(() => 'x'.repeat(linkLength)), pixel: 'x'.repeat(linkLength) }
   try {
-    const sample = sampleContext()
+    const sample = buildSampleContext()
     const customer = { ...sample.customer, ...longNames }
     const { html, text } = personalise(template, { ...sample, customer, tracking })
     return html.length + text.length

@@ -8,7 +8,7 @@ import { returnIntervalMs } from '../../../domain/messaging/transactional-emails
 import { toIso } from '../../../domain/time/instants.ts'
 import { findSuppressionReason } from '../../suppressions/index.ts'
 import {
-  confirmationStatements,
+  buildConfirmationEmailStatements,
   findReturnRequest,
   isConfirmationRecent,
   enqueueEmails,
@@ -66,7 +66,7 @@ export async function buildConfirmationStatements(
   if (recipient === null || (await isConfirmationRecent(ctx, record.id))) return []
   const getText = (texts: TranslatedDict) => texts[language] ?? ''
   const { organization_id, edition_id, user_id, consent_id, number } = record
-  const statements = confirmationStatements(ctx, {
+  const statements = buildConfirmationEmailStatements(ctx, {
     organization_id,
     edition_id,
     user_id,

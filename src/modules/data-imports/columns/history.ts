@@ -7,10 +7,10 @@ import { buildHeaderKey } from '../../../domain/data-imports/mapping/index.ts'
 import type { ImportRow } from '../background/steps.ts'
 import type { ColumnRow } from '../mapping/state.ts'
 
-/** An empty target is stored for a column that was left out. */
-const leftOut = ''
+/** The stored target of a column that the user ignored. */
+const ignoredTarget = ''
 
-/** Null for headers that were left out. */
+/** Loads the targets that the organisation chose last for these headers; null for headers that it ignored. */
 export async function loadHeaderHistory(
   db: Database,
   organizationId: string,
@@ -22,7 +22,7 @@ export async function loadHeaderHistory(
       where organization_id = ${organizationId} and ${inList(sql`header_key`, keys)}`,
   )
   return new Map(
-    rows.map(({ header_key, target_field }) => [header_key, target_field === leftOut ? null : target_field]),
+    rows.map(({ header_key, target_field }) => [header_key, target_field === ignoredTarget ? null : target_field]),
   )
 }
 
@@ -45,15 +45,15 @@ export async function buildHistoryStatements(
   )
   const decisions = columns.flatMap(({ source_column, target_field, is_ignored }) => {
     const key = buildHeaderKey(source_column)
-    const isOpen = key === '' || (target_field === null && !is_ignored)
-    return isOpen ? [] : [[key, target_field ?? leftOut] as const]
+    const isUndecided = key === '' || (target_field === null && !is_ignored)
+    return isUndecided ? [] : [[key, target_field ?? ignoredTarget] as const]
   })
   // Two columns with the same header are ambiguous.
   const counts = Map.groupBy(decisions, ([key]) => key)
-  const single = decisions.filter(([key]) => counts.get(key)?.length === 1)
+  const unambiguous = decisions.filter(([key]) => counts.get(key)?.length === 1)
   return [
     sql`insert into import_header_history (organization_id, header_key, target_field, used_at)
-      select ${row.organization_id}, value ->> 0, value ->> 1, ${now} from json_each(${JSON.stringify(single)}) where true
+      select ${row.organization_id}, value ->> 0, value ->> 1, ${now} from json_each(${JSON.stringify(unambiguous)}) where true
       on conflict (organization_id, header_key) do update set target_field = excluded.target_field,
         used_at = excluded.used_at`,
   ]

@@ -20,22 +20,22 @@ import {
 import { loadHeaderHistory } from './history.ts'
 import { buildCanonicalPrefix, getFormat } from '../mapping/source.ts'
 
-/** The source of orders of a file whose system was not detected. */
+/** The name of the other system when it was not detected from the file. */
 const unknownSource = 'file'
-const mostObjects = 1000
+const maxObjects = 1000
 
 const isDecided = ({ is_suggested, is_ignored, target_field }: ColumnRow): boolean =>
   !is_suggested && (is_ignored || target_field !== null)
 
 function pickOpenSuggestions(state: MappingState, mappings: readonly SuggestedMapping[]): SuggestedMapping[] {
-  const used = new Set(state.columns.filter(isDecided).map(({ source_index }) => source_index))
+  const usedColumns = new Set(state.columns.filter(isDecided).map(({ source_index }) => source_index))
   const targets = new Set([
     ...state.columns.filter(isDecided).map(({ target_field }) => target_field),
     ...state.constants.map(({ target_field }) => target_field),
   ])
   return mappings.filter(({ target, columns }) => {
-    const isOpen = !targets.has(target) && !columns.some((column) => used.has(column))
-    if (isOpen) for (const column of columns) used.add(column)
+    const isOpen = !targets.has(target) && !columns.some((column) => usedColumns.has(column))
+    if (isOpen) for (const column of columns) usedColumns.add(column)
     return isOpen
   })
 }
@@ -75,10 +75,10 @@ function applySuggestions(
   }
 }
 
-/** Earlier readings and lost races leave objects that the canonical copy does not use. */
+/** Deletes objects that earlier readings of the file and lost races left behind. */
 async function buildOrphanStatements(job: JobCtx, row: ImportRow): Promise<Statement[]> {
   const usedKeys = new Set(getFormat(row).segments.map(({ key }) => key))
-  const listed = await job.files.list({ prefix: buildCanonicalPrefix(row.id), after: '', limit: mostObjects })
+  const listed = await job.files.list({ prefix: buildCanonicalPrefix(row.id), after: '', limit: maxObjects })
   const orphans = listed.map(({ key }) => key).filter((key) => !usedKeys.has(key))
   if (orphans.length === 0) return []
   return [
@@ -98,21 +98,21 @@ export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
     now: job.now(),
   })
   const suggested = applySuggestions(row, state, pickOpenSuggestions(state, mappings))
-  // The grouping stays open: the user may still map a column to the id.
+  // Without an id, the grouping stays undecided, because the user may still map a column to it.
   const hasId = decideGrouping(suggested.state) === 'external_id'
-  const decidedOptions = {
+  const finalOptions = {
     ...options,
     group_by: options.group_by ?? group_by ?? (hasId ? ('external_id' as const) : null),
   }
-  const final = { ...suggested.state, options: decidedOptions }
+  const finalState = { ...suggested.state, options: finalOptions }
   return endPhase(job, row, {
     status: 'mapping_columns',
     changes: {
       ...emptyStaging,
-      options: decidedOptions,
+      options: finalOptions,
       detected_source,
       external_source: row.external_source ?? detected_source?.source ?? unknownSource,
-      column_summary: summarizeColumns(final, prepareState(final, job.now())),
+      column_summary: summarizeColumns(finalState, prepareState(finalState, job.now())),
     },
     statements: [...suggested.statements, ...(await buildOrphanStatements(job, row))],
   })

@@ -15,7 +15,7 @@ import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { loadImportDefinitions, type ImportDefinitions } from '../../consents/index.ts'
 import { runOrderImport, type ImportRun, type NumberedOrder, type OrderOutcome } from '../../order-import/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryFields } from '../../organizations/index.ts'
-import { receiptMessageOf, enqueueEmails } from '../../transactional-emails/index.ts'
+import { pickReceiptMessage, enqueueEmails } from '../../transactional-emails/index.ts'
 import type { ImportExternalOrdersInput } from './contract.ts'
 import { parseExternalOrder } from './external-order-contract.ts'
 
@@ -126,7 +126,7 @@ async function findReceiptMessage(
   input: ImportExternalOrdersInput,
 ): Promise<string | null> {
   if (!input.send_receipts) return null
-  const message = await receiptMessageOf(ctx, edition)
+  const message = await pickReceiptMessage(ctx, edition)
   if (message !== null) return message
   const detail = 'This edition has no receipt e-mail. Choose one in its field transaction_receipt_email_id.'
   throw invalid(fieldError(['send_receipts'], 'no_receipt_message', detail))
@@ -180,7 +180,7 @@ export async function importOrdersFromRequest(ctx: Ctx, input: ImportExternalOrd
   const importId = input.dry_run ? null : ctx.newId('data_import')
   const { source, on_duplicate, dry_run, skipped, emit_webhooks } = input
   const changeable = listChangeableEditions(ctx.caller, edition.organization_id)
-  const options = { source, on_duplicate, dry_run, skipped, emit_webhooks }
+  const options = { source, on_duplicate, dry_run, false_means_skipped: skipped, emit_webhooks }
   const run = { ...options, edition, changeable, definitions, import_id: importId, receipt_message: receipt }
   const outcomes = await runOrderImport(
     ctx,

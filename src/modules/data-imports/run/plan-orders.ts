@@ -6,10 +6,10 @@ import {
   listInsertedRows,
 } from '../../order-import/index.ts'
 import { type ImportProblem, buildImportProblem, toProblem } from './problems.ts'
-import type { ReadOrder } from './read-orders.ts'
+import type { FileOrder } from './read-orders.ts'
 
 export interface PlannedOrder {
-  read: ReadOrder
+  fileOrder: FileOrder
   /** `ignored`: all rows of the order are ignored. */
   outcome: 'created' | 'updated' | 'skipped' | 'error' | 'ignored'
   order_id: string | null
@@ -17,72 +17,76 @@ export interface PlannedOrder {
   warnings: readonly ImportProblem[]
 }
 
-export interface Planned {
+export interface PlannedGroup {
   outcomes: readonly OrderOutcome[]
   decision: GroupDecision
 }
 
-/** A group has no external id twice and no more units than one order may have. */
-export function takeFittingOrders(read: readonly ReadOrder[]): ReadOrder[] {
+/** Takes the first orders that fit into a group: each external id once, and no more units than one order may have. */
+export function takeGroup(fileOrders: readonly FileOrder[]): FileOrder[] {
   const ids = new Set<string>()
   let units = 0
-  const end = read.findIndex(({ order }, index) => {
+  const end = fileOrders.findIndex(({ order }, index) => {
     if (!order) return false
     units += order.items.reduce((count, { quantity }) => count + quantity, 0)
     const isTooMuch = index > 0 && (units > maxUnitsPerOrder || ids.has(order.external_id))
     ids.add(order.external_id)
     return isTooMuch
   })
-  return end === -1 ? [...read] : read.slice(0, end)
+  return end === -1 ? [...fileOrders] : fileOrders.slice(0, end)
 }
 
-export const numberOrders = (read: readonly ReadOrder[], refused: ReadonlySet<number> = new Set()): NumberedOrder[] =>
-  read.flatMap(({ order }, index) => (order && !refused.has(index) ? [{ index, path: [], order }] : []))
+export const numberOrders = (
+  fileOrders: readonly FileOrder[],
+  refused: ReadonlySet<number> = new Set(),
+): NumberedOrder[] =>
+  fileOrders.flatMap(({ order }, index) => (order && !refused.has(index) ? [{ index, path: [], order }] : []))
 
-/** Answers their places in the group. */
-function findOrdersOfNewPeople({ outcomes, decision }: Planned): Set<number> {
-  const added = new Set(listInsertedRows(decision.writes, 'users').map(({ id }) => id))
-  const orders = new Set(decision.orders.flatMap(({ id, user_id }) => (added.has(user_id) ? [id] : [])))
+/** Finds orders whose customer or holders would be created. Answers their places in the group. */
+function findOrdersOfNewPeople({ outcomes, decision }: PlannedGroup): Set<number> {
+  const newUserIds = new Set(listInsertedRows(decision.writes, 'users').map(({ id }) => id))
+  const orders = new Set(decision.orders.flatMap(({ id, user_id }) => (newUserIds.has(user_id) ? [id] : [])))
   for (const { order_id, user_id } of listInsertedRows(decision.writes, 'purchases'))
-    if (added.has(user_id)) orders.add(order_id)
+    if (newUserIds.has(user_id)) orders.add(order_id)
   return new Set(outcomes.flatMap(({ index, order_id }) => (order_id !== null && orders.has(order_id) ? [index] : [])))
 }
 
-const buildUnknownCustomer = (read: ReadOrder): ImportProblem =>
+const buildUnknownCustomerProblem = (fileOrder: FileOrder): ImportProblem =>
   buildImportProblem(
-    read.lines[0] ?? 0,
+    fileOrder.lines[0] ?? 0,
     'customer.email',
     'does_not_exist',
-    'The customer does not exist yet, and this import does not create customers.',
+    'The customer does not exist, and the option create_users is off.',
   )
 
-function buildPlannedOrder(read: ReadOrder, outcome: OrderOutcome): PlannedOrder {
-  const { decided } = read
-  const at = (errors: OrderOutcome['errors']) => (decided ? errors.map((error) => toProblem(decided, error)) : [])
+function buildPlannedOrder(fileOrder: FileOrder, outcome: OrderOutcome): PlannedOrder {
+  const { mapped } = fileOrder
+  const toProblems = (errors: OrderOutcome['errors']) => (mapped ? errors.map((error) => toProblem(mapped, error)) : [])
   const { action, order_id } = outcome
-  const problems = at(outcome.errors)
-  return { read, outcome: action, order_id, problems, warnings: [...read.warnings, ...at(outcome.warnings)] }
+  const problems = toProblems(outcome.errors)
+  const warnings = [...fileOrder.warnings, ...toProblems(outcome.warnings)]
+  return { fileOrder, outcome: action, order_id, problems, warnings }
 }
 
 /**
- * Decides the orders of one transaction, for previews and imports. `plan` asks the engine. Without `create_users`,
- * orders of unknown people are refused.
+ * Decides the orders of one transaction, for previews and imports. `plan` decides a group without writing it. Without
+ * `create_users`, orders of people who do not exist yet are refused.
  */
-export async function planOrders<P extends Planned>(
-  read: readonly ReadOrder[],
+export async function planOrders<P extends PlannedGroup>(
+  fileOrders: readonly FileOrder[],
   { create_users }: { create_users: boolean },
   plan: (group: NumberedOrder[]) => Promise<P>,
 ): Promise<{ orders: PlannedOrder[]; planned: P }> {
-  let planned = await plan(numberOrders(read))
-  const strangers = create_users ? new Set<number>() : findOrdersOfNewPeople(planned)
-  if (strangers.size > 0) planned = await plan(numberOrders(read, strangers))
+  let planned = await plan(numberOrders(fileOrders))
+  const ordersOfNewPeople = create_users ? new Set<number>() : findOrdersOfNewPeople(planned)
+  if (ordersOfNewPeople.size > 0) planned = await plan(numberOrders(fileOrders, ordersOfNewPeople))
   const outcomes = new Map(planned.outcomes.map((outcome) => [outcome.index, outcome]))
-  const orders = read.map((one, index): PlannedOrder => {
+  const orders = fileOrders.map((one, index): PlannedOrder => {
     const outcome = outcomes.get(index)
     if (outcome) return buildPlannedOrder(one, outcome)
-    const refused = { read: one, outcome: 'error', order_id: null, warnings: [] } as const
-    if (strangers.has(index)) return { ...refused, problems: [buildUnknownCustomer(one)] }
-    const isIgnored = one.kept.length === 0 && one.problems.length === 0
+    const refused = { fileOrder: one, outcome: 'error', order_id: null, warnings: [] } as const
+    if (ordersOfNewPeople.has(index)) return { ...refused, problems: [buildUnknownCustomerProblem(one)] }
+    const isIgnored = one.rowNumbers.length === 0 && one.problems.length === 0
     return isIgnored ? { ...refused, outcome: 'ignored', problems: [] } : { ...refused, problems: one.problems }
   })
   return { orders, planned }

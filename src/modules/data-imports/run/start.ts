@@ -2,7 +2,7 @@ import type { Ctx } from '../../../context.ts'
 import { listChangeableEditions } from '../../../db/customers.ts'
 import { readOptions } from '../../../domain/data-imports/data-imports.ts'
 import { AppError, fieldError, invalid } from '../../../domain/errors.ts'
-import { receiptMessageOf } from '../../transactional-emails/index.ts'
+import { pickReceiptMessage } from '../../transactional-emails/index.ts'
 import { checkAction, commitImport } from '../begin.ts'
 import type { StartDataImportInput } from '../import-contract.ts'
 import type { LoadedImport } from '../queries.ts'
@@ -13,7 +13,7 @@ import { buildHistoryStatements } from '../columns/history.ts'
 async function checkReceipts(ctx: Ctx, row: LoadedImport): Promise<void> {
   if (!readOptions(row.options).send_receipts) return
   const edition = await ctx.db.first(selectEdition(row.edition_id))
-  if (edition && (await receiptMessageOf(ctx, edition)) !== null) return
+  if (edition && (await pickReceiptMessage(ctx, edition)) !== null) return
   const detail = 'This edition has no receipt e-mail. Choose one in its field transaction_receipt_email_id.'
   throw invalid(fieldError(['options', 'send_receipts'], 'no_receipt_message', detail))
 }
@@ -28,7 +28,7 @@ function checkProducts({ status, product_summary }: LoadedImport): void {
 const formatInvalidRows = (count: number): string =>
   `${count === 1 ? '1 row has' : `${count} rows have`} errors. Correct them, or send skip_invalid_rows`
 
-/** Creates the orders, or continues behind those of an earlier start. */
+/** Starts creating the orders. A failed import continues after its last order. */
 export async function startImport(
   ctx: Ctx,
   row: LoadedImport,
@@ -43,7 +43,7 @@ export async function startImport(
     })
   await checkReceipts(ctx, row)
   const now = ctx.now()
-  // The work has the rights of the user who starts it.
+  // The background work has the rights of the user who starts it.
   const changeable = listChangeableEditions(ctx.caller, row.organization_id)
   const changes = {
     ...beginPhase(row, 'import', now),

@@ -45,7 +45,7 @@ const placeRow = (row: CanonicalRow, id: string, number: number) => ({
   byte_length: row.length,
 })
 
-function leaveOut(place: ReturnType<typeof placeRow>, warning: StoredWarning): Staged {
+function ignoreRow(place: ReturnType<typeof placeRow>, warning: StoredWarning): Staged {
   const row = { ...place, group_key: null, data: { values: {} }, errors: [], warnings: [warning] }
   return { row: { ...row, outcome: 'ignored' }, tuple: null }
 }
@@ -73,23 +73,23 @@ const buildMissingKeyError = (group_by: Grouping): StoredError => ({
 })
 
 function stageRow(row: CanonicalRow, place: ReturnType<typeof placeRow>, { readers, group_by }: Reading): Staged {
-  if (row.kind === 'header') return leaveOut(place, { code: 'header_row', message: 'This row repeats the header.' })
-  if (row.kind === 'total') return leaveOut(place, { code: 'total_row', message: 'This row contains totals.' })
-  if (row.kind === 'note') return leaveOut(place, { code: 'note_row', message: 'This row is a note below the table.' })
-  const decided = decideRow(readers, row.cells)
-  if (decided.is_ignored)
-    return leaveOut(place, { code: 'ignored_by_value_map', message: 'The value map excludes this row.' })
-  const key = getGroupKey({ ...decided, line: row.line }, group_by)
+  if (row.kind === 'header') return ignoreRow(place, { code: 'header_row', message: 'This row repeats the header.' })
+  if (row.kind === 'total') return ignoreRow(place, { code: 'total_row', message: 'This row contains totals.' })
+  if (row.kind === 'note') return ignoreRow(place, { code: 'note_row', message: 'This row is a note below the table.' })
+  const mappedRow = decideRow(readers, row.cells)
+  if (mappedRow.is_ignored)
+    return ignoreRow(place, { code: 'ignored_by_value_map', message: 'The value map excludes this row.' })
+  const key = getGroupKey({ ...mappedRow, line: row.line }, group_by)
   // Cells behind a fault may belong to other columns, so only the fault is reported.
-  const rowErrors: StoredError[] = row.fault ? [toError(row.fault)] : [...decided.errors]
+  const rowErrors: StoredError[] = row.fault ? [toError(row.fault)] : [...mappedRow.errors]
   const target = keyTarget[group_by]
-  const isSaid = rowErrors.some(({ target_field }) => target_field === target)
-  const errors = key === null && !isSaid && !row.fault ? [...rowErrors, buildMissingKeyError(group_by)] : rowErrors
-  const data = row.fault ? { values: {} } : pickStagedValues(decided)
+  const isReported = rowErrors.some(({ target_field }) => target_field === target)
+  const errors = key === null && !isReported && !row.fault ? [...rowErrors, buildMissingKeyError(group_by)] : rowErrors
+  const data = row.fault ? { values: {} } : pickStagedValues(mappedRow)
   const outcome = key === null ? ('error' as const) : null
   return {
     row: { ...place, group_key: key, data, errors, warnings: [], outcome },
-    tuple: row.fault || key === null ? null : readProduct(decided.values),
+    tuple: row.fault || key === null ? null : readProduct(mappedRow.values),
   }
 }
 
@@ -122,7 +122,7 @@ async function loadReading(job: JobCtx, row: ImportRow): Promise<Reading> {
   return { readers: prepareState(state, job.now()).readers, group_by: decideGrouping(state) }
 }
 
-/** A longer row is read by itself. */
+/** Bytes that a step reads, unless the first row alone is longer. */
 const bytesAStep = 262_144
 
 async function readNextRows(file: FileSource, offset: number): Promise<CanonicalRow[]> {

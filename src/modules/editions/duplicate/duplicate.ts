@@ -22,7 +22,11 @@ import type { EditionDetailRow } from '../queries.ts'
 import { selectSlug, uniqueSlug, selectSlugsFrom } from '../create.ts'
 
 const createSlugError = () =>
-  fieldError(['slug'], 'unique', 'Another edition of the organisation already has this slug.')
+  fieldError(
+    ['slug'],
+    'unique',
+    'Another edition of the organisation has this slug. Choose another one, or leave `slug` out.',
+  )
 
 /** Loads the rows to copy, and decides the event and the slug of the copy. */
 async function load(ctx: Ctx, source: EditionDetailRow, input: DuplicateEditionInput) {

@@ -55,7 +55,7 @@ export async function loadFacts(ctx: Ctx, edition: EditionRow): Promise<EditionF
     selectEndpoints(edition, now),
     selectUnfinishedImports(edition, now),
   ])
-  if (!facts) throw new Error('a select without a table answers one row')
+  if (!facts) throw new Error('a select without a table returns one row')
   const visibility = createVisibility(ctx, edition)
   const subject = (row: { id: string; name: string }, isVisible: boolean): FactSubject => ({
     id: row.id,

@@ -17,7 +17,11 @@ export async function checkPublishable(ctx: Ctx, edition: EditionRow): Promise<v
   const failedChecks = listObstacles((await examineEdition(ctx, edition)).results)
   if (failedChecks.length === 0) return
   const count = failedChecks.length === 1 ? '1 critical check fails' : `${failedChecks.length} critical checks fail`
-  throw new AppError('edition_not_publishable', `This edition cannot be published: ${count}.`, {
-    extra: { checks: failedChecks.map(presentCheck) },
-  })
+  throw new AppError(
+    'edition_not_publishable',
+    `This edition cannot be published: ${count}. Fix what \`checks\` lists.`,
+    {
+      extra: { checks: failedChecks.map(presentCheck) },
+    },
+  )
 }

@@ -77,6 +77,6 @@ export async function readEditionChoices(ctx: Ctx, organizationId: string | unde
         ) select ${buildSelectList(fields)}`,
     ),
   )
-  if (!row) throw new Error('a select without a table answers one row')
+  if (!row) throw new Error('a select without a table returns one row')
   return row
 }

@@ -14,39 +14,38 @@ export interface MessageReference {
   name: string
 }
 
-const shown = 20
+const maxReferences = 20
 
 const editionsUsing = (message: MessageDetailRow): SQL =>
   sql`editions.organization_id = ${message.organization_id}
     and (transaction_receipt_email_id = ${message.id} or refund_confirmation_email_id = ${message.id})`
 
-const isInNeed = inList(sql`campaigns.status`, campaignStatusesInNeed)
+const needsMessage = inList(sql`campaigns.status`, campaignStatusesInNeed)
 
-const campaignsUsing = (message: MessageDetailRow): SQL => sql`email_message_id = ${message.id} and ${isInNeed}`
+const campaignsUsing = (message: MessageDetailRow): SQL => sql`email_message_id = ${message.id} and ${needsMessage}`
 
-/** A campaign that has ended does not prevent the deletion of its message. It keeps the id. */
-export const detachFromEnded = (message: MessageDetailRow): Statement =>
+/** Ended campaigns keep only the id of a deleted message. */
+export const detachEndedCampaigns = (message: MessageDetailRow): Statement =>
   update(
     campaigns,
     { deleted_message_id: sql`${campaigns.email_message_id}`, email_message_id: null },
-    and(eq(campaigns.email_message_id, message.id), not(isInNeed)),
+    and(eq(campaigns.email_message_id, message.id), not(needsMessage)),
   )
 
-/** True while nothing needs the message, for the statement that deletes it. */
 export const isUnused = (message: MessageDetailRow): SQL =>
   sql`not exists (select 1 from editions where ${editionsUsing(message)})
     and not exists (select 1 from triggers where email_message_id = ${message.id})
     and not exists (select 1 from campaigns where ${campaignsUsing(message)})`
 
-/** Editions, triggers and campaigns that send the message or are to send it. */
-export const usesOf = (ctx: Ctx, message: MessageDetailRow): Promise<MessageReference[]> =>
+/** What sends the message or will send it. */
+export const listUses = (ctx: Ctx, message: MessageDetailRow): Promise<MessageReference[]> =>
   ctx.db.all(sql<MessageReference>`select * from (
       select 'edition' as type, id, full_name as name from editions where ${editionsUsing(message)}
       union all select 'trigger', triggers.id, triggers.kind from triggers where email_message_id = ${message.id}
       union all select 'campaign', id, name from campaigns where ${campaignsUsing(message)}
-    ) order by type, id limit ${shown}`)
+    ) order by type, id limit ${maxReferences}`)
 
-export const inUse = (
+export const messageInUse = (
   related: readonly MessageReference[],
   detail: string,
   errors: readonly FieldError[] = [],

@@ -11,8 +11,8 @@ import { signFileAddress } from '../../../domain/files/addresses.ts'
 import {
   minRetryMs,
   maxRetryMs,
-  type ScanAnswer,
-  parseScanAnswer,
+  type ScanResult,
+  parseScanResult,
   openScanToken,
   scanStates,
   signScanToken,
@@ -47,17 +47,17 @@ async function claimScans(job: JobCtx, files: { id: string } | { limit: number }
       ? sql`file_id = ${files.id} and due_at <= ${at}`
       : sql`file_id in (select file_id from file_scans indexed by file_scans_due
           where due_at <= ${at} order by due_at limit ${files.limit})`
-  const claimed = await job.db.all(sql<{ file_id: string }>`update file_scans set attempts = attempts + 1,
+  const rows = await job.db.all(sql<{ file_id: string }>`update file_scans set attempts = attempts + 1,
       due_at = ${at} + min(${maxRetryMs}, ${minRetryMs} * (1 << min(attempts, 10))), modified_at = ${at}
     where ${condition} returning file_id`)
-  if (claimed.length === 0) return []
-  const ids = claimed.map(({ file_id }) => file_id)
+  if (rows.length === 0) return []
+  const ids = rows.map(({ file_id }) => file_id)
   return job.db.all(sql<ClaimedFile>`select id, access_key, mime_type, size, checksum_sha256 from files
     where ${inList(sql`id`, ids)}`)
 }
 
 /** Stores a verdict. An infected file stays infected, and nobody can read it. */
-async function recordVerdict(job: JobCtx, fileId: string, { verdict, reason }: ScanAnswer): Promise<void> {
+async function recordVerdict(job: JobCtx, fileId: string, { verdict, reason }: ScanResult): Promise<void> {
   const at = job.now()
   const status = verdict === 'clean' ? 'ready' : 'quarantined'
   await job.db.batch([
@@ -77,7 +77,7 @@ async function scanFile(job: JobCtx, file: ClaimedFile): Promise<void> {
   const { id: file_id, mime_type, size, checksum_sha256 } = file
   const token = signScanToken(config.linkSigningKey, file_id, now())
   const address = { file, reader: 'scanner', now: now() } as const
-  const answer = await scanner.scan({
+  const result = await scanner.scan({
     file_id,
     mime_type,
     size,
@@ -85,44 +85,44 @@ async function scanFile(job: JobCtx, file: ClaimedFile): Promise<void> {
     url: signFileAddress(config.files.url, config.linkSigningKey, address),
     callback_url: `${config.publicUrl}/file-scans/${token}`,
   })
-  if (answer) await recordVerdict(job, file_id, answer)
+  if (result) await recordVerdict(job, file_id, result)
 }
 
 /** Scans a new file. A sweep repeats it if it fails. */
 export async function requestScan(job: JobCtx, fileId: string): Promise<void> {
   if (!job.scanner) return
-  const [claimed] = await claimScans(job, { id: fileId })
-  if (claimed) await scanFile(job, claimed)
+  const [file] = await claimScans(job, { id: fileId })
+  if (file) await scanFile(job, file)
 }
 
-function parseVerdict(body: unknown): ScanAnswer {
-  const answer = parseScanAnswer(body)
-  if (answer) return answer
-  throw invalid(fieldError(['verdict'], 'invalid_choice', `One of ${verdicts.join(', ')}.`))
+function parseVerdict(body: unknown): ScanResult {
+  const result = parseScanResult(body)
+  if (result) return result
+  throw invalid(fieldError(['verdict'], 'invalid_choice', `Must be one of ${verdicts.join(', ')}.`))
 }
 
 /** Receives the verdict of a scanner at its callback URL. `read` is called only after the token was checked. */
 export async function receiveVerdict(job: JobCtx, token: string, read: () => Promise<unknown>): Promise<void> {
   const fileId = openScanToken(job.config.linkSigningKey, token, job.now())
   if (fileId === null) throw notFound()
-  const answer = parseVerdict(await read())
+  const result = parseVerdict(await read())
   const scan = await job.db.first(sql`select 1 from file_scans where file_id = ${fileId}`)
   if (!scan) throw notFound()
-  await recordVerdict(job, fileId, answer)
+  await recordVerdict(job, fileId, result)
 }
 
 const scansPerSweep = 20
 /** The platform opens six connections for an invocation; one is left for the database. */
-const scansAtOnce = 5
+const concurrentScans = 5
 
-/** Asks the scanner again about files whose answer did not come. */
+/** Scans files again whose verdict has not come. */
 export async function sweepScans(job: JobCtx): Promise<void> {
   if (!job.scanner) return
-  const claimed = await claimScans(job, { limit: scansPerSweep })
+  const files = await claimScans(job, { limit: scansPerSweep })
   const results: PromiseSettledResult<void>[] = []
-  for (let start = 0; start < claimed.length; start += scansAtOnce)
+  for (let start = 0; start < files.length; start += concurrentScans)
     results.push(
-      ...(await Promise.allSettled(claimed.slice(start, start + scansAtOnce).map((file) => scanFile(job, file)))),
+      ...(await Promise.allSettled(files.slice(start, start + concurrentScans).map((file) => scanFile(job, file)))),
     )
   const failed = results.find(({ status }) => status === 'rejected')
   if (failed?.status === 'rejected') throw failed.reason

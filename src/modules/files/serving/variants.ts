@@ -13,10 +13,10 @@ const shapes: Record<DerivedVariant, ImageShape> = {
   large: { width: 2400, fit: 'scale-down' },
 }
 
-/** How long a request waits for another one that makes the same variant, before it makes it itself. */
+/** A request waits this long for another request that makes the same variant, then it makes the variant itself. */
 const waitMs = 10_000
 
-/** The variants that this isolate is runningWork. If several isolates make one, the first is stored. */
+/** The variants that this isolate is making now. If several isolates make one, the first is stored. */
 const runningWork = new Map<string, Promise<void>>()
 
 type VariantSource = Pick<ServedFile, 'storage_key'>
@@ -37,7 +37,7 @@ async function makeVariant(
   variant: DerivedVariant,
 ): Promise<void> {
   const source = await job.files.open(file.storage_key)
-  if (!source) throw new Error(`the bytes of ${file.storage_key} are gone`)
+  if (!source) throw new Error(`the store has lost the bytes of ${file.storage_key}`)
   const webp = await images.toWebp(source.body, shapes[variant])
   const key = buildDerivedKey(file.storage_key, variant)
   const size = webp.byteLength
@@ -45,19 +45,19 @@ async function makeVariant(
   if (!(await isInUse(job, file))) await job.files.delete([key])
 }
 
-function startWork(key: string, work: () => Promise<void>): Promise<void> {
-  const running = work().finally(() => runningWork.delete(key))
-  runningWork.set(key, running)
-  return running
+function startWork(key: string, makeVariantOnce: () => Promise<void>): Promise<void> {
+  const work = makeVariantOnce().finally(() => runningWork.delete(key))
+  runningWork.set(key, work)
+  return work
 }
 
-/** Waits for another request's work. False: it takes too long, or has died with its request. */
-async function isDoneInTime(work: Promise<void>): Promise<boolean> {
+/** False if the other request's work takes longer than `waitMs`, for example because its request has died. */
+async function endsInTime(work: Promise<void>): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<false>((resolve) => {
+  const timeout = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), waitMs)
   })
-  return Promise.race([work.then(() => true), late]).finally(() => clearTimeout(timer))
+  return Promise.race([work.then(() => true), timeout]).finally(() => clearTimeout(timer))
 }
 
 export interface VariantRequest {
@@ -75,7 +75,7 @@ export async function openVariant(job: JobCtx, request: VariantRequest): Promise
   const stored = await job.files.open(key)
   if (stored) return stored
   const otherWork = runningWork.get(key)
-  if (!otherWork || !(await isDoneInTime(otherWork))) {
+  if (!otherWork || !(await endsInTime(otherWork))) {
     const work = startWork(key, () => makeVariant(job, images, file, variant))
     keepAlive(work.catch(() => undefined))
     try {

@@ -25,17 +25,17 @@ const parts = fromJson<UploadPart[]>(sql`(select json_group_array(json_object('n
     'checksum_sha256', checksum_sha256, 'store_etag', store_etag))
   from (select * from file_upload_parts where upload_id = ${fileUploads.id} order by number))`)
 
-/** An upload that has neither run out nor been aborted. */
+/** An expired upload counts as not found, because a sweep is about to delete it. */
 export async function findUpload(ctx: Ctx, id: string): Promise<UploadRow & { tenant: Tenant }> {
-  const found = await ctx.db.first(
+  const row = await ctx.db.first(
     select({ ...getTableColumns(fileUploads), parts })
       .from(fileUploads)
       .where(
         and(eq(fileUploads.id, id), gt(fileUploads.expires_at, ctx.now()), isVisibleTo(ctx.caller, uploadVisibility)),
       ),
   )
-  if (!found) throw notFound()
-  const { organization_id, edition_id } = found
+  if (!row) throw notFound()
+  const { organization_id, edition_id } = row
   const tenant = { organization_id, editions: edition_id === null ? [] : [edition_id] }
-  return { ...found, tenant }
+  return { ...row, tenant }
 }

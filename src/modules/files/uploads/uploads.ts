@@ -56,7 +56,8 @@ export async function startUpload(ctx: Ctx, input: StartUploadInput): Promise<Up
   ])
 }
 
-const createCompletedError = () => new AppError('upload_completed', 'This upload is already completed.')
+const createCompletedError = () =>
+  new AppError('upload_completed', 'This upload is already completed. Start a new upload to send another file.')
 
 const touchUpload = (row: UploadRow, now: number): Statement[] => [
   sql`update file_uploads set version = version + 1, modified_at = ${now} where id = ${row.id} and file_id is null`,
@@ -95,7 +96,10 @@ export async function receivePart(ctx: Ctx, file: IncomingFile, { params, loaded
       throw size === null && isWrongSize ? createSizeError() : toStoreError(error, expectedSize)
     })
   if (stored.checksum_sha256 !== digest)
-    throw new AppError('checksum_mismatch', 'The checksum of the part does not match Content-Digest.')
+    throw new AppError(
+      'checksum_mismatch',
+      'The bytes of the part do not match its Content-Digest. Send the part again.',
+    )
   return { ...stored, store_etag: stored.etag, storage_key, name: '', declared: null }
 }
 
@@ -109,7 +113,7 @@ export async function recordPart(
   const number = parsePartNumber(text, row.size)
   const { size, checksum_sha256, store_etag = '' } = received
   const part = { number, size, checksum_sha256, store_etag }
-  const parts = [...row.parts.filter((one) => one.number !== number), part].toSorted((a, b) => a.number - b.number)
+  const parts = [...row.parts.filter((other) => other.number !== number), part].toSorted((a, b) => a.number - b.number)
   const now = ctx.now()
   return commit(ctx, { ...row, parts, version: row.version + 1, modified_at: now }, [
     ...openEditions(row.edition_id),

@@ -10,7 +10,7 @@ import {
   loadPurchases,
   buildRefundAnnouncements,
 } from '../../refund-payments/index.ts'
-import { refundEmailStatements, enqueueEmails } from '../../transactional-emails/index.ts'
+import { buildRefundEmailStatements, enqueueEmails } from '../../transactional-emails/index.ts'
 import { announceAll } from '../../webhooks/index.ts'
 import type { RejectInput } from '../contract.ts'
 import type { LoadedRefund, RefundDetailRow } from '../queries.ts'
@@ -38,7 +38,7 @@ export async function rejectRefund(ctx: Ctx, refund: LoadedRefund, input: Reject
     amount_minor,
     occurredAt: now,
   })
-  const mail = await refundEmailStatements(ctx, 'refund_rejection', { ...rejected, amount_minor })
+  const mail = await buildRefundEmailStatements(ctx, 'refund_rejection', { ...rejected, amount_minor })
   const answer = await commit(ctx, rejected, [
     ...openEditions(refund.edition_id),
     ...updateVersion(refundRequests, refund, changes),

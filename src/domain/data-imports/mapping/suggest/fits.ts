@@ -6,7 +6,7 @@ import type { TargetType } from '../targets/fields.ts'
 export type Fit = 'yes' | 'no' | 'unknown'
 
 /** The kind of the cells, and the smallest share of cells that has to be of it. */
-const expected: Partial<Record<TargetType, readonly [CellKind, number]>> = {
+const expectedKinds: Partial<Record<TargetType, readonly [CellKind, number]>> = {
   email: ['email', 0.6],
   money: ['number', 0.8],
   quantity: ['number', 0.9],
@@ -51,11 +51,11 @@ function getShareOfValues({ values, filled }: ColumnStatistics, holds: (value: s
   return filled === 0 ? 0 : matchingCells / filled
 }
 
-const isPieces = (value: string): boolean => /^\d{1,4}$/.test(removeUnit(value))
+const isPieceCount = (value: string): boolean => /^\d{1,4}$/.test(removeUnit(value))
 
 /** An amount may be a word for "free", and a quantity may have a unit. */
 function getShareOfNumbers(statistics: ColumnStatistics, type: 'money' | 'quantity'): number {
-  const isWord = type === 'money' ? isFree : (value: string) => isPieces(value) && !/^\d+$/.test(value)
+  const isWord = type === 'money' ? isFree : (value: string) => isPieceCount(value) && !/^\d+$/.test(value)
   return getShare(statistics, 'number') + getShareOfValues(statistics, isWord)
 }
 
@@ -83,10 +83,10 @@ export function checkFit(type: TargetType, statistics: ColumnStatistics | null):
   if (type === 'product') return checkProductFit(statistics)
   if (type === 'phone') return checkPhoneFit(statistics)
   if (type === 'full_name' && repeatsFew(statistics)) return 'no'
-  const [kind, least] = expected[type] ?? []
-  if (kind === undefined || least === undefined) return checkTextFit(statistics)
-  if (type === 'money' || type === 'quantity') return getShareOfNumbers(statistics, type) >= least ? 'yes' : 'no'
-  return getShare(statistics, kind) >= least ? 'yes' : 'no'
+  const [kind, minShare] = expectedKinds[type] ?? []
+  if (kind === undefined || minShare === undefined) return checkTextFit(statistics)
+  if (type === 'money' || type === 'quantity') return getShareOfNumbers(statistics, type) >= minShare ? 'yes' : 'no'
+  return getShare(statistics, kind) >= minShare ? 'yes' : 'no'
 }
 
 /** A mapping from an earlier file is useless if no cell fits its target. */

@@ -3,10 +3,10 @@ import { fromBase64, toBase64, utf8 } from '../text/encoding.ts'
 const ivLength = 12
 
 /**
- * Derives the key that encrypts one stored answer from the Worker's secret, the caller and the Idempotency-Key. The
- * table alone decrypts nothing, and neither does the table with the secret.
+ * Derives the key that encrypts one stored response from the Worker's secret, the caller and the Idempotency-Key.
+ * Whoever has the table, or the table and the secret, can decrypt nothing without the Idempotency-Key.
  */
-export async function answerSeal(secret: string, callerId: string, rawKey: string): Promise<CryptoKey> {
+export async function deriveResponseKey(secret: string, callerId: string, rawKey: string): Promise<CryptoKey> {
   const material = await crypto.subtle.importKey('raw', utf8(secret), 'HKDF', false, ['deriveKey'])
   const derivation = {
     name: 'HKDF',
@@ -19,20 +19,20 @@ export async function answerSeal(secret: string, callerId: string, rawKey: strin
 
 /** Returns the initialisation vector and the AES-GCM ciphertext in base64, separated by a dot. */
 export async function sealText(
-  seal: CryptoKey,
+  key: CryptoKey,
   randomBytes: (length: number) => Uint8Array,
   text: string,
 ): Promise<string> {
   const iv = new Uint8Array(randomBytes(ivLength))
-  const secret = new Uint8Array(await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, seal, utf8(text)))
+  const secret = new Uint8Array(await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, key, utf8(text)))
   return `${toBase64(iv)}.${toBase64(secret)}`
 }
 
 /** Returns null for a text that was sealed with another key. */
-export async function openText(seal: CryptoKey, text: string): Promise<string | null> {
+export async function openText(key: CryptoKey, text: string): Promise<string | null> {
   const [iv = '', secret = ''] = text.split('.')
   try {
-    const bytes = await crypto.subtle.decrypt({ name: 'AES-GCM', iv: fromBase64(iv) }, seal, fromBase64(secret))
+    const bytes = await crypto.subtle.decrypt({ name: 'AES-GCM', iv: fromBase64(iv) }, key, fromBase64(secret))
     return new TextDecoder().decode(bytes)
   } catch {
     return null
