@@ -17,7 +17,7 @@ const digits = 'abcdefghijklmnopqrstuvwxyz0123456789'
 /** Decodes Punycode by the names and numbers of RFC 3492. Returns null for a text that is no Punycode. */
 function decodePunycode(text: string): string | null {
   const delimiter = Math.max(0, text.lastIndexOf('-'))
-  const codes = [...text.slice(0, delimiter)].map((letter) => letter.charCodeAt(0))
+  const codes = Array.from(text.slice(0, delimiter), (letter) => letter.charCodeAt(0))
   let [code, index, bias, at] = [128, 0, 72, delimiter > 0 ? delimiter + 1 : 0]
   while (at < text.length) {
     const indexBefore = index

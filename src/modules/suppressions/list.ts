@@ -1,3 +1,4 @@
+import type { z } from '@hono/zod-openapi'
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { buildOrderBy, paginate } from '../../db/paginate.ts'
@@ -8,7 +9,10 @@ import type { Tenant } from '../../domain/accounts/access.ts'
 import { normalizeEmail, normalizePhone } from '../../domain/accounts/users.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
-import type { SuppressionQuery } from './contract.ts'
+import { toIso } from '../../domain/time/instants.ts'
+import type { Suppression, SuppressionQuery } from './contract.ts'
+
+export { findOrganization } from '../organizations/index.ts'
 
 export type SuppressionRow = typeof suppressions.$inferSelect
 
@@ -55,3 +59,14 @@ export async function findSuppression(ctx: Ctx, id: string): Promise<Suppression
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [] } }
 }
+
+export const presentSuppression = (row: SuppressionRow): z.input<typeof Suppression> => ({
+  id: row.id,
+  organization_id: row.organization_id,
+  channel: row.channel,
+  address: row.address,
+  reason: row.reason,
+  detail: row.detail,
+  campaign_id: row.campaign_id,
+  created: toIso(row.created_at),
+})

@@ -1,24 +1,11 @@
-import type { z } from '@hono/zod-openapi'
 import { createRouter, mount, mountFile, mountList } from '../../http/operations/mount.ts'
-import { toIso } from '../../domain/time/instants.ts'
-import { findOrganization } from '../organizations/index.ts'
+import { restrictToRoles } from '../../http/operations/permission.ts'
 import * as contract from './contract.ts'
 import { addSuppression, importSuppressions, liftSuppression } from './edit.ts'
 import { exportSuppressions } from './export.ts'
-import { findSuppression, listSuppressions, type SuppressionRow } from './list.ts'
+import { findOrganization, findSuppression, listSuppressions, presentSuppression } from './list.ts'
 
 export const suppressionRoutes = createRouter()
-
-const presentSuppression = (row: SuppressionRow): z.input<typeof contract.Suppression> => ({
-  id: row.id,
-  organization_id: row.organization_id,
-  channel: row.channel,
-  address: row.address,
-  reason: row.reason,
-  detail: row.detail,
-  campaign_id: row.campaign_id,
-  created: toIso(row.created_at),
-})
 
 mountList(suppressionRoutes, contract.listSuppressions, {
   list: (ctx, { query, page }) => listSuppressions(ctx, page, query),
@@ -39,7 +26,8 @@ mount(suppressionRoutes, contract.importSuppressions, {
 })
 
 mountFile(suppressionRoutes, contract.exportSuppressions, {
-  load: (ctx, _, { organization_id }) => findOrganization(ctx, organization_id),
+  load: (ctx, _, { organization_id }) =>
+    findOrganization(restrictToRoles(ctx, contract.exportSuppressions), organization_id),
   handle: (ctx, { loaded, query }) => exportSuppressions(ctx, loaded.id, query),
 })
 

@@ -10,7 +10,10 @@ const one = async ({ a, b }: World): Promise<Sample> => ({
 
 export const suppressionSamples: Record<string, SampleOf> = {
   listSuppressions: {
-    make: ({ a, b }) => ({ query: { organization_id: a.id }, references: [queryId('organization_id', b.id)] }),
+    make: async ({ a, b }) => {
+      await seedSuppressions(b.id, 1)
+      return { query: { organization_id: a.id }, references: [queryId('organization_id', b.id)] }
+    },
     fill: async ({ a }, count) => void (await seedSuppressions(a.id, count)),
   },
 
