@@ -21,7 +21,7 @@ export const refundEmailKinds = ['refund_confirmation', 'refund_rejection', 'ref
 export type RefundEmailKind = (typeof refundEmailKinds)[number]
 
 export const transactionalEmailKinds = ['receipt', 'consent_confirmation', ...refundEmailKinds] as const
-export type TransactionalEmailKind = (typeof transactionalEmailKinds)[number]
+type TransactionalEmailKind = (typeof transactionalEmailKinds)[number]
 
 interface AddressedEmail {
   kind: TransactionalEmailKind
