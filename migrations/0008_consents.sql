@@ -104,6 +104,7 @@ create table consent_stats (
 -- Addresses that receive nothing but what the law demands. `address` is written as in `users`: a lower-case e-mail
 -- address or an E.164 number.
 create table suppressions (
+  id text not null default ('sup_' || hex(randomblob(13))),
   organization_id text not null references organizations (id),
   channel text not null,
   address text not null,
@@ -113,6 +114,10 @@ create table suppressions (
   created_at integer not null,
   primary key (organization_id, channel, address)
 ) strict, without rowid;
+-- Finds a suppression by its id.
+create unique index suppressions_by_id on suppressions (id);
+-- Serves lists ordered by creation.
+create index suppressions_by_created on suppressions (organization_id, created_at, id, channel, reason);
 
 -- Suppressed addresses of erased customers, hashed. They are suppressed again when the customer comes back.
 create table suppression_hashes (

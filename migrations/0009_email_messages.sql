@@ -110,6 +110,9 @@ create index transactional_emails_of_user on transactional_emails (user_id);
 -- Finds the confirmation that was sent for an answer.
 create index transactional_emails_of_consent_record on transactional_emails (consent_record_id, created_at)
   where consent_record_id is not null;
+-- Finds the confirmation that an unsubscribed address was asked for.
+create index transactional_emails_of_confirmed_address on transactional_emails (organization_id, recipient, created_at)
+  where kind = 'consent_confirmation';
 -- A refund attempt is reported once per kind of message.
 create unique index transactional_emails_of_refund on transactional_emails (refund_request_id, kind, refund_attempt)
   where refund_request_id is not null;

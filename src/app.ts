@@ -36,6 +36,7 @@ import { buildPaymentEventRoutes, refundPaymentRoutes } from './modules/refund-p
 import { segmentRoutes } from './modules/segments/routes.ts'
 import { devDns, senderDomains } from './modules/sender-domains/routes.ts'
 import { messageEvents } from './modules/message-events/routes.ts'
+import { suppressionRoutes } from './modules/suppressions/routes.ts'
 import { userRoutes } from './modules/users/routes.ts'
 import { wallet, walletPasses } from './modules/wallet/routes.ts'
 import { webhooks } from './modules/webhooks/routes.ts'
@@ -59,6 +60,7 @@ export const routers: readonly Router[] = [
   emailMessages,
   campaigns,
   consents,
+  suppressionRoutes,
   webhooks,
   auditLog,
   personalDataRoutes,

@@ -2,6 +2,8 @@ import { type SQL, sql } from 'drizzle-orm'
 import { encodeMark, markShifts, buildMatchExpression, quotePhrase } from '../domain/text/trigrams.ts'
 import type { Database, Statement } from './database.ts'
 import { fold, listPhoneDigits, parsePhoneNeedles } from '../domain/text/fold.ts'
+import { normalizeEmail } from '../domain/accounts/users.ts'
+import { toUnicodeDomain } from '../domain/messaging/domain-names.ts'
 import { buildOrderText } from '../domain/orders/orders.ts'
 
 /** A search with more candidates than this walks the index of the list's ordering instead of sorting them. */
@@ -69,17 +71,24 @@ export async function findCandidates(
 
 const joinAlternatives = (conditions: readonly SQL[]): SQL => sql`(${sql.join([...conditions], sql` or `)})`
 
-const contains = (column: SQL, part: string): SQL => sql`instr(${column}, ${part}) > 0`
+/** SQLite finds an empty text everywhere, and nobody looks for it: it is left of a text of accents alone. */
+const contains = (column: SQL, part: string): SQL => (part === '' ? sql`0` : sql`instr(${column}, ${part}) > 0`)
+
+const dnsDomain = /(?<![a-z0-9.-])[a-z0-9.-]{0,250}xn--[a-z0-9.-]{1,250}/gi
+
+/** Folds a search text. An address, and a domain in the form that DNS has, are converted to the form that is stored. */
+export const foldNeedle = (needle: string): string =>
+  fold(normalizeEmail(needle) ?? needle.replaceAll(dnsDomain, (domain) => toUnicodeDomain(domain.toLowerCase())))
 
 /** True if a folded column contains one of the folded texts. */
 const containsAny = (column: SQL, parts: readonly string[]): SQL =>
   joinAlternatives(parts.map((part) => contains(column, part)))
 
 /** The forms of a search text in a column that holds folded text and the digits of phone numbers. */
-export const listSearchForms = (needle: string): string[] => [fold(needle), ...parsePhoneNeedles(needle)]
+export const listSearchForms = (needle: string): string[] => [foldNeedle(needle), ...parsePhoneNeedles(needle)]
 
 /** True if a folded column contains the text. */
-export const containsFolded = (column: SQL, needle: string): SQL => contains(column, fold(needle))
+export const containsFolded = (column: SQL, needle: string): SQL => contains(column, foldNeedle(needle))
 
 /** True if a column of folded text and phone digits contains the text: `+45 12 34` finds `451234`. */
 export const containsFoldedOrDigits = (column: SQL, needle: string): SQL => containsAny(column, listSearchForms(needle))

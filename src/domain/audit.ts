@@ -34,12 +34,15 @@ const secrets = [
 ]
 /** Logs of webhook receivers, and the outcome of each order of an import. */
 const reports = ['attempt_log', 'results']
+/** Suppressed addresses may belong to nobody whose erasure would remove them here. */
+const addresses = ['address', 'csv']
 const messageContents = ['blocks', 'subject', 'sms_body', 'html', 'payload']
 
 /** The translations of a field have its name as prefix, as in `subject_translations`. */
 const isHidden = (field: string): boolean =>
   secrets.includes(field) ||
   reports.includes(field) ||
+  addresses.includes(field) ||
   messageContents.some((name) => field === name || field.startsWith(`${name}_`))
 
 /** Longer values are left out, because the audit log is not a copy of the data. */

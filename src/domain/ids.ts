@@ -38,6 +38,7 @@ export const idPrefixes = {
   segment: 'seg',
   segment_export: 'sxp',
   sender_domain: 'sdm',
+  suppression: 'sup',
   transaction: 'trx',
   transactional_email: 'tem',
   trigger: 'trg',

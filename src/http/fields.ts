@@ -3,8 +3,9 @@ import { utf8 } from '../domain/text/encoding.ts'
 import { languages, type TranslatedDict } from '../domain/languages.ts'
 import { maxSegmentNameLength } from '../domain/segments.ts'
 import { maxSlugLength, slugPattern } from '../domain/text/text.ts'
+import { cleanKey, cleanName } from '../domain/text/invisible.ts'
 import { isTimeZone } from '../domain/time/time-zones.ts'
-import { maxEmailLength, maxPersonNameLength, maxPhoneLength } from '../domain/accounts/users.ts'
+import { maxEmailLength, maxPersonNameLength, maxPhoneLength, normalizeEmail } from '../domain/accounts/users.ts'
 
 /**
  * Schemas that several contracts share. They leave `type` to the generator of the OpenAPI document, because an explicit
@@ -46,8 +47,11 @@ export const Instant = z.iso
 /** The explicit type overrides the generated one, so it must include null. */
 export const InstantOrNull = Instant.nullable().openapi({ type: ['string', 'null'], format: 'date-time' })
 
-/** Required text. White space around it is removed, and white space alone is refused. */
-export const RequiredText = (max: number) => z.string().trim().min(1).max(max)
+/** A required name, without white space around it, runs of spaces and invisible characters. */
+export const RequiredText = (max: number) => z.string().overwrite(cleanName).min(1).max(max)
+
+/** An id of another system or a code. Invisible characters and runs of spaces make no other id. */
+export const Code = (max: number) => z.string().overwrite(cleanKey).max(max)
 
 /** The name of an organisation, an event or an edition. */
 export const Name = RequiredText(200)
@@ -68,10 +72,22 @@ export const TimeZone = z
   })
   .openapi({ example: 'Europe/Copenhagen' })
 
+/** An address in a request, in any of its spellings. */
+export const EmailAddress = z
+  .string()
+  .max(maxEmailLength)
+  .transform((text, context) => {
+    const email = normalizeEmail(text)
+    if (email !== null) return email
+    context.addIssue({ code: 'custom', params: { code: 'invalid_email' }, message: 'This is not an e-mail address.' })
+    return z.NEVER
+  })
+  .openapi({ format: 'email', example: 'aegir@example.dk' })
+
 /** Contact fields of responses. Requests are normalised to these forms before they are stored. */
 export const KnownEmail = z.string().max(maxEmailLength).openapi({ format: 'email', example: 'aegir@example.dk' })
 export const KnownPhone = z.string().max(maxPhoneLength).openapi({ example: '+4532123456' })
-export const PersonName = z.string().trim().max(maxPersonNameLength)
+export const PersonName = z.string().overwrite(cleanName).max(maxPersonNameLength)
 export const FullName = z.string().max(2 * maxPersonNameLength + 1)
 
 export const Count = z.int().min(0)

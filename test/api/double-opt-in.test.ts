@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { eventsOf, give, recordsOf, stateOf } from '../support/consent-pages.ts'
-import { seedScene } from '../support/seeding/customers.ts'
+import { type Scene, seedScene } from '../support/seeding/customers.ts'
 import { providerOf, receiptEngine } from '../support/receipts.ts'
 import { write, db } from '../support/seeding/rows.ts'
 import { visit } from '../support/visits.ts'
@@ -128,7 +128,6 @@ describe('giving a consent that is confirmed by e-mail', () => {
 
   it.each([
     ['email_missing', sql`update users set email = null`, undefined],
-    ['address_suppressed', null, 'unsubscribed'],
     ['address_suppressed', null, 'complaint'],
     ['address_suppressed', null, 'hard_bounce'],
   ])('is refused as %s where no message may be sent, and writes nothing', async (code, change, reason) => {
@@ -152,7 +151,7 @@ describe('giving a consent that is confirmed by e-mail', () => {
     const scene = await seedScene()
     await ask(scene, (await givenConsent(scene.organization)).id)
     await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
-      values (${scene.organization}, 'email', ${scene.person.email}, 'unsubscribed', 1)`)
+      values (${scene.organization}, 'email', ${scene.person.email}, 'unsubscribed', ${Date.now() + 500})`)
     expect(await deliver(scene)).toEqual([])
     expect(await mailsOf(scene)).toMatchObject([
       { status: 'failed', error_code: 'suppressed', error_detail: 'unsubscribed' },
@@ -173,5 +172,100 @@ describe('giving a consent that is confirmed by e-mail', () => {
       expect([reply.status, reply.body.errors[0]]).toMatchObject([400, { pointer: '#/method' }])
     }
     expect(await stateOf(scene)).toEqual(before)
+  })
+})
+
+describe('a customer who unsubscribed', () => {
+  const suppress = ({ organization, person }: Scene, reason = 'unsubscribed') =>
+    write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
+      values (${organization}, 'email', ${person.email}, ${reason}, 1)`)
+  const reasonsOf = ({ organization }: Scene) =>
+    db.all(sql<{ reason: string }>`select reason from suppressions where organization_id = ${organization}`)
+
+  it('comes back by confirming a message', async () => {
+    const scene = await seedScene()
+    const consent = await givenConsent(scene.organization)
+    await suppress(scene)
+    const { status, body } = await ask(scene, consent.id)
+    expect([status, body]).toMatchObject([
+      200,
+      { status: 'pending', is_current: false, effective: false, blocked_by: 'unsubscribed' },
+    ])
+    const [mail] = await deliver(scene)
+    await visit(linkIn(mail ?? { text: '' }), { method: 'POST' })
+    expect(await reasonsOf(scene)).toEqual([])
+    expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'given', effective: true, blocked_by: null })
+  })
+
+  it('can confirm a consent that was given by checkbox without effect', async () => {
+    const scene = await seedScene()
+    const consent = await givenConsent(scene.organization)
+    await suppress(scene)
+    await give(scene.person, consent.id, { method: 'checkbox', source: 'checkout' })
+    expect((await ask(scene, consent.id)).body).toMatchObject({ status: 'pending', effective: false })
+    const [mail] = await deliver(scene)
+    await visit(linkIn(mail ?? { text: '' }), { method: 'POST' })
+    expect(await reasonsOf(scene)).toEqual([])
+    expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'given', effective: true })
+  })
+
+  it('is asked once in 30 days, whatever the consent', async () => {
+    const scene = await seedScene()
+    const [first, second] = [await givenConsent(scene.organization), await givenConsent(scene.organization)]
+    await suppress(scene)
+    expect((await ask(scene, first.id)).status).toBe(200)
+    expect(await deliver(scene)).toHaveLength(1)
+    const ageBy = (days: number) =>
+      write(sql`update transactional_emails set created_at = created_at - ${days * 86_400_000}
+        where organization_id = ${scene.organization}`)
+    await ageBy(29)
+    const before = await stateOf(scene)
+    const refused = await ask(scene, second.id)
+    expect([refused.status, refused.body.code, refused.body.reason]).toEqual([
+      409,
+      'address_suppressed',
+      'unsubscribed',
+    ])
+    expect((await ask(scene, first.id)).status).toBe(200)
+    expect(await stateOf(scene)).toEqual(before)
+    await ageBy(2)
+    expect((await ask(scene, second.id)).status).toBe(200)
+    expect(await deliver(scene)).toHaveLength(1)
+  })
+
+  it.each(['complaint', 'hard_bounce'])(
+    'stays out after a %s, which comes while the message is under way',
+    async (reason) => {
+      const scene = await seedScene()
+      const consent = await givenConsent(scene.organization)
+      await suppress(scene)
+      await ask(scene, consent.id)
+      const [mail] = await deliver(scene)
+      await write(sql`update suppressions set reason = ${reason} where organization_id = ${scene.organization}`)
+      await visit(linkIn(mail ?? { text: '' }), { method: 'POST' })
+      expect(await reasonsOf(scene)).toEqual([{ reason }])
+      expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'given', effective: false, blocked_by: reason })
+    },
+  )
+
+  it.each(['unsubscribed', 'complaint', 'hard_bounce'])(
+    'reads in the answer that a consent by checkbox has no effect after: %s',
+    async (reason) => {
+      const scene = await seedScene()
+      const consent = await givenConsent(scene.organization)
+      await suppress(scene, reason)
+      const { body } = await give(scene.person, consent.id, { method: 'checkbox', source: 'checkout' })
+      expect(body).toMatchObject({ status: 'given', is_current: true, effective: false, blocked_by: reason })
+      expect(await reasonsOf(scene)).toEqual([{ reason }])
+    },
+  )
+
+  it('can still be reached by another channel of the consent', async () => {
+    const scene = await seedScene()
+    await write(sql`update users set phone_number = '+4532123456' where id = ${scene.person.id}`)
+    const consent = await givenConsent(scene.organization, { channels: ['email', 'sms'] })
+    await suppress(scene)
+    const { body } = await give(scene.person, consent.id, { method: 'checkbox', source: 'checkout' })
+    expect(body).toMatchObject({ effective: true, blocked_by: null })
   })
 })

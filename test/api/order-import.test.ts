@@ -149,6 +149,26 @@ describe('items with a status', () => {
 })
 
 describe('customers of another system', () => {
+  it.each(['de', 'nb', 'nb-NO', 'zh_Hant_TW', ''])('get the language of the edition instead of %j', async (locale) => {
+    const shop = await seedShop()
+    for (const [place, pointer] of [
+      [{ customer: { email: 'a@example.dk', locale } }, '#/orders/0/customer/locale'],
+      [{ customer: { email: 'b@example.dk' }, locale }, '#/orders/0/locale'],
+    ] as const) {
+      const { body } = await importOrders(shop, [anOrder(place)])
+      expect(body.results).toMatchObject([{ action: 'created', warnings: [{ code: 'unsupported_language', pointer }] }])
+      expect((await stored(shop, place.customer.email)).locale).toBe('en')
+    }
+    const { body } = await importOrders(shop, [anOrder({ customer: { email: 'c@example.dk', locale }, locale: 'pl' })])
+    expect([body.results[0].warnings.length, (await stored(shop, 'c@example.dk')).locale]).toEqual([1, 'pl'])
+  })
+
+  it('are refused with a language that is no language tag', async () => {
+    const shop = await seedShop()
+    const customer = { email: 'a@example.dk', locale: 'Klingon!' }
+    expect(await refusal(shop, { customer })).toEqual(['invalid_choice #/orders/0/customer/locale'])
+  })
+
   it('get the given names and language, with precedence for the most specific fields', async () => {
     const shop = await seedShop()
     const customer = { email: 'a@example.dk', first_name: 'Anna Maria', full_name: 'Holm, Anna' }

@@ -26,6 +26,9 @@ const open: Readonly<Record<string, string>> = {
 
 /** Operations on organisations and accounts, and creating editions. */
 const ofNoEdition: readonly string[] = [
+  'addSuppression',
+  'importSuppressions',
+  'liftSuppression',
   'createAccessToken',
   'createEdition',
   'createEvent',

@@ -34,6 +34,7 @@ const withoutReader: readonly string[] = [
   'cancelRefundRequest',
   'eraseUser',
   'giveConsent',
+  'liftSuppression',
   'processColumnMappings',
   'putFileUploadPart',
   'recalculateSegment',

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import {
   answerMethods,
@@ -99,6 +100,9 @@ export const consentStats = sqliteTable('consent_stats', {
 export const suppressions = sqliteTable(
   'suppressions',
   {
+    id: text()
+      .notNull()
+      .default(sql`('sup_' || hex(randomblob(13)))`),
     organization_id: text().notNull(),
     channel: text({ enum: channels }).notNull(),
     address: text().notNull(),

@@ -1,5 +1,7 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import { toAsciiDomain, toUnicodeDomain } from '../messaging/domain-names.ts'
 import { extractDigits, fold, searchSeparator } from '../text/fold.ts'
+import { cleanKey, cleanName } from '../text/invisible.ts'
 
 export const maxEmailLength = 254
 export const maxPhoneLength = 32
@@ -10,17 +12,22 @@ export const messageChannels = ['email', 'sms'] as const
 export const formatFullName = (person: { first_name: string; last_name: string }): string =>
   `${person.first_name} ${person.last_name}`.trim()
 
-/** One address with a domain of at least two labels. It has no white space, so it can never break a header. */
-const emailPattern =
-  /^[^\s@"<>(),;:\\[\]\p{C}]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u
+/** It has no white space, so it can never break a header. */
+const localPattern = /^(?!\.)(?!.*\.\.)[^\s@"<>(),;:\\[\]\p{C}]{1,64}(?<!\.)$/u
+/** At least two labels. */
+const domainPattern = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/
 
-/** The form in which addresses are stored and compared. Null: the text is not an address. */
+/**
+ * The form in which addresses are stored and compared, which is one for each mailbox: NFKC, in lower case, without
+ * invisible characters, and with the domain in Unicode. Null: the text is not an address.
+ */
 export function normalizeEmail(text: string): string | null {
-  const email = text.trim().normalize('NFC').toLowerCase()
+  const email = cleanKey(text.trim()).normalize('NFKC').toLowerCase().normalize('NFKC')
   if (email.length > maxEmailLength) return null
-  const [local = ''] = email.split('@')
-  const hasStrayDot = local.startsWith('.') || local.endsWith('.') || local.includes('..')
-  return !hasStrayDot && emailPattern.test(email) ? email : null
+  const at = email.lastIndexOf('@')
+  const [local, domain] = [email.slice(0, Math.max(0, at)), toAsciiDomain(email.slice(at + 1))]
+  if (domain === null || local.length + 1 + domain.length > maxEmailLength) return null
+  return localPattern.test(local) && domainPattern.test(domain) ? `${local}@${toUnicodeDomain(domain)}` : null
 }
 
 /** The ways to write a country code before a number: `+45`, `0045`, `(+45)`, `(0045)`. */
@@ -29,7 +36,7 @@ const internationalPrefix = /^\s*(?:\(\s*(?:\+|00)\s*([1-9]\d{0,3})\s*\)|(?:\+|0
 /** E.164, or null if the text is not a phone number. Numbers without a country code get `countryCode`, such as `+45`. */
 export function normalizePhone(text: string, countryCode: string | null): string | null {
   if (text.length > maxPhoneLength) return null
-  const international = text.replace(internationalPrefix, (_, code: string | undefined) => `+${code ?? ''}`)
+  const international = cleanKey(text).replace(internationalPrefix, (_, code: string | undefined) => `+${code ?? ''}`)
   const number = parsePhoneNumberFromString(international, {
     extract: false,
     ...(countryCode ? { defaultCallingCode: countryCode.replace('+', '') } : {}),
@@ -80,7 +87,7 @@ const isParticle = (word: string | undefined): boolean =>
  * lower-case words before it, and a single word is a first name.
  */
 export function splitFullName(text: string): { first_name: string; last_name: string } {
-  const name = text.trim().replaceAll(/\s+/g, ' ')
+  const name = cleanName(text)
   const comma = name.indexOf(',')
   if (comma >= 0) return { first_name: name.slice(comma + 1).trim(), last_name: name.slice(0, comma).trim() }
   const words = name.split(' ')

@@ -118,14 +118,20 @@ export type AnswerDecision =
 
 /** Decides what an answer changes. */
 export function decideAnswer(
-  request: { status: Exclude<AnswerStatus, 'expired'>; at: number },
+  request: {
+    status: Exclude<AnswerStatus, 'expired'>
+    at: number
+    /** Whether a consent that is given is asked for again, because it has no effect. */
+    asks_again?: boolean
+  },
   answer: LatestAnswer | null,
   rules: AnswerRules,
 ): AnswerDecision {
   const { status, at } = request
   const state = getAnswerState(answer, at)
-  const isRenewal =
+  const isOutdated =
     (state === 'given' || state === 'pending') && answer !== null && answersEarlierWording(answer, rules)
+  const isRenewal = isOutdated || (state === 'given' && request.asks_again === true)
   const isRepeated = status === state || (status === 'pending' && state === 'given')
   if (isRepeated && !isRenewal) return { kind: 'unchanged' }
   const refuse = (reason: AnswerRefusal): AnswerDecision => ({ kind: 'refused', reason, state })

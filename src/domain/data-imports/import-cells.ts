@@ -1,7 +1,8 @@
+import { invisibleOrSpace } from '../text/invisible.ts'
+
 /** Dates, amounts, numbers and languages are not longer. Longer cells are not searched. */
 export const maxParsedLength = 100
 
-const edge = /[\s\u00a0\u200b-\u200f\u2060\ufeff]/
 const formulaOfText = /^="((?:[^"]|"")*)"$/
 /** Exporters write this mark so that a spreadsheet does not read the cell as a number or a formula. */
 const apostropheGuard = /^'(?=[=+\-@＝＋－＠\d\t\r\n])/
@@ -44,8 +45,8 @@ const isBare = (cell: string): boolean =>
 /** Searches from both ends, because one pattern would search white space inside of a long cell repeatedly. */
 function trimEdges(cell: string): string {
   let [start, end] = [0, cell.length]
-  while (start < end && edge.test(cell.charAt(start))) start++
-  while (start < end && edge.test(cell.charAt(end - 1))) end--
+  while (start < end && invisibleOrSpace.test(cell.charAt(start))) start++
+  while (start < end && invisibleOrSpace.test(cell.charAt(end - 1))) end--
   return cell.slice(start, end)
 }
 

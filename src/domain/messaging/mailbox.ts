@@ -1,3 +1,5 @@
+import { toAsciiDomain } from './domain-names.ts'
+
 /** A name and an address, as in a `From` header. */
 export interface Mailbox {
   name: string | null
@@ -86,8 +88,7 @@ export function chooseSender(fields: SenderFields, platform: Mailbox): { from: M
 /** Converts the domain of an address to ASCII, which providers require. */
 export function toAsciiAddress(text: string): string {
   const at = text.lastIndexOf('@') + 1
-  const domain = text.slice(at)
-  if (/^[\x21-\x7e]*$/.test(domain) || !URL.canParse(`http://${domain}`)) return text
-  const { hostname } = new URL(`http://${domain}`)
-  return /^[a-z0-9.-]+$/.test(hostname) ? text.slice(0, at) + hostname : text
+  if (/^[\x21-\x7e]*$/.test(text.slice(at))) return text
+  const domain = toAsciiDomain(text.slice(at))
+  return domain !== null && /^[a-z0-9.-]+$/.test(domain) ? text.slice(0, at) + domain : text
 }

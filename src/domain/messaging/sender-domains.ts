@@ -1,4 +1,6 @@
 import { lifecycle } from '../lifecycle.ts'
+import { cleanKey } from '../text/invisible.ts'
+import { toAsciiDomain } from './domain-names.ts'
 
 /** A domain is `pending` until the organisation proves that it owns the domain, and again when the proof is gone. */
 export const senderDomainLifecycle = lifecycle('pending', {
@@ -36,10 +38,7 @@ const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
  * is refused, because no e-mail is sent from a top-level domain.
  */
 export function normalizeDomain(text: string): string | null {
-  const domain = text.trim().normalize('NFC').replace(/\.$/, '')
-  // This refuses characters that have a meaning in a URL, such as those of a port or a path.
-  if (!/^[\p{L}\p{N}\p{M}.-]+$/u.test(domain) || !URL.canParse(`http://${domain}`)) return null
-  const { hostname } = new URL(`http://${domain}`)
+  const hostname = toAsciiDomain(cleanKey(text.trim()).replace(/\.$/, '')) ?? ''
   const labels = hostname.split('.')
   // The last label of an IP address is a number.
   const isName = labels.length > 1 && labels.every((part) => label.test(part)) && !/^\d+$/.test(labels.at(-1) ?? '')

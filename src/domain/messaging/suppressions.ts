@@ -1,9 +1,16 @@
+import { normalizeEmail, normalizePhone } from '../accounts/users.ts'
 import { sha256, toHex } from '../text/encoding.ts'
 import { dayMs } from '../time/instants.ts'
 import type { Channel } from './messaging.ts'
 
 export const suppressionReasons = ['unsubscribed', 'complaint', 'hard_bounce', 'invalid'] as const
 export type SuppressionReason = (typeof suppressionReasons)[number]
+
+export const maxSuppressionDetailLength = 500
+
+/** The form in which addresses are suppressed. Null: the text is no address of the channel. */
+export const normalizeAddress = (channel: Channel, text: string): string | null =>
+  channel === 'email' ? normalizeEmail(text) : normalizePhone(text, null)
 
 /** These reasons stop all messages to an address. The others stop marketing only. */
 export const deadAddressReasons = ['hard_bounce', 'invalid'] as const satisfies readonly SuppressionReason[]

@@ -1,7 +1,8 @@
 import { lifecycle } from '../lifecycle.ts'
 import type { SendFailure, SendResult } from './messaging.ts'
 import type { OrderStatus } from '../orders/orders.ts'
-import { isDeadAddress } from './suppressions.ts'
+import { dayMs } from '../time/instants.ts'
+import { isDeadAddress, type SuppressionReason } from './suppressions.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -20,14 +21,29 @@ export const refundEmailKinds = ['refund_confirmation', 'refund_rejection', 'ref
 export type RefundEmailKind = (typeof refundEmailKinds)[number]
 
 export const transactionalEmailKinds = ['receipt', 'consent_confirmation', ...refundEmailKinds] as const
-export type TransactionalEmailKind = (typeof transactionalEmailKinds)[number]
+type TransactionalEmailKind = (typeof transactionalEmailKinds)[number]
 
-/** Whether a message of the kind is not sent to an address that is suppressed for the reason. Receipts go to all but dead addresses. */
-export const keepsBack = (reason: string, kind: TransactionalEmailKind): boolean =>
-  kind === 'consent_confirmation' || isDeadAddress(reason)
+interface AddressedEmail {
+  kind: TransactionalEmailKind
+  created_at: number
+  /** Why the address is suppressed, and since when. */
+  suppression: SuppressionReason
+  suppressed_at: number
+}
+
+/**
+ * Whether a message is not sent to a suppressed address. Receipts go to all but dead addresses. People who unsubscribed
+ * are asked to confirm what they agreed to afterwards.
+ */
+export const keepsBack = ({ kind, created_at, suppression, suppressed_at }: AddressedEmail): boolean => {
+  if (kind !== 'consent_confirmation') return isDeadAddress(suppression)
+  return suppression !== 'unsubscribed' || suppressed_at > created_at
+}
 
 /** A second message that asks to confirm the same answer is sent after this time at the earliest. */
 export const confirmationIntervalMs = hourMs
+/** An address that unsubscribed is asked to confirm an answer once in this time. */
+export const returnIntervalMs = 30 * dayMs
 
 /** Customers get a receipt for orders with these statuses. */
 export const receiptStatuses: readonly OrderStatus[] = ['confirmed', 'completed']

@@ -94,5 +94,7 @@ export interface ExternalOrder {
   /** How the order was paid; null when the source does not say. */
   payment: { service: TransactionService; reference: string | null } | null
   consents: Readonly<Record<string, boolean>>
+  /** Fields of languages that are not supported, with their texts. */
+  unsupported_locales?: readonly { path: readonly string[]; text: string }[]
   metadata: Record<string, unknown>
 }

@@ -1,3 +1,5 @@
+import { dropInvisible } from './invisible.ts'
+
 const letters: Record<string, string> = {
   ø: 'o',
   æ: 'ae',
@@ -16,11 +18,14 @@ const letters: Record<string, string> = {
 /** Separates the fields of a search text. Folded text has no line breaks, so no match spans two fields. */
 export const searchSeparator = '\n'
 
-/** The form in which texts are searched and compared: without case, accents and control characters. Idempotent. */
+/**
+ * The form in which texts are searched and compared: without case, accents, control characters and invisible characters.
+ * Idempotent.
+ */
 export function fold(text: string): string {
   // Most texts are ASCII.
   if (/^[ -~]*$/.test(text)) return text.toLowerCase()
-  return text
+  return dropInvisible(text)
     .toLowerCase()
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
@@ -48,6 +53,11 @@ export function listPhoneDigits(needle: string): string[] {
   return withoutPrefix.length >= minPrefixedLength && withoutPrefix !== digits ? [digits, withoutPrefix] : [digits]
 }
 
-/** The digits of a search text that looks like a phone number: three digits or more, and no letters. Otherwise none. */
-export const parsePhoneNeedles = (needle: string): string[] =>
-  /^[\d\s+()./-]+$/.test(needle) && extractDigits(needle).length >= 3 ? listPhoneDigits(needle) : []
+/**
+ * The digits of a search text that looks like a phone number: no letters, and three digits or more, or a country code.
+ * Otherwise none.
+ */
+export function parsePhoneNeedles(needle: string): string[] {
+  const minLength = /^\s*\(?\+/.test(needle) ? 1 : 3
+  return /^[\d\s+()./-]+$/.test(needle) && extractDigits(needle).length >= minLength ? listPhoneDigits(needle) : []
+}

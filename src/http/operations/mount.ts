@@ -90,12 +90,13 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
   router: Router,
   operation: Operation<P, Q>,
   handling: {
-    load: (ctx: Ctx, params: z.output<P>) => Promise<Loaded>
+    load: (ctx: Ctx, params: z.output<P>, query: z.output<Q>) => Promise<Loaded>
     handle: (ctx: Ctx, input: { query: z.output<Q>; loaded: Loaded }) => FileHandle | Promise<FileHandle>
   },
 ): void {
   register(router, operation, async (c, ctx) => {
-    const loaded = await handling.load(ctx, operation.params.parse(c.req.param()))
+    const query = parseQuery(c, operation.query)
+    const loaded = await handling.load(ctx, operation.params.parse(c.req.param()), query)
     checkPermissionOn(ctx, operation, loaded)
     // The audit entry of the download belongs to the resource in the path.
     const settle: Ctx['settle'] = async (result) => {
@@ -112,10 +113,7 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
       name,
       open,
       headers: fileHeaders,
-    } = await handling.handle(
-      { ...restrictToRoles(ctx, operation), settle },
-      { query: parseQuery(c, operation.query), loaded },
-    )
+    } = await handling.handle({ ...restrictToRoles(ctx, operation), settle }, { query, loaded })
     const headers = {
       'content-type': `${operation.file?.type ?? 'application/octet-stream'}; charset=utf-8`,
       ...(name === null ? {} : { 'content-disposition': `attachment; filename="${name}"` }),

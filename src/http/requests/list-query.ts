@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { fromBase64, toBase64Url, utf8, crc32 } from '../../domain/text/encoding.ts'
 import { Count, Instant } from '../fields.ts'
+import { cleanKey } from '../../domain/text/invisible.ts'
 import { isStorable } from '../../domain/text/text.ts'
 import type { KeyValue, OrderBy, Page, PageRequest } from '../../domain/page.ts'
 
@@ -66,12 +67,12 @@ export const InstantFilter = z
     example: '2026-06-01T10:00:00+02:00',
   })
 
-export const IdFilter = z.string().max(64)
+export const IdFilter = z.string().overwrite(cleanKey).max(64)
 
 /** A text to search for, without regard to case and accents. White space alone does not filter. */
 export const TextFilter = z
   .string()
-  .trim()
+  .overwrite(cleanKey)
   .max(254)
   .transform((text) => text || undefined)
 

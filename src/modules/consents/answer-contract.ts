@@ -12,6 +12,7 @@ import {
 } from '../../domain/consents/consents.ts'
 import { utf8 } from '../../domain/text/encoding.ts'
 import { channels } from '../../domain/messaging/messaging.ts'
+import { suppressionReasons } from '../../domain/messaging/suppressions.ts'
 import { Id, IdParams, Instant, LanguageCode, orNull, Timestamp } from '../../http/fields.ts'
 import { type ListRequest, ListPage, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
@@ -87,6 +88,13 @@ export const UserConsent = z
     is_current: z.boolean().openapi({
       description:
         'Whether the person agrees now: the consent was given, has not expired, and is not invalid because the wording changed.',
+    }),
+    effective: z.boolean().openapi({
+      description: 'Whether messages that rest on the consent can be sent: it is current, and `blocked_by` is null.',
+    }),
+    blocked_by: z.enum(suppressionReasons).nullable().openapi({
+      description:
+        'Why no message of a marketing consent is sent: the addresses of the customer in all its channels are suppressed. With `unsubscribed` the customer can come back by confirming a message: give the consent with the method `double_opt_in`. Null otherwise.',
     }),
     allowed_actions: z
       .array(z.enum(answerActions))
@@ -223,7 +231,9 @@ export const giveConsent = operation({
   description: `Giving a consent that is already given changes nothing. With a role in an edition you cannot answer
 consents of the organisation for a customer whom other editions know: 403 \`shared_customer\`. With the method
 \`double_opt_in\` the customer gets an e-mail with a link, and the answer is \`pending\` until they confirm it. While
-it is pending, another request sends the e-mail again after an hour at the earliest.`,
+it is pending, another request sends the e-mail again after an hour at the earliest. An answer that reaches nobody, because
+the address is suppressed, is recorded with \`effective: false\` and \`blocked_by\`. An address that unsubscribed gets an
+e-mail of \`double_opt_in\` once in 30 days, and confirming it ends the suppression; other suppressed addresses get none.`,
   roles: keepers,
   params,
   body: GiveBody,

@@ -21,6 +21,7 @@ import {
   Id,
   OrganizationSummary,
   orNull,
+  Code,
   RequiredText,
   Timestamp,
   TimeZone,
@@ -35,7 +36,7 @@ export const importRoles: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 export const ImportParams = IdParams('imp')
 
 const ImportName = RequiredText(255).openapi({ example: 'Orders of 2025' })
-const ExternalSource = RequiredText(maxExternalSourceLength)
+const ExternalSource = Code(maxExternalSourceLength).min(1)
 const sources = ['csv', 'api'] as const
 
 const optionFields = {

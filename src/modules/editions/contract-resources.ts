@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { countryCodes, editionStatuses, smsSenderNames, taxTypes } from '../../domain/editions/editions.ts'
-import { findSenderNameFault } from '../../domain/messaging/mailbox.ts'
+import { findSenderNameFault, toAsciiAddress } from '../../domain/messaging/mailbox.ts'
 import { currencies } from '../../domain/money.ts'
+import { cleanKey } from '../../domain/text/invisible.ts'
 import {
   Id,
   Image,
@@ -55,7 +56,13 @@ export const SenderName = z
     if (code) context.addIssue({ code: 'custom', params: { code }, message: senderNameErrors[code] })
   })
 
-export const EmailAddress = z.email().max(254).openapi({ example: 'hello@example.dk' })
+/** The domain is in the form that DNS has, as in sender domains. */
+export const SenderAddress = z
+  .string()
+  .overwrite((text) => toAsciiAddress(cleanKey(text).normalize('NFKC')))
+  .check(z.email())
+  .max(254)
+  .openapi({ format: 'email', example: 'hello@example.dk' })
 
 export const EditionListItem = z
   .object({
@@ -112,10 +119,10 @@ export const EditionDetail = z
     email_sender_name: SenderName.nullable().openapi({
       description: 'The name of the sender of e-mails. Null: the name of the edition.',
     }),
-    email_sender_address: EmailAddress.nullable().openapi({
+    email_sender_address: SenderAddress.nullable().openapi({
       description: 'The address of the sender of e-mails. Null: the address of the platform.',
     }),
-    email_reply_to: EmailAddress.nullable().openapi({
+    email_reply_to: SenderAddress.nullable().openapi({
       description:
         'The address for replies. Null: `email_sender_address`, or the address of the platform if that is null too.',
     }),

@@ -18,7 +18,7 @@ import {
   EditionDetail,
   EditionListItem,
   EditionMeta,
-  EmailAddress,
+  SenderAddress,
   EnabledLanguages,
   MetaDescription,
   MetaTitle,
@@ -65,11 +65,11 @@ const UpdateEdition = z.object({
   metadata: JsonObject.optional(),
   sms_sender_name: SmsSenderName.optional(),
   email_sender_name: SenderName.nullable().optional(),
-  email_sender_address: EmailAddress.nullable().optional().openapi({
+  email_sender_address: SenderAddress.nullable().optional().openapi({
     description:
       'E-mails come from this address if its domain is a verified sender domain of the organisation. Otherwise they come from the address of the platform.',
   }),
-  email_reply_to: EmailAddress.nullable().optional(),
+  email_reply_to: SenderAddress.nullable().optional(),
   meta_title: MetaTitle.optional(),
   meta_description: MetaDescription.optional(),
   meta_image_id: Id('fil').nullable().optional(),

@@ -110,6 +110,11 @@ function listWarnings(numbered: NumberedOrder, { totals }: ItemAmounts, { paymen
     const detail = `The payment of this order is ${payment.status}, so the refunded amount is not recorded.`
     warnings.push(fieldError([...path, 'refunded_amount'], 'refund_not_recorded', detail))
   }
+  for (const { path: field, text } of order.unsupported_locales ?? []) {
+    const reason = text === '' ? 'The language is empty' : `The language ${text} is not supported`
+    const detail = `${reason}, so a customer without a language gets that of the edition.`
+    warnings.push(fieldError([...path, ...field], 'unsupported_language', detail))
+  }
   const positions = new Set<number>()
   for (const { holder, position } of order.items) {
     if (!holder || holder.email !== null || positions.has(position)) continue

@@ -22,6 +22,7 @@ import {
   EditionSummary,
   FullName,
   Id,
+  Code,
   IdParams,
   JsonObject,
   KnownEmail,
@@ -195,10 +196,7 @@ export const listOrders = operation({
       }),
       transaction_id: IdFilter.optional(),
       order_number: TextFilter.optional().openapi({ description: partialMatch }),
-      external_id: z
-        .string()
-        .trim()
-        .max(maxExternalIdLength)
+      external_id: Code(maxExternalIdLength)
         .optional()
         .openapi({ description: 'The exact id in the other system, from any source.' }),
       customer_email: TextFilter.optional().openapi({ description: partialMatch }),

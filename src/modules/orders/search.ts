@@ -7,11 +7,12 @@ import {
   listSearchForms,
   buildMatch,
   findCandidates,
+  foldNeedle,
 } from '../../db/search.ts'
 import { buildAddressText, buildContactText, type CustomerView, inEditions } from '../../db/customers.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
-import { fold, listPhoneDigits } from '../../domain/text/fold.ts'
+import { listPhoneDigits } from '../../domain/text/fold.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
 import type { OrderFilters } from './contract.ts'
 import type { OrderScope } from './scope.ts'
@@ -41,14 +42,14 @@ export function buildTextFilters(view: CustomerView, filters: OrderFilters): Tex
   const textFilters: TextFilter[] = []
   if (order_number)
     textFilters.push({
-      texts: [fold(order_number)],
+      texts: [foldNeedle(order_number)],
       searchesOrder: true,
       searchesCustomer: false,
       condition: containsFolded(sql`${orders.number_folded}`, order_number),
     })
   if (customer_email)
     textFilters.push({
-      texts: [fold(customer_email)],
+      texts: [foldNeedle(customer_email)],
       searchesOrder: false,
       searchesCustomer: true,
       condition: buildCustomerCondition(

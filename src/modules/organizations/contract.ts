@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { memberRoles, roleCodes } from '../../domain/accounts/access.ts'
 import { maxAmountMinor, toMajor, toMinor } from '../../domain/money.ts'
 import {
+  EmailAddress,
   FullName,
   Id,
   IdParams,
@@ -98,11 +99,7 @@ const UpdateOrganization = z.object({
 })
 
 const AddMember = z.object({
-  email: z
-    .email()
-    .max(254)
-    .transform((email) => email.toLowerCase())
-    .openapi({ example: 'ingrid@example.dk' }),
+  email: EmailAddress.openapi({ example: 'ingrid@example.dk' }),
   first_name: PersonName.optional(),
   last_name: PersonName.optional(),
   role: z.enum(memberRoles),

@@ -94,8 +94,7 @@ function buildErasedPerson(erasure: ErasureRow): ErasedPerson {
   const addresses = readAddresses(erasure)
   const listOfChannel = (requestedChannel: Channel) =>
     addresses.flatMap(({ channel, address }) => (channel === requestedChannel ? [address] : []))
-  const emails = new Set(listOfChannel('email').map((email) => email.toLowerCase()))
-  return { ...erasure, emails, phones: new Set(listOfChannel('sms')) }
+  return { ...erasure, emails: new Set(listOfChannel('email')), phones: new Set(listOfChannel('sms')) }
 }
 
 /** Sets all texts except the id to null in every object that describes the person. */

@@ -12,7 +12,6 @@ import {
   KnownEmail,
   OrganizationSummary,
   orNull,
-  RequiredText,
   Timestamp,
 } from '../../http/fields.ts'
 import {
@@ -174,7 +173,7 @@ const ApproveRefundRequest = z.object({
 export type ApproveInput = z.output<typeof ApproveRefundRequest>
 
 const RejectRefundRequest = z.object({
-  reason: RequiredText(maxCommentLength),
+  reason: z.string().trim().min(1).max(maxCommentLength),
   notify_customer: z.boolean().optional().openapi({ description: 'Whether to e-mail the reason to the customer.' }),
 })
 export type RejectInput = z.output<typeof RejectRefundRequest>

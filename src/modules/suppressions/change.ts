@@ -27,16 +27,17 @@ interface SuppressionCause {
 export const selectAddress = ({ organization_id, channel, address }: SuppressedAddress): SQL =>
   sql`select ${organization_id} as organization_id, ${channel} as channel, ${address} as address`
 
-/**
- * Suppresses the addresses of a query with the columns `organization_id`, `channel` and `address`. A hard bounce
- * replaces any other reason. A complaint replaces `unsubscribed`, because only an unsubscription can be taken back.
- */
+/** A dead address replaces any other reason. A complaint replaces `unsubscribed`, because nobody can take it back. */
+export const replaceWeakerReason = sql`on conflict (organization_id, channel, address) do update
+  set reason = excluded.reason, detail = excluded.detail, campaign_id = excluded.campaign_id
+  where (excluded.reason in (${deadReasons}) and suppressions.reason not in (${deadReasons}))
+    or (excluded.reason = 'complaint' and suppressions.reason = 'unsubscribed')`
+
+/** Suppresses the addresses of a query with the columns `organization_id`, `channel` and `address`. */
 export const suppress = (addresses: SQL, { reason, detail = '', campaign_id, at }: SuppressionCause): Statement =>
   sql`insert into suppressions (organization_id, channel, address, reason, detail, campaign_id, created_at)
     select organization_id, channel, address, ${reason}, ${detail}, ${campaign_id}, ${at} from (${addresses}) where true
-    on conflict do update set reason = excluded.reason, detail = excluded.detail, campaign_id = excluded.campaign_id
-    where (excluded.reason = 'hard_bounce' and suppressions.reason not in (${deadReasons}))
-      or (excluded.reason = 'complaint' and suppressions.reason = 'unsubscribed')`
+    ${replaceWeakerReason}`
 
 interface SoftBounce {
   /** The reference of the message. Several bounces of one message count once. */

@@ -8,6 +8,8 @@ export {
 export {
   selectBulkSuppressionExclusion,
   selectSuppressionExclusion,
-  selectSuppressionReason,
+  selectChannelBlock,
+  selectSuppression,
+  selectUnsubscribedAt,
   findSuppressionReason,
 } from './queries.ts'

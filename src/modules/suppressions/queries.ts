@@ -36,10 +36,18 @@ interface AddressColumns {
   address: SQL
 }
 
-/** Selects why an address is suppressed, or null. */
-export const selectSuppressionReason = ({ organization_id, channel, address }: AddressColumns): SQL =>
-  sql`(select suppressions.reason from suppressions where suppressions.organization_id = ${organization_id}
+/** Selects why an address is suppressed, or since when. It is null for an address that is not. */
+export const selectSuppression = (
+  column: 'reason' | 'created_at',
+  { organization_id, channel, address }: AddressColumns,
+): SQL =>
+  sql`(select suppressions.${sql.raw(column)} from suppressions where suppressions.organization_id = ${organization_id}
     and suppressions.channel = ${channel} and suppressions.address = ${address})`
+
+/** Selects since when an e-mail address is unsubscribed. It is null for any other address. */
+export const selectUnsubscribedAt = (organizationId: string, address: string): SQL =>
+  sql`(select suppressions.created_at from suppressions where suppressions.organization_id = ${organizationId}
+    and suppressions.channel = 'email' and suppressions.address = ${address} and suppressions.reason = 'unsubscribed')`
 
 interface MessageKind {
   organization_id: string
@@ -67,3 +75,15 @@ export const selectBulkSuppressionExclusion = (kind: MessageKind, address: SQL):
       : sql``
   return sql`case when ${isListed(sql`reason in (${deadReasons})`)} then 'bounced' ${unsubscribed} end`
 }
+
+/**
+ * Selects why marketing through these channels reaches no address of a customer. It is null when it reaches one, or when
+ * the customer has no address. `channels` is a JSON array.
+ */
+export const selectChannelBlock = (user: SQL, channels: SQL): SQL =>
+  sql`(select iif(sum(reason is null) = 0, min(reason), null) from (
+    select suppressions.reason from json_each(${channels}) as channel
+      left join suppressions on suppressions.organization_id = ${user}.organization_id
+        and suppressions.channel = channel.value
+        and suppressions.address = iif(channel.value = 'email', ${user}.email, ${user}.phone_number)
+    where iif(channel.value = 'email', ${user}.email, ${user}.phone_number) is not null))`

@@ -12,11 +12,14 @@ import {
 import type { OutboundEmail } from '../../gateways/email/email.ts'
 import { inList, inWords } from '../../db/visibility.ts'
 import type { SuppressionReason } from '../../domain/messaging/suppressions.ts'
-import { selectSuppressionReason } from '../suppressions/index.ts'
+import { selectSuppression } from '../suppressions/index.ts'
 
 type EmailRow = typeof transactionalEmails.$inferSelect
-/** `suppression` is the reason why the address gets no e-mail; null when it is not suppressed. */
-export type EmailClaim = EmailRow & { suppression: SuppressionReason | null }
+/**
+ * `suppression` is the reason why the address gets no e-mail, and `suppressed_at` since when; both are null when it is not
+ * suppressed.
+ */
+export type EmailClaim = EmailRow & { suppression: SuppressionReason | null; suppressed_at: number | null }
 
 const recipientAddress = {
   organization_id: sql`transactional_emails.organization_id`,
@@ -37,7 +40,8 @@ export const claimEmails = (job: JobCtx, count: number): Promise<EmailClaim[]> =
     where id in (select id from transactional_emails indexed by transactional_emails_due
       where ${isPending} and due_at <= ${now} and ${isClaimable(now)}
       order by due_at limit ${count})
-    returning *, ${selectSuppressionReason(recipientAddress)} as suppression`
+    returning *, ${selectSuppression('reason', recipientAddress)} as suppression,
+      ${selectSuppression('created_at', recipientAddress)} as suppressed_at`
   return job.db.all(decodeAs(getTableColumns(transactionalEmails), claim))
 }
 

@@ -15,8 +15,13 @@ import {
   type ConfirmationSnapshot,
 } from '../../domain/email/messages/consent-confirmation.ts'
 import type { Language } from '../../domain/languages.ts'
-import { confirmationIntervalMs, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
+import {
+  confirmationIntervalMs,
+  returnIntervalMs,
+  transactionalEmailLifecycle,
+} from '../../domain/messaging/transactional-emails.ts'
 import { isVerifiedSender } from '../sender-domains/index.ts'
+import { selectUnsubscribedAt } from '../suppressions/index.ts'
 import type { EmailClaim } from './claim.ts'
 
 /** An answer about a consent that the person has to confirm. */
@@ -38,6 +43,22 @@ const wasRequestedRecently = (recordId: string, now: number): SQL =>
   sql`exists (select 1 from transactional_emails as earlier where earlier.consent_record_id = ${recordId}
     and earlier.created_at > ${now - confirmationIntervalMs})`
 
+const returnRequest = (organizationId: string, recipient: string, now: number): SQL =>
+  sql`from transactional_emails as earlier indexed by transactional_emails_of_confirmed_address
+    where earlier.organization_id = ${organizationId} and earlier.recipient = ${recipient}
+      and earlier.kind = 'consent_confirmation' and earlier.status <> 'failed'
+      and earlier.created_at > ${now - returnIntervalMs}
+      and earlier.created_at >= ${selectUnsubscribedAt(organizationId, recipient)}`
+
+/** Finds the message that asked an unsubscribed address to confirm an answer, for which it is not asked again. */
+export const findReturnRequest = (
+  { db, now }: Pick<Ctx, 'db' | 'now'>,
+  organizationId: string,
+  recipient: string,
+): Promise<{ consent_record_id: string; created_at: number } | undefined> =>
+  db.first(sql<{ consent_record_id: string; created_at: number }>`select earlier.consent_record_id, earlier.created_at
+    ${returnRequest(organizationId, recipient, now())} order by earlier.created_at desc limit 1`)
+
 /** True within `confirmationIntervalMs` after the last e-mail about this answer. */
 export async function isConfirmationRecent(ctx: Pick<Ctx, 'db' | 'now'>, recordId: string): Promise<boolean> {
   const row = await ctx.db.first(selectValues({ is_recent: fromFlag(wasRequestedRecently(recordId, ctx.now())) }))
@@ -46,7 +67,8 @@ export async function isConfirmationRecent(ctx: Pick<Ctx, 'db' | 'now'>, recordI
 
 /**
  * For the transaction that records the answer or repeats the request. Writes no e-mail within `confirmationIntervalMs`
- * after the last one about this answer. Call `enqueueEmails` afterwards.
+ * after the last one about this answer, or within `returnIntervalMs` after one to an unsubscribed address. Call
+ * `enqueueEmails` afterwards.
  */
 export function buildConfirmationEmailStatements(
   ctx: Pick<Ctx, 'now' | 'newId'>,
@@ -66,7 +88,8 @@ export function buildConfirmationEmailStatements(
     created_at: now,
     modified_at: now,
   }
-  return [insertWhere(transactionalEmails, row, sql`not ${wasRequestedRecently(record_id, now)}`)]
+  const isRepeated = sql`exists (select 1 ${returnRequest(rest.organization_id, rest.recipient, now)})`
+  return [insertWhere(transactionalEmails, row, sql`not ${wasRequestedRecently(record_id, now)} and not ${isRepeated}`)]
 }
 
 /** What every e-mail needs to know about its sender and its recipient. */

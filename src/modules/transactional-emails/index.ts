@@ -1,4 +1,4 @@
-export { buildConfirmationEmailStatements, isConfirmationRecent } from './confirmations.ts'
+export { buildConfirmationEmailStatements, findReturnRequest, isConfirmationRecent } from './confirmations.ts'
 export { pickReceiptMessage, type ReceiptOrder, buildReceiptStatements } from './receipts.ts'
 export { buildRefundEmailStatements } from './refunds.ts'
 export { enqueueEmails } from './enqueue.ts'

@@ -31,8 +31,9 @@ async function attemptEmail(job: JobCtx, claim: EmailClaim): Promise<number | nu
     await record(failedFor('unknown', 'The provider did not answer, so the e-mail may have been sent.'))
     return null
   }
-  if (claim.suppression !== null && keepsBack(claim.suppression, claim.kind)) {
-    await record(failedFor('suppressed', claim.suppression))
+  const { suppression, suppressed_at } = claim
+  if (suppression !== null && suppressed_at !== null && keepsBack({ ...claim, suppression, suppressed_at })) {
+    await record(failedFor('suppressed', suppression))
     return null
   }
   const composed = await composeEmail(job, claim)

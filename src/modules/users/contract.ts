@@ -1,6 +1,15 @@
 import { z } from '@hono/zod-openapi'
-import { maxEmailLength, maxPhoneLength, messageChannels, normalizeEmail } from '../../domain/accounts/users.ts'
-import { Id, IdParams, JsonObject, KnownEmail, KnownPhone, PersonName, Timestamp } from '../../http/fields.ts'
+import { maxPhoneLength, messageChannels } from '../../domain/accounts/users.ts'
+import {
+  EmailAddress,
+  Id,
+  IdParams,
+  JsonObject,
+  KnownEmail,
+  KnownPhone,
+  PersonName,
+  Timestamp,
+} from '../../http/fields.ts'
 import {
   defaultPageSize,
   ListPage,
@@ -33,19 +42,8 @@ export const User = z
       'A customer of an organisation. Roles of an edition see the values that their edition imported; with roles in several editions, the values of the edition that the customer joined last. Only roles of the organisation see `is_verified` and `last_seen`.',
   })
 
-const Email = z
-  .string()
-  .max(maxEmailLength)
-  .transform((text, context) => {
-    const email = normalizeEmail(text)
-    if (email !== null) return email
-    context.addIssue({ code: 'custom', params: { code: 'invalid_email' }, message: 'This is not an e-mail address.' })
-    return z.NEVER
-  })
-  .openapi({ format: 'email', example: 'aegir@example.dk' })
-
 const UpdateUser = z.object({
-  email: Email.nullable().optional(),
+  email: EmailAddress.nullable().optional(),
   phone_number: z.string().max(maxPhoneLength).nullable().optional().openapi({
     description: 'A number without a country code gets that of the edition that the customer joined last.',
     example: '+45 32 12 34 56',

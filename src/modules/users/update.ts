@@ -10,12 +10,13 @@ import { pickChanges, isEmpty, update, updateVersion } from '../../db/write.ts'
 import { AppError, fieldError, invalid, notFound, sharedCustomer } from '../../domain/errors.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import { normalizePhone, buildSearchColumns, type Contact } from '../../domain/accounts/users.ts'
+import { cleanKey } from '../../domain/text/invisible.ts'
 import { restoreSuppressions } from '../suppressions/index.ts'
 import type { UpdateUserInput } from './contract.ts'
 import { seesContact, type LoadedUser } from './queries.ts'
 
 function parsePhone(user: LoadedUser, text: string | null): string | null {
-  if (text === null || text.trim() === '') return null
+  if (text === null || cleanKey(text) === '') return null
   const phone = normalizePhone(text, user.country_code)
   if (phone === null) throw invalid(fieldError(['phone_number'], 'invalid_phone', 'This is not a phone number.'))
   return phone

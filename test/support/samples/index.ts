@@ -15,6 +15,7 @@ import { refundPaymentSamples } from './refund-payments.ts'
 import { refundSamples } from './refunds.ts'
 import type { SampleOf } from './sample.ts'
 import { segmentSamples } from './segments.ts'
+import { suppressionSamples } from './suppressions.ts'
 import { walletSamples } from './wallet.ts'
 import { webhookSamples } from './webhooks.ts'
 
@@ -36,6 +37,7 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...emailSamples,
   ...campaignSamples,
   ...consentSamples,
+  ...suppressionSamples,
   ...fileSamples,
   ...importSamples,
   ...importRunSamples,

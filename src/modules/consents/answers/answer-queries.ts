@@ -10,7 +10,9 @@ import { inList, isVisibleTo } from '../../../db/visibility.ts'
 import { type Tenant, getReach } from '../../../domain/accounts/access.ts'
 import { notFound } from '../../../domain/errors.ts'
 import type { Language } from '../../../domain/languages.ts'
+import type { SuppressionReason } from '../../../domain/messaging/suppressions.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
+import { selectChannelBlock } from '../../suppressions/index.ts'
 import { type LoadedUser, userVisibility } from '../../users/index.ts'
 import type { AnswerQuery, RecordQuery } from '../answer-contract.ts'
 import type { DefinitionRow } from '../queries.ts'
@@ -29,6 +31,8 @@ export interface VisibleRecord extends RecordRow {
 export interface AnswerRow extends DefinitionRow {
   user_id: string
   record: VisibleRecord | null
+  /** Why no marketing of the consent reaches the person. */
+  blocked_by: SuppressionReason | null
 }
 
 const selectPreviousHash = (record: SQL): SQL =>
@@ -68,6 +72,8 @@ const buildAnswerFields = (ctx: Ctx) => ({
   ...getTableColumns(consents),
   user_id: users.id,
   record: selectLatestRecord(ctx),
+  blocked_by: sql<SuppressionReason | null>`iif(consents.type = 'marketing',
+    ${selectChannelBlock(sql`users`, sql`consents.channels`)}, null)`,
 })
 
 /** Lists the person's editions that the caller may see. */

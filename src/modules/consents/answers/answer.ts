@@ -169,6 +169,7 @@ export async function answerConsent(
     {
       status: needsConfirmation ? 'pending' : statusByAction[action],
       at,
+      asks_again: needsConfirmation && answer.blocked_by === 'unsubscribed',
       method,
       source,
       language,

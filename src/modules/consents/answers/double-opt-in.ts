@@ -3,9 +3,13 @@ import { addAfterCommit } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { AppError, fieldError, invalid } from '../../../domain/errors.ts'
 import type { Language, TranslatedDict } from '../../../domain/languages.ts'
+import type { SuppressionReason } from '../../../domain/messaging/suppressions.ts'
+import { returnIntervalMs } from '../../../domain/messaging/transactional-emails.ts'
+import { toIso } from '../../../domain/time/instants.ts'
 import { findSuppressionReason } from '../../suppressions/index.ts'
 import {
   buildConfirmationEmailStatements,
+  findReturnRequest,
   isConfirmationRecent,
   enqueueEmails,
 } from '../../transactional-emails/index.ts'
@@ -20,19 +24,33 @@ interface ConfirmationRequest {
   record: RecordRow
 }
 
-/** Returns the address of the request. Refuses a missing or suppressed one. */
-async function checkRecipient(ctx: Ctx, organizationId: string, email: string | null): Promise<string> {
+const createSuppressedError = (detail: string, reason: SuppressionReason) =>
+  new AppError('address_suppressed', detail, { extra: { reason } })
+
+/**
+ * Returns the address of the request, or null when it was asked to confirm this answer and is not asked again. Refuses a
+ * missing address, and one that may not be asked.
+ */
+async function checkRecipient(
+  ctx: Ctx,
+  { organization_id, id }: RecordRow,
+  email: string | null,
+): Promise<string | null> {
   if (email === null) throw new AppError('email_missing', 'This customer has no e-mail address.')
-  const channelAddress = { organization_id: organizationId, channel: 'email' as const, address: email }
-  const reason = await findSuppressionReason(ctx, channelAddress)
-  if (reason !== null)
-    throw new AppError('address_suppressed', 'This e-mail address is suppressed.', { extra: { reason } })
-  return email
+  const reason = await findSuppressionReason(ctx, { organization_id, channel: 'email', address: email })
+  if (reason === null) return email
+  if (reason !== 'unsubscribed') throw createSuppressedError('This e-mail address is suppressed.', reason)
+  const earlier = await findReturnRequest(ctx, organization_id, email)
+  if (!earlier) return email
+  if (earlier.consent_record_id === id) return null
+  const nextRequest = toIso(earlier.created_at + returnIntervalMs)
+  const detail = `This e-mail address unsubscribed and was asked since. It can be asked again from ${nextRequest}.`
+  throw createSuppressedError(detail, reason)
 }
 
 /**
  * Builds the statements that ask the person to confirm a pending answer. There are none when the person was asked
- * within the last hour.
+ * within the last hour, or within 30 days after unsubscribing.
  */
 export async function buildConfirmationStatements(
   ctx: Ctx,
@@ -44,8 +62,8 @@ export async function buildConfirmationStatements(
     throw invalid(
       fieldError(['method'], 'links_not_configured', 'LINK_SIGNING_KEY is not set, so this service cannot send links.'),
     )
-  const recipient = await checkRecipient(ctx, record.organization_id, request.email)
-  if (await isConfirmationRecent(ctx, record.id)) return []
+  const recipient = await checkRecipient(ctx, record, request.email)
+  if (recipient === null || (await isConfirmationRecent(ctx, record.id))) return []
   const getText = (texts: TranslatedDict) => texts[language] ?? ''
   const { organization_id, edition_id, user_id, consent_id, number } = record
   const statements = buildConfirmationEmailStatements(ctx, {

@@ -40,8 +40,9 @@ export function presentRecord(row: VisibleRecord): z.input<typeof ConsentRecord>
 }
 
 export function presentAnswer(row: AnswerRow, ctx: Ctx): z.input<typeof UserConsent> {
-  const { record } = row
+  const { record, blocked_by } = row
   const now = ctx.now()
+  const is_current = isCurrentAnswer(record, row, now)
   return {
     id: row.id,
     user_id: row.user_id,
@@ -56,7 +57,9 @@ export function presentAnswer(row: AnswerRow, ctx: Ctx): z.input<typeof UserCons
     version: row.wording_version,
     content_hash: row.content_hash,
     status: getAnswerState(record, now),
-    is_current: isCurrentAnswer(record, row, now),
+    is_current,
+    effective: is_current && blocked_by === null,
+    blocked_by,
     allowed_actions: listAnswerActions(record, row, now),
     record: record && presentRecord(record),
   }

@@ -9,11 +9,11 @@ import {
   maxExternalSourceLength,
   maxUnitsPerCall,
 } from '../../../domain/orders/external-orders.ts'
-import { EditionSummary, Id, OrganizationSummary, RequiredText, Timestamp } from '../../../http/fields.ts'
+import { EditionSummary, Id, OrganizationSummary, Code, Timestamp } from '../../../http/fields.ts'
 import { operation } from '../../../http/operations/operation.ts'
 import { FieldProblem } from '../../../http/problem.ts'
 
-const Source = RequiredText(maxExternalSourceLength)
+const Source = Code(maxExternalSourceLength).min(1)
 const Orders = z.int().min(0).max(maxOrdersPerCall)
 
 const Result = z

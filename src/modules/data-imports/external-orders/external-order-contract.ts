@@ -16,7 +16,7 @@ import {
 } from '../../../domain/orders/external-orders.ts'
 import { splitLine } from '../../../domain/data-imports/imported-amounts.ts'
 import { maxConsentKeyLength } from '../../../domain/consents/consents.ts'
-import { parseLanguage } from '../../../domain/languages.ts'
+import { type Language, parseLanguage } from '../../../domain/languages.ts'
 import { currencies, maxAmountMinor, toMajor, toMinor } from '../../../domain/money.ts'
 import { orderStatuses, transactionServices } from '../../../domain/orders/orders.ts'
 import { maxUses } from '../../../domain/orders/purchases.ts'
@@ -27,7 +27,8 @@ import {
   normalizeEmail,
   splitFullName,
 } from '../../../domain/accounts/users.ts'
-import { Instant, InstantOrNull, JsonObject, PersonName, RequiredText } from '../../../http/fields.ts'
+import { cleanKey, cleanName } from '../../../domain/text/invisible.ts'
+import { Code, Instant, InstantOrNull, JsonObject, PersonName, RequiredText } from '../../../http/fields.ts'
 import { findUnknownFields } from '../../../http/requests/unknown-fields.ts'
 import { listFieldErrors } from '../../../http/requests/validation.ts'
 
@@ -50,7 +51,7 @@ const OptionalEmail = z
   .string()
   .max(maxEmailLength)
   .transform((text, context) => {
-    if (text.trim() === '') return null
+    if (cleanKey(text) === '') return null
     const email = normalizeEmail(text)
     if (email !== null) return email
     context.addIssue({ code: 'custom', params: { code: 'invalid_email' }, message: 'This is not an e-mail address.' })
@@ -58,22 +59,36 @@ const OptionalEmail = z
   })
   .openapi({ format: 'email', example: 'aegir@example.dk' })
 
+/** A language tag as in BCP 47, also with underscores. */
+const languageTag = /^[a-z]{2,3}(?:[-_][a-z0-9]{1,8}){0,6}$/i
+
+/** The edition's language replaces one that is not supported, as in files. */
 const Locale = z
   .string()
   .max(35)
   .transform((tag, context) => {
-    const language = parseLanguage(tag)
+    const text = cleanKey(tag)
+    const language = parseLanguage(text)
     if (language !== null) return language
-    context.addIssue({ code: 'custom', params: { code: 'invalid_choice' }, message: 'Use en, da, se, nl or pl.' })
+    if (text === '' || languageTag.test(text)) return { unsupported: text }
+    context.addIssue({
+      code: 'custom',
+      params: { code: 'invalid_choice' },
+      message: 'Must be a language tag, such as da or sv-SE.',
+    })
     return z.NEVER
   })
-  .openapi({ example: 'da' })
+  .openapi({
+    description:
+      'A language tag. The language of the edition replaces one other than en, da, se, nl and pl, and `warnings` says so.',
+    example: 'da',
+  })
 
 const OptionalName = PersonName.nullish()
 
 const OptionalFullName = z
   .string()
-  .trim()
+  .overwrite(cleanName)
   .max(2 * maxPersonNameLength + 1)
   .transform((text, context) => {
     const name = splitFullName(text)
@@ -109,7 +124,7 @@ const Customer = z
     locale: Locale.nullish(),
     metadata: JsonObject.optional(),
   })
-  .refine((customer) => customer.email || customer.phone_number?.trim(), {
+  .refine((customer) => customer.email || cleanKey(customer.phone_number ?? ''), {
     params: { code: 'contact_required' },
     message: 'Give an e-mail address or a phone number.',
   })
@@ -129,7 +144,7 @@ const itemShape = z.object({
   }),
   deposit: Amount.optional(),
   handling_fee: Amount.optional(),
-  vendor_code: z.string().trim().min(1).max(maxCodeLength).nullish(),
+  vendor_code: Code(maxCodeLength).min(1).nullish(),
   uses_limit: z.int().min(1).max(maxUses).optional().openapi({
     default: 1,
     description: 'How often each unit can be used.',
@@ -158,11 +173,11 @@ const Item = itemShape.superRefine(({ unit_price, line_total }, context) => {
 
 export const ExternalOrderSchema = z
   .object({
-    external_id: RequiredText(maxExternalIdLength).openapi({
+    external_id: Code(maxExternalIdLength).min(1).openapi({
       description: 'Unique in the edition and source.',
       example: 'A-1001',
     }),
-    order_number: z.string().trim().max(maxOrderNumberLength).nullish(),
+    order_number: Code(maxOrderNumberLength).nullish(),
     status: z.enum(orderStatuses).optional().openapi({ default: 'completed' }),
     created: Instant.optional(),
     currency: z.enum(currencies),
@@ -175,7 +190,9 @@ export const ExternalOrderSchema = z
         params: { code: 'max_value' },
         message: `An order has at most ${maxUnitsPerOrder} units.`,
       }),
-    locale: Locale.nullish().openapi({ description: 'Language of the customer, if `customer` has none.' }),
+    locale: Locale.nullish().openapi({
+      description: 'Language of the customer, if `customer` has none that is supported.',
+    }),
     amount: Amount.optional().openapi({
       description:
         'Total in the other system. If items and fees add up to another total, that one counts and `warnings` ' +
@@ -189,10 +206,7 @@ export const ExternalOrderSchema = z
         service: z
           .enum(transactionServices)
           .openapi({ description: 'Service that took the payment.', example: 'stripe' }),
-        reference: z
-          .string()
-          .trim()
-          .max(maxProviderReferenceLength)
+        reference: Code(maxProviderReferenceLength)
           .nullish()
           .openapi({ description: 'Id of the payment at the service.', example: 'pi_3QW8ZtLkdIwHu7ix' }),
       })
@@ -202,7 +216,7 @@ export const ExternalOrderSchema = z
       description:
         'Spread over the purchases in proportion to their prices. What exceeds the prices lowers deposits, then handling fees, then the service fee.',
     }),
-    coupon_code: z.string().trim().max(maxCodeLength).nullish(),
+    coupon_code: Code(maxCodeLength).nullish(),
     consents: z.record(z.string().max(maxConsentKeyLength), z.boolean()).optional(),
     metadata: JsonObject.optional(),
   })
@@ -243,6 +257,13 @@ function toItems(item: ExternalOrderWire['items'][number], position: number): Ex
   }))
 }
 
+type WireLocale = z.output<typeof Locale> | null | undefined
+
+const pickLanguage = (locale: WireLocale): Language | null => (typeof locale === 'string' ? locale : null)
+
+const listUnsupported = (path: readonly string[], locale: WireLocale) =>
+  typeof locale === 'object' && locale !== null ? [{ path, text: locale.unsupported }] : []
+
 const toExternalOrder = (wire: ExternalOrderWire): ExternalOrder => ({
   external_id: wire.external_id,
   order_number: wire.order_number || null,
@@ -251,9 +272,9 @@ const toExternalOrder = (wire: ExternalOrderWire): ExternalOrder => ({
   currency: wire.currency,
   customer: {
     email: wire.customer.email ?? null,
-    phone_number: wire.customer.phone_number?.trim() || null,
+    phone_number: cleanKey(wire.customer.phone_number ?? '') || null,
     ...mergeNames(wire.customer),
-    locale: wire.customer.locale ?? wire.locale ?? null,
+    locale: pickLanguage(wire.customer.locale) ?? pickLanguage(wire.locale),
     metadata: wire.customer.metadata ?? {},
   },
   items: wire.items.flatMap(toItems),
@@ -264,6 +285,10 @@ const toExternalOrder = (wire: ExternalOrderWire): ExternalOrder => ({
   refunded_minor: wire.refunded_amount ?? null,
   payment: wire.payment ? { service: wire.payment.service, reference: wire.payment.reference || null } : null,
   consents: wire.consents ?? {},
+  unsupported_locales: [
+    ...listUnsupported(['customer', 'locale'], wire.customer.locale),
+    ...listUnsupported(['locale'], wire.locale),
+  ],
   metadata: wire.metadata ?? {},
 })
 

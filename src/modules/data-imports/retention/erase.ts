@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { decodeAs } from '../../../db/select.ts'
-import { normalizePhone } from '../../../domain/accounts/users.ts'
+import { normalizeEmail, normalizePhone } from '../../../domain/accounts/users.ts'
 import { isNumbers, isRecord, readJson } from '../../../domain/text/json.ts'
 import { selectRowNumbers } from '../background/staged.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
@@ -58,7 +58,8 @@ const findSearchedImport = (job: JobCtx, { organization_id }: ErasedPerson, { cr
   )
 
 function concernsPerson({ email, phone, holder }: SearchedRow, person: ErasedPerson, country: string): boolean {
-  const isTheirs = (address: string | null) => address !== null && person.emails.has(address.toLowerCase())
+  const isTheirs = (address: string | null) =>
+    address !== null && person.emails.has(normalizeEmail(address) ?? address.toLowerCase())
   if (isTheirs(email) || isTheirs(holder)) return true
   if (phone === null || person.phones.size === 0) return false
   const number = normalizePhone(phone, country)

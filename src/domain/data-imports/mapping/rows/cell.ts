@@ -4,6 +4,7 @@ import { maxUnitsPerItem, itemStatuses } from '../../../orders/external-orders.t
 import { toIso } from '../../../time/instants.ts'
 import { parseMailbox } from '../../../messaging/mailbox.ts'
 import { orderStatuses } from '../../../orders/orders.ts'
+import { cleanKey, cleanName, dropInvisible } from '../../../text/invisible.ts'
 import { isStorable } from '../../../text/text.ts'
 import { normalizeEmail, normalizePhone, splitFullName } from '../../../accounts/users.ts'
 import { parseDate, type DateFormat } from '../columns/date-format.ts'
@@ -179,7 +180,14 @@ function checkText(result: CellResult, { field }: CellFormat): CellResult {
   return isStorable(text) ? result : fail('invalid_value', 'The text contains characters that cannot be stored.')
 }
 
-const collapseSpaces = (text: string): string => text.replaceAll(/\s+/g, ' ')
+/** Removes what nobody can see, except from metadata. The spaces of numbers and the line breaks of lists still count. */
+function cleanText(text: string, { field }: CellFormat): string {
+  if (field.group === 'metadata' || nameTypes.has(field.type)) return text
+  return field.type === 'text' ? cleanKey(text) : dropInvisible(text)
+}
+
+/** Types whose texts are names, which keep the joiners of their script. */
+const nameTypes: ReadonlySet<string> = new Set(['name', 'full_name', 'product', 'texts'])
 
 function readCurrency(text: string): CellResult {
   const currency = readCurrencyMark(text)
@@ -219,7 +227,7 @@ export function parseCell(texts: readonly string[], format: CellFormat): CellRes
     )
   const { type } = format.field
   if (type === 'instant') return readInstant(texts, format)
-  const text = texts.join(' ')
+  const text = cleanText(texts.join(' '), format)
   switch (type) {
     case 'money':
       return readAmount(text, format)
@@ -239,7 +247,7 @@ export function parseCell(texts: readonly string[], format: CellFormat): CellRes
     case 'item_status':
       return readStatusCell(text, type)
     case 'texts': {
-      const options = text.split(/[,;|\n]/).map((option) => collapseSpaces(option.trim()))
+      const options = text.split(/[,;|\n]/).map((option) => cleanName(option))
       return { value: options.filter(Boolean) }
     }
     case 'text':
@@ -248,6 +256,6 @@ export function parseCell(texts: readonly string[], format: CellFormat): CellRes
     case 'name':
     case 'full_name':
     case 'product':
-      return checkText(readText(collapseSpaces(text), format), format)
+      return checkText(readText(cleanName(text), format), format)
   }
 }

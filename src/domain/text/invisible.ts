@@ -1,0 +1,36 @@
+/** Soft hyphens, zero-width characters, marks of direction and byte order marks. */
+const invisible = String.raw`\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF`
+
+const invisibleCharacter = new RegExp(`[${invisible}]`, 'u')
+const invisibleCharacters = new RegExp(`[${invisible}]+`, 'gu')
+
+const notPlain = /[^\x21-\x7e]/
+
+/**
+ * Scripts such as Persian and Hindi need joiners between letters, and emoji are joined by them. Elsewhere nobody can see
+ * them.
+ */
+const beforeJoiner = String.raw`[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]`
+const afterJoiner = String.raw`[\p{L}\p{Extended_Pictographic}]`
+const invisibleInNames = new RegExp(`(?!(?<=${beforeJoiner})[\\u200C\\u200D](?=${afterJoiner}))[${invisible}]`, 'gu')
+
+const collapseSpaces = (text: string): string =>
+  text
+    .normalize('NFC')
+    .replaceAll(/[\s\p{Z}]+/gu, ' ')
+    .trim()
+
+/** A character that is trimmed from the ends of a cell. */
+export const invisibleOrSpace = new RegExp(`[\\s${invisible}]`, 'u')
+
+export const hasInvisible = (text: string): boolean => invisibleCharacter.test(text)
+
+export const dropInvisible = (text: string): string =>
+  notPlain.test(text) ? text.replaceAll(invisibleCharacters, '') : text
+
+/** Converts an id, an address or a number to the form that is compared: NFC, and nothing in it is invisible. */
+export const cleanKey = (text: string): string => (notPlain.test(text) ? collapseSpaces(dropInvisible(text)) : text)
+
+/** Converts a name to the form that is stored: as `cleanKey`, with the joiners that belong to its script. */
+export const cleanName = (text: string): string =>
+  notPlain.test(text) ? collapseSpaces(text.replaceAll(invisibleInNames, '')) : text

@@ -1,0 +1,99 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { get, patch, post, rootToken } from '../support/api.ts'
+import { seedSenderDomain } from '../support/seeding/messaging/sender-domains.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+
+/** One mailbox, as a shop, a provider's event, an old export and a Japanese keyboard write it. */
+const spellings = [
+  'anna@bücher.example',
+  'anna@xn--bcher-kva.example',
+  'Anna@XN--BCHER-KVA.example',
+  'anna@BÜCHER.example',
+  'anna@bu\u0308cher.example',
+  'ａｎｎａ＠ｂｕ\u0308ｃｈｅｒ．ｅｘａｍｐｌｅ',
+  'anna@bücher。example',
+]
+const [mailbox = ''] = spellings
+
+const listCustomers = async (shop: Shop, query = ''): Promise<{ id: string; email: string }[]> =>
+  (await get(`/v1/user?organization_id=${shop.organization_id}${query}`, rootToken)).body.results
+
+describe('one mailbox in several spellings', () => {
+  it('belongs to one customer, who is shown with the Unicode form', async () => {
+    const shop = await seedShop()
+    await givenOrders(
+      shop,
+      spellings.map((email) => anOrder({ customer: { email } })),
+    )
+    expect((await listCustomers(shop)).map(({ email }) => email)).toEqual([mailbox])
+  })
+
+  it('is found in every spelling, by searches for customers and orders', async () => {
+    const shop = await seedShop()
+    const [id] = await givenOrders(shop, [anOrder({ customer: { email: spellings[1] } })])
+    await givenOrders(shop, [anOrder({ customer: { email: 'other@example.dk' } })])
+    for (const spelling of [...spellings, 'xn--bcher-kva.example', '@bücher']) {
+      const needle = encodeURIComponent(spelling)
+      expect(await listCustomers(shop, `&search=${needle}`), spelling).toHaveLength(1)
+      for (const filter of ['search', 'customer_email']) {
+        const { body } = await get(`/v1/orders?edition_id=${shop.edition_id}&${filter}=${needle}`)
+        expect(
+          body.results.map((order: { id: string }) => order.id),
+          `${filter} ${spelling}`,
+        ).toEqual([id])
+      }
+    }
+  })
+
+  it('can be given to no second customer', async () => {
+    const shop = await seedShop()
+    await givenOrders(shop, [
+      anOrder({ customer: { email: mailbox } }),
+      anOrder({ customer: { email: 'b@example.dk' } }),
+    ])
+    const other = (await listCustomers(shop)).find(({ email }) => email === 'b@example.dk')
+    for (const email of spellings) {
+      const { status, body } = await patch(`/v1/user/${other?.id}`, { email })
+      expect([status, body.errors?.[0]?.code], email).toEqual([400, 'unique'])
+    }
+  })
+
+  it('stays suppressed in every spelling', async () => {
+    const shop = await seedShop()
+    await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
+      values (${shop.organization_id}, 'email', ${mailbox}, 'unsubscribed', 1)`)
+    for (const email of spellings.slice(1)) await givenOrders(shop, [anOrder({ customer: { email } })])
+    const [customer] = await listCustomers(shop)
+    const rows = await db.all(sql`select suppressions.reason from users join suppressions
+      on suppressions.organization_id = users.organization_id and suppressions.address = users.email
+      where users.id = ${customer?.id}`)
+    expect(rows).toEqual([{ reason: 'unsubscribed' }])
+  })
+
+  it('is one member', async () => {
+    const { organization_id } = await seedShop()
+    const [first, ...others] = spellings.map((email) =>
+      email.replace(/^.nna|^ａｎｎａ/u, `m-${organization_id.slice(-6)}`),
+    )
+    const add = (email: string | undefined) =>
+      post(`/v1/organizations/${organization_id}/members`, { email, role: 'viewer' })
+    expect((await add(first)).status).toBe(201)
+    for (const email of others) expect((await add(email)).body.errors?.[0]?.code, email).toBe('unique')
+  })
+
+  it('sends from a verified domain, whichever form the edition was given', async () => {
+    const shop = await seedShop()
+    const name = `bücher-${shop.edition_id.slice(-8).toLowerCase()}.example`
+    const ascii = new URL(`http://${name}`).hostname
+    await seedSenderDomain(shop.organization_id, { domain: ascii, status: 'verified' })
+    for (const domain of [name, ascii, name.toUpperCase()]) {
+      const { body } = await patch(`/v1/editions/${shop.edition_id}`, { email_sender_address: `hello@${domain}` })
+      expect(body.email_sender_address, domain).toBe(`hello@${ascii}`)
+      const { body: health } = await get(`/v1/editions/${shop.edition_id}/healthcheck`)
+      const check = health.checks.find((one: { check_id: string }) => one.check_id.includes('sender_domain'))
+      expect([check?.check_id, check?.passed], domain).toEqual([expect.any(String), true])
+    }
+  })
+})

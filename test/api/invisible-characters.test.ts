@@ -1,0 +1,141 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { get, patch, post } from '../support/api.ts'
+import { db } from '../support/seeding/rows.ts'
+import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+
+/** What exports, chats, spreadsheets and attackers leave around and inside of texts. */
+const characters = Array.from(
+  '\u00AD\u200B\u200C\u200D\u200E\u200F\u202A\u202B\u202C\u202D\u202E\u2060\u2061\u2066\u2067\u2069\uFEFF\u061C',
+)
+const spaces = Array.from('\u00A0\u1680\u2003\u202F\u3000')
+
+const hide = (text: string, character: string): string =>
+  `${character}${text.slice(0, 2)}${character}${text.slice(2)}${character}`
+
+const countRows = async (shop: Shop) => {
+  const [row] = await db.all(sql`select
+    (select count(*) from orders where edition_id = ${shop.edition_id}) as orders,
+    (select count(*) from products where edition_id = ${shop.edition_id}) as products,
+    (select count(*) from users where organization_id = ${shop.organization_id}) as users,
+    (select count(*) from purchases where edition_id = ${shop.edition_id}) as purchases`)
+  return row
+}
+
+const externalOrders = (shop: Shop, source: string, orders: unknown[]) =>
+  post('/v1/data-imports/external-orders', {
+    organization_id: shop.organization_id,
+    edition_id: shop.edition_id,
+    source,
+    orders,
+    on_duplicate: 'update',
+  })
+
+const person = { email: 'anna@example.dk', phone_number: '+4532123456', first_name: 'Anna', last_name: 'Holm' }
+
+describe('characters that nobody can see', () => {
+  it.each([...characters, ...spaces].map((character) => [character.charCodeAt(0).toString(16), character]))(
+    'make no second order, product or customer (U+%s)',
+    async (_, character) => {
+      const shop = await seedShop()
+      const isSpace = spaces.includes(character)
+      const change = (text: string) => (isSpace ? `${character}${text}${character}` : hide(text, character))
+      const item = { product: 'Day ticket', quantity: 1, unit_price: 10 }
+      const order = { ...anOrder(), external_id: 'A-1', order_number: 'N-1', customer: person, items: [item] }
+      await externalOrders(shop, 'webshop', [order])
+      const before = await countRows(shop)
+      const changed = {
+        ...order,
+        external_id: change('A-1'),
+        order_number: change('N-1'),
+        customer: Object.fromEntries(Object.entries(person).map(([name, text]) => [name, change(text)])),
+        items: [{ ...item, product: isSpace ? `Day${character}${character}ticket` : change('Day ticket') }],
+      }
+      const { status, body } = await externalOrders(shop, change('webshop'), [changed])
+      expect([status, body.updated_orders, body.created_orders]).toEqual([201, 1, 0])
+      expect(await countRows(shop)).toEqual(before)
+    },
+  )
+
+  it('are left out of what is stored, except joiners between letters and emoji', async () => {
+    const shop = await seedShop()
+    const first_name = 'می\u200Cخواهم'
+    const family = '👨\u200D👩\u200D👧'
+    const [id] = await givenOrders(shop, [
+      anOrder({
+        customer: {
+          email: 'a@example.dk',
+          first_name: `\uFEFF${first_name}\u200C`,
+          last_name: 'Ho\u00ADlm\u00A0\u2003 A\u030A',
+        },
+        items: [{ product: `${family}\u200D ticket\u200B`, quantity: 1, unit_price: 1 }],
+        metadata: { note: ' a\u200Bb \u00A0 ' },
+      }),
+    ])
+    const { body } = await get(`/v1/orders/${id}`)
+    const { body: customers } = await get(`/v1/user?organization_id=${shop.organization_id}`)
+    expect(customers.results).toMatchObject([{ first_name, last_name: 'Holm Å' }])
+    expect(body.metadata).toEqual({ note: ' a\u200Bb \u00A0 ' })
+    const products = await db.all(sql`select name from products where edition_id = ${shop.edition_id}`)
+    expect(products).toEqual([{ name: `${family} ticket` }])
+  })
+
+  it('are not enough for a required id', async () => {
+    const shop = await seedShop()
+    const { body } = await externalOrders(shop, 'webshop', [anOrder({ external_id: '\u200B\u2060' })])
+    expect(body.results[0]).toMatchObject({ action: 'error' })
+  })
+
+  it('change no search', async () => {
+    const shop = await seedShop()
+    const [id] = await givenOrders(shop, [anOrder({ customer: person, order_number: 'N-1234' })])
+    for (const needle of [
+      'an\u200Bna@exa',
+      '\uFEFFN-12',
+      'N\u00AD-1234',
+      '\u202A+45 32 12\u202C',
+      'anna@example.dk\u200B',
+    ]) {
+      const { body } = await get(`/v1/orders?edition_id=${shop.edition_id}&search=${encodeURIComponent(needle)}`)
+      expect(
+        body.results.map((order: { id: string }) => order.id),
+        JSON.stringify(needle),
+      ).toEqual([id])
+    }
+  })
+
+  it('find nothing by themselves, and neither do accents alone', async () => {
+    const shop = await seedShop()
+    await givenOrders(shop, [anOrder({ customer: person })])
+    const lists = [
+      (needle: string) => `/v1/user?organization_id=${shop.organization_id}&search=${needle}`,
+      (needle: string) => `/v1/orders?edition_id=${shop.edition_id}&search=${needle}`,
+      (needle: string) => `/v1/orders?edition_id=${shop.edition_id}&customer_email=${needle}`,
+      (needle: string) => `/v1/editions?organization_id=${shop.organization_id}&search=${needle}`,
+    ]
+    for (const list of lists)
+      for (const needle of ['\u0301', '\u0301\u0308\u0327', '\u{E0061}'])
+        expect((await get(list(encodeURIComponent(needle)))).body.count, list(needle)).toBe(0)
+  })
+
+  it.each(['45', '+45', '%2B45', '(%2B45)'])('find a number by its country code alone: search=%s', async (needle) => {
+    const shop = await seedShop()
+    const [id] = await givenOrders(shop, [
+      anOrder({ customer: person }),
+      anOrder({ customer: { email: 'b@example.dk' } }),
+    ])
+    const { body: users } = await get(`/v1/user?organization_id=${shop.organization_id}&search=${needle}`)
+    expect(users.results.map(({ email }: { email: string }) => email)).toEqual([person.email])
+    const { body } = await get(`/v1/orders?edition_id=${shop.edition_id}&search=${needle}`)
+    expect(body.results.map((order: { id: string }) => order.id)).toContain(id)
+  })
+
+  it('change no address and name of a customer that you update', async () => {
+    const shop = await seedShop()
+    await givenOrders(shop, [anOrder({ customer: person })])
+    const { body } = await get(`/v1/user?organization_id=${shop.organization_id}`)
+    const [{ id }] = body.results
+    const hidden = Object.fromEntries(Object.entries(person).map(([name, text]) => [name, hide(text, '\u200B')]))
+    expect((await patch(`/v1/user/${id}`, hidden)).body).toMatchObject(person)
+  })
+})
