@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
+import { notFound } from './domain/errors.ts'
 import { readConfig } from './entry/config.ts'
 import { openJob } from './entry/job.ts'
 import { openRequest } from './entry/request.ts'
@@ -109,6 +110,10 @@ app.route(
   reference((c) => readConfig(c.env).environment !== 'production'),
 )
 
+// Production reads no body of a path that it does not have.
+app.use('/dev/*', (c, next) =>
+  readConfig(c.env).environment === 'production' ? Promise.resolve(refuse(c, notFound())) : next(),
+)
 app.route('/', devMailbox(openPublic))
 app.route('/', messageEvents(openPublic))
 app.route('/', buildPaymentEventRoutes(openPublic))

@@ -88,7 +88,7 @@ describe('an import that is undone', () => {
       expect((await start(id, { skip_invalid_rows: true })).status).toBe(200)
       expect(await work(id)).toMatchObject({ status: 'completed_with_errors', created_orders: 1, failed_orders: 1 })
       const report = (await get(`/v1/data-imports/${id}/error-report`)).text
-      expect(report).toContain(`;bo@example.test;'=cmd|' /C calc'!A0;1;abc`)
+      expect(report).toContain(`;bo@example.test;"'=cmd|' /C calc'!A0";1;abc`)
       const mended = await givenReadyImport(tenant, report.replace(';abc', ';50,00'))
       expect((await start(mended)).status).toBe(200)
       expect(await work(mended)).toMatchObject({ status: 'completed', created_orders: 1 })

@@ -132,7 +132,8 @@ describe('/dev/dns', () => {
   it('does not exist in production, where only DNS proves a domain', async () => {
     const production = { ENVIRONMENT: 'production' }
     const path = `/dev/dns/_event-commerce.${aDomain()}`
-    for (const request of [{ token: null }, { method: 'PUT', body: { texts: ['x'] }, token: null }])
+    const bodies = [JSON.stringify({ texts: ['x'] }), 'no JSON', 'x'.repeat(2_000_000)]
+    for (const request of [{ token: null }, ...bodies.map((raw) => ({ method: 'PUT', raw, token: null }))])
       expect((await callWith(production, path, request)).status).toBe(404)
     expect((await call(path, { token: null })).body).toEqual({ texts: [] })
     expect((await call(path, { method: 'PUT', body: { texts: [1] }, token: null })).status).toBe(400)

@@ -86,18 +86,18 @@ describe('the report of failed rows', () => {
 
   it('escapes formulas in the names of columns, behind other delimiters, and in cells that begin with tab or CR', async () => {
     const cells = ['x,=1+1', '\t=1+1', '\r=1+1', '＝1+1']
-    const text = `"=1+1";b;c;d\r\n${cells.map((cell) => `"${cell}"`).join(';')}`
-    const { format, rows } = await inspectAndRead(openBytes(encodeText(text, 'utf-8')))
-    const report = await reportOf(openBytes(encodeText(text, 'utf-8')), format, rows)
+    const table = `"=1+1";b;c;d\r\n${cells.map((cell) => `"${cell}"`).join(';')}`
+    const { format, rows } = await inspectAndRead(openBytes(encodeText(table, 'utf-8')))
+    const report = await reportOf(openBytes(encodeText(table, 'utf-8')), format, rows)
     const again = await inspectAndRead(openBytes(report))
     expect(new TextDecoder().decode(report).split('\r\n')[0]).toBe("_line;_errors;'=1+1;b;c;d")
     expect(again.rows[0]?.cells.slice(2)).toEqual(["x,'=1+1", "'\t'=1+1", "'\r'=1+1", "'＝1+1"])
   })
 
   it('escapes formulas in rows with more columns than a table can have', async () => {
-    const text = `a;b\r\n1;2\r\n3;4\r\n1;2${';x'.repeat(250)};=1+1`
-    const { format, rows } = await inspectAndRead(openBytes(encodeText(text, 'utf-8')), { hasHeader: true })
-    const report = await reportOf(openBytes(encodeText(text, 'utf-8')), format, rows)
+    const table = `a;b\r\n1;2\r\n3;4\r\n1;2${';x'.repeat(250)};=1+1`
+    const { format, rows } = await inspectAndRead(openBytes(encodeText(table, 'utf-8')), { hasHeader: true })
+    const report = await reportOf(openBytes(encodeText(table, 'utf-8')), format, rows)
     expect(rows).toHaveLength(3)
     expect(new TextDecoder().decode(report)).not.toContain('=1+1')
   })

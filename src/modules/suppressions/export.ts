@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { byteOrderMark, formatCsvRecord } from '../../domain/text/encoding.ts'
+import { byteOrderMark, formatCsvRecord } from '../../domain/text/csv.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import type { SuppressionRow } from './list.ts'
 

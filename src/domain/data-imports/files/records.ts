@@ -114,9 +114,9 @@ export class RecordReader {
     const misplaced = cells.findIndex((cell) => {
       if (!cell.startsWith('"')) return false
       const quoted = quoteFully(cell)
-      const at = raw.indexOf(quoted, from)
-      from = at + quoted.length
-      return at < 0
+      const position = raw.indexOf(quoted, from)
+      from = position + quoted.length
+      return position < 0
     })
     return misplaced < 0 ? record : { ...record, fault: buildMisplacedQuoteFault(misplaced + 1) }
   }

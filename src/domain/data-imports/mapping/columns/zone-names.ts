@@ -73,7 +73,7 @@ export function readOffset(text: string): number | null {
 }
 
 /** Reads a folded zone in any of its forms: `est`, `utc+2`, `europe/zurich`, `mitteleuropaische sommerzeit`. */
-export function readZone(text: string): WrittenZone | null {
+function readZone(text: string): WrittenZone | null {
   const offset = readOffset(text)
   if (offset !== null) return { offset }
   longNames ??= buildLongNames()
