@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import {
   countTuples,
   decideRow,
-  getGroupKey,
   mergeTuples,
   suggestProduct,
   mapOrder,
@@ -12,12 +11,13 @@ import {
 } from '../../src/domain/data-imports/mapping/index.ts'
 import type { OrderOptions } from '../../src/domain/data-imports/mapping/rows/order.ts'
 import { prepare } from '../support/import-mapping/prepared.ts'
+import { keyOf } from '../support/import-mapping/read-file.ts'
 
 const options: OrderOptions = {
   group_by: 'external_id',
   default_currency: 'dkk',
   default_status: 'completed',
-  id_prefix: 'imp_1',
+  row_key: 'row-1',
 }
 
 const targets = [
@@ -37,9 +37,7 @@ function ordersOf(rows: readonly (readonly string[])[], given: Partial<OrderOpti
   const all = { ...options, ...given }
   const { readers } = prepare(mappings, rows, all.group_by)
   const placed = rows.map((cells, index): PlacedRow => ({ ...decideRow(readers, cells), line: index + 2 }))
-  return [...Map.groupBy(placed, (row) => getGroupKey(row, all.group_by)).values()].map((ofOrder) =>
-    mapOrder(ofOrder, all),
-  )
+  return [...Map.groupBy(placed, (row) => keyOf(row, all.group_by)).values()].map((ofOrder) => mapOrder(ofOrder, all))
 }
 
 describe('the rows of an order', () => {
@@ -156,7 +154,7 @@ describe('the rows of an order', () => {
       ['', 'a@example.com', 'Day', '1', '10'],
       ['', 'a@example.com', 'Day', '1', '10'],
     ]
-    expect(ordersOf(rows, { group_by: 'row' }).map(({ order }) => order?.external_id)).toEqual(['imp_1-2', 'imp_1-3'])
+    expect(ordersOf(rows, { group_by: 'row' }).map(({ order }) => order?.external_id)).toEqual(['row-1', 'row-1'])
     expect(ordersOf(rows, { group_by: 'email' }).map(({ order }) => order?.external_id)).toEqual(['a@example.com'])
   })
 

@@ -19,7 +19,15 @@ export {
   suggestProduct,
   type ProductTuple,
 } from './rows/products.ts'
+export { buildContentKey, numberRow, readOccurrence } from './rows/row-keys.ts'
 export { toWireOrder } from './rows/wire.ts'
-export { decideRow, type PlacedRow, type StagedValues, type StoredError, type StoredWarning } from './rows/row.ts'
+export {
+  decideRow,
+  type DecidedRow,
+  type PlacedRow,
+  type StagedValues,
+  type StoredError,
+  type StoredWarning,
+} from './rows/row.ts'
 export { buildHeaderKey, listAliasTexts } from './targets/aliases.ts'
 export { findTargetField, buildTargetFields } from './targets/fields.ts'

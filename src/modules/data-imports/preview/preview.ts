@@ -119,7 +119,7 @@ export async function decideOrders(
     const loaded = await loadOrders(ctx.db, id, selectOrdersAfter(id, after, limit))
     if (loaded.length === 0) break
     const read = takeFittingOrders(await readOrders(ctx.db, setting, loaded))
-    const { orders, planned } = await planOrders(read, setting.options, async (group) => {
+    const { orders, planned } = await planOrders(ctx.db, setting, read, async (group) => {
       const decision = await previewGroup(ctx, run, group)
       return { outcomes: decision.outcomes, decision }
     })

@@ -142,7 +142,7 @@ async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<
   const { run, setting } = loaded
   const { read, state } = await takeChunk(job, loaded, before, limit)
   if (read.length === 0) return finishImport(job, row)
-  const { orders, planned } = await planOrders(read, setting.options, (group) => planGroup(job, run, group, state?.()))
+  const { orders, planned } = await planOrders(job.db, setting, read, (group) => planGroup(job, run, group, state?.()))
   const after = read.at(-1)?.row.number ?? before
   const changes = buildCounters(row, orders)
   const ahead = await readAhead(job, loaded, after, planned)

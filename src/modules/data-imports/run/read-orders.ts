@@ -95,12 +95,12 @@ function checkOrder(
 }
 
 function readOrder(setting: RunSetting, row: StagedOrder, parsed: readonly ParsedRow[]): ReadOrder {
-  const { options, id_prefix } = setting
+  const { options } = setting
   const { rows, kept, ignored, problems } = resolveRows(setting, parsed)
   const lines = rows.map(({ line }) => line)
   const base = { row, kept, ignored, lines, decided: null, order: null, warnings: [] }
   if (rows.length === 0) return { ...base, problems: [] }
-  const decision = mapOrder(rows, { ...options, id_prefix })
+  const decision = mapOrder(rows, { ...options, row_key: row.group_key })
   const allProblems = [...problems, ...decision.errors]
   const warnings = decision.warnings.map((one) => ({ ...one, column: null, target_field: null, value: null }))
   const decided = decision.order

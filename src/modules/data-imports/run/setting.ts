@@ -31,8 +31,6 @@ export interface RunSetting {
   edition: SettingEdition
   options: RunOptions
   definitions: ImportDefinitions
-  /** The prefix of ids for orders without one. The same file gives the same ids. */
-  id_prefix: string
   /** Whether several orders of the file may have the same external id. */
   has_own_ids: boolean
   /** Those that were looked up so far, by key. */
@@ -62,12 +60,9 @@ function decideOptions(row: ImportRow, edition: SettingEdition, hasIds: boolean)
   return { ...standardOptions, group_by: hasIds ? 'external_id' : 'row', ...setOptions, default_currency: currency }
 }
 
-const prefixLength = 16
-
 export async function loadSetting(db: Database, row: ImportRow): Promise<RunSetting> {
-  const [[edition], [file], targets] = await db.batch([
+  const [[edition], targets] = await db.batch([
     selectEdition(row.edition_id),
-    sql<{ checksum: string }>`select checksum_sha256 as checksum from files where id = ${row.file_id}`,
     sql<{ target: string }>`select target_field as target from import_columns
       where import_id = ${row.id} and is_ignored = 0 and target_field is not null
       union select target_field from import_constants where import_id = ${row.id}`,
@@ -83,7 +78,6 @@ export async function loadSetting(db: Database, row: ImportRow): Promise<RunSett
     edition,
     options,
     definitions: await loadImportDefinitions(db, edition, keys),
-    id_prefix: (file?.checksum ?? row.id).slice(0, prefixLength),
     has_own_ids: options.group_by !== 'external_id' && hasIds,
     products: new Map(),
   }

@@ -49,14 +49,13 @@ export interface OrderOptions {
   group_by: Grouping
   default_currency: Currency
   default_status: OrderStatus
-  /** Ids of orders without an id in the file are this prefix and the line number. */
-  id_prefix: string
+  /** The id of an order without one in the file. */
+  row_key: string
 }
 
 /** Null for a row without a key. */
-export function getGroupKey(row: PlacedRow, group_by: Grouping): string | null {
-  if (group_by === 'row') return String(row.line)
-  const value = row.values[group_by === 'email' ? 'customer.email' : 'order.external_id']
+export function getGroupKey({ values }: Pick<DecidedRow, 'values'>, group_by: Exclude<Grouping, 'row'>): string | null {
+  const value = values[group_by === 'email' ? 'customer.email' : 'order.external_id']
   return typeof value === 'string' ? value : null
 }
 
@@ -185,11 +184,11 @@ function readPayment(values: OrderValues): DecidedOrder['payment'] {
   return { service, reference }
 }
 
-function decideId(rows: readonly PlacedRow[], values: OrderValues, options: OrderOptions): string {
+function decideId(values: OrderValues, options: OrderOptions): string {
   const externalId = getText(values, 'order.external_id')
   if (externalId !== null) return externalId
   const email = options.group_by === 'email' ? getText(values, 'customer.email') : null
-  return email ?? `${options.id_prefix}-${rows[0]?.line ?? 0}`
+  return email ?? options.row_key
 }
 
 export function mapOrder(rows: readonly PlacedRow[], options: OrderOptions): MappedOrder {
@@ -214,7 +213,7 @@ export function mapOrder(rows: readonly PlacedRow[], options: OrderOptions): Map
   if (errors.length > 0 || typeof currency !== 'string') return { order: null, errors, warnings }
   const order: DecidedOrder = {
     lines: rows.map(({ line }) => line),
-    external_id: decideId(rows, values, options),
+    external_id: decideId(values, options),
     order_number: getText(values, 'order.order_number'),
     status: findWord(orderStatuses, getText(values, 'order.status')) ?? decideStatus(items, options),
     created_at: getNumber(values, 'order.created'),
