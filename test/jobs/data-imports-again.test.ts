@@ -58,7 +58,7 @@ describe('a list without ids', () => {
     const shop = await seedShop()
     await importTable(shop, [header, ...list])
     const rewritten = ['E-mail,Navn,Billettype,Pris,Købt den', 'ANE@example.dk,Ane Holm,partout,100.00,2026-01-15']
-    expect((await importTable(shop, rewritten, { external_source: 'file' })).preview.totals).toMatchObject({
+    expect((await importTable(shop, rewritten)).preview.totals).toMatchObject({
       create: 0,
     })
   })
@@ -87,5 +87,141 @@ describe('a list without ids', () => {
     const { id } = await givenImport(shop, tableOf([`${header};Bemærkning`, ...equal]))
     await previewed(id)
     expect((await get(pathOf(id))).body).toMatchObject({ total_rows: 1200, total_orders: 1200 })
+  })
+})
+
+describe('files of different systems', () => {
+  const ofShop = ['Order ID;Email;Product;Price', '1;ane@example.dk;Partout;100,00']
+  const ofBar = ['Bon;Kunde;E-mail;Vare;Stykpris', '1;Bo Dahl;bo@example.dk;Øl;40,00']
+  const barMapping = { mappings: [{ source_index: 0, target_field: 'order.external_id' }] }
+
+  it('do not share the ids of their orders', async () => {
+    const shop = await seedShop()
+    expect((await importTable(shop, ofShop)).ended).toMatchObject({ created_orders: 1 })
+    const bar = await importTable(shop, ofBar, { options: { on_duplicate: 'update' } }, barMapping)
+    expect(bar.ended).toMatchObject({ created_orders: 1, updated_orders: 0 })
+    expect(await ordersOf(shop)).toHaveLength(2)
+  })
+
+  it('are known by their headers, also if a column is added', async () => {
+    const shop = await seedShop()
+    const first = await importTable(shop, ofBar, {}, barMapping)
+    const wider = ['Bon;Kunde;E-mail;Vare;Stykpris;Note', '1;Bo Dahl;bo@example.dk;Øl;40,00;']
+    const second = await importTable(shop, wider, {}, barMapping)
+    const [one, other] = [(await get(pathOf(first.id))).body, (await get(pathOf(second.id))).body]
+    expect(one.source_suggested_by).toBe('headers')
+    expect(other).toMatchObject({ external_source: one.external_source, source_suggested_by: 'memory' })
+    expect(second.ended).toMatchObject({ created_orders: 0, skipped_orders: 1 })
+    expect(second.rows).toEqual(['2 skipped'])
+  })
+
+  it('warn where an order that is skipped has another customer or other items than the stored one', async () => {
+    const shop = await seedShop()
+    await importTable(shop, ofShop)
+    const other = await importTable(shop, [ofShop[0]!, '1;ida@example.dk;Camping;100,00'])
+    expect(other.preview.results[0].warnings.map(({ code }: { code: string }) => code)).toEqual([
+      'other_customer',
+      'other_items',
+    ])
+    expect(other.rows).toEqual(['2 skipped other_customer other_items'])
+    const dearer = await importTable(shop, [ofShop[0]!, '1;ane@example.dk;Partout;120,00'])
+    expect(dearer.rows).toEqual(['2 skipped other_items'])
+    expect((await importTable(shop, ofShop)).rows).toEqual(['2 skipped'])
+  })
+
+  it('warn where an update gives an order to another customer', async () => {
+    const shop = await seedShop()
+    await importTable(shop, ofShop)
+    const changed = await importTable(shop, [ofShop[0]!, '1;ida@example.dk;Partout;100,00'], {
+      options: { on_duplicate: 'update' },
+    })
+    expect(changed.rows).toEqual(['2 updated other_customer'])
+  })
+})
+
+describe('the memory of a source', () => {
+  const header = 'Nr;Mail;Billet;Beløb;Betalt?;Dag;Kl;Kanal'
+  const rows = (from: number) => [
+    header,
+    `${from};ane@example.dk;Partout;100,00;ja;15-01-2026;20:30;web`,
+    `${from + 1};bo@example.dk;Partout;100,00;nej;16-01-2026;09:05;web`,
+    `${from + 2};ida@example.dk;Partout;100,00;;16-01-2026;09:05;test`,
+  ]
+  const utc = { type: 'date', args: { time_zone: 'UTC' } }
+  const answers: Answers = {
+    mappings: [
+      { source_index: 0, target_field: 'order.external_id' },
+      { source_index: 1, target_field: 'customer.email' },
+      { source_index: 2, target_field: 'item.product' },
+      { source_index: 3, target_field: 'item.unit_price' },
+      {
+        source_index: 4,
+        target_field: 'order.status',
+        value_map: { ja: { to: 'completed' }, nej: { to: 'pending' } },
+        default_value: 'cancelled',
+      },
+      { source_index: 5, target_field: 'order.created', transform: utc },
+      { source_index: 6, target_field: 'order.created', target_position: 1 },
+      { source_index: 7, target_field: 'order.metadata.channel', value_map: { test: { ignore_row: true } } },
+    ],
+    constants: [{ target_field: 'order.currency', value: 'eur' }],
+  }
+
+  it('has constants, value maps, defaults, transforms, second columns and options', async () => {
+    const shop = await seedShop()
+    const options = { timezone: 'Europe/London', decimal_separator: ',', default_status: 'confirmed' }
+    await importTable(shop, rows(1), { options }, answers)
+    const { id } = await givenImport(shop, tableOf(rows(11)))
+    const { body } = await get(pathOf(id))
+    expect(body).toMatchObject({
+      source_suggested_by: 'memory',
+      remembered_options: ['decimal_separator', 'timezone', 'default_status'],
+      options: { timezone: 'Europe/London', decimal_separator: ',', default_status: 'confirmed' },
+    })
+    const columns = (await get(pathOf(id, '/column-mappings'))).body
+    expect(columns.constants).toEqual([{ target_field: 'order.currency', value: 'eur', suggested_by: 'memory' }])
+    expect(columns.results).toMatchObject([
+      { target_field: 'order.external_id', suggested_by: 'memory', is_suggested: true },
+      { target_field: 'customer.email' },
+      { target_field: 'item.product' },
+      { target_field: 'item.unit_price' },
+      { target_field: 'order.status', default_value: 'cancelled', value_map: { ja: { to: 'completed' } } },
+      { target_field: 'order.created', target_position: 0, transform: utc },
+      { target_field: 'order.created', target_position: 1, suggested_by: 'memory' },
+      { target_field: 'order.metadata.channel', value_map: { test: { ignore_row: true } } },
+    ])
+    await previewed(id)
+    expect(await started(id)).toMatchObject({ status: 'completed', created_orders: 2 })
+    const orders = (await ordersOf(shop)) as { id: string; amount: string; created: string; status: string }[]
+    expect(orders.filter(({ id: number }) => number.startsWith('1') && number !== '1')).toMatchObject([
+      { id: '11', status: 'completed', amount: '100 eur', created: '2026-01-15T20:30:00.000Z' },
+      { id: '12', status: 'pending', amount: '100 eur', created: '2026-01-16T09:05:00.000Z' },
+    ])
+  })
+
+  it('is of one source and one organisation, and options that you set win', async () => {
+    const [shop, stranger] = [await seedShop(), await seedShop()]
+    await importTable(shop, rows(1), { external_source: 'shop A', options: { timezone: 'Europe/London' } }, answers)
+    const constantsOf = async (id: string) => (await get(pathOf(id, '/column-mappings'))).body.constants
+    const other = await givenImport(shop, tableOf(rows(1)), { external_source: 'shop B' })
+    expect(await constantsOf(other.id)).toEqual([])
+    expect(other).toMatchObject({ remembered_options: [], options: { timezone: null } })
+    expect(await constantsOf((await givenImport(stranger, tableOf(rows(1)))).id)).toEqual([])
+    const own = await givenImport(shop, tableOf(rows(1)), { options: { timezone: 'Europe/Warsaw' } })
+    expect(own).toMatchObject({ external_source: 'shop A', options: { timezone: 'Europe/Warsaw' } })
+  })
+
+  it('gives way to the user, who may change what it suggests', async () => {
+    const shop = await seedShop()
+    await importTable(shop, rows(1), {}, answers)
+    const { id } = await givenImport(shop, tableOf(rows(11)))
+    const { totals } = await previewed(id, {
+      mappings: [{ source_index: 7, target_field: 'order.metadata.channel', value_map: null }],
+      constants: [{ target_field: 'order.currency', value: 'dkk' }],
+    })
+    expect(totals).toMatchObject({ create: 3 })
+    const columns = (await get(pathOf(id, '/column-mappings'))).body
+    expect(columns.constants).toEqual([{ target_field: 'order.currency', value: 'dkk', suggested_by: null }])
+    expect(columns.results[7]).toMatchObject({ suggested_by: null, is_suggested: false })
   })
 })

@@ -1,7 +1,10 @@
 /** Range and conditional requests of RFC 9110, sections 13 and 14. */
 
 /** What a `Range` header requests (RFC 9110, section 14). `start` and `end` are the first and the last byte. */
-export type RequestedRange = { kind: 'whole' } | { kind: 'part'; start: number; end: number } | { kind: 'unsatisfiable' }
+export type RequestedRange =
+  | { kind: 'whole' }
+  | { kind: 'part'; start: number; end: number }
+  | { kind: 'unsatisfiable' }
 
 const whole: RequestedRange = { kind: 'whole' }
 const unsatisfiable: RequestedRange = { kind: 'unsatisfiable' }

@@ -27,7 +27,10 @@ export function parseScanAnswer(body: unknown): ScanAnswer | null {
   const { verdict, reason } = body as Record<string, unknown>
   const knownVerdict = verdicts.find((one) => one === verdict)
   if (!knownVerdict) return null
-  return { verdict: knownVerdict, reason: typeof reason === 'string' ? reason.toWellFormed().slice(0, maxReasonLength) : null }
+  return {
+    verdict: knownVerdict,
+    reason: typeof reason === 'string' ? reason.toWellFormed().slice(0, maxReasonLength) : null,
+  }
 }
 
 const answerMs = 30 * dayMs

@@ -5,18 +5,14 @@ import { operation } from '../../http/operations/operation.ts'
 
 const Change = z.object({
   field: z.string().openapi({ description: 'The name of the field in the resource.', example: 'name' }),
-  before: z
-    .unknown()
-    .openapi({
-      description: 'The value before the change. Null when the field was empty or is hidden.',
-      example: 'Early birds',
-    }),
-  after: z
-    .unknown()
-    .openapi({
-      description: 'The value after the change. Null when the field is empty or hidden.',
-      example: 'Regulars',
-    }),
+  before: z.unknown().openapi({
+    description: 'The value before the change. Null when the field was empty or is hidden.',
+    example: 'Early birds',
+  }),
+  after: z.unknown().openapi({
+    description: 'The value after the change. Null when the field is empty or hidden.',
+    example: 'Regulars',
+  }),
   is_hidden: z.boolean().openapi({
     description:
       'True when the log does not contain the values: secrets, contents of messages, long values, and data of erased customers.',

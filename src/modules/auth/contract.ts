@@ -30,12 +30,10 @@ const tokenFields = {
   kind: z
     .enum(['personal', 'service'])
     .openapi({ description: '`service`: the token works in one organisation only.' }),
-  organization_id: Id('org')
-    .nullable()
-    .openapi({
-      description:
-        'The only organisation in which the token works. Null when it works in all organisations of its owner.',
-    }),
+  organization_id: Id('org').nullable().openapi({
+    description:
+      'The only organisation in which the token works. Null when it works in all organisations of its owner.',
+  }),
   prefix: z
     .string()
     .max(tokenPreviewLength)

@@ -45,6 +45,7 @@ export function presentDataImport(row: ImportDetailRow, ctx: Ctx): z.input<typeo
     name: row.name,
     source: row.source,
     external_source: row.external_source,
+    source_suggested_by: row.source_suggested_by,
     detected_source: row.detected_source,
     status: row.status,
     organization: presentOrganizationSummary(row, ctx),
@@ -54,6 +55,7 @@ export function presentDataImport(row: ImportDetailRow, ctx: Ctx): z.input<typeo
         ? null
         : { id: row.file_id, name: row.file_name ?? '', size: row.file_size ?? 0 },
     options: readOptions(row.options),
+    remembered_options: [...(row.remembered_options ?? [])],
     ...pickCounts(row),
     progress: getImportProgress(row),
     column_summary: { ...columns, missing_required: [...columns.missing_required] },

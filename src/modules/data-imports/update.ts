@@ -55,7 +55,10 @@ export async function updateImport(ctx: Ctx, row: LoadedImport, input: UpdateDat
   const changes: ImportChanges = {
     name,
     search: buildSearchText(name),
-    ...(input.external_source === undefined ? {} : { external_source: input.external_source }),
+    ...(input.external_source === undefined
+      ? {}
+      : { external_source: input.external_source, source_suggested_by: null }),
+    ...(isOtherFile ? { remembered_options: null } : {}),
     options,
     file_id: fileId,
     ...(await decideConsequences(ctx, row, options, fileId)),

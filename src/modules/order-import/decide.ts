@@ -15,7 +15,14 @@ import { CatalogueDecisions } from './decide-catalogue.ts'
 import { decideNewOrder } from './decide-new-order.ts'
 import { toGivenCustomer, toGivenHolder, PeopleDecisions } from './decide-people.ts'
 import { decideUpdate } from './decide-update.ts'
-import { judgeOrder, judgeDuplicate, type Judgement, type NumberedOrder, type OrderOutcome } from './judge.ts'
+import {
+  compareWithStored,
+  judgeOrder,
+  judgeDuplicate,
+  type Judgement,
+  type NumberedOrder,
+  type OrderOutcome,
+} from './judge.ts'
 import { toAnnouncedUser, type OrderDecision, type Placement } from './order-rows.ts'
 import type { ImportState } from './state.ts'
 import type { DecisionContext, ImportEdition, PurchaseChange, Write } from './writes.ts'
@@ -160,15 +167,20 @@ export function decideOrderGroup(
     const { index, order } = numbered
     const existing = state.orders.get(order.external_id)
     const base = { index, external_id: order.external_id, order_id: existing?.id ?? null, warnings: [] }
+    const differences = existing && compareWithStored(context.edition, numbered, existing, state)
     const duplicate = existing ? judgeDuplicate(policy, numbered) : null
     if (duplicate) {
-      refused.push({ ...base, ...duplicate })
+      const warnings = differences ? [...differences.customer, ...differences.items] : []
+      refused.push({ ...base, ...duplicate, warnings })
       continue
     }
     const payment = existing && state.payments.get(existing.id)
     const judgement = judgeOrder(context.edition, numbered, { order: existing, payment })
     if (judgement.errors.length) refused.push({ ...base, action: 'error', errors: judgement.errors })
-    else taken.push({ numbered, existing, judgement })
+    else {
+      const warnings = [...judgement.warnings, ...(differences?.customer ?? [])]
+      taken.push({ numbered, existing, judgement: { ...judgement, warnings } })
+    }
   }
   const people = new PeopleDecisions(context, state)
   const catalogue = new CatalogueDecisions(context, state)

@@ -67,11 +67,9 @@ export const Member = z
     last_name: PersonName,
     full_name: FullName,
     role: z.enum(memberRoles),
-    edition_id: Id('edt')
-      .nullable()
-      .openapi({
-        description: 'The edition to which the role is limited. Null when it is a role in the whole organisation.',
-      }),
+    edition_id: Id('edt').nullable().openapi({
+      description: 'The edition to which the role is limited. Null when it is a role in the whole organisation.',
+    }),
     created: Timestamp,
   })
   .openapi('OrganizationMember')

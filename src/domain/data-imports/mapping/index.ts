@@ -1,6 +1,8 @@
 export { ColumnCounter, mergeStatistics, countCells, type ColumnStatistics } from './columns/statistics.ts'
 export {
   groupings,
+  suggestionOrigins,
+  toOrigin,
   transformTypes,
   type Grouping,
   type SuggestedMapping,
@@ -8,7 +10,8 @@ export {
   type Transform,
   type ValueMap,
 } from './mapping.ts'
-export { suggestImport } from './presets/detect.ts'
+export { detectSource, suggestImport } from './presets/detect.ts'
+export { recallMappings, type RememberedColumn } from './suggest/recall.ts'
 export { getGroupKey, mapOrder, type DecidedOrder } from './rows/order.ts'
 export { prepareMappings, type PreparedMappings } from './rows/prepare.ts'
 export {
@@ -29,5 +32,5 @@ export {
   type StoredError,
   type StoredWarning,
 } from './rows/row.ts'
-export { buildHeaderKey, listAliasTexts } from './targets/aliases.ts'
+export { buildHeaderKey, buildHeaderKeys, listAliasTexts } from './targets/aliases.ts'
 export { findTargetField, buildTargetFields } from './targets/fields.ts'
