@@ -162,6 +162,9 @@ create index import_rows_of_order on import_rows (import_id, group_key, row_numb
 create index import_rows_by_external_id
   on import_rows (import_id, json_extract(data, '$.values."order.external_id"'), row_number)
   where group_key <> json_extract(data, '$.values."order.external_id"');
+-- Finds the same ticket code in two orders of a file.
+create index import_rows_by_ticket on import_rows (import_id, json_extract(data, '$.values."item.vendor_code"'), row_number)
+  where json_extract(data, '$.values."item.vendor_code"') is not null;
 -- Serves the report of errors, and lists of rows with errors.
 create index import_rows_with_errors on import_rows (import_id, row_number) where errors <> '[]';
 -- Serves lists of one outcome. Created orders are most rows of most imports and are found without it.

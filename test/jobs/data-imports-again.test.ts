@@ -225,3 +225,60 @@ describe('the memory of a source', () => {
     expect(columns.results[7]).toMatchObject({ suggested_by: null, is_suggested: false })
   })
 })
+
+describe('a ticket code', () => {
+  const header = 'Order ID;Email;Ticket type;Price;Ticket code;Ticket status'
+  const ticket = (id: string, code: string, more = '100,00;') => {
+    const [price, status = ''] = more.split(';')
+    return `${id};${id.toLowerCase()}@example.dk;Partout;${price};${code};${status}`
+  }
+
+  it('that is in two equal rows of an order is one ticket with a warning', async () => {
+    const shop = await seedShop()
+    const { ended, rows } = await importTable(shop, [
+      header,
+      ticket('A', 'T-1'),
+      ticket('A', 'T-1'),
+      ticket('A', 'T-2'),
+    ])
+    expect(ended).toMatchObject({ status: 'completed', created_orders: 1 })
+    expect(rows).toEqual(['2 created', '3 created repeated_ticket', '4 created'])
+    expect(await ordersOf(shop)).toMatchObject([{ amount: '200 dkk', tickets: { length: 2 } }])
+  })
+
+  it('that is in two equal rows without an order id is one order', async () => {
+    const shop = await seedShop()
+    const rows = [
+      'Email;Ticket type;Price;Ticket code',
+      'a@example.dk;Partout;100,00;T-1',
+      'a@example.dk;Partout;100,00;T-1',
+    ]
+    const { ended } = await importTable(shop, rows)
+    expect(ended).toMatchObject({ status: 'completed', created_orders: 1 })
+    expect(await ordersOf(shop)).toMatchObject([{ amount: '100 dkk', tickets: { length: 1 } }])
+  })
+
+  it('of two different tickets refuses their order', async () => {
+    const { id } = await givenImport(
+      await seedShop(),
+      tableOf([header, ticket('A', 'T-1'), ticket('A', 'T-1', '50,00;'), ticket('B', 'T-2')]),
+    )
+    const { results } = await previewed(id)
+    expect(results[0]).toMatchObject({ action: 'error', errors: [{ row: 3, code: 'duplicate_ticket_code' }] })
+    expect(results[1]).toMatchObject({ action: 'create' })
+  })
+
+  it('that an earlier order of the file has refuses the later order, unless one ticket is cancelled', async () => {
+    const shop = await seedShop()
+    const table = [
+      header,
+      ticket('A', 'T-1'),
+      ticket('B', 'T-1'),
+      ticket('C', 'T-2', '100,00;cancelled'),
+      ticket('D', 'T-2', '100,00;valid'),
+    ]
+    const { ended, rows } = await importTable(shop, table)
+    expect(ended).toMatchObject({ status: 'completed_with_errors', created_orders: 3 })
+    expect(rows).toEqual(['2 created', '3 error', '4 created', '5 created'])
+  })
+})

@@ -168,12 +168,12 @@ export function compareWithStored(
 ): { customer: FieldError[]; items: FieldError[] } {
   const { order, path } = numbered
   const { amounts } = judgeOrder(edition, numbered, { order: undefined, payment: undefined })
-  const warn = (field: 'customer' | 'items', code: string, what: string) => [
+  const warn = (field: 'customer' | 'items', code: 'other_customer' | 'other_items', what: string) => [
     fieldError(
       [...path, field],
       code,
-      `The order ${existing.id} with this id has ${what}. If it is another order, import the file with another ` +
-        'external_source.',
+      `The order ${existing.id} with this id has ${what}. If it is another order, import it with the name of another ` +
+        'source.',
     ),
   ]
   return {

@@ -4,7 +4,7 @@ import type { ExternalOrder } from '../../../domain/orders/external-orders.ts'
 import { type DecidedOrder, type PlacedRow, mapOrder, toWireOrder } from '../../../domain/data-imports/mapping/index.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { parseStagedRow, type ReadRow } from '../background/staged.ts'
-import { findFirstRows } from './duplicate-ids.ts'
+import { findFirstRows, findFirstTickets } from './duplicate-ids.ts'
 import { lookUpProducts, resolveProduct } from './mapped-products.ts'
 import { type ImportProblem, buildImportProblem, toProblem } from './problems.ts'
 import type { RunSetting } from './setting.ts'
@@ -133,6 +133,30 @@ async function refuseDuplicates(db: Database, setting: RunSetting, read: readonl
   })
 }
 
+/** Refuses orders with a ticket that an earlier order of the same file has. A code lets one ticket in. */
+async function refuseSharedTickets(
+  db: Database,
+  setting: RunSetting,
+  read: readonly ReadOrder[],
+): Promise<ReadOrder[]> {
+  const listTickets = ({ order, decided }: ReadOrder) =>
+    order && order.status !== 'cancelled'
+      ? (decided?.items ?? []).filter(({ vendor_code, status }) => vendor_code !== null && status !== 'cancelled')
+      : []
+  const codes = read.flatMap((one) => listTickets(one).map(({ vendor_code }) => vendor_code ?? ''))
+  if (!setting.has_tickets || codes.length === 0) return [...read]
+  const first = await findFirstTickets(db, setting.row.id, [...new Set(codes)])
+  return read.map((one) => {
+    const problems = listTickets(one).flatMap(({ vendor_code, line }): ImportProblem[] => {
+      const earlier = first.get(vendor_code ?? '')
+      if (!earlier || earlier.group_key === one.row.group_key) return []
+      const message = `The order in line ${earlier.file_line} has a ticket with the same code "${vendor_code}".`
+      return [buildImportProblem(line, 'item.vendor_code', 'duplicate_ticket_code', message)]
+    })
+    return problems.length > 0 ? { ...one, order: null, problems } : one
+  })
+}
+
 /** Previews and imports share this. */
 export async function readOrders(
   db: Database,
@@ -148,7 +172,7 @@ export async function readOrders(
   const read = parsed.map(({ order, rows }) =>
     order.rows_count > maxRowsPerOrder ? buildTooLongOrder(order) : readOrder(setting, order, rows),
   )
-  return refuseDuplicates(db, setting, read)
+  return refuseSharedTickets(db, setting, await refuseDuplicates(db, setting, read))
 }
 
 export interface RowOfOrder extends ReadRow {

@@ -33,6 +33,8 @@ export interface RunSetting {
   definitions: ImportDefinitions
   /** Whether several orders of the file may have the same external id. */
   has_own_ids: boolean
+  /** Whether a column has the codes of tickets. */
+  has_tickets: boolean
   /** Those that were looked up so far, by key. */
   products: Map<string, MappedProduct | null>
 }
@@ -79,6 +81,7 @@ export async function loadSetting(db: Database, row: ImportRow): Promise<RunSett
     options,
     definitions: await loadImportDefinitions(db, edition, keys),
     has_own_ids: options.group_by !== 'external_id' && hasIds,
+    has_tickets: names.includes('item.vendor_code'),
     products: new Map(),
   }
 }
