@@ -78,26 +78,79 @@ const otherMeaning: Readonly<Record<string, string>> = {
   'order.amount': ' If it is the amount of each row, map the column to item.line_total.',
 }
 
-/** A blank cell takes the value of the order's other rows. A different value is an error. */
-function mergeRows(rows: readonly PlacedRow[]): { values: OrderValues; errors: OrderError[] } {
+interface MergedRows {
+  /** Values of the order. */
+  values: OrderValues
+  /** The rows with the holders of their tickets. */
+  rows: readonly PlacedRow[]
+  errors: OrderError[]
+  warnings: OrderWarning[]
+}
+
+const longestMetadata = 1000
+
+/** Adds another value to a list of values. */
+function appendText(list: string, text: string): string {
+  const longer = `${list}, ${text}`
+  return list.split(', ').includes(text) || longer.length > longestMetadata ? list : longer
+}
+
+const isOfCustomer = (target: string): boolean => target.startsWith('customer.')
+
+/** Whether a row names another person than the first row. Without an address of its own, it only names a holder. */
+const namesOther = ({ values }: PlacedRow, buyer: OrderValues): boolean =>
+  values['customer.email'] !== undefined && values['customer.email'] !== buyer['customer.email']
+
+const holderNames = ['first_name', 'last_name', 'full_name'] as const
+
+/**
+ * Gives a row the holder of its ticket if the column of customers names different people in an order. The address of
+ * the buyer identifies no other holder.
+ */
+function addHolder(row: PlacedRow, buyer: OrderValues, isFirst: boolean): PlacedRow {
+  const { values } = row
+  const email = namesOther(row, buyer) || isFirst ? values['customer.email'] : undefined
+  const hasName = holderNames.some((name) => values[`item.user.${name}`] !== undefined)
+  const names = hasName ? [] : holderNames.map((name) => [`item.user.${name}`, values[`customer.${name}`]] as const)
+  const holder = [['item.user.email', email] as const, ...names].flatMap(([target, value]) =>
+    value === undefined ? [] : [[target, value] as const],
+  )
+  return { ...row, values: { ...Object.fromEntries(holder), ...values } }
+}
+
+/**
+ * Merges the rows of an order. A blank cell takes the value of the other rows. The first customer is the buyer, and
+ * different metadata becomes a list. Other values that differ are errors.
+ */
+function mergeRows(rows: readonly PlacedRow[]): MergedRows {
   const values: Record<string, OrderValues[string]> = {}
   const firstLines = new Map<string, number>()
   const errors: OrderError[] = []
+  const warnings: OrderWarning[] = []
   for (const row of rows)
     for (const [target, value] of Object.entries(row.values)) {
       if (!isOrderLevel(target)) continue
       const first = firstLines.get(target)
+      const before = values[target]
       if (first === undefined) {
         values[target] = value
         firstLines.set(target, row.line)
-      } else if (values[target] !== value) {
-        const [said, own] = [formatValue(target, values[target]), formatValue(target, value)]
+      } else if (before === value) continue
+      else if (typeof before === 'string' && typeof value === 'string' && target.startsWith('order.metadata.'))
+        values[target] = appendText(before, value)
+      else if (isOfCustomer(target)) {
+        const [said, own] = [formatValue(target, before), formatValue(target, value)]
+        const message = `The buyer in line ${first} has ${said}, so ${own} is only used for the ticket of this line.`
+        warnings.push({ row: row.line, code: 'several_customers', message })
+      } else if (!(target.startsWith('consent.') && namesOther(row, values))) {
+        const [said, own] = [formatValue(target, before), formatValue(target, value)]
         const message = `Line ${first} of the same order has ${said}, this line has ${own}.${otherMeaning[target] ?? ''}`
         const error = { column: null, target_field: target, code: 'inconsistent_order', message } as const
         errors.push({ ...error, row: row.line, value: own })
       }
     }
-  return { values, errors }
+  const withHolders = warnings.length === 0 ? rows : rows.map((row, index) => addHolder(row, values, index === 0))
+  return { values, rows: withHolders, errors, warnings }
 }
 
 const buildMissingError = (row: number, target_field: string, message: string): OrderError => ({
@@ -191,10 +244,11 @@ function decideId(values: OrderValues, options: OrderOptions): string {
   return email ?? options.row_key
 }
 
-export function mapOrder(rows: readonly PlacedRow[], options: OrderOptions): MappedOrder {
-  const { values, errors: disagreements } = mergeRows(rows)
+export function mapOrder(placed: readonly PlacedRow[], options: OrderOptions): MappedOrder {
+  const { values, rows, errors: disagreements, warnings: mergeWarnings } = mergeRows(placed)
   const first = rows[0]?.line ?? 0
-  const { items, errors: itemErrors, warnings } = decideItems(rows)
+  const { items, errors: itemErrors, warnings: itemWarnings } = decideItems(rows)
+  const warnings = [...mergeWarnings, ...itemWarnings]
   const currency = decideCurrency(rows, values, options)
   const errors: OrderError[] = [
     ...rows.flatMap((row) => row.errors.map((error) => ({ ...error, row: row.line }))),

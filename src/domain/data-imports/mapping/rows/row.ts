@@ -27,7 +27,7 @@ export interface OrderError extends StoredError {
 
 export interface OrderWarning {
   row: number
-  code: 'refund_without_item' | 'repeated_ticket'
+  code: 'refund_without_item' | 'repeated_ticket' | 'several_customers'
   message: string
 }
 
