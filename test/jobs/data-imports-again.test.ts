@@ -1,8 +1,13 @@
+import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
 import { csv, pathOf } from '../support/data-imports.ts'
 import { ordersOf, previewed, started, type Answers } from '../support/imported-tables.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+import { answer, recordsOf } from '../support/consents.ts'
+import { givenConsent } from '../support/seeding/messaging/consents.ts'
+import { db } from '../support/seeding/rows.ts'
+import { undoToEnd } from '../support/undone-imports.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
 
 const tableOf = (rows: readonly string[]) => csv(rows.map((row) => `${row}\r\n`).join(''))
@@ -280,5 +285,66 @@ describe('a ticket code', () => {
     const { ended, rows } = await importTable(shop, table)
     expect(ended).toMatchObject({ status: 'completed_with_errors', created_orders: 3 })
     expect(rows).toEqual(['2 created', '3 error', '4 created', '5 created'])
+  })
+})
+
+describe('an update with the same file', () => {
+  const update = { options: { on_duplicate: 'update', skipped: true } }
+  const table = [
+    'Order ID;Email;Name;Ticket type;Quantity;Price;Ticket holder email;Ticket holder name;Order date;Newsletter',
+    'A;ane@example.dk;Ane Holm;Partout;1;100,00;bo@example.dk;Bo Dahl;15-01-2026;yes',
+    'A;ane@example.dk;Ane Holm;Camping;2;50,00;;;15-01-2026;yes',
+    'B;ida@example.dk;Ida Lund;Partout;1;100,00;;;16-01-2026;no',
+  ]
+  const versionsOf = ({ edition_id }: Shop) =>
+    db.all(sql`select external_id, version, modified_at from orders where edition_id = ${edition_id} order by seq`)
+  const entriesOf = ({ organization_id }: Shop) =>
+    db.all(
+      sql`select count(*) as count from audit_log where organization_id = ${organization_id} and substr(resource_id, 1, 4) not in ('imp_', 'fil_')`,
+    )
+
+  it('counts as unchanged: no version, no entry, and the first import can be undone', async () => {
+    const shop = await seedShop()
+    const consent = (await givenConsent(shop.organization_id, { key: 'newsletter' })) as { key: string }
+    const mapping = { mappings: [{ source_column: 'Newsletter', target_field: `consent.${consent.key}` }] }
+    const first = await importTable(shop, table, update, mapping)
+    expect(first.ended).toMatchObject({ created_orders: 2 })
+    const before = [await versionsOf(shop), await entriesOf(shop)]
+    const again = await importTable(shop, table, update)
+    expect(again.preview.totals).toMatchObject({ update: 0, skip: 2 })
+    expect(again.ended).toMatchObject({ status: 'completed', updated_orders: 0, skipped_orders: 2 })
+    expect([await versionsOf(shop), await entriesOf(shop)]).toEqual(before)
+    expect((await get(pathOf(again.id))).body.undo_until).toBeNull()
+    expect(await undoToEnd(first.id)).toMatchObject({ undone_orders: 2, kept_orders: 0 })
+  })
+
+  it('leaves the answers to consents of undated orders as they are, and a later withdrawal too', async () => {
+    const shop = await seedShop()
+    const consent = (await givenConsent(shop.organization_id, { key: 'newsletter' })) as { id: string; key: string }
+    const mapping = { mappings: [{ source_column: 'Newsletter', target_field: `consent.${consent.key}` }] }
+    const undated = ['Order ID;Email;Ticket type;Price;Newsletter', 'A;ane@example.dk;Partout;100,00;yes']
+    await importTable(shop, undated, update, mapping)
+    const user = await db.first(
+      sql<{ id: string }>`select id from users where organization_id = ${shop.organization_id}`,
+    )
+    const listAnswers = async () => (await recordsOf(user?.id ?? '', consent.id)).map(({ status }) => status)
+    expect((await importTable(shop, undated, update)).ended).toMatchObject({ skipped_orders: 1 })
+    expect(await listAnswers()).toEqual(['given'])
+    expect((await answer('withdraw', { user: user?.id ?? '', consent: consent.id })).status).toBe(200)
+    await importTable(shop, undated, update)
+    expect(await listAnswers()).toEqual(['given', 'withdrawn'])
+  })
+
+  it('updates only the orders that have changed', async () => {
+    const shop = await seedShop()
+    await importTable(shop, table, update)
+    const changed = await importTable(shop, [...table.slice(0, 3), table[3]!.replace('100,00', '120,00')], update)
+    expect(changed.rows).toEqual(['2 skipped', '3 skipped', '4 updated'])
+    const renamed = await importTable(
+      shop,
+      [...table.slice(0, 3), table[3]!.replace('100,00', '120,00').replace('Ida Lund', 'Ida Lind')],
+      update,
+    )
+    expect(renamed.ended).toMatchObject({ updated_orders: 1, skipped_orders: 1 })
   })
 })

@@ -2,7 +2,7 @@ import { decidePayment, sumTakenBack } from '../../domain/data-imports/imported-
 import { isPaid, paymentStatusByOrderStatus, wasCaptured } from '../../domain/orders/orders.ts'
 import { openPurchaseStatuses, listStatusesMovedByOrder } from '../../domain/orders/purchases.ts'
 import { type ExistingUnit, reconcile, type Reconciled, expandItems } from '../../domain/orders/reconcile-purchases.ts'
-import { pickChanges } from '../../db/write.ts'
+import { isEmpty, pickChanges } from '../../db/write.ts'
 import {
   buildOrderColumns,
   type OrderDecision,
@@ -48,7 +48,7 @@ function buildPaymentWrites(
   placement: Placement,
   row: TransactionRow,
   after: ReturnType<typeof decidePayment>,
-): Write[] {
+): Extract<Write, { write: 'payment' }>[] {
   const { order, totals } = placement
   const { service_fee_minor, handling_fee_minor } = totals
   const provider = order.payment && sumTakenBack(row) === 0 ? buildProviderColumns(order.payment) : {}
@@ -139,13 +139,15 @@ export function decideUpdate(context: DecisionContext, placement: Placement, exi
     modified_at: context.now,
   }
   const purchases = decidePurchases(context, placement, existing)
+  const paymentWrites = payment && after ? buildPaymentWrites(placement, payment, after) : []
+  const { modified_at: _, ...columns } = changes
   return {
     order: { ...row, ...changes, version: row.version + 1 },
-    writes: [
-      { write: 'order', order: row, changes },
-      ...(payment && after ? buildPaymentWrites(placement, payment, after) : []),
-      ...purchases.writes,
-    ],
+    is_unchanged:
+      purchases.writes.length === 0 &&
+      isEmpty(pickChanges<OrderRow>(row, columns)) &&
+      paymentWrites.every((one) => isEmpty(one.changes)),
+    writes: [{ write: 'order', order: row, changes }, ...paymentWrites, ...purchases.writes],
     changes: purchases.changes,
   }
 }

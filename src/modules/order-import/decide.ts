@@ -92,14 +92,21 @@ function addOrder(
   })
 }
 
-function listAnswers({ now }: DecisionContext, { order, user }: Placement, orderId: string): ImportedAnswers[] {
+interface PlacedDecision extends OrderDecision {
+  taken: TakenOrder
+  placement: Placement
+}
+
+/** An order without a date was answered when it was first imported, so an update never reverses a later withdrawal. */
+function listAnswers({ now }: DecisionContext, { placement, order: row }: PlacedDecision): ImportedAnswers[] {
+  const { order, user } = placement
   if (Object.keys(order.consents).length === 0) return []
   return [
     {
       user: toAnnouncedUser(user),
       is_kept: user.is_kept === 1,
-      order_id: orderId,
-      at: Math.min(order.created_at ?? now, now),
+      order_id: row.id,
+      at: Math.min(order.created_at ?? row.created_at, now),
       language: order.customer.locale,
       consents: order.consents,
       evidence: { external_id: order.external_id },
@@ -119,15 +126,16 @@ const buildReceipt = (
   language: parseLanguage(user.locale) ?? default_language,
 })
 
-interface PlacedDecision extends OrderDecision {
-  taken: TakenOrder
-  placement: Placement
-}
-
 interface GroupParts {
   state: ImportState
   people: PeopleDecisions
   writes: readonly Write[]
+}
+
+/** Lists the customer and the ticket holders of an order whom the import adds or changes. */
+function listChangedPeople({ placement: { user, items } }: PlacedDecision, people: PeopleDecisions): PersonBefore[] {
+  const ids = new Set([user.id, ...items.flatMap(({ holder_id }) => holder_id ?? [])])
+  return [...ids].flatMap((id) => people.before(id) ?? [])
 }
 
 /** The first of several orders records what they share. */
@@ -137,21 +145,22 @@ function recordOrders(
   parts: GroupParts,
 ): RecordedOrder[] {
   const seen = new Set<string>()
-  const listPeople = ({ placement: { user, items } }: PlacedDecision): PersonBefore[] => {
-    const ids = [user.id, ...items.flatMap(({ holder_id }) => holder_id ?? [])]
-    const fresh = [...new Set(ids)].filter((id) => !seen.has(id))
-    for (const id of fresh) seen.add(id)
-    return fresh.flatMap((id) => parts.people.before(id) ?? [])
-  }
-  return decided.map((one, at) => ({
-    outcome: made[at] as OrderOutcome,
-    order_version: one.order.version,
-    before: {
-      updated: one.taken.existing ? recordUpdate(parts.state, one.taken.existing, one.writes) : null,
-      people: listPeople(one),
-      catalogue: at === 0 ? listAddedCatalogue(parts.writes) : createAddedCatalogue(),
-    },
-  }))
+  const firstChanged = made.findIndex(({ action }) => action !== 'skipped')
+  return decided.map((one, at) => {
+    const outcome = made[at] as OrderOutcome
+    if (outcome.action === 'skipped') return { outcome, order_version: null, before: null }
+    const people = listChangedPeople(one, parts.people).filter(({ id }) => !seen.has(id))
+    for (const { id } of people) seen.add(id)
+    return {
+      outcome,
+      order_version: one.order.version,
+      before: {
+        updated: one.taken.existing ? recordUpdate(parts.state, one.taken.existing, one.writes) : null,
+        people,
+        catalogue: at === firstChanged ? listAddedCatalogue(parts.writes) : createAddedCatalogue(),
+      },
+    }
+  })
 }
 
 /** Decides on a group of orders without reading or writing. No external id may be in the group twice. */
@@ -188,8 +197,11 @@ export function decideOrderGroup(
   const decided = taken.map((one, at): PlacedDecision =>
     decideOrder(context, state, one, (placements[at] as () => Placement)()),
   )
-  const outcomes = decided.map(({ order, taken: { numbered, existing, judgement } }): OrderOutcome => {
-    const action = existing ? 'updated' : 'created'
+  const unchanged = new Set(decided.filter((one) => one.is_unchanged && listChangedPeople(one, people).length === 0))
+  const outcomes = decided.map((one): OrderOutcome => {
+    const { order, taken } = one
+    const { numbered, existing, judgement } = taken
+    const action = unchanged.has(one) ? 'skipped' : existing ? 'updated' : 'created'
     const { external_id } = numbered.order
     return { index: numbered.index, external_id, action, order_id: order.id, errors: [], warnings: judgement.warnings }
   })
@@ -200,14 +212,14 @@ export function decideOrderGroup(
       ...refused.map((outcome) => ({ outcome, order_version: null, before: null })),
       ...recordOrders(decided, outcomes, parts),
     ],
-    writes: [...people.writes(), ...parts.writes, ...decided.flatMap(({ writes }) => writes)],
+    writes: [...people.writes(), ...parts.writes, ...decided.flatMap((one) => (unchanged.has(one) ? [] : one.writes))],
     changes: decided.flatMap(({ changes }) => changes),
     names: new Map([...state.names, ...catalogue.names()]),
     receipts: decided.flatMap((one) =>
       one.taken.existing ? [] : [buildReceipt(context.edition, one.order, one.placement)],
     ),
-    answers: decided.flatMap(({ placement, order }) => listAnswers(context, placement, order.id)),
-    orders: decided.map(({ order }) => order),
+    answers: decided.flatMap((one) => listAnswers(context, one)),
+    orders: decided.flatMap((one) => (unchanged.has(one) ? [] : [one.order])),
   }
 }
 
