@@ -44,7 +44,9 @@ describe('amounts of another system', () => {
     expect(result.warnings).toEqual([
       {
         code: 'amount_mismatch',
-        detail: 'The total is 99.99 DKK in the source, but items and fees add up to 105.00 DKK.',
+        detail:
+          'The total is 99.99 DKK in the source, but items and fees add up to 105.00 DKK. The difference is 5.01 DKK: ' +
+          'check for a fee, discount or item that is missing.',
         attr: 'orders.0.amount',
         pointer: '#/orders/0/amount',
       },
