@@ -348,3 +348,40 @@ describe('an update with the same file', () => {
     expect(renamed.ended).toMatchObject({ updated_orders: 1, skipped_orders: 1 })
   })
 })
+
+describe('the people of a file', () => {
+  const header = 'Order ID;Email;Phone;Name;Ticket type;Price'
+
+  it('keep their orders if their phone number cannot be used and their e-mail address can', async () => {
+    const shop = await seedShop()
+    const table = [header, 'A;ane@example.dk;12;Ane Holm;Partout;100,00', 'B;;12;Bo Dahl;Partout;100,00']
+    const mapping = { mappings: [{ source_column: 'Phone', target_field: 'customer.phone_number' }] }
+    const { id } = await givenImport(shop, tableOf(table))
+    const { results } = await previewed(id, mapping)
+    expect(results[0]).toMatchObject({ action: 'create', warnings: [{ row: 2, code: 'phone_not_taken' }] })
+    expect(results[1]).toMatchObject({ action: 'error', errors: [{ row: 3, code: 'invalid_phone' }] })
+    expect((await get(pathOf(id))).body).toMatchObject({ invalid_rows: 1, valid_rows: 1 })
+    await started(id, { skip_invalid_rows: true })
+    expect(await ordersOf(shop)).toMatchObject([{ id: 'A', customer: 'Ane Holm <ane@example.dk>' }])
+  })
+
+  it('have a warning if only a phone number identifies them and it belongs to another name', async () => {
+    const shop = await seedShop()
+    await importTable(shop, [header, 'A;ane@example.dk;+4520123456;Ane Holm;Partout;100,00'])
+    const { rows } = await importTable(shop, [
+      header,
+      'B;;+4520123456;Bo Dahl;Partout;100,00',
+      'C;;+4520123456;ane holm;Partout;100,00',
+    ])
+    expect(rows).toEqual(['2 created phone_of_other_name', '3 created'])
+  })
+
+  it('keep their names when an update has others, with a warning', async () => {
+    const shop = await seedShop()
+    await importTable(shop, [header, 'A;ane@example.dk;;Ane Holm;Partout;100,00'])
+    const changed = [header, 'A;ane@example.dk;;Ane Lund;Partout;100,00', 'B;ane@example.dk;;Ane Lund;Partout;100,00']
+    const { rows } = await importTable(shop, changed, { options: { on_duplicate: 'update' } })
+    expect(rows).toEqual(['2 updated name_not_changed', '3 created'])
+    expect(await ordersOf(shop)).toMatchObject([{ customer: expect.stringContaining('Ane') }, {}])
+  })
+})

@@ -1,3 +1,4 @@
+import { type FieldError, fieldError } from '../../domain/errors.ts'
 import { parseLanguage } from '../../domain/languages.ts'
 import type { DuplicatePolicy, ExternalItem, ExternalOrder } from '../../domain/orders/external-orders.ts'
 import { type PurchaseStatus, purchaseStatusByOrderStatus } from '../../domain/orders/purchases.ts'
@@ -132,6 +133,24 @@ interface GroupParts {
   writes: readonly Write[]
 }
 
+/** An import never changes the name of a customer, so it says so. A new order of a known address is no reason for it. */
+function warnAboutName({ placement, taken }: PlacedDecision, people: PeopleDecisions): FieldError[] {
+  const { numbered, existing } = taken
+  const other = people.findOtherName(placement.user.id, toGivenCustomer(numbered.order))
+  if (!other || (!existing && !other.by_phone)) return []
+  const path = [...numbered.path, 'customer', 'full_name']
+  const customer = `"${other.stored_name}" (${placement.user.id})`
+  return other.by_phone
+    ? [
+        fieldError(
+          path,
+          'phone_of_other_name',
+          `The phone number belongs to ${customer}, who gets this order. Add an e-mail address if it is another person.`,
+        ),
+      ]
+    : [fieldError(path, 'name_not_changed', `The customer is stored as ${customer} and keeps this name.`)]
+}
+
 /** Lists the customer and the ticket holders of an order whom the import adds or changes. */
 function listChangedPeople({ placement: { user, items } }: PlacedDecision, people: PeopleDecisions): PersonBefore[] {
   const ids = new Set([user.id, ...items.flatMap(({ holder_id }) => holder_id ?? [])])
@@ -203,7 +222,8 @@ export function decideOrderGroup(
     const { numbered, existing, judgement } = taken
     const action = unchanged.has(one) ? 'skipped' : existing ? 'updated' : 'created'
     const { external_id } = numbered.order
-    return { index: numbered.index, external_id, action, order_id: order.id, errors: [], warnings: judgement.warnings }
+    const warnings = [...judgement.warnings, ...warnAboutName(one, people)]
+    return { index: numbered.index, external_id, action, order_id: order.id, errors: [], warnings }
   })
   const parts = { state, people, writes: catalogue.writes() }
   return {

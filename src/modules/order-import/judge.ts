@@ -104,7 +104,10 @@ function listWarnings(numbered: NumberedOrder, { totals }: ItemAmounts, { paymen
   const total = totals.total_minor
   if (order.amount_minor !== null && order.amount_minor !== total) {
     const [said, made] = [formatMoney(order.amount_minor, order.currency), formatMoney(total, order.currency)]
-    const detail = `The total is ${said} in the source, but items and fees add up to ${made}.`
+    const difference = formatMoney(Math.abs(order.amount_minor - total), order.currency)
+    const detail =
+      `The total is ${said} in the source, but items and fees add up to ${made}. The difference is ${difference}: ` +
+      'check for a fee, discount or item that is missing.'
     warnings.push(fieldError([...path, 'amount'], 'amount_mismatch', detail))
   }
   if (payment && hasFailed(payment.status) && (order.refunded_minor ?? 0) > payment.refunded_minor) {

@@ -76,6 +76,8 @@ function normalizeOrderPhone(
   const rawPhone = order.customer.phone_number
   if (rawPhone === null) return order
   const phone_number = normalizePhone(rawPhone, edition.default_country_code)
+  if (phone_number === null && order.customer.email !== null)
+    return { ...order, customer: { ...order.customer, phone_number } }
   if (phone_number === null)
     return buildImportProblem(line, 'customer.phone_number', 'invalid_phone', 'This is not a phone number.')
   return { ...order, customer: { ...order.customer, phone_number } }

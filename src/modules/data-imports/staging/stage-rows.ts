@@ -16,12 +16,14 @@ import {
   decideRow,
   type DecidedRow,
   getGroupKey,
+  isPhoneError,
   type Grouping,
   numberRow,
   type PreparedMappings,
   readOccurrence,
   readProduct,
   type ProductTuple,
+  type StagedValues,
   type StoredError,
   type StoredWarning,
 } from '../../../domain/data-imports/mapping/index.ts'
@@ -159,6 +161,10 @@ async function readNextRows(file: FileSource, offset: number): Promise<Canonical
   return []
 }
 
+/** A phone number that is not usable matters only without an e-mail address. */
+const isInvalid = (errors: readonly StoredError[], { values }: StagedValues): boolean =>
+  values['customer.email'] === undefined ? errors.length > 0 : errors.some((error) => !isPhoneError(error))
+
 /** Each row without a common key is an order with a key from its content. */
 async function buildRowKeys(
   job: JobCtx,
@@ -204,7 +210,7 @@ export async function rowsStep(job: JobCtx, row: ImportRow, position: RowsPositi
     const place = placeRow(one, row.id, position.row + index + 1)
     return stageRow({ row: one, place, decided: decided[index] ?? null, key: keys[index] ?? null }, group_by)
   })
-  const invalid = rows.filter((one) => one.row.errors.length > 0).length
+  const invalid = rows.filter(({ row: { errors, data } }) => isInvalid(errors, data)).length
   const ignored = rows.filter((one) => one.row.outcome === 'ignored').length
   const offset = last.offset + last.length
   return commitStep(job, row, {

@@ -7,7 +7,14 @@ import type { Grouping } from '../mapping.ts'
 import { findTargetField } from '../targets/fields.ts'
 import { isCurrency, allowsCurrency, toPlainWord } from '../values/words.ts'
 import { decideItems, type DecidedItem } from './items.ts'
-import { type DecidedRow, concernsWholeRow, type OrderError, type OrderWarning, type PlacedRow } from './row.ts'
+import {
+  type DecidedRow,
+  concernsWholeRow,
+  type OrderError,
+  type OrderWarning,
+  type PlacedRow,
+  type StoredError,
+} from './row.ts'
 
 export interface DecidedOrder {
   lines: readonly number[]
@@ -244,14 +251,26 @@ function decideId(values: OrderValues, options: OrderOptions): string {
   return email ?? options.row_key
 }
 
+/** An order whose customer has an e-mail address does not need a phone number. */
+export const isPhoneError = ({ target_field, code }: StoredError): boolean =>
+  target_field === 'customer.phone_number' && code === 'invalid_phone'
+
+const toPhoneWarning = ({ row, message }: OrderError): OrderWarning => ({
+  row,
+  code: 'phone_not_taken',
+  message: `${message} The order is imported without it.`,
+})
+
 export function mapOrder(placed: readonly PlacedRow[], options: OrderOptions): MappedOrder {
   const { values, rows, errors: disagreements, warnings: mergeWarnings } = mergeRows(placed)
   const first = rows[0]?.line ?? 0
   const { items, errors: itemErrors, warnings: itemWarnings } = decideItems(rows)
-  const warnings = [...mergeWarnings, ...itemWarnings]
   const currency = decideCurrency(rows, values, options)
+  const rowErrors = rows.flatMap((row) => row.errors.map((error) => ({ ...error, row: row.line })))
+  const phoneErrors = values['customer.email'] === undefined ? [] : rowErrors.filter(isPhoneError)
+  const warnings = [...mergeWarnings, ...itemWarnings, ...phoneErrors.map(toPhoneWarning)]
   const errors: OrderError[] = [
-    ...rows.flatMap((row) => row.errors.map((error) => ({ ...error, row: row.line }))),
+    ...rowErrors.filter((error) => !phoneErrors.includes(error)),
     ...disagreements,
     ...itemErrors,
     ...(typeof currency === 'string' ? [] : [currency]),
@@ -265,6 +284,7 @@ export function mapOrder(placed: readonly PlacedRow[], options: OrderOptions): M
   require(['customer.email', 'customer.phone_number'], 'The order has neither an e-mail address nor a phone number.')
   if (options.group_by === 'external_id') require(['order.external_id'], 'The order has no id.')
   if (errors.length > 0 || typeof currency !== 'string') return { order: null, errors, warnings }
+  const fee = getNumber(values, 'order.service_fee') ?? 0
   const order: DecidedOrder = {
     lines: rows.map(({ line }) => line),
     external_id: decideId(values, options),
@@ -274,8 +294,8 @@ export function mapOrder(placed: readonly PlacedRow[], options: OrderOptions): M
     currency,
     customer: readCustomer(values),
     items,
-    service_fee_minor: getNumber(values, 'order.service_fee') ?? 0,
-    discount_minor: getNumber(values, 'order.discount') ?? 0,
+    service_fee_minor: Math.max(0, fee),
+    discount_minor: (getNumber(values, 'order.discount') ?? 0) + Math.max(0, -fee),
     refunded_minor: getNumber(values, 'order.refunded_amount'),
     amount_minor: getNumber(values, 'order.amount'),
     coupon_code: getText(values, 'order.coupon_code'),
