@@ -53,7 +53,6 @@ const worker = (storage: Storage) =>
         // Nobody hears what rings for calculations, messages and campaigns: tests make them at the moment of their choice.
         queueProducers: {
           WEBHOOKS: 'webhooks',
-          WEBHOOKS_SLOW: 'webhooks-slow',
           EMAILS: 'emails-unheard',
           REFUNDS: 'refunds-unheard',
           SEGMENTS: 'segments-unheard',

@@ -4,7 +4,6 @@ interface __BaseEnv_Env {
 	FILES: R2Bucket;
 	DB: D1Database;
 	WEBHOOKS: Queue;
-	WEBHOOKS_SLOW: Queue;
 	SEGMENTS: Queue;
 	EMAILS: Queue;
 	REFUNDS: Queue;

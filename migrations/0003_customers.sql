@@ -92,12 +92,14 @@ create table erasures (
   campaign_cursor integer not null default 0,
   event_cursor text not null,
   import_cursor text not null default '',
-  next_step_at integer,
+  -- When the next step is due; null after the last one.
+  due_at integer,
+  claimed_until integer,
   completed_at integer,
   created_at integer not null
 ) strict, without rowid;
 -- Finds erasures whose next step is due.
-create index erasures_due on erasures (next_step_at) where next_step_at is not null;
+create index erasures_due on erasures (due_at) where due_at is not null;
 
 create trigger users_search_insert after insert on users begin
   insert into customer_search (rowid, organization, text) values (

@@ -49,7 +49,7 @@ create table refund_requests (
   failure_message text,
   -- When the provider is called or asked next; null when nothing is due.
   due_at integer,
-  lease_until integer,
+  claimed_until integer,
   checks integer not null default 0,
   needs_attention integer not null default 0 check (needs_attention in (0, 1)),
   metadata text not null default '{}' check (json_valid(metadata)),
@@ -127,7 +127,7 @@ create table refund_batches (
   cursor_seq integer,
   -- When the batch has work to do; null when it has none.
   due_at integer,
-  lease_until integer,
+  claimed_until integer,
   source text not null,
   created_by text not null,
   started_by text,

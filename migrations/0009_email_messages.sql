@@ -84,8 +84,8 @@ create table transactional_emails (
   recipient text not null,
   status text not null,
   attempts integer not null default 0,
-  next_attempt_at integer,
-  lease_until integer,
+  due_at integer,
+  claimed_until integer,
   -- What is handed to the provider, from just before the first call until the end, so that a repeated call is the same.
   content text check (json_valid(content)),
   provider text,
@@ -104,7 +104,7 @@ create table transactional_emails (
   unique (order_id, kind)
 ) strict, without rowid;
 -- Finds messages whose next attempt is due.
-create index transactional_emails_due on transactional_emails (next_attempt_at) where status = 'pending';
+create index transactional_emails_due on transactional_emails (due_at) where status = 'pending';
 -- Finds the messages of a customer for exports and erasures.
 create index transactional_emails_of_user on transactional_emails (user_id);
 -- Finds the confirmation that was sent for an answer.

@@ -21,7 +21,7 @@ create table webhook_endpoints (
   failures_in_row integer not null default 0,
   -- While the breaker is open, deliveries wait until then; after it a single one probes.
   breaker_until integer,
-  -- The last request timed out, or took longer than the fast lane allows.
+  -- The last request took three seconds or timed out. Requests leave such endpoints to the queue.
   is_slow integer not null default 0 check (is_slow in (0, 1)),
   version integer not null default 1,
   created_at integer not null,
@@ -61,22 +61,23 @@ create table webhook_deliveries (
   -- The last attempt, as JSON. It moves to `webhook_attempts` when the next one is recorded.
   last_attempt text,
   next_retry_at integer,
-  lease_until integer,
+  claimed_until integer,
   created_at integer not null,
   modified_at integer not null,
   unique (event_id, endpoint_id)
 ) strict, without rowid;
--- Counts requests to an endpoint that are under way, and finds leases that ran out.
-create index webhook_deliveries_leased on webhook_deliveries (endpoint_id, lease_until) where lease_until is not null;
--- Finds attempts somebody asked for, which go first, also behind an open breaker.
-create index webhook_deliveries_asked on webhook_deliveries (endpoint_id, event_id)
+-- Counts the requests to an endpoint that are in flight, and finds claims that are over.
+create index webhook_deliveries_claimed on webhook_deliveries (endpoint_id, claimed_until)
+  where claimed_until is not null;
+-- Finds manual retries, which go first and even while a breaker is open.
+create index webhook_deliveries_manual on webhook_deliveries (endpoint_id, event_id)
   where manual is not null and status in ('pending', 'retrying');
 -- Finds the endpoints for which a delivery is due.
 create index webhook_deliveries_due on webhook_deliveries (next_retry_at)
-  where status in ('pending', 'retrying') and lease_until is null;
+  where status in ('pending', 'retrying') and claimed_until is null;
 -- Finds the next deliveries of an endpoint in the order of their events, whose ids sort by time.
 create index webhook_deliveries_open on webhook_deliveries (endpoint_id, event_id)
-  where status in ('pending', 'retrying') and lease_until is null;
+  where status in ('pending', 'retrying') and claimed_until is null;
 -- Serves lists of an endpoint: newest first in its own order, other orderings sorted from what it holds. It runs downwards,
 -- because SQLite sorts the latest changes three times as fast when it meets them first.
 create index webhook_deliveries_of_endpoint on webhook_deliveries

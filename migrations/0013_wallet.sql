@@ -38,9 +38,9 @@ create table wallet_passes (
   -- Moves by at least a second, because HTTP dates have whole seconds.
   changed_at integer not null,
   -- When the platform is told of the last change; null when it knows.
-  update_due_at integer,
-  lease_until integer,
-  update_attempts integer not null default 0,
+  due_at integer,
+  claimed_until integer,
+  attempts integer not null default 0,
   update_error text,
   voided_at integer,
   version integer not null default 1,
@@ -54,7 +54,7 @@ create index wallet_passes_of_purchase on wallet_passes (purchase_id, created_at
 -- Finds what changed since a number, and the highest number.
 create index wallet_passes_by_change on wallet_passes (change_number);
 -- Finds passes whose platform has to be told of a change.
-create index wallet_passes_due on wallet_passes (update_due_at) where update_due_at is not null;
+create index wallet_passes_due on wallet_passes (due_at) where due_at is not null;
 
 -- Phones that ask for the changes of a pass.
 create table wallet_registrations (

@@ -5,7 +5,7 @@ import { wranglerProgram } from './support/paths.ts'
 import { startNode } from './support/processes.ts'
 import { runTests, type Tests } from './support/tests.ts'
 
-// `slow` as the only word runs the slow tests instead of everything else.
+// The argument `slow` runs the slow tests instead of everything else.
 const isSlow = process.argv[2] === 'slow'
 
 const quit = new AbortController()
@@ -16,22 +16,22 @@ const program = (...path: string[]) => join(import.meta.dirname, '..', 'node_mod
 const env = { NO_COLOR: '1', FORCE_COLOR: '0', WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' }
 
 interface Outcome {
-  isWell: boolean
-  /** Printed where it is not empty. */
+  hasPassed: boolean
+  /** Printed unless it is empty. */
   output: string
   tests?: Tests
 }
 
 const node = (args: string[]) => async (): Promise<Outcome> => {
   const { code, output } = await startNode(args, { env, signal: quit.signal }).ended
-  return { isWell: code === 0, output: code === 0 ? '' : output }
+  return { hasPassed: code === 0, output: code === 0 ? '' : output }
 }
 
 const vitest = (args: string[]) => async (): Promise<Outcome> => {
-  const { isWell, output, tests, passedAlone } = await runTests(args, { folder, env, signal: quit.signal })
-  if (!isWell) return { isWell, output, tests }
+  const { hasPassed, output, tests, passedAlone } = await runTests(args, { folder, env, signal: quit.signal })
+  if (!hasPassed) return { hasPassed, output, tests }
   return {
-    isWell,
+    hasPassed,
     output: passedAlone.map((name) => `       passed only when it ran alone: ${name}`).join('\n'),
     tests,
   }
@@ -55,10 +55,10 @@ for (const [name, step] of isSlow ? slow : fast) {
   const started = performance.now()
   const outcome = await step()
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
-  console.log(`${outcome.isWell ? 'ok    ' : 'FAILED'} ${name.padEnd(14)} ${seconds.padStart(6)} s`)
+  console.log(`${outcome.hasPassed ? 'ok    ' : 'FAILED'} ${name.padEnd(14)} ${seconds.padStart(6)} s`)
   if (outcome.output) console.log(outcome.output)
   if (outcome.tests) tests = outcome.tests
-  if (outcome.isWell) continue
+  if (outcome.hasPassed) continue
   process.exitCode = 1
   break
 }

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { type Client, createClient } from './support/client.ts'
 import { runCampaign } from './support/demo-campaign.ts'
 import { followConsents } from './support/demo-consents.ts'
-import { account, type Tenant, importOrders, importTable } from './support/demo-import.ts'
+import { summarizeResults, type Tenant, importOrders, importTable } from './support/demo-import.ts'
 import { followRefund } from './support/demo-refund.ts'
 import { findOrders, followCustomer } from './support/demo-tour.ts'
 import { followWallet } from './support/demo-wallet.ts'
 import { followWebhooks } from './support/demo-webhooks.ts'
 import { type FakeStripeServer, startFakeStripe } from './support/fake-stripe-server.ts'
-import { ordersOf, readLines, tableWithAddresses } from './support/online-retail.ts'
+import { groupOrders, readLines, buildTableWithAddresses } from './support/online-retail.ts'
 import { type Receiver, startReceiver } from './support/receiver.ts'
 import { startServer } from './support/server.ts'
 
@@ -26,7 +26,7 @@ interface Made {
   id: string
 }
 
-/** An organisation with an event, an edition and people; answers the clients of the manager and the admin. */
+/** Creates an organisation with an event, an edition and members. Returns clients of the manager and the admin. */
 async function setUp(root: Client, url: string): Promise<{ manager: Client; admin: Client; tenant: Tenant }> {
   const { id: organization_id } = await root.post<Made>('/v1/organizations', { name: 'Harbour Gifts' })
   const { id: event_id } = await root.post<Made>('/v1/events', { organization_id, name: 'Christmas Market' })
@@ -66,11 +66,11 @@ async function main(url: string, rootToken: string, { receiver, stripe }: Around
   const { manager, admin, tenant } = await setUp(createClient(url, rootToken), url)
 
   const lines = await readLines()
-  const orders = ordersOf(lines)
+  const orders = groupOrders(lines)
   title(`Import of a file: ${lines.length} lines of a real shop are ${orders.length} invoices`)
-  await importTable(manager, tenant, await tableWithAddresses(), print)
+  await importTable(manager, tenant, await buildTableWithAddresses(), print)
   title('The same invoices from a program, as JSON: nothing is made twice')
-  print(...account(await importOrders(manager, tenant, orders)))
+  print(...summarizeResults(await importOrders(manager, tenant, orders)))
 
   title('Lists, filters, search, pages')
   const order = await findOrders(manager, tenant, print)
@@ -90,7 +90,7 @@ async function main(url: string, rootToken: string, { receiver, stripe }: Around
   await runCampaign(manager, url, tenant, print)
 }
 
-// Retries come after a second each, instead of hours.
+// Retries follow after a second instead of hours.
 const env = {
   ALLOW_INSECURE_WEBHOOKS: '1',
   WEBHOOK_RETRY_SCHEDULE: '1,1,1',

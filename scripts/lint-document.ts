@@ -9,7 +9,7 @@ importWasm()
 const { routers } = await import('../src/app.ts')
 const { openApiDocument } = await import('../src/http/openapi.ts')
 
-/** Rules of Spectral that the document does not follow, and why. */
+/** The rules of Spectral that the document does not follow, with the reason. */
 const exceptions = {
   'info-contact': 'The operator of the service knows whom to ask. The program does not.',
   'license-url': 'OpenAPI 3.1 takes an SPDX identifier or an address, not both.',
@@ -33,23 +33,23 @@ const ruleset = {
   rules: off,
 } as RulesetDefinition
 
-async function bySpectral(text: string): Promise<string[]> {
+async function lintWithSpectral(text: string): Promise<string[]> {
   const linter = new spectral.Spectral()
   linter.setRuleset(ruleset)
-  const found = await linter.run(new spectral.Document(text, parsers.Json, 'openapi.json'))
-  return found.map(({ code, path, message }) => `spectral ${code} ${path.join('.')}: ${message}`)
+  const problems = await linter.run(new spectral.Document(text, parsers.Json, 'openapi.json'))
+  return problems.map(({ code, path, message }) => `spectral ${code} ${path.join('.')}: ${message}`)
 }
 
-async function byRedocly(source: string): Promise<string[]> {
+async function lintWithRedocly(source: string): Promise<string[]> {
   const config = await createConfig({ extends: ['recommended-strict'] })
-  const found = await lintFromString({ source, absoluteRef: 'openapi.json', config })
-  return found.map(({ ruleId, message, location }) => `redocly ${ruleId} ${location[0]?.pointer ?? ''}: ${message}`)
+  const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config })
+  return problems.map(({ ruleId, message, location }) => `redocly ${ruleId} ${location[0]?.pointer ?? ''}: ${message}`)
 }
 
 const text = JSON.stringify(openApiDocument(routers))
-const found = [...(await byRedocly(text)), ...(await bySpectral(text))]
-for (const line of found.slice(0, 50)) console.error(line)
-if (found.length) {
-  console.error(`${found.length} faults of the OpenAPI document.`)
+const problems = [...(await lintWithRedocly(text)), ...(await lintWithSpectral(text))]
+for (const line of problems.slice(0, 50)) console.error(line)
+if (problems.length) {
+  console.error(`${problems.length} faults of the OpenAPI document.`)
   process.exitCode = 1
 }

@@ -1,8 +1,8 @@
-// Loaded before the scripts, in the words of old versions of Node: without its own Node, npm takes the machine's.
+// Scripts load this file first. It uses old syntax, because npm may run it with the machine's old Node.
 const wanted = 24
 if (Number(process.versions.node.split('.')[0]) < wanted) {
   console.error(
-    `This needs Node ${wanted}, and here runs Node ${process.versions.node}. npm ci brings Node ${wanted} along, but not with --ignore-scripts. Run: npm rebuild node`,
+    `Node ${wanted} is needed, and this is Node ${process.versions.node}. npm ci installs Node ${wanted}, but not with --ignore-scripts. Run: npm rebuild node`,
   )
   process.exit(1)
 }

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { checks } from '../src/domain/editions/health/index.ts'
 import { type Operation, tags } from '../src/http/operations/operation.ts'
 import { root } from './support/paths.ts'
-import { costSections } from './support/documents/cost-page.ts'
-import { brokenLinks, missingPaths } from './support/documents/links.ts'
-import { drawSlices, sliceImports } from './support/documents/slices.ts'
+import { buildCostSections } from './support/documents/cost-page.ts'
+import { findBrokenLinks, findMissingPaths } from './support/documents/links.ts'
+import { drawSlices, readSliceImports } from './support/documents/slices.ts'
 import { importWasm } from './support/wasm.ts'
 
 importWasm()
@@ -16,11 +16,11 @@ const formatRoles = (roles: Operation['roles']): string => {
   return roles.length === 6 ? 'all roles' : roles.join(' ')
 }
 
-const operationItem = ({ method, path, id, roles }: Operation): string =>
+const formatOperation = ({ method, path, id, roles }: Operation): string =>
   `- \`${method.toUpperCase()} ${path}\` \`${id}\`: ${formatRoles(roles)}`
 
 const operationLists = tags.flatMap((tag) => {
-  const items = operations.filter((operation) => operation.tag === tag).map(operationItem)
+  const items = operations.filter((operation) => operation.tag === tag).map(formatOperation)
   return items.length === 0 ? [] : [`**${tag}**`, items.join('\n')]
 })
 
@@ -36,12 +36,12 @@ function fail(message: string): void {
   process.exitCode = 1
 }
 
-// Formatting pads the columns of tables.
-const bare = (text: string) => text.replaceAll(/ +/g, ' ').replaceAll(/-+/g, '-')
+// The formatter pads the columns of tables.
+const collapsePadding = (text: string) => text.replaceAll(/ +/g, ' ').replaceAll(/-+/g, '-')
 
 const lineWidth = 120
 
-/** Breaks an item of a list into lines. */
+/** Breaks a list item into lines. */
 function wrapItem(text: string): string {
   const lines = ['']
   for (const word of text.split(' ')) {
@@ -52,7 +52,7 @@ function wrapItem(text: string): string {
   return lines.join('\n')
 }
 
-/** Replaces the part of a page between the marks of a section. With --check it fails where that part is stale. */
+/** Replaces a section of a page. With --check it fails when the section is stale. */
 async function renewSection(name: string, section: string, content: string): Promise<void> {
   const lines = content.split('\n').map((line) => (line.startsWith('- ') ? wrapItem(line) : line))
   const [begin, end] = [`<!-- ${section}: npm run readme -->`, `<!-- /${section} -->`]
@@ -60,7 +60,7 @@ async function renewSection(name: string, section: string, content: string): Pro
   const [start, stop] = [before.indexOf(begin), before.indexOf(end)]
   if (start < 0 || stop < start) throw new Error(`${name} has lost the marks of its section ${section}.`)
   const after = `${before.slice(0, start + begin.length)}\n\n${lines.join('\n')}\n\n${before.slice(stop)}`
-  if (bare(before) === bare(after)) return
+  if (collapsePadding(before) === collapsePadding(after)) return
   if (isCheck) fail(`${name} is stale. Run: npm run readme`)
   else await writeFile(join(root, name), after)
 }
@@ -71,14 +71,14 @@ for await (const file of glob(['*', '.*', '{src,test,scripts,migrations,docs,.ci
 const readAll = (names: string[]) => Promise.all(names.map(async (path) => ({ path, text: await read(path) })))
 
 const sources = await readAll([...files].filter((file) => /^src\/modules\/.*\.ts$/.test(file)))
-const slices = sliceImports(sources.map(({ path, text }) => [path, text]))
+const slices = readSliceImports(sources.map(({ path, text }) => [path, text]))
 
 await renewSection('docs/operations.md', 'operations', operationLists.join('\n\n'))
 await renewSection('docs/editions.md', 'checks', checkList)
 await renewSection('docs/architecture.md', 'slices', drawSlices(slices))
-for (const [section, text] of Object.entries(costSections)) await renewSection('docs/cost.md', section, text)
+for (const [section, text] of Object.entries(buildCostSections)) await renewSection('docs/cost.md', section, text)
 
 if (isCheck) {
   const pages = await readAll([...files].filter((file) => file.endsWith('.md')).toSorted())
-  for (const message of [...brokenLinks(pages, files), ...missingPaths(pages, files)]) fail(message)
+  for (const message of [...findBrokenLinks(pages, files), ...findMissingPaths(pages, files)]) fail(message)
 }

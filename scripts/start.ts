@@ -7,7 +7,7 @@ import { developmentRootToken, type Server, startServer } from './support/server
 const { PORT = '8787', STATE_DIR = '.wrangler/state', SEED = '1' } = process.env
 const quit = new AbortController()
 
-async function seeded(server: Server, demo: DemoState): Promise<void> {
+async function seedDemo(server: Server, demo: DemoState): Promise<void> {
   console.log('Making demonstration data through the API …')
   await seed(createClient(server.url, server.rootToken), demo, () => writeDemo(STATE_DIR, demo))
 }
@@ -21,17 +21,17 @@ async function main(): Promise<void> {
     program: 'scripts/support/seed-worker.ts',
   }
   const demo = await readDemo(STATE_DIR)
-  const wanted = SEED !== '0' && !demo.is_complete
-  if (wanted && process.env['RATE_LIMIT_PER_MINUTE']) {
-    // A low limit would make seeding wait for minutes: it runs before the limit is set.
+  const needsSeeding = SEED !== '0' && !demo.is_complete
+  if (needsSeeding && process.env['RATE_LIMIT_PER_MINUTE']) {
+    // Seeding runs before the limit is set, because with a low limit it would wait for minutes.
     const unlimited = await startServer({ ...options, env: { ...process.env, RATE_LIMIT_PER_MINUTE: '0' } })
-    await seeded(unlimited, demo).finally(unlimited.stop)
+    await seedDemo(unlimited, demo).finally(unlimited.stop)
   }
   let isIntroduced = false
   const onOutput = (text: string) => isIntroduced && process.stdout.write(text)
   const server = await startServer({ ...options, env: process.env, onOutput })
   try {
-    if (wanted && !demo.is_complete) await seeded(server, demo)
+    if (needsSeeding && !demo.is_complete) await seedDemo(server, demo)
     await introduce(server, demo)
     isIntroduced = true
   } catch (error) {
@@ -61,7 +61,7 @@ async function introduce(server: Server, demo: DemoState): Promise<void> {
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => quit.abort())
-// npm that is killed outright passes no signal on.
+// npm passes no signal on when it is killed.
 const parent = process.ppid
 const watch = setInterval(() => process.ppid !== parent && process.env['npm_lifecycle_event'] && quit.abort(), 1000)
 try {

@@ -4,8 +4,8 @@ import { startNode } from './support/processes.ts'
 import { verifyConsents } from './support/verify-consents.ts'
 
 /**
- * Recomputes every hash chain of a database, and names the first record that does not fit. By default it is the local one
- * that `npm start` fills; `--remote` asks the database of wrangler.toml in the cloud.
+ * Recomputes every hash chain of a database and names the first faulty record. By default it reads the local database of
+ * `npm start`. With `--remote` it reads the database of wrangler.toml at Cloudflare.
  */
 const { values } = parseArgs({
   options: { remote: { type: 'boolean', default: false }, state: { type: 'string', default: '.wrangler/state' } },

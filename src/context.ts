@@ -145,11 +145,10 @@ export interface ImportPreviewMessage {
 
 /**
  * The messages of each queue. Most only say where to look: the tables are the truth, and sweeps find what a lost message
- * missed. Webhook endpoints that respond slowly have a queue of their own.
+ * missed.
  */
 export interface QueueMessages {
   webhooks: DeliverMessage
-  'webhooks-slow': DeliverMessage
   segments: CalculateMessage
   emails: EmailSendMessage
   refunds: PayRefundsMessage | WorkRefundBatchMessage

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type BatchProvider, startBatchProvider } from '../support/batch-provider.ts'
-import { mailingVariables, seedCampaignParts, seedCampaignPlace } from '../support/campaigns.ts'
+import { buildMailingVariables, seedCampaignParts, seedCampaignPlace } from '../support/campaigns.ts'
 import { processorSeconds } from '../support/runtime-use.ts'
 import { type Bench, create, printHead, printRatio, readMemory, readSize, withBench } from './support.ts'
 
@@ -10,9 +10,9 @@ type Channel = 'email' | 'sms'
 
 const size = readSize(20_000)
 const timeoutMs = 900_000
-/** A consumer of campaigns makes as many calls at once. */
+/** A consumer of campaigns makes this many calls at once. */
 const callsAtOnce = 4
-/** An answer takes time of the very thread that sends. */
+/** Answers take time of the same thread that sends. */
 const pollEveryMs = 1000
 
 interface Campaign {
@@ -100,7 +100,7 @@ async function measure(bench: Bench, provider: BatchProvider, people: number, ch
 export async function run(): Promise<void> {
   const provider = await startBatchProvider()
   try {
-    await withBench(mailingVariables(provider), async (bench) => {
+    await withBench(buildMailingVariables(provider), async (bench) => {
       printHead(`${size} people by e-mail, half as many by SMS; the floor makes the same calls of the provider alone`)
       await measure(bench, provider, size, 'email')
       await measure(bench, provider, Math.ceil(size / 2), 'sms')

@@ -9,7 +9,7 @@ const textLength = 19_900
 const sentence = 'The gates open at ten, and there is music until the sun goes down. '
 const plainText = sentence.repeat(Math.floor(textLength / sentence.length))
 
-/** Texts that were read a moment ago come from a cache, so each preview has one of its own. */
+/** Recently parsed texts are cached, so each preview gets its own text. */
 let nextText = 0
 
 export const run = (): Promise<void> =>

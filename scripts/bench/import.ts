@@ -27,13 +27,13 @@ interface DataImport {
   status: string
   created_orders: number
   error_message: string | null
-  /** The time of the last change: the end of a stage is seen later, by polling. */
+  /** The time of the last change. Polling sees the end of a stage later than this. */
   modified: string
 }
 
 const products = ['Day ticket', 'Weekend ticket', 'Camping', 'Parking', 'Locker']
 
-/** Orders of two and of three rows in turns. Every fourth is of a customer among the first hundred. */
+/** Builds orders of two and three rows in turns. Every fourth belongs to one of the first hundred customers. */
 function buildOrder(number: number): ExternalOrder & { created: string; customer: { email: string } } {
   const customer = number % 4 === 3 ? (number % 100) - 3 : number
   return {

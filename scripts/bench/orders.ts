@@ -24,7 +24,7 @@ const importPath = '/v1/data-imports/external-orders'
 const firstNames = ['Ægir', 'Łucja', 'Søren', 'Ingrid', 'Jan', 'Ada', 'Björn', 'Zoë']
 const statuses = ['completed', 'completed', 'completed', 'confirmed', 'pending', 'cancelled'] as const
 
-/** A third of the orders are of customers who come back. */
+/** A third of the orders belong to returning customers. */
 function buildOrder(index: number): ExternalOrder {
   const customer = index % 3 === 0 ? Math.floor(index / 2) : index
   return {
@@ -44,7 +44,7 @@ function buildOrder(index: number): ExternalOrder {
 
 let nextOrder = 0
 
-/** The body of a call with orders that no other call has. */
+/** Builds the body of a call with new orders. */
 function buildCall(place: Place, count: number): object {
   const orders = Array.from({ length: count }, () => buildOrder(nextOrder++))
   return { ...place, source: 'bench', orders }

@@ -51,7 +51,7 @@ const buildId = (prefix: string, number: string): string =>
   `'${prefix}_' || printf('%016d', ${number}) || hex(randomblob(4)) || 'A' ||
     substr('${letters}', 1 + abs(random()) % 32, 1)`
 
-/** Numbers are written out, because D1 binds them as doubles, which show when they become text. */
+/** Numbers are written into the SQL, because D1 binds them as doubles, which shows when they become text. */
 function buildPeople({ organization_id, edition_id }: Place, first: number, count: number) {
   const now = Date.now()
   const newest = `(select seq from users where organization_id = ? order by seq desc limit ${count})`

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient } from '../support/client.ts'
-import { memoryFolder } from '../support/memory-folder.ts'
+import { findMemoryFolder } from '../support/memory-folder.ts'
 import { findRuntime } from '../support/runtime-use.ts'
 import { startServer } from '../support/server.ts'
 import type { Variables } from '../support/worker-config.ts'
@@ -12,7 +12,7 @@ const bytesNeeded = 2 * 1024 ** 3
 /** How large a case is: orders, rows, recipients or people. SIZE replaces the size of the case. */
 export const readSize = (size: number): number => Number(process.env['SIZE'] ?? size)
 
-/** How often the service and its floor are measured in turns. */
+/** How often the service and its floor are measured. */
 export const rounds = Number(process.env['ROUNDS'] ?? 5)
 
 export interface Bench {
@@ -28,7 +28,7 @@ export interface Bench {
 export async function withBench(env: Variables, work: (bench: Bench) => Promise<void>): Promise<void> {
   const quit = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => quit.abort())
-  const stateDir = await mkdtemp(join(memoryFolder(bytesNeeded) ?? tmpdir(), 'bench-'))
+  const stateDir = await mkdtemp(join(findMemoryFolder(bytesNeeded) ?? tmpdir(), 'bench-'))
   const start = () =>
     startServer({
       port: 0,
@@ -144,5 +144,5 @@ export function printRatio(name: string, unit: string, { service, floor }: Compa
 export const printHead = (text: string): void =>
   console.log(`${text}\n\n${''.padEnd(44)} ${'service'.padStart(8)} ${'floor'.padStart(8)}`)
 
-/** Megabytes of the runtime, of all isolates. 0 where the machine does not say it. */
+/** Reads the megabytes of all isolates of the runtime. Returns 0 when the machine does not provide it. */
 export const readMemory = (): number => findRuntime()?.megabytes ?? 0

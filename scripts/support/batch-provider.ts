@@ -13,12 +13,12 @@ export interface BatchProvider {
   /** When the first and the last call since `forget` came, in milliseconds. */
   span: () => { first: number; last: number }
   forget: () => void
-  /** Keys that came with another call than the first. */
+  /** Keys that were used for different calls. */
   mismatches: () => number
   stop: () => Promise<void>
 }
 
-/** Takes mails by the hundred as Resend does and SMS one by one as GatewayAPI does. It keeps only whom they were for. */
+/** Accepts e-mails by the hundred as Resend does, and single SMS as GatewayAPI does. It stores only the recipients. */
 export async function startBatchProvider(): Promise<BatchProvider> {
   const counts = new Map<string, number>()
   const keys = new Map<string, { digest: string; answer: string }>()
@@ -38,13 +38,13 @@ export async function startBatchProvider(): Promise<BatchProvider> {
     const takeMails = (raw: Buffer) => {
       const key = String(request.headers['idempotency-key'] ?? '')
       const digest = createHash('sha256').update(raw).digest('hex')
-      const known = keys.get(key)
-      if (known && known.digest !== digest) {
+      const earlierCall = keys.get(key)
+      if (earlierCall && earlierCall.digest !== digest) {
         mismatches++
         answerWith(409, '{"name":"invalid_idempotent_request"}')
         return
       }
-      let answer = known?.answer
+      let answer = earlierCall?.answer
       if (!answer) {
         const references = [...raw.toString('latin1').matchAll(/"name":"reference","value":"([\w-]+)"/g)]
         for (const [, reference = ''] of references) accept(reference)

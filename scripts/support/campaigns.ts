@@ -2,7 +2,7 @@ import type { Client } from './client.ts'
 import { type Server, startServer } from './server.ts'
 
 /** Settings that send messages to the provider. */
-export const mailingVariables = (provider: { url: string }) => ({
+export const buildMailingVariables = (provider: { url: string }) => ({
   RATE_LIMIT_PER_MINUTE: '0',
   EMAIL_PROVIDER: 'resend',
   EMAIL_API_BASE: provider.url,
@@ -12,17 +12,17 @@ export const mailingVariables = (provider: { url: string }) => ({
   SMS_API_KEY: 'gw_local',
 })
 
-/** Starts a server whose messages go to the provider. Its program is that of the benches, which can write rows. */
+/** Starts a server whose messages go to the provider. It runs the program of the benches, which can write rows. */
 export const startMailingServer = (
   provider: { url: string },
   options: { stateDir: string; signal?: AbortSignal },
 ): Promise<Server> =>
-  startServer({ port: 0, ...options, env: mailingVariables(provider), program: 'scripts/bench/worker.ts' })
+  startServer({ port: 0, ...options, env: buildMailingVariables(provider), program: 'scripts/bench/worker.ts' })
 
 const peopleInATransaction = 10_000
 const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
-/** Customers who agreed to the newsletter, by SQL: the API would take minutes for 100,000. */
+/** Builds customers who agreed to the newsletter. The API would need minutes for 100,000. */
 function buildPeople(organizationId: string, consentId: string, first: number, count: number) {
   const id = `'usr_' || printf('%016d', i) || hex(randomblob(4)) || 'A' ||
     substr('${letters}', 1 + abs(random()) % 32, 1)`

@@ -7,7 +7,7 @@ interface Problem {
   errors: { code: string; detail: string; attr: string | null; pointer: string | null }[]
 }
 
-/** A refusal of the API, with what its problem document says. */
+/** An error of the API with its problem document. */
 export class ApiError extends Error {
   readonly problem: Problem
 
@@ -27,12 +27,12 @@ export interface Page<Item> {
 
 export interface Client {
   get: <T>(path: string) => Promise<T>
-  /** The key makes the request safe to repeat: the API answers it once and remembers the answer. */
+  /** The key makes the request safe to repeat, because the API stores its answer. */
   post: <T>(path: string, body: unknown, idempotencyKey?: string) => Promise<T>
   patch: <T>(path: string, body: unknown, idempotencyKey?: string) => Promise<T>
-  /** Sends a text as it is. */
+  /** Sends a text as the body. */
   upload: <T>(path: string, text: string, headers: Record<string, string>) => Promise<T>
-  /** The text of an answer that is not JSON. */
+  /** Returns the text of an answer that is not JSON. */
   download: (path: string) => Promise<string>
 }
 
@@ -43,10 +43,10 @@ interface Sent {
   headers?: Record<string, string>
 }
 
-/** Longer than the service holds the key of a request that was cut off. */
+/** Longer than the service locks the key of an interrupted request. */
 const patienceMs = 90_000
 
-/** A client of the API at `url`. It takes absolute addresses too, as `next` has them, and waits as long as `Retry-After` says. */
+/** Creates a client of the API at `url`. It also accepts absolute addresses such as `next`, and obeys `Retry-After`. */
 export function createClient(url: string, token: string): Client {
   async function send({ method, path, body, headers = {} }: Sent): Promise<Response> {
     for (const deadline = Date.now() + patienceMs; ;) {
@@ -57,7 +57,7 @@ export function createClient(url: string, token: string): Client {
       })
       if (response.ok) return response
       const pause = Number(response.headers.get('retry-after'))
-      if (!pause || Date.now() + pause * 1000 > deadline) throw new ApiError(method, path, await problemOf(response))
+      if (!pause || Date.now() + pause * 1000 > deadline) throw new ApiError(method, path, await readProblem(response))
       await response.body?.cancel()
       await wait(pause * 1000)
     }
@@ -80,7 +80,7 @@ export function createClient(url: string, token: string): Client {
   }
 }
 
-async function problemOf(response: Response): Promise<Problem> {
+async function readProblem(response: Response): Promise<Problem> {
   const text = await response.text()
   if (response.headers.get('content-type')?.includes('problem+json')) return JSON.parse(text) as Problem
   return { status: response.status, code: 'unexpected_answer', detail: text.slice(0, 500), errors: [] }

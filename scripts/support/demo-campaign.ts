@@ -39,7 +39,7 @@ async function eventually<T>(ask: () => Promise<T>, holds: (value: T) => boolean
   throw new Error('The campaign did not end in two minutes.')
 }
 
-/** Regulars are found by an expression and get a message of blocks; one of them follows a link. */
+/** Sends a campaign to the customers whom an expression selects. One of them follows a link. */
 export async function runCampaign(client: Client, url: string, tenant: Tenant, print: Print): Promise<void> {
   const segment = await client.post<Made>('/v1/segments', {
     ...tenant,
@@ -83,11 +83,13 @@ export async function runCampaign(client: Client, url: string, tenant: Tenant, p
 
   const outbox = (await fetch(`${url}/dev/outbox.json?channel=email`).then((answer) => answer.json())) as Page<Captured>
   const [mail] = outbox.results
-  const whole = (await fetch(`${url}/dev/outbox/${mail?.id}.json`).then((answer) => answer.json())) as { html: string }
+  const capturedMail = (await fetch(`${url}/dev/outbox/${mail?.id}.json`).then((answer) => answer.json())) as {
+    html: string
+  }
   print(`${url}/dev/outbox shows ${outbox.count} mails, among them: ${mail?.subject}`)
 
-  const link = /href="(http[^"]+\/t\/c\/[^"]+)"/.exec(whole.html)?.[1] ?? ''
-  // A visit sooner than a person can come is counted as a machine's.
+  const link = /href="(http[^"]+\/t\/c\/[^"]+)"/.exec(capturedMail.html)?.[1] ?? ''
+  // A visit within two seconds of sending counts as a program.
   await wait(2500)
   const followed = await fetch(link, { redirect: 'manual', headers: { 'user-agent': phone } })
   print(`its link leads to ${followed.headers.get('location')}; a transactional message has no link to unsubscribe`)

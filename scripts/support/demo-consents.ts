@@ -8,7 +8,7 @@ interface Options {
   admin: Client
   receiver: Receiver
   tenant: Tenant
-  /** An order of years ago: a consent that was given with it is over by now. */
+  /** An order that is years old, so a consent that was given with it has expired. */
   order: ExternalOrder
 }
 
@@ -18,12 +18,12 @@ interface Entry {
 
 const path = '/consents'
 const kinds = ['consent.given', 'consent.skipped', 'consent.withdrawn', 'consent.expired', 'purchase.action']
-/** The sweep of each minute ends what is over. */
+/** The sweep that runs each minute expires consents, so this is longer than a minute. */
 const patienceMs = 150_000
 
-const kindOf = (body: string): string => (JSON.parse(body) as { type: string }).type
+const readKind = (body: string): string => (JSON.parse(body) as { type: string }).type
 
-async function newsletter(admin: Client, tenant: Tenant): Promise<string> {
+async function createNewsletter(admin: Client, tenant: Tenant): Promise<string> {
   const { id } = await admin.post<{ id: string }>('/v1/consents', {
     ...tenant,
     key: 'newsletter',
@@ -37,7 +37,7 @@ async function newsletter(admin: Client, tenant: Tenant): Promise<string> {
   return id
 }
 
-/** Brings an order of years ago in again under another number, with the consent that its customer gave then. */
+/** Imports an old order again under another id, with the consent that its customer gave then. */
 async function importAnswer(admin: Client, tenant: Tenant, order: ExternalOrder): Promise<void> {
   const orders = [{ ...order, external_id: `${order.external_id}-newsletter`, consents: { newsletter: true } }]
   const body = { ...tenant, source: 'online-retail', emit_webhooks: true, orders }
@@ -45,7 +45,7 @@ async function importAnswer(admin: Client, tenant: Tenant, order: ExternalOrder)
   if (results[0]?.action !== 'created') throw new Error(`The order was not made: ${JSON.stringify(results)}`)
 }
 
-/** People answer a consent, one lets it end, a ticket is used: all of it arrives at an endpoint. */
+/** Answers consents, lets one expire and uses a ticket, and shows that all events arrive at an endpoint. */
 export async function followConsents({ admin, receiver, tenant, order }: Options, print: Print): Promise<void> {
   const endpoint = await admin.post<{ secret: string }>('/v1/webhooks', {
     ...tenant,
@@ -54,7 +54,7 @@ export async function followConsents({ admin, receiver, tenant, order }: Options
     events: kinds,
   })
   receiver.trust(path, endpoint.secret)
-  const consent = await newsletter(admin, tenant)
+  const consent = await createNewsletter(admin, tenant)
   const { results } = await admin.get<Page<{ id: string }>>(`/v1/user?organization_id=${tenant.organization_id}`)
   const [first, second] = results
   const answer = (user: string | undefined, verb: string) =>
@@ -69,15 +69,15 @@ export async function followConsents({ admin, receiver, tenant, order }: Options
   print(`consent ${consent} was given and withdrawn by one customer, skipped by another, imported for a third;`)
   print(`purchase ${purchase?.id} was used`)
   const missing = () => {
-    const found = new Set(receiver.posts(path).map(({ body }) => kindOf(body)))
-    return kinds.filter((kind) => !found.has(kind))
+    const arrivedKinds = new Set(receiver.posts(path).map(({ body }) => readKind(body)))
+    return kinds.filter((kind) => !arrivedKinds.has(kind))
   }
   for (const deadline = Date.now() + patienceMs; missing().length > 0; await wait(200))
     if (Date.now() > deadline) throw new Error(`${missing().join(', ')} did not arrive.`)
   const posts = receiver.posts(path)
   if (posts.some(({ verified }) => verified.length === 0)) throw new Error('A signature is wrong.')
   for (const kind of kinds)
-    print(`${kind}: ${posts.filter(({ body }) => kindOf(body) === kind).length}, with right signatures`)
+    print(`${kind}: ${posts.filter(({ body }) => readKind(body) === kind).length}, with right signatures`)
   const { results: records } = await admin.get<Page<Entry>>(`/v1/user/${first?.id}/consents/${consent}/records`)
   print(`its records of the first: ${records.map(({ status }) => status).join(', ')}`)
 }

@@ -35,16 +35,16 @@ export async function importOrders(
   return results
 }
 
-/** Where an error is, without the positions: `#/orders/3/items/0/product` is `items/product`. */
-const place = (pointer: string | null): string =>
+/** Formats a JSON pointer without its positions: `#/orders/3/items/0/product` becomes `items/product`. */
+const formatPlace = (pointer: string | null): string =>
   (pointer ?? '').replace(/^#\/orders\/\d+\/?/, '').replaceAll(/\/\d+/g, '')
 
-/** The outcomes of the orders; refusals by their reason, each with an example. */
-export function account(results: readonly Result[]): string[] {
+/** Counts the outcomes of the orders. Refused orders are grouped by reason, with an example for each. */
+export function summarizeResults(results: readonly Result[]): string[] {
   const actions = Map.groupBy(results, (result) => result.action)
   const counted = [...actions].map(([action, of]) => `${of.length} ${action === 'error' ? 'refused' : action}`)
   const refusals = results.flatMap(({ external_id, errors }) =>
-    errors.map(({ detail, pointer }) => ({ external_id, reason: `${place(pointer)}: ${detail}` })),
+    errors.map(({ detail, pointer }) => ({ external_id, reason: `${formatPlace(pointer)}: ${detail}` })),
   )
   const reasons = [...Map.groupBy(refusals, (refusal) => refusal.reason)].map(
     ([reason, of]) => `because of ${reason} (${of.length} ×, as in invoice ${of[0]?.external_id})`,
@@ -88,46 +88,46 @@ interface Preview extends Page<PreviewOrder> {
 
 const underWay = ['parsing', 'processing_columns', 'importing', 'undoing']
 const patienceMs = 300_000
-const pathOf = (id: string, more = ''): string => `/v1/data-imports/${id}${more}`
+const buildPath = (id: string, more = ''): string => `/v1/data-imports/${id}${more}`
 
-/** The import after its work in the background. */
-async function settled(client: Client, id: string): Promise<DataImport> {
+/** Waits until the background work of the import has ended. */
+async function waitUntilSettled(client: Client, id: string): Promise<DataImport> {
   for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await wait(200)) {
-    const found = await client.get<DataImport>(pathOf(id))
-    if (found.status === 'failed') throw new Error(`The import failed: ${found.error_message}`)
-    if (!underWay.includes(found.status)) return found
+    const dataImport = await client.get<DataImport>(buildPath(id))
+    if (dataImport.status === 'failed') throw new Error(`The import failed: ${dataImport.error_message}`)
+    if (!underWay.includes(dataImport.status)) return dataImport
   }
   throw new Error('The import did not end in five minutes.')
 }
 
-async function uploaded(client: Client, tenant: Tenant, table: string, name: string): Promise<DataImport> {
+async function uploadTable(client: Client, tenant: Tenant, table: string, name: string): Promise<DataImport> {
   const query = new URLSearchParams({ organization_id: tenant.organization_id, purpose: 'import' })
   const file = await client.upload<{ id: string }>(`/v1/files?${query.toString()}`, table, {
     'content-type': 'text/csv',
     'content-disposition': `attachment; filename="${name}"`,
   })
   const body = { ...tenant, file_id: file.id, external_source: 'online-retail', options: { default_currency: 'gbp' } }
-  return settled(client, (await client.post<DataImport>('/v1/data-imports', body)).id)
+  return waitUntilSettled(client, (await client.post<DataImport>('/v1/data-imports', body)).id)
 }
 
-/** What the service says of the columns, each with what it suggests. */
-async function suggestions(client: Client, id: string): Promise<string[]> {
-  const { results } = await client.get<Page<Column>>(pathOf(id, '/column-mappings'))
+/** Lists the columns of the file with a sample and the suggested target. */
+async function listSuggestions(client: Client, id: string): Promise<string[]> {
+  const { results } = await client.get<Page<Column>>(buildPath(id, '/column-mappings'))
   return results.map(({ source_column, target_field, confidence, sample_values }) => {
     const suggested = target_field ? `${target_field} (${Math.round(confidence * 100)} %)` : 'nothing'
     return `  ${source_column.padEnd(12)} such as ${(sample_values[0] ?? '').padEnd(36)} ${suggested}`
   })
 }
 
-/** The faults that prevent reading the rows by these columns; empty once they are read. */
-async function processed(client: Client, id: string): Promise<string[]> {
+/** Processes the columns. Returns the faults that prevent it, or an empty list once the rows are read. */
+async function processColumns(client: Client, id: string): Promise<string[]> {
   try {
-    await client.post(pathOf(id, '/column-mappings/process'), {})
+    await client.post(buildPath(id, '/column-mappings/process'), {})
   } catch (error) {
     if (!(error instanceof ApiError) || error.problem.code !== 'column_mapping_incomplete') throw error
     return error.problem.errors.map(({ detail }) => `  ${detail}`)
   }
-  const { status } = await settled(client, id)
+  const { status } = await waitUntilSettled(client, id)
   if (status !== 'ready') throw new Error(`The import is ${status}, not ready.`)
   return []
 }
@@ -141,20 +141,20 @@ const answers = [
 ]
 const american = { source_column: 'InvoiceDate', transform: { type: 'date', args: { order: 'mdy' } } }
 
-/** Answers what the service asks, until the rows are read. */
+/** Maps the columns by hand until the rows can be read. */
 async function mapColumns(client: Client, id: string, print: Print): Promise<void> {
-  print('what keeps the rows from being read:', ...(await processed(client, id)))
-  await client.patch(pathOf(id, '/column-mappings'), { mappings: answers })
+  print('what keeps the rows from being read:', ...(await processColumns(client, id)))
+  await client.patch(buildPath(id, '/column-mappings'), { mappings: answers })
   const answered = answers.map(({ source_column, target_field }) => `  ${source_column.padEnd(12)} is ${target_field}`)
-  print('mapped by hand, and what is asked then:', ...answered, ...(await processed(client, id)))
-  await client.patch(pathOf(id, '/column-mappings'), { mappings: [american] })
-  const left = await processed(client, id)
-  if (left.length > 0) throw new Error(left.join('\n'))
+  print('mapped by hand, and what is asked then:', ...answered, ...(await processColumns(client, id)))
+  await client.patch(buildPath(id, '/column-mappings'), { mappings: [american] })
+  const faults = await processColumns(client, id)
+  if (faults.length > 0) throw new Error(faults.join('\n'))
   print('the shop writes the month first; with that every row is read')
 }
 
-async function previewed(client: Client, id: string): Promise<string[]> {
-  const { totals, results } = await client.get<Preview>(pathOf(id, '/preview?page_size=500'))
+async function previewOrders(client: Client, id: string): Promise<string[]> {
+  const { totals, results } = await client.get<Preview>(buildPath(id, '/preview?page_size=500'))
   const [first] = results.filter(({ action }) => action === 'create')
   const counted = Object.entries(totals).filter(([, count]) => count > 0)
   const refused = results.flatMap(({ external_id, errors: [error] }) =>
@@ -168,52 +168,52 @@ async function previewed(client: Client, id: string): Promise<string[]> {
   ]
 }
 
-const madeOf = ({ status, created_orders, failed_orders }: DataImport): string =>
+const describeResult = ({ status, created_orders, failed_orders }: DataImport): string =>
   `${status}: ${created_orders} orders made, ${failed_orders} left out`
 
-async function started(client: Client, id: string): Promise<DataImport> {
-  await client.post(pathOf(id, '/start'), { skip_invalid_rows: true })
-  return settled(client, id)
+async function startImport(client: Client, id: string): Promise<DataImport> {
+  await client.post(buildPath(id, '/start'), { skip_invalid_rows: true })
+  return waitUntilSettled(client, id)
 }
 
 const brokenInvoice = '536414'
-const mendedRow = `${brokenInvoice},22139,RETROSPOT TEA SET CERAMIC 11 PC,56,12/1/10 11:52,4.25,,United Kingdom,lost-and-found@example.com`
+const correctedRow = `${brokenInvoice},22139,RETROSPOT TEA SET CERAMIC 11 PC,56,12/1/10 11:52,4.25,,United Kingdom,lost-and-found@example.com`
 
-/** Mends the broken row where the report shows it, and imports the rest of the report without the credit notes. */
-async function mendReport(client: Client, tenant: Tenant, id: string, print: Print): Promise<void> {
-  const report = await client.download(pathOf(id, '/error-report'))
+/** Corrects the broken row of the error report and imports it. The other rows of the report are credit notes. */
+async function correctReport(client: Client, tenant: Tenant, id: string, print: Print): Promise<void> {
+  const report = await client.download(buildPath(id, '/error-report'))
   const [header = '', ...rows] = report.trimEnd().split('\r\n')
   const broken = rows.find((row) => row.includes(`,${brokenInvoice},`))
   if (!broken) throw new Error(`Invoice ${brokenInvoice} is not in the report.`)
   print(`the error report has ${rows.length} rows; the broken one:`, `  ${broken}`)
-  const mended = `${broken.slice(0, broken.indexOf(`,${brokenInvoice},`) + 1)}${mendedRow}`
-  print('mended, as it would be in a spreadsheet:', `  ${mended}`)
-  const again = await uploaded(client, tenant, `${header}\r\n${mended}\r\n`, 'errors.csv')
-  await client.patch(pathOf(again.id, '/column-mappings'), { mappings: [american] })
-  const left = await processed(client, again.id)
-  if (left.length > 0) throw new Error(left.join('\n'))
-  print(`uploaded again, its columns known from before: ${madeOf(await started(client, again.id))}`)
+  const corrected = `${broken.slice(0, broken.indexOf(`,${brokenInvoice},`) + 1)}${correctedRow}`
+  print('corrected, as in a spreadsheet:', `  ${corrected}`)
+  const again = await uploadTable(client, tenant, `${header}\r\n${corrected}\r\n`, 'errors.csv')
+  await client.patch(buildPath(again.id, '/column-mappings'), { mappings: [american] })
+  const faults = await processColumns(client, again.id)
+  if (faults.length > 0) throw new Error(faults.join('\n'))
+  print(`uploaded again, its columns known from before: ${describeResult(await startImport(client, again.id))}`)
 }
 
-/** Brings a file in as its shop keeps it: suggestions, preview, a mended row, undone, and once more. */
+/** Imports the file of a shop: maps its columns, previews it, corrects a row, undoes the import and repeats it. */
 export async function importTable(client: Client, tenant: Tenant, table: string, print: Print): Promise<void> {
-  const first = await uploaded(client, tenant, table, tableName)
+  const first = await uploadTable(client, tenant, table, tableName)
   print(`${tableName} is uploaded and read: ${first.total_rows} rows; suggested for its columns:`)
-  print(...(await suggestions(client, first.id)))
+  print(...(await listSuggestions(client, first.id)))
   await mapColumns(client, first.id, print)
-  print(...(await previewed(client, first.id)))
-  print(madeOf(await started(client, first.id)))
-  await mendReport(client, tenant, first.id, print)
+  print(...(await previewOrders(client, first.id)))
+  print(describeResult(await startImport(client, first.id)))
+  await correctReport(client, tenant, first.id, print)
   const count = async () => (await client.get<Page<object>>(`/v1/orders?edition_id=${tenant.edition_id}`)).count
-  await client.post(pathOf(first.id, '/undo'), {})
-  const undone = await settled(client, first.id)
+  await client.post(buildPath(first.id, '/undo'), {})
+  const undone = await waitUntilSettled(client, first.id)
   print(
     `the first import undone: ${undone.undone_orders} orders gone, ${undone.kept_orders} kept, ${await count()} left`,
   )
-  const second = await uploaded(client, tenant, table, tableName)
-  await client.patch(pathOf(second.id, '/column-mappings'), { mappings: [american] })
-  const left = await processed(client, second.id)
-  if (left.length > 0) throw new Error(left.join('\n'))
-  print(`the same file again, its columns known from before: ${madeOf(await started(client, second.id))}`)
+  const second = await uploadTable(client, tenant, table, tableName)
+  await client.patch(buildPath(second.id, '/column-mappings'), { mappings: [american] })
+  const faults = await processColumns(client, second.id)
+  if (faults.length > 0) throw new Error(faults.join('\n'))
+  print(`the same file again, its columns known from before: ${describeResult(await startImport(client, second.id))}`)
   print(`${await count()} orders in the edition`)
 }

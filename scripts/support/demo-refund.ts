@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, Page } from './client.ts'
 import type { Print, Tenant } from './demo-import.ts'
 import type { ExternalOrder } from './external-order.ts'
-import { signedPost } from './fake-stripe.ts'
+import { signPost } from './fake-stripe.ts'
 import type { FakeStripeServer } from './fake-stripe-server.ts'
 import type { Receiver } from './receiver.ts'
 
@@ -41,7 +41,7 @@ async function eventually<T>(what: string, ask: () => Promise<T | undefined>): P
   throw new Error(`${what} did not come in two minutes.`)
 }
 
-/** An order that was paid at Stripe; answers one of its purchases. */
+/** Imports an order that was paid at Stripe, and returns the id of its purchase. */
 async function sell({ admin, stripe, tenant, order }: Options, account: string): Promise<string> {
   await admin.patch(`/v1/editions/${tenant.edition_id}`, { merchant_account_id: account })
   const payment = stripe.store.pay({ amount: 4_500, currency: order.currency })
@@ -60,26 +60,26 @@ async function sell({ admin, stripe, tenant, order }: Options, account: string):
   return purchase.id
 }
 
-/** What the mailbox has for an address; `to` has the name beside it. */
-async function mailsTo(address: string, url: string): Promise<Captured[]> {
+/** Lists the captured e-mails to an address. `to` also contains the name. */
+async function listMailsTo(address: string, url: string): Promise<Captured[]> {
   const answer = await fetch(new URL(`/dev/outbox.json?to=${encodeURIComponent(address)}`, url))
   const { results } = (await answer.json()) as Page<Captured>
   return results
 }
 
-/** What Stripe posts about the refund, twice. */
+/** Posts every event of Stripe about the refund twice. */
 async function postEvents(url: string, account: string, stripe: FakeStripeServer): Promise<void> {
   const events = stripe.store.events.flatMap((event) => [event, event])
   for (const event of events) {
     const answer = await fetch(new URL(`/provider-events/stripe/${account}`, url), {
       method: 'POST',
-      ...(await signedPost(webhookSecret, event)),
+      ...(await signPost(webhookSecret, event)),
     })
     if (answer.status !== 200) throw new Error(`The event was answered with ${answer.status}.`)
   }
 }
 
-/** A purchase is paid back through Stripe: money, purchase, event and mail say the same. */
+/** Refunds a purchase through Stripe, and checks that the payment, the purchase, the event and the e-mail agree. */
 export async function followRefund(options: Options, print: Print): Promise<void> {
   const { admin, url, receiver, stripe, tenant } = options
   const account = await admin.post<{ id: string }>('/v1/merchant-accounts', {
@@ -96,11 +96,11 @@ export async function followRefund(options: Options, print: Print): Promise<void
   const purchase = await sell(options, account.id)
 
   const body = { reason: 'customer_request', cancel_purchase: true }
-  const asked = await admin.post<Refund>(`/v1/purchases/${purchase}/refund-requests`, body)
-  const approved = await admin.post<Refund>(`/v1/refund-requests/${asked.id}/approve`, {})
-  print(`refund ${asked.id} of purchase ${purchase}: ${asked.status}, then ${approved.status}`)
+  const request = await admin.post<Refund>(`/v1/purchases/${purchase}/refund-requests`, body)
+  const approved = await admin.post<Refund>(`/v1/refund-requests/${request.id}/approve`, {})
+  print(`refund ${request.id} of purchase ${purchase}: ${request.status}, then ${approved.status}`)
   const paid = await eventually('The money', async () => {
-    const now = await admin.get<Refund>(`/v1/refund-requests/${asked.id}`)
+    const now = await admin.get<Refund>(`/v1/refund-requests/${request.id}`)
     return now.status === 'completed' ? now : undefined
   })
   const amount = `${paid.refunded_amount} ${paid.currency}`
@@ -111,19 +111,19 @@ export async function followRefund(options: Options, print: Print): Promise<void
   const post = await eventually('The event', async () =>
     receiver.posts(path).find(({ body: text }) => {
       const { data } = JSON.parse(text) as { data: { action: string; refund_request?: { id: string } } }
-      return data.action === 'refunded' && data.refund_request?.id === asked.id
+      return data.action === 'refunded' && data.refund_request?.id === request.id
     }),
   )
   if (post.verified.length === 0) throw new Error('The signature of the event is wrong.')
   print(`the event ${post.id} says purchase.action: refunded, and its signature is right`)
-  const mails = () => mailsTo(email, url)
+  const mails = () => listMailsTo(email, url)
   const mail = await eventually('The mail', async () => (await mails())[0])
   print(`a mail to ${mail.to} in /dev/outbox: ${mail.subject}`)
 
   await postEvents(url, account.id, stripe)
-  const again = await admin.get<Refund>(`/v1/refund-requests/${asked.id}`)
+  const again = await admin.get<Refund>(`/v1/refund-requests/${request.id}`)
   const total = stripe.store.refunds.reduce((sum, refund) => sum + refund.amount, 0) / 100
   if (total !== paid.refunded_amount || again.refunded_amount !== total) throw new Error('The sums differ.')
   if ((await mails()).length !== 1) throw new Error('The mail came more than once.')
-  print(`Stripe posted what it says about it twice: ${total} ${paid.currency} are paid back, as before`)
+  print(`Stripe posted every event twice: ${total} ${paid.currency} are paid back, as before`)
 }

@@ -30,20 +30,20 @@ interface Purchase {
   vendor_code: string | null
 }
 
-const money = (amount: number, currency: string) => `${amount.toFixed(2)} ${currency.toUpperCase()}`
+const formatAmount = (amount: number, currency: string) => `${amount.toFixed(2)} ${currency.toUpperCase()}`
 
-const line = (order: ListedOrder) =>
-  `${order.external_id.padEnd(8)} ${order.status.padEnd(10)} ${money(order.amount, order.currency).padStart(12)}  ${String(order.items_count).padStart(5)} items  ${order.customer_email}`
+const formatOrder = (order: ListedOrder) =>
+  `${order.external_id.padEnd(8)} ${order.status.padEnd(10)} ${formatAmount(order.amount, order.currency).padStart(12)}  ${String(order.items_count).padStart(5)} items  ${order.customer_email}`
 
-/** Finds orders in all the ways that the list has. */
+/** Finds orders by filters, searches, orderings and pages. */
 export async function findOrders(client: Client, { edition_id }: Tenant, print: Print): Promise<ListedOrder> {
   const list = (query: Record<string, string>) =>
     client.get<Page<ListedOrder>>(`/v1/orders?${new URLSearchParams({ edition_id, ...query }).toString()}`)
 
   const dearest = await list({ ordering: '-amount', page_size: '3' })
-  print(`${dearest.count} orders in the edition; the three dearest:`, ...dearest.results.map(line))
+  print(`${dearest.count} orders in the edition; the three dearest:`, ...dearest.results.map(formatOrder))
   const cancelled = await list({ status: 'cancelled' })
-  print(`${cancelled.count} of them cancelled:`, ...cancelled.results.map(line))
+  print(`${cancelled.count} of them cancelled:`, ...cancelled.results.map(formatOrder))
   const after = '2010-12-01T12:30:00Z'
   print(`${(await list({ created_after: after })).count} created after ${after}`)
   const [first] = dearest.results
@@ -51,9 +51,9 @@ export async function findOrders(client: Client, { edition_id }: Tenant, print: 
   const { customer_email } = first
   print(`${(await list({ customer_email })).count} of customer ${customer_email}`)
   const number = first.external_id.slice(-4)
-  const found = await list({ search: number })
+  const matches = await list({ search: number })
   print(
-    `${found.count} found by the search for ${number}: ${found.results.map((order) => order.external_id).join(', ')}`,
+    `${matches.count} found by the search for ${number}: ${matches.results.map((order) => order.external_id).join(', ')}`,
   )
 
   let pages = 0
@@ -67,12 +67,12 @@ export async function findOrders(client: Client, { edition_id }: Tenant, print: 
   return first
 }
 
-/** Reads an order and one of its purchases, gives its customer another address and finds the orders under it. */
+/** Reads an order and a purchase, changes the address of the customer, and finds the orders by the new address. */
 export async function followCustomer(client: Client, tenant: Tenant, listed: ListedOrder, print: Print): Promise<void> {
   const order = await client.get<Order>(`/v1/orders/${listed.id}`)
   const [transaction] = order.transactions
   print(
-    `order ${order.external_id}: ${money(order.amount, order.currency)}, ${order.purchases.length} purchases, ` +
+    `order ${order.external_id}: ${formatAmount(order.amount, order.currency)}, ${order.purchases.length} purchases, ` +
       (transaction ? `payment ${transaction.status} by ${transaction.service}` : 'no payment'),
   )
   const [bought] = order.purchases
@@ -80,7 +80,7 @@ export async function followCustomer(client: Client, tenant: Tenant, listed: Lis
   const purchase = await client.get<Purchase>(`/v1/purchases/${bought.id}`)
   print(
     `purchase ${purchase.vendor_code ?? purchase.id}: ${purchase.product.name} for ` +
-      `${money(purchase.price_paid, order.currency)}, ${purchase.status}`,
+      `${formatAmount(purchase.price_paid, order.currency)}, ${purchase.status}`,
   )
   const email = `head-office-${order.customer.email}`
   await client.patch(`/v1/user/${order.customer.api_id}`, { email })

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { unzipSync } from 'fflate'
 import type { Client, Page } from './client.ts'
 import type { Print, Tenant } from './demo-import.ts'
-import { makeGoogleKeys, signedCallback, spkiOf } from './google-callbacks.ts'
+import { createGoogleKeys, signCallback, exportSpki } from './google-callbacks.ts'
 import type { Receiver } from './receiver.ts'
 import { walletPath } from './seed-rows.ts'
 
@@ -24,15 +24,16 @@ const path = '/wallet'
 const patienceMs = 60_000
 const kinds = ['wallet.vendorA.pass-added', 'wallet.vendorA.pass-removed', 'wallet.vendorB.pass-added']
 
-async function answered(response: Promise<Response>, status: number): Promise<Response> {
-  const got = await response
-  if (got.status !== status) throw new Error(`${got.url} answered ${got.status}, not ${status}: ${await got.text()}`)
-  return got
+async function expectStatus(response: Promise<Response>, status: number): Promise<Response> {
+  const answer = await response
+  if (answer.status !== status)
+    throw new Error(`${answer.url} answered ${answer.status}, not ${status}: ${await answer.text()}`)
+  return answer
 }
 
-/** What a phone does with the link of a pass: it takes the package in, registers, and later drops the pass. */
+/** Acts as a phone with the link of a pass: downloads the package, registers for updates, and unregisters. */
 async function addAndRemoveOnPhone(url: string, pass: Issued): Promise<void> {
-  const downloaded = await answered(fetch(new URL(new URL(pass.add_url).pathname, url)), 200)
+  const downloaded = await expectStatus(fetch(new URL(new URL(pass.add_url).pathname, url)), 200)
   const files = unzipSync(new Uint8Array(await downloaded.arrayBuffer()))
   const fields = JSON.parse(new TextDecoder().decode(files['pass.json'])) as {
     passTypeIdentifier: string
@@ -41,22 +42,22 @@ async function addAndRemoveOnPhone(url: string, pass: Issued): Promise<void> {
   const registration = `/wallet/apple/v1/devices/demo-phone/registrations/${fields.passTypeIdentifier}/${pass.serial_number}`
   const headers = { authorization: `ApplePass ${fields.authenticationToken}` }
   const target = new URL(registration, url)
-  await answered(fetch(target, { method: 'POST', headers, body: '{"pushToken":"demo-push"}' }), 201)
-  await answered(fetch(target, { method: 'DELETE', headers }), 200)
+  await expectStatus(fetch(target, { method: 'POST', headers, body: '{"pushToken":"demo-push"}' }), 201)
+  await expectStatus(fetch(target, { method: 'DELETE', headers }), 200)
 }
 
-/** The call of Google when a person saves a pass. */
+/** Sends the callback that Google sends when a person saves a pass. */
 async function saveAtGoogle(url: string, edition: string, pass: Issued): Promise<void> {
-  const keys = await makeGoogleKeys()
+  const keys = await createGoogleKeys()
   const put = (target: string, method: string, body: unknown) =>
     fetch(new URL(target, url), {
       method,
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
-  const root = { keyValue: await spkiOf(keys.root), keyExpiration: String(Date.now() + 86_400_000) }
-  await answered(put('/dev/wallet/google-keys', 'PUT', { keys: [root] }), 200)
-  const callback = await signedCallback(keys, {
+  const root = { keyValue: await exportSpki(keys.root), keyExpiration: String(Date.now() + 86_400_000) }
+  await expectStatus(put('/dev/wallet/google-keys', 'PUT', { keys: [root] }), 200)
+  const callback = await signCallback(keys, {
     classId: `capture.${edition}`,
     objectId: `capture.${pass.serial_number}`,
     eventType: 'save',
@@ -64,12 +65,12 @@ async function saveAtGoogle(url: string, edition: string, pass: Issued): Promise
     count: 1,
     nonce: crypto.randomUUID(),
   })
-  await answered(put('/wallet/google/callback', 'POST', callback), 200)
+  await expectStatus(put('/wallet/google/callback', 'POST', callback), 200)
   const forged = { ...callback, signedMessage: String(callback['signedMessage']).replace('save', 'del') }
-  await answered(put('/wallet/google/callback', 'POST', forged), 401)
+  await expectStatus(put('/wallet/google/callback', 'POST', forged), 401)
 }
 
-/** A purchase becomes a pass on both platforms, and all events of wallets arrive at an endpoint. */
+/** Issues passes of a purchase on both platforms, and shows that all wallet events arrive at an endpoint. */
 export async function followWallet({ root, admin, url, receiver, tenant }: Options, print: Print): Promise<void> {
   const endpoint = await admin.post<{ secret: string }>('/v1/webhooks', {
     ...tenant,
@@ -99,8 +100,8 @@ export async function followWallet({ root, admin, url, receiver, tenant }: Optio
   const posts = receiver.posts(path)
   if (posts.some(({ verified }) => verified.length === 0)) throw new Error('A signature is wrong.')
   for (const kind of kinds) {
-    const found = posts.filter(({ body }) => (JSON.parse(body) as { type: string }).type === kind)
-    if (found.length === 0) throw new Error(`${kind} did not arrive.`)
-    print(`${kind} arrived ${found.length === 1 ? 'once' : `${found.length} times`}, with a right signature`)
+    const arrivals = posts.filter(({ body }) => (JSON.parse(body) as { type: string }).type === kind)
+    if (arrivals.length === 0) throw new Error(`${kind} did not arrive.`)
+    print(`${kind} arrived ${arrivals.length === 1 ? 'once' : `${arrivals.length} times`}, with a right signature`)
   }
 }

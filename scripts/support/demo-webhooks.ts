@@ -42,7 +42,7 @@ function describePost(post: Post): string[] {
   ]
 }
 
-/** Orders announced to a receiver on this machine that fails now and then, and what the service makes of it. */
+/** Imports orders whose events go to a receiver that sometimes fails, and shows the retries and the recovery. */
 export async function followWebhooks(
   { admin, receiver, tenant }: { admin: Client; receiver: Receiver; tenant: Tenant },
   orders: readonly ExternalOrder[],
@@ -90,13 +90,13 @@ export async function followWebhooks(
   const retried = await sendTest()
   print(
     `the receiver fails twice: the delivery ends as ${retried.status} after ${retried.attempts} attempts`,
-    ...logOf(retried),
+    ...formatLog(retried),
   )
 
   receiver.respondWith(path, 503)
   const since = new Date().toISOString()
   const lost = await sendTest()
-  print(`the receiver is down: the delivery is ${lost.status} after ${lost.attempts} attempts`, ...logOf(lost))
+  print(`the receiver is down: the delivery is ${lost.status} after ${lost.attempts} attempts`, ...formatLog(lost))
   receiver.respondWith(path, 200)
   const { recovered } = await admin.post<{ recovered: number }>(`/v1/webhooks/${endpoint.id}/recover`, { since })
   const back = await eventually(
@@ -109,7 +109,7 @@ export async function followWebhooks(
   )
 }
 
-const logOf = ({ attempt_log }: Delivery): string[] =>
+const formatLog = ({ attempt_log }: Delivery): string[] =>
   attempt_log.map(
     ({ number, status_code, duration_ms, next_retry_at }) =>
       `  attempt ${number}: ${status_code ?? 'no answer'} in ${duration_ms} ms${next_retry_at ? `, next at ${next_retry_at.slice(11, 23)}` : ''}`,

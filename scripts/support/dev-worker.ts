@@ -25,7 +25,7 @@ const bundleFolder = join(folder, 'bundle')
 
 let reload: (() => Promise<void>) | undefined
 const bundled = Promise.withResolvers<void>()
-// It may fail before anything awaits it.
+// The promise may fail before anything awaits it.
 bundled.promise.catch(() => undefined)
 
 async function onBundle({ errors }: { errors: unknown[] }): Promise<void> {
@@ -34,7 +34,7 @@ async function onBundle({ errors }: { errors: unknown[] }): Promise<void> {
   await reload?.()
 }
 
-// esbuild's own setting makes it spend a quarter of its time on collecting garbage.
+// With its default, esbuild spends a quarter of its time on collecting garbage.
 process.env['GOGC'] ??= '400'
 const bundler = await context({
   entryPoints: { bundle: program },
@@ -51,16 +51,16 @@ const bundler = await context({
 })
 await bundler.watch()
 
-/** What the simulator loads first. It asks for the bundle. */
+/** The module that the simulator loads first. It requests the bundle. */
 const entry = `export * from './bundle.js'\nexport { default } from './bundle.js'`
 
-/** The only module of WebAssembly, by the name that the sources import. */
+/** The only WebAssembly module, with the name that the sources import. */
 const wasm = 'mrml/web/mrml_wasm_bg.wasm'
 
-/** Benches measure the service, and not the Worker of the simulator that its requests to others go through. */
+/** Outgoing requests of benches bypass the simulator's Worker, so that it is not measured. */
 const internet = { network: { allow: ['public', 'private'], tlsOptions: { trustBrowserCas: true } } }
 
-/** Names the sources instead of the bundle in the stack of an error. */
+/** Maps the positions in the stack of an error from the bundle to the sources. */
 function mapPositions(message: string): string {
   if (!message.includes('bundle.js:')) return message
   const map = new SourceMap(JSON.parse(readFileSync(join(bundleFolder, 'bundle.js.map'), 'utf8')) as SourceMapPayload)
@@ -72,7 +72,7 @@ function mapPositions(message: string): string {
   })
 }
 
-/** The limit of a rate limiting binding is static: the variable replaces what wrangler.toml says. */
+/** Replaces the limit in wrangler.toml by the variable, because the limit of a binding is static. */
 function setLimit({ ratelimits }: Unstable_Config, limit: number): void {
   for (const limiter of ratelimits) {
     if (limiter.name === 'RATE_LIMITER') limiter.simple.limit = limit
@@ -80,9 +80,9 @@ function setLimit({ ratelimits }: Unstable_Config, limit: number): void {
   }
 }
 
-/** Resolves when the service answers; with false where the database was made by other migrations. */
+/** Starts serving. Returns false when other migrations created the database. */
 async function serve(persistFolder: string): Promise<boolean> {
-  // An import of Wrangler compiles its 15 MB once more, to find out what kind of module it is.
+  // `import` would compile the 15 MB of Wrangler twice to detect the kind of module.
   const require = createRequire(import.meta.url)
   const { unstable_getMiniflareWorkerOptions, unstable_readConfig } = require('wrangler') as typeof import('wrangler')
   const { convertV4MiniflareOptions, Log, LogLevel, Miniflare, Response } =
@@ -106,7 +106,7 @@ async function serve(persistFolder: string): Promise<boolean> {
     unsafeTriggerHandlers: true,
     unsafeObservability: process.env['X_LOCAL_OBSERVABILITY'] === 'true',
     unsafeLocalExplorer: process.env['X_LOCAL_EXPLORER'] === 'true',
-    // The simulator starts before the bundle is made, and waits for it here.
+    // The simulator starts before the bundle is ready, and waits for it here.
     unsafeModuleFallbackService: async (request) => {
       await bundled.promise
       if (new URL(request.url).searchParams.get('specifier') !== '/bundle.js')
@@ -116,7 +116,7 @@ async function serve(persistFolder: string): Promise<boolean> {
     workers: [
       {
         ...workerOptions,
-        // Wrangler adds the variables of a .dev.vars, which are for `wrangler dev` alone.
+        // Wrangler adds the variables of .dev.vars, which only `wrangler dev` should use.
         bindings: { ...config.vars, ...variables },
         serviceBindings: values.program ? { INTERNET: internet } : {},
         name: 'service',

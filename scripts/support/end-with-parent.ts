@@ -1,6 +1,6 @@
 import { Socket } from 'node:net'
 
-// Loaded into what a script starts. The other end of the pipe closes when the script ends, however it ends.
+// Processes that a script starts load this file. The pipe closes when the script ends for any reason.
 const pipe = process.env['PARENT_PIPE']
 delete process.env['PARENT_PIPE']
 if (pipe) {

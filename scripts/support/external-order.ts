@@ -1,4 +1,4 @@
-/** An order as `importExternalOrders` takes it; amounts in major units. */
+/** An order in the form that `importExternalOrders` accepts. Amounts are in major units. */
 export interface ExternalOrder {
   external_id: string
   order_number?: string
@@ -19,5 +19,5 @@ export interface ExternalItem {
   vendor_code?: string
 }
 
-/** The most orders that one call takes. */
+/** A call accepts at most this many orders. */
 export const ordersPerCall = 100

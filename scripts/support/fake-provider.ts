@@ -7,13 +7,13 @@ import { setTimeout as wait } from 'node:timers/promises'
 /** The result of one call. */
 export type Conduct =
   | 'accept'
-  /** Accepts, and never answers. */
+  /** Accepts the call and never answers. */
   | 'accept and hang'
-  /** Accepts, and cuts the connection in place of an answer. */
+  /** Accepts the call and cuts the connection instead of answering. */
   | 'accept and cut'
   /** Cuts the connection and accepts nothing. */
   | 'cut'
-  /** Answers this and accepts nothing. */
+  /** Refuses the call with this answer. */
   | { status: number; name?: string; headers?: Record<string, string> }
 
 interface Call {
@@ -34,15 +34,15 @@ export interface Accepted {
 }
 
 export interface FakeProvider {
-  /** What EMAIL_API_BASE and SMS_API_BASE are set to. */
+  /** The value of EMAIL_API_BASE and SMS_API_BASE. */
   url: string
-  /** How calls are treated from now on; `nth` counts calls with the same key, or SMS with the same reference, from 1. */
+  /** Decides how calls are answered. `nth` counts calls with the same key, or SMS with the same reference, from 1. */
   respondWith: (conduct: Conduct | ((call: Call, nth: number) => Conduct)) => void
   /** The delay of every answer. */
   delay: (ms: number) => void
   calls: () => readonly Call[]
   accepted: () => readonly Accepted[]
-  /** The number of accepted messages for each reference: more than 1 is a duplicate. */
+  /** The number of accepted messages for each reference. More than 1 is a duplicate. */
   counts: () => Map<string, number>
   forget: () => void
   stop: () => Promise<void>
@@ -50,7 +50,7 @@ export interface FakeProvider {
 
 interface Kept {
   digest: string
-  /** None while the call is still worked on. */
+  /** Undefined while the call is being handled. */
   answer: Answer | null
 }
 
@@ -62,18 +62,18 @@ interface Answer {
 
 type Fields = Record<string, unknown>
 
-const refusal = (status: number, name: string, headers: Record<string, string> = {}): Answer => ({
+const buildRefusal = (status: number, name: string, headers: Record<string, string> = {}): Answer => ({
   status,
   headers,
   body: { statusCode: status, name, message: `The provider of the tests says ${name}.`, code: name },
 })
 
-const referenceOf = (mail: Fields): string => {
+const readReference = (mail: Fields): string => {
   const tags = Array.isArray(mail['tags']) ? (mail['tags'] as { name: string; value: string }[]) : []
   return tags.find(({ name }) => name === 'reference')?.value ?? ''
 }
 
-const faultOf = (mail: Fields): string | null => {
+const findFault = (mail: Fields): string | null => {
   const [to] = Array.isArray(mail['to']) ? (mail['to'] as string[]) : []
   if (!to || !/@[^@\s]+\.[^@\s]+$/.test(to.replace(/>$/, '')) || to.includes('@invalid.')) return 'Invalid `to` field.'
   return typeof mail['from'] === 'string' && typeof mail['subject'] === 'string' ? null : 'Missing field.'
@@ -101,9 +101,9 @@ export async function startFakeProvider(): Promise<FakeProvider> {
     const data: { id: string }[] = []
     const errors: { index: number; message: string }[] = []
     for (const [index, mail] of mails.entries()) {
-      const message = faultOf(mail)
+      const message = findFault(mail)
       if (message) errors.push({ index, message })
-      else data.push({ id: keep('email', referenceOf(mail), (mail['to'] as string[])[0], mail) })
+      else data.push({ id: keep('email', readReference(mail), (mail['to'] as string[])[0], mail) })
     }
     return { status: 200, body: { data, errors } }
   }
@@ -116,11 +116,11 @@ export async function startFakeProvider(): Promise<FakeProvider> {
     return conductOf(call, nth)
   }
 
-  /** Accepts the call or refuses it, as the test has chosen; null cuts the connection, and undefined leaves it hanging. */
+  /** Accepts or refuses the call, as the test decides. Null cuts the connection, and undefined leaves it hanging. */
   function conclude(conduct: Conduct, accept: () => Answer): Answer | null | undefined {
     if (conduct === 'cut') return null
     if (typeof conduct === 'object')
-      return refusal(conduct.status, conduct.name ?? `http_${conduct.status}`, conduct.headers)
+      return buildRefusal(conduct.status, conduct.name ?? `http_${conduct.status}`, conduct.headers)
     const answer = accept()
     if (conduct === 'accept and cut') return null
     return conduct === 'accept and hang' ? undefined : answer
@@ -128,36 +128,36 @@ export async function startFakeProvider(): Promise<FakeProvider> {
 
   async function takeMails(request: IncomingMessage, raw: string): Promise<Answer | null | undefined> {
     const { authorization, 'user-agent': agent, 'idempotency-key': given } = request.headers
-    if (!agent) return refusal(403, 'forbidden')
-    if (!authorization) return refusal(401, 'missing_api_key')
+    if (!agent) return buildRefusal(403, 'forbidden')
+    if (!authorization) return buildRefusal(401, 'missing_api_key')
     const mails = JSON.parse(raw) as Fields[]
-    if (!Array.isArray(mails) || mails.length === 0 || mails.length > 100) return refusal(422, 'validation_error')
+    if (!Array.isArray(mails) || mails.length === 0 || mails.length > 100) return buildRefusal(422, 'validation_error')
     const key = String(given ?? '')
-    const conduct = note({ channel: 'email', key, references: mails.map(referenceOf) })
+    const conduct = note({ channel: 'email', key, references: mails.map(readReference) })
     const digest = createHash('sha256').update(raw).digest('hex')
     const known = keys.get(key)
-    if (known && known.digest !== digest) return refusal(409, 'invalid_idempotent_request')
-    if (known && !known.answer) return refusal(409, 'concurrent_idempotent_requests')
+    if (known && known.digest !== digest) return buildRefusal(409, 'invalid_idempotent_request')
+    if (known && !known.answer) return buildRefusal(409, 'concurrent_idempotent_requests')
     if (known) return conclude(conduct, () => known.answer as Answer)
     if (key) keys.set(key, { digest, answer: null })
     await wait(delayMs)
     let kept: Answer | null = null
     const answer = conclude(conduct, () => (kept = acceptMails(mails)))
-    // A key counts from what was accepted on.
+    // Only an accepted call uses up its key.
     if (kept && key) keys.set(key, { digest, answer: kept })
     else keys.delete(key)
     return answer
   }
 
   async function takeSms(request: IncomingMessage, raw: string): Promise<Answer | null | undefined> {
-    if (!/^Token \S+$/.test(request.headers.authorization ?? '')) return refusal(401, 'unauthorized')
+    if (!/^Token \S+$/.test(request.headers.authorization ?? '')) return buildRefusal(401, 'unauthorized')
     const sms = JSON.parse(raw) as Fields
     const { recipient, reference } = sms
     const known = typeof reference === 'string' ? reference : ''
     const conduct = note({ channel: 'sms', key: '', references: [known] })
     await wait(delayMs)
     return conclude(conduct, () => {
-      if (typeof recipient !== 'number' || String(recipient).length < 8) return refusal(422, 'invalid_recipient')
+      if (typeof recipient !== 'number' || String(recipient).length < 8) return buildRefusal(422, 'invalid_recipient')
       return { status: 200, body: { msg_id: keep('sms', known, recipient, sms), recipient, reference } }
     })
   }
@@ -165,7 +165,7 @@ export async function startFakeProvider(): Promise<FakeProvider> {
   async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const raw = await text(request)
     const taken = { '/emails/batch': takeMails, '/mobile/single': takeSms }[request.url ?? '']
-    const answer = taken ? await taken(request, raw) : refusal(404, 'not_found')
+    const answer = taken ? await taken(request, raw) : buildRefusal(404, 'not_found')
     if (answer === undefined) return
     if (answer === null) return void response.destroy()
     const { status, headers, body } = answer
@@ -207,8 +207,8 @@ export async function startFakeProvider(): Promise<FakeProvider> {
   }
 }
 
-/** A post as Resend makes it of an event, signed with `whsec_…`. */
-export function resendEvent(
+/** Signs the post of an event as Resend does, with a `whsec_…` secret. */
+export function signResendEvent(
   secret: string,
   event: unknown,
   at = Date.now(),
@@ -229,8 +229,8 @@ export function resendEvent(
   }
 }
 
-/** Resend's event about an accepted e-mail; `more` is merged into `data`. */
-export const resendEventOf = (type: string, message: Accepted, more: object = {}, at = Date.now()): object => ({
+/** Builds Resend's event about an accepted e-mail. `more` is merged into `data`. */
+export const buildResendEvent = (type: string, message: Accepted, more: object = {}, at = Date.now()): object => ({
   type,
   created_at: new Date(at).toISOString(),
   data: {
@@ -244,8 +244,8 @@ export const resendEventOf = (type: string, message: Accepted, more: object = {}
   },
 })
 
-/** A post as GatewayAPI makes it of the status of an accepted SMS. */
-export function smsEvent(
+/** Signs the post of the status of an accepted SMS as GatewayAPI does. */
+export function signSmsEvent(
   secret: string,
   status: string,
   message: Accepted,

@@ -1,11 +1,11 @@
-/** What the fake of Stripe keeps: payments, refunds, and what was really paid back. Amounts in minor units. */
+/** The store of the fake Stripe: payments, refunds and refunded amounts, in minor units. */
 
 export interface FakePayment {
   id: string
   charge: string
   amount: number
   currency: string
-  /** The connected account; null for the key's own. */
+  /** The connected account. Null for the account of the key. */
   account: string | null
 }
 
@@ -31,7 +31,7 @@ export interface FakeEvent {
   body: string
 }
 
-/** An error as Stripe words it. */
+/** An error in the form that Stripe uses. */
 export interface Refusal {
   status: number
   error: { type: string; code?: string; param?: string; message: string }
@@ -87,14 +87,14 @@ export class FakeRefunds {
     return this.refunds.filter((refund) => refund.payment_intent === payment.id)
   }
 
-  /** What is paid back of a payment, and not taken back. */
+  /** Computes the amount of a payment that is refunded, without failed refunds. */
   paidBack(paymentId: string): number {
     return this.refunds
       .filter((refund) => refund.payment_intent === paymentId && standing.includes(refund.status))
       .reduce((sum, refund) => sum + refund.amount, 0)
   }
 
-  /** Makes a refund, or refuses one of more than is left. */
+  /** Creates a refund, or refuses one that is larger than the rest of the payment. */
   refund(
     payment: FakePayment,
     asked: { amount?: number; reason?: string; metadata?: Record<string, string>; status?: FakeStatus },
@@ -127,7 +127,7 @@ export class FakeRefunds {
     return refund
   }
 
-  /** Another status of a refund, such as a success that is taken back. */
+  /** Changes the status of a refund, for example to a failure after a success. */
   change(refundId: string, status: FakeStatus, failureReason: string | null = null): FakeRefund {
     const refund = this.refunds.find(({ id }) => id === refundId)
     if (!refund) throw new Error(`There is no refund ${refundId}.`)

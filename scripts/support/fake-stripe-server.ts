@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { createFakeStripe, type FakeStripe } from './fake-stripe.ts'
 
 export interface FakeStripeServer extends FakeStripe {
-  /** What PAYMENT_API_BASE is set to. */
+  /** The value of PAYMENT_API_BASE. */
   url: string
   stop: () => Promise<void>
 }
@@ -21,7 +21,7 @@ async function take(stripe: FakeStripe, request: IncomingMessage, response: Serv
   response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body))
 }
 
-/** The fake of Stripe on a port of this machine. */
+/** Starts the fake Stripe on a port of this machine. */
 export async function startFakeStripe(options: Parameters<typeof createFakeStripe>[0] = {}): Promise<FakeStripeServer> {
   const stripe = createFakeStripe(options)
   const server = createServer(

@@ -2,20 +2,20 @@ import { type FakeEvent, FakeRefunds, type FakeStatus, type Refusal, refusal } f
 
 export type { FakeEvent, FakePayment } from './fake-stripe-refunds.ts'
 
-/** The result of one call that makes a refund. */
+/** How a call that creates a refund is answered. */
 export type Conduct =
   | 'accept'
-  /** Accepts, and never answers. */
+  /** Accepts the call and never answers. */
   | 'accept and hang'
-  /** Accepts, and cuts the connection in place of an answer. */
+  /** Accepts the call and cuts the connection instead of answering. */
   | 'accept and cut'
-  /** Accepts, and answers 500, now and whenever the key comes again. */
+  /** Accepts the call and answers 500, also when the key is sent again. */
   | 'accept and fail'
   /** Cuts the connection and accepts nothing. */
   | 'cut'
-  /** Accepts; the refund begins with this status. */
+  /** Accepts the call. The refund begins with this status. */
   | { refund: FakeStatus }
-  /** Answers this and accepts nothing. */
+  /** Refuses the call with this answer. */
   | { status: number; code?: string; type?: string; param?: string; message?: string }
 
 interface RefundCallSeen {
@@ -25,19 +25,19 @@ interface RefundCallSeen {
   fields: Record<string, string>
 }
 
-/** `cut` and `hang` are no answers: the one who serves ends the connection, or lets it wait. */
+/** `cut` and `hang` are not answers: the server closes the connection or leaves it open. */
 type FakeAnswer = { status: number; body: unknown } | 'cut' | 'hang'
 
 interface Options {
   now?: () => number
-  /** Keys that calls may come with; any that looks like one when left out. */
+  /** The keys that calls may use. When absent, any key of the right form is accepted. */
   apiKeys?: readonly string[]
 }
 
 interface Kept {
   fields: string
   until: number
-  /** Null while the call is still worked on. */
+  /** Null while the call is being handled. */
   answer: { status: number; body: unknown } | null
 }
 
@@ -45,24 +45,24 @@ const keyLifeMs = 24 * 3_600_000
 const knownFields = /^(payment_intent|charge|amount|reason|metadata\[\w{1,40}\])$/
 const reasons = ['duplicate', 'fraudulent', 'requested_by_customer']
 
-const refused = ({ status, error }: Refusal) => ({ status, body: { error } })
+const toResponse = ({ status, error }: Refusal) => ({ status, body: { error } })
 
 const isRefusal = (value: object): value is Refusal => 'error' in value
 
 export interface FakeStripe {
-  /** One call of the API. */
+  /** Handles one call of the API. */
   answer: (request: Request) => Promise<FakeAnswer>
-  /** Payments, refunds and events, and what was paid back. */
+  /** Payments, refunds, events and refunded amounts. */
   readonly store: FakeRefunds
-  /** How calls that make refunds are treated from now on; `nth` counts calls with the same key from 1. */
+  /** Decides how calls that create refunds are answered. `nth` counts calls with the same key from 1. */
   respondWith: (conduct: Conduct | ((call: RefundCallSeen, nth: number) => Conduct)) => void
   /** The delay of every answer. */
   delay: (ms: number) => void
-  /** Every call that wanted to make a refund. */
+  /** Every call to create a refund. */
   calls: () => readonly RefundCallSeen[]
 }
 
-function fieldFault(fields: Record<string, string>): Refusal | null {
+function findFieldFault(fields: Record<string, string>): Refusal | null {
   const unknown = Object.keys(fields).find((name) => !knownFields.test(name))
   if (unknown)
     return refusal(400, `Received unknown parameter: ${unknown}`, { code: 'parameter_unknown', param: unknown })
@@ -74,7 +74,7 @@ function fieldFault(fields: Record<string, string>): Refusal | null {
   return null
 }
 
-const metadataOf = (fields: Record<string, string>): Record<string, string> =>
+const readMetadata = (fields: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => {
       const key = /^metadata\[(\w+)\]$/.exec(name)?.[1]
@@ -82,12 +82,12 @@ const metadataOf = (fields: Record<string, string>): Record<string, string> =>
     }),
   )
 
-const noPayment = (reference: string, param: string): Refusal =>
+const buildMissingPayment = (reference: string, param: string): Refusal =>
   refusal(404, `No such ${param}: '${reference}'`, { code: 'resource_missing', param })
 
 /**
- * A Stripe of refunds that runs anywhere and misbehaves on demand. It honours idempotency keys for 24 hours, refuses to
- * pay back more than was paid, keeps connected accounts apart, and records what was really paid back.
+ * Creates a fake of the refund API of Stripe that misbehaves on demand. It honours idempotency keys for 24 hours, refuses
+ * to refund more than was paid, keeps connected accounts apart, and records the amounts that were really refunded.
  */
 export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): FakeStripe {
   const store = new FakeRefunds(now)
@@ -106,27 +106,30 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
 
   function make(call: RefundCallSeen, status: FakeStatus): { status: number; body: unknown } {
     const payment = store.find(call.payment, call.account)
-    if (!payment) return refused(noPayment(call.payment, 'charge' in call.fields ? 'charge' : 'payment_intent'))
+    if (!payment)
+      return toResponse(buildMissingPayment(call.payment, 'charge' in call.fields ? 'charge' : 'payment_intent'))
     const { amount, reason } = call.fields
     const made = store.refund(payment, {
       status,
-      metadata: metadataOf(call.fields),
+      metadata: readMetadata(call.fields),
       ...(amount === undefined ? {} : { amount: Number(amount) }),
       ...(reason === undefined ? {} : { reason }),
     })
-    return isRefusal(made) ? refused(made) : { status: 200, body: { ...made } }
+    return isRefusal(made) ? toResponse(made) : { status: 200, body: { ...made } }
   }
 
-  /** Accepts the call or refuses it, as the test has chosen. */
+  /** Accepts or refuses the call, as the test decides. */
   function conclude(conduct: Conduct, call: RefundCallSeen, kept: Kept): FakeAnswer {
     if (conduct === 'cut') return 'cut'
     if (typeof conduct === 'object' && 'status' in conduct) {
       const { status, message = 'The fake says so.', ...more } = conduct
-      return refused(refusal(status, message, { type: status >= 500 ? 'api_error' : 'invalid_request_error', ...more }))
+      return toResponse(
+        refusal(status, message, { type: status >= 500 ? 'api_error' : 'invalid_request_error', ...more }),
+      )
     }
     const answer = make(call, typeof conduct === 'object' ? conduct.refund : 'succeeded')
     kept.answer =
-      conduct === 'accept and fail' ? refused(refusal(500, 'Something failed.', { type: 'api_error' })) : answer
+      conduct === 'accept and fail' ? toResponse(refusal(500, 'Something failed.', { type: 'api_error' })) : answer
     if (conduct === 'accept and cut') return 'cut'
     return conduct === 'accept and hang' ? 'hang' : kept.answer
   }
@@ -134,10 +137,10 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
   async function refund(request: Request, account: string | null): Promise<FakeAnswer> {
     const type = request.headers.get('content-type') ?? ''
     if (!type.startsWith('application/x-www-form-urlencoded'))
-      return refused(refusal(400, 'The body of a request is form-encoded.'))
+      return toResponse(refusal(400, 'The body of a request is form-encoded.'))
     const fields = Object.fromEntries(new URLSearchParams(new TextDecoder().decode(await request.arrayBuffer())))
-    const fault = fieldFault(fields)
-    if (fault) return refused(fault)
+    const fault = findFieldFault(fields)
+    if (fault) return toResponse(fault)
     const key = request.headers.get('idempotency-key') ?? ''
     const call = { key, payment: fields['payment_intent'] ?? fields['charge'] ?? '', account, fields }
     const conduct = note(call)
@@ -146,7 +149,7 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
     const text = JSON.stringify(fields)
     if (known && known.until > now()) {
       if (known.fields !== text)
-        return refused(
+        return toResponse(
           refusal(
             400,
             'Keys for idempotent requests can only be used with the same parameters they were first used with.',
@@ -156,7 +159,7 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
           ),
         )
       if (!known.answer)
-        return refused(
+        return toResponse(
           refusal(409, 'The key is in use.', { code: 'idempotency_key_in_use', type: 'idempotency_error' }),
         )
       if (conduct === 'cut' || conduct === 'accept and cut') return 'cut'
@@ -167,7 +170,7 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
     keys.set(place, kept)
     await wait()
     const answer = conclude(conduct, call, kept)
-    // A key counts from what was accepted on.
+    // Only an accepted call uses up its key.
     if (!kept.answer) keys.delete(place)
     return answer
   }
@@ -178,7 +181,7 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
     const param = query.has('charge') ? 'charge' : 'payment_intent'
     const reference = query.get(param) ?? ''
     const payment = store.find(reference, account)
-    if (!payment) return refused(noPayment(reference, param))
+    if (!payment) return toResponse(buildMissingPayment(reference, param))
     const newestFirst = store.of(payment).toReversed()
     const after = query.get('starting_after')
     const start = after === null ? 0 : newestFirst.findIndex(({ id }) => id === after) + 1
@@ -192,13 +195,13 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
     const payment = store.payments.find((one) => one.id === found?.payment_intent)
     return found && payment?.account === account
       ? { status: 200, body: { ...found } }
-      : refused(noPayment(id, 'refund'))
+      : toResponse(buildMissingPayment(id, 'refund'))
   }
 
-  /** A payment by its intent, or by its charge. */
+  /** Finds a payment by its intent or its charge. */
   function showPayment(object: 'payment_intent' | 'charge', id: string, account: string | null): FakeAnswer {
     const found = store.find(id, account)
-    if (!found) return refused(noPayment(id, object))
+    if (!found) return toResponse(buildMissingPayment(id, object))
     const { charge, id: payment_intent, amount, currency } = found
     const name = object === 'charge' ? { id: charge, payment_intent } : { id: payment_intent, latest_charge: charge }
     return { status: 200, body: { ...name, object, amount, currency } }
@@ -222,9 +225,9 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
       const { pathname, searchParams } = new URL(request.url)
       const account = request.headers.get('stripe-account')
       if (!isKnownKey(request.headers.get('authorization') ?? ''))
-        return refused(refusal(401, 'Invalid API Key provided: rk_test_****'))
+        return toResponse(refusal(401, 'Invalid API Key provided: rk_test_****'))
       if (!/^\d{4}-\d\d-\d\d/.test(request.headers.get('stripe-version') ?? ''))
-        return refused(refusal(400, 'Calls name the version that they are written for.'))
+        return toResponse(refusal(400, 'Calls name the version that they are written for.'))
       if (request.method === 'POST' && pathname === '/v1/refunds') return refund(request, account)
       await wait()
       if (request.method === 'GET' && pathname === '/v1/refunds') return list(searchParams, account)
@@ -233,7 +236,7 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
       const named = /^\/v1\/(payment_intent|charge)s\/(\w+)$/.exec(pathname)
       if (request.method === 'GET' && named)
         return showPayment(named[1] === 'charge' ? 'charge' : 'payment_intent', named[2] ?? '', account)
-      return refused(refusal(404, `Unrecognized request URL (${request.method}: ${pathname}).`))
+      return toResponse(refusal(404, `Unrecognized request URL (${request.method}: ${pathname}).`))
     },
   }
 }
@@ -241,8 +244,8 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
 const hex = (bytes: ArrayBuffer): string =>
   [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 
-/** A post as Stripe makes it of an event. */
-export async function signedPost(
+/** Signs the post of an event as Stripe does. */
+export async function signPost(
   secret: string,
   event: Pick<FakeEvent, 'body'>,
   at = Date.now(),
@@ -258,8 +261,8 @@ export async function signedPost(
   }
 }
 
-/** The events as a bad day delivers them: some lost, some twice, in any order. `random` answers from 0 to below 1. */
-export function disordered<Event>(events: readonly Event[], random: () => number): Event[] {
+/** Loses some events, repeats others and shuffles them. `random` returns numbers from 0 to below 1. */
+export function disorderEvents<Event>(events: readonly Event[], random: () => number): Event[] {
   const sent = events.flatMap((event) => {
     const luck = random()
     return luck < 0.2 ? [] : luck < 0.5 ? [event, event] : [event]

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 
 interface Holder {
   pid: number
-  /** When the process began, where the machine knows it: numbers of processes are used again. */
+  /** When the process started, because process ids are reused. It is empty when the machine does not tell. */
   started: string
 }
 
-/** Field 22 of the status of a process, counted after its name, which may hold spaces. */
-function startOf(pid: number): string {
+/** Reads field 22 of the status of a process. Fields are counted after the name, which may contain spaces. */
+function readStartTime(pid: number): string {
   try {
     const status = readFileSync(`/proc/${pid}/stat`, 'utf8')
     return status.slice(status.lastIndexOf(')') + 2).split(' ')[19] ?? ''
@@ -21,14 +21,14 @@ function isAlive({ pid, started }: Holder): boolean {
   try {
     process.kill(pid, 0)
   } catch (error) {
-    // A process of another user exists too.
+    // EPERM means that the process exists and belongs to another user.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
   }
-  return started === startOf(pid)
+  return started === readStartTime(pid)
 }
 
-/** The process that holds the lock; null for a missing or incomplete lock. */
-function holderOf(file: string): Holder | null {
+/** Reads which process holds the lock. Returns null for a missing or incomplete lock. */
+function readHolder(file: string): Holder | null {
   try {
     const { pid, started } = JSON.parse(readFileSync(file, 'utf8')) as Partial<Holder>
     return Number.isInteger(pid) && (pid as number) > 0 ? { pid: pid as number, started: started ?? '' } : null
@@ -37,10 +37,10 @@ function holderOf(file: string): Holder | null {
   }
 }
 
-/** Whether it was not there before. A link is made whole or not at all, and never over another file. */
-function made(file: string, own: string): boolean {
+/** Creates the lock and returns true, or returns false when it exists. A link never replaces a file, and is atomic. */
+function createLock(file: string, source: string): boolean {
   try {
-    linkSync(own, file)
+    linkSync(source, file)
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
@@ -48,38 +48,38 @@ function made(file: string, own: string): boolean {
   }
 }
 
-/** Removes the lock of a process that is gone. What another process has put there meanwhile goes back. */
-function dropStale(file: string, aside: string): void {
+/** Removes the lock of a process that has ended. A lock that another process created meanwhile is restored. */
+function removeStaleLock(file: string, aside: string): void {
   try {
     renameSync(file, aside)
   } catch {
     return
   }
-  const holder = holderOf(aside)
-  if (holder && isAlive(holder)) made(file, aside)
+  const holder = readHolder(aside)
+  if (holder && isAlive(holder)) createLock(file, aside)
   rmSync(aside, { force: true })
 }
 
 const attempts = 5
 
-/** Keeps other servers from the folder until the returned function is called, or this process ends. */
+/** Locks the folder for other servers until the returned function is called or this process ends. */
 export function lockFolder(folder: string): () => void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const file = join(folder, 'lock.json')
-  const own = join(folder, `lock.${process.pid}.json`)
-  const me: Holder = { pid: process.pid, started: startOf(process.pid) }
-  writeFileSync(own, JSON.stringify(me), { mode: 0o600 })
+  const ownLock = join(folder, `lock.${process.pid}.json`)
+  const me: Holder = { pid: process.pid, started: readStartTime(process.pid) }
+  writeFileSync(ownLock, JSON.stringify(me), { mode: 0o600 })
   try {
     for (let attempt = 1; ; attempt++) {
-      if (made(file, own)) return () => rmSync(file, { force: true })
-      const holder = holderOf(file)
+      if (createLock(file, ownLock)) return () => rmSync(file, { force: true })
+      const holder = readHolder(file)
       if ((holder && isAlive(holder)) || attempt === attempts)
         throw new Error(
           `${folder} is in use by another server (process ${holder?.pid ?? 'unknown'}). Stop that one, or choose another folder: STATE_DIR=… npm start`,
         )
-      dropStale(file, `${own}.stale`)
+      removeStaleLock(file, `${ownLock}.stale`)
     }
   } finally {
-    rmSync(own, { force: true })
+    rmSync(ownLock, { force: true })
   }
 }

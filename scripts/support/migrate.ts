@@ -7,7 +7,7 @@ import { root } from './paths.ts'
 const migrations = join(root, 'migrations')
 const namespace = 'miniflare-D1DatabaseObject'
 
-/** Miniflare names the file of a D1 database like the id of a Durable Object: by two hashes. */
+/** Miniflare names the file of a D1 database by two hashes, like the id of a Durable Object. */
 function buildFileName(databaseId: string): string {
   const key = createHash('sha256').update(namespace).digest()
   const sign = (data: string | Buffer) => createHmac('sha256', key).update(data).digest().subarray(0, 16)
@@ -16,15 +16,15 @@ function buildFileName(databaseId: string): string {
 }
 
 /**
- * Does what `wrangler d1 migrations apply --local` does, without a simulator: each migration is one transaction, and is
- * noted in the same table. Returns false, and changes nothing, where a migration was applied whose file is not there.
+ * Does what `wrangler d1 migrations apply --local` does, without a simulator. Each migration is one transaction and is
+ * recorded in the same table. Returns false and changes nothing when the file of an applied migration is missing.
  */
 export function migrate(persistFolder: string, databaseId: string): boolean {
   const folder = join(persistFolder, 'd1', namespace)
   mkdirSync(folder, { recursive: true })
   const database = new DatabaseSync(join(folder, buildFileName(databaseId)))
   try {
-    // Statements do not wait for the disk one by one: Miniflare opens the file in this mode too.
+    // In this mode statements do not wait for the disk one by one. Miniflare uses it too.
     database.exec(`pragma journal_mode = wal;
       create table if not exists d1_migrations (
         id integer primary key autoincrement, name text unique, applied_at timestamp default current_timestamp not null)`)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** The folder of package.json: scripts work from any current folder. */
+/** The folder of package.json. With it scripts work in any current folder. */
 export const root = join(import.meta.dirname, '..', '..')
 
 export const wranglerProgram = join(root, 'node_modules', 'wrangler', 'bin', 'wrangler.js')

@@ -6,16 +6,16 @@ import { root } from './paths.ts'
 
 export interface Ending {
   code: number
-  /** The end of what it printed, both streams in order. */
+  /** The end of its output. Both streams are in order. */
   output: string
 }
 
-/** The exit code for a database that other migrations made. */
+/** The exit code when other migrations created the database. */
 export const otherSchemaCode = 3
 
 export interface Running {
   ended: Promise<Ending>
-  /** Ends the process and everything that it started. */
+  /** Ends the process and its children. */
   stop: () => Promise<void>
 }
 
@@ -41,7 +41,7 @@ export function startNode(args: readonly string[], options: Options = {}): Runni
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     detached: true,
   })
-  // Nothing is written to it: it only has to stay open. It breaks when the child ends first.
+  // The pipe only has to stay open. It breaks when the child ends first.
   ;(child.stdio[3] as Socket | null)?.on('error', () => undefined).unref()
   let output = ''
   for (const stream of [child.stdout, child.stderr])
@@ -51,7 +51,7 @@ export function startNode(args: readonly string[], options: Options = {}): Runni
     })
   const ended = new Promise<Ending>((resolve, reject) => {
     child.once('error', reject)
-    // `exit` and not `close`: a grandchild that outlives its parent holds the streams open.
+    // `close` would wait for grandchildren, which may keep the streams open.
     child.once('exit', (code) => setImmediate(() => resolve({ code: code ?? 1, output })))
   })
   let stopping: Promise<void> | undefined
@@ -62,7 +62,7 @@ export function startNode(args: readonly string[], options: Options = {}): Runni
   return { ended, stop }
 }
 
-/** Whether any process of the group is left after the signal was sent; 0 sends none. */
+/** Signals the group and returns whether a process of it is left. Signal 0 only checks. */
 function signalGroup(id: number, signal: 'SIGTERM' | 'SIGKILL' | 0): boolean {
   try {
     return process.kill(-id, signal)
@@ -77,7 +77,7 @@ async function stopGroup(id: number | undefined): Promise<void> {
   signalGroup(id, 'SIGKILL')
 }
 
-/** Refuses a port that something listens on already; finds a free one for 0. */
+/** Finds a free port for 0. Refuses a port that another process listens on. */
 export const claimPort = (port: number): Promise<number> =>
   new Promise((resolve, reject) => {
     const probe = createServer()

@@ -3,17 +3,17 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 
-/** A status, or a way not to answer properly. */
+/** A status, or a way to misbehave. */
 type Answer =
   | number
   | { status: number; headers?: OutgoingHttpHeaders; body?: string | Uint8Array }
-  /** Takes the request and never answers. */
+  /** Accepts the request and never answers. */
   | 'hang'
-  /** 200, and then a byte a second without end. */
+  /** Answers 200 and then sends a byte a second for ever. */
   | 'drip'
   /** Destroys the connection. */
   | 'cut'
-  /** 200, and then as many megabytes as anyone reads. */
+  /** Answers 200 and then sends megabytes as long as the client reads. */
   | 'huge'
 
 /** `nth` counts the posts with this webhook-id to this path, from 1. */
@@ -21,24 +21,24 @@ type Behaviour = Answer | ((post: Post, nth: number) => Answer)
 
 export interface Post {
   path: string
-  /** Its `webhook-id`: the same for every attempt. */
+  /** The `webhook-id`, which is the same for every attempt. */
   id: string
   headers: IncomingMessage['headers']
   body: string
-  /** When its first byte was here, in milliseconds of the clock. */
+  /** When the first byte arrived, in milliseconds of the clock. */
   at: number
-  /** The trusted secrets whose signature `standardwebhooks` found on it. */
+  /** The trusted secrets with which `standardwebhooks` verified the signature. */
   verified: string[]
 }
 
 export interface Receiver {
   url: (path: string) => string
-  /** How posts to the path are answered from now on; 200 by default. */
+  /** Decides how posts to the path are answered. The default is 200. */
   respondWith: (path: string, behaviour: Behaviour) => void
-  /** Checks posts to the path against this secret too. */
+  /** Also verifies posts to the path with this secret. */
   trust: (path: string, secret: string) => void
   posts: (path: string) => Post[]
-  /** How many posts the path has had of each `webhook-id`. */
+  /** Counts the posts to the path by `webhook-id`. */
   counts: (path: string) => Map<string, number>
   stop: () => Promise<void>
 }
@@ -83,7 +83,7 @@ function answer(response: ServerResponse, how: Answer): void {
   }
 }
 
-/** A webhook receiver on this machine, as a subscriber would write it, that misbehaves on demand. */
+/** Starts a webhook receiver on this machine that misbehaves on demand. */
 export async function startReceiver(): Promise<Receiver> {
   const places = new Map<string, Place>()
   const placeOf = (path: string): Place => {
@@ -105,7 +105,7 @@ export async function startReceiver(): Promise<Receiver> {
     answer(response, typeof place.behaviour === 'function' ? place.behaviour(post, nth) : place.behaviour)
   }
 
-  // What was cut off while it was sent is no post.
+  // An interrupted request does not count as a post.
   const server = createServer((request, response) => void take(request, response).catch(() => response.destroy()))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

@@ -6,8 +6,8 @@ interface Process {
   megabytes: number
 }
 
-/** The memory of a process in megabytes; 0 for one that has ended. */
-function megabytesOf(id: string): number {
+/** Reads the memory of a process in megabytes. Returns 0 for a process that has ended. */
+function readMegabytes(id: string): number {
   try {
     const [, kilobytes] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${id}/status`, 'utf8')) ?? []
     return Number(kilobytes ?? 0) / 1024
@@ -16,13 +16,13 @@ function megabytesOf(id: string): number {
   }
 }
 
-/** A search takes tens of milliseconds, in which this process answers nobody: providers and receivers of benches stand in it. */
+/** A search blocks this process for tens of milliseconds, and with it the providers and receivers of benches. */
 const rememberedMs = 5000
 let remembered: { id: string; until: number } | undefined
 
-/** The runtime that serves Workers: the largest below our own process. */
+/** Finds the runtime that serves Workers, which is the largest child process. */
 export function findRuntime(): Process | undefined {
-  const megabytes = remembered && performance.now() < remembered.until ? megabytesOf(remembered.id) : 0
+  const megabytes = remembered && performance.now() < remembered.until ? readMegabytes(remembered.id) : 0
   if (remembered && megabytes > 0) return { id: remembered.id, megabytes }
   const found = searchRuntime()
   remembered = found && { id: found.id, until: performance.now() + rememberedMs }
@@ -46,7 +46,7 @@ function searchRuntime(): Process | undefined {
 
 const ticksPerSecond = 100
 
-/** The processor time of the runtime since its start; 0 when the machine does not provide it. */
+/** Reads the processor time of the runtime since its start. Returns 0 when the machine does not provide it. */
 export function processorSeconds(): number {
   const id = findRuntime()?.id
   try {

@@ -62,7 +62,7 @@ const subject = {
   pl: 'Nowości z Nordlys',
 }
 
-/** A message in five languages that is on its way to the segment. Answers the id of the campaign. */
+/** Sends a message in five languages to the segment. Returns the id of the campaign. */
 export async function startCampaign(
   root: Client,
   make: Make,
@@ -74,8 +74,8 @@ export async function startCampaign(
     type: 'campaign',
     subject,
   })
-  const known = await root.get<{ blocks: unknown[] }>(`/v1/email-messages/${email_message_id}`)
-  if (known.blocks.length === 0) await root.patch(`/v1/email-messages/${email_message_id}`, { blocks })
+  const message = await root.get<{ blocks: unknown[] }>(`/v1/email-messages/${email_message_id}`)
+  if (message.blocks.length === 0) await root.patch(`/v1/email-messages/${email_message_id}`, { blocks })
   const campaign_id = await make('campaign', '/v1/campaigns', {
     ...tenant,
     segment_id,
@@ -94,7 +94,7 @@ async function eventually<T>(ask: () => Promise<T>, holds: (value: T) => boolean
   throw new Error('The campaign of the demonstration data did not end in a minute.')
 }
 
-/** Six recipients open the message, three of them follow its link, and one has had enough. */
+/** Six recipients open the message. Three of them follow its link, and one unsubscribes. */
 export async function visitCampaign(root: Client, campaign_id: string): Promise<void> {
   const path = `/v1/campaigns/${campaign_id}`
   await eventually(
@@ -121,7 +121,7 @@ export async function visitCampaign(root: Client, campaign_id: string): Promise<
   await fetch(link, { method: 'POST', body: 'List-Unsubscribe=One-Click' })
 }
 
-/** Waits until segments see the visits, which they do last. */
+/** Waits until segments see the visits, which happens last. */
 export async function waitForVisits(root: Client, organization_id: string): Promise<void> {
   const expression = 'size(campaigns.opened) > 0 && size(campaigns.clicked) == 0'
   await eventually(

@@ -54,7 +54,7 @@ const wordings: readonly Definition[] = [
   },
 ]
 
-async function definitions(job: JobCtx, { organization_id, seeded_at }: RowsRequest): Promise<ConsentRow[]> {
+async function buildDefinitions(job: JobCtx, { organization_id, seeded_at }: RowsRequest): Promise<ConsentRow[]> {
   const created_at = seeded_at - 400 * dayMs
   return Promise.all(
     wordings.map(async ({ title, text, ...wording }, position): Promise<ConsentRow> => ({
@@ -73,8 +73,13 @@ async function definitions(job: JobCtx, { organization_id, seeded_at }: RowsRequ
   )
 }
 
-/** An answer, and where it was taken back later the answer to that. Each vouches for the one before. */
-async function answers(job: JobCtx, consent: ConsentRow, customer: Customer, times: number[]): Promise<RecordRow[]> {
+/** Builds the records of a customer: the answer, and the withdrawal if there is one. Each has the hash of the one before. */
+async function buildAnswers(
+  job: JobCtx,
+  consent: ConsentRow,
+  customer: Customer,
+  times: number[],
+): Promise<RecordRow[]> {
   const records: RecordRow[] = []
   for (const [index, occurred_at] of times.entries()) {
     const before = records.at(-1) ?? null
@@ -107,21 +112,24 @@ async function answers(job: JobCtx, consent: ConsentRow, customer: Customer, tim
   return records
 }
 
-/** All accept the terms; of five customers four want the newsletter, and one of these takes it back. Null when made. */
-export async function consentRows(job: JobCtx, request: RowsRequest): Promise<Statement[] | null> {
+/**
+ * Everybody accepts the terms. Of five customers four give the newsletter consent, and one of them withdraws it.
+ * Returns null when the rows exist.
+ */
+export async function buildConsentRows(job: JobCtx, request: RowsRequest): Promise<Statement[] | null> {
   const { organization_id, seeded_at } = request
   const [made, customers] = await Promise.all([
     job.db.first(sql<{ id: string }>`select id from consents where organization_id = ${organization_id} limit 1`),
     job.db.all(sql<Customer>`select id, locale from users where organization_id = ${organization_id} order by seq`),
   ])
   if (made) return null
-  const rows = await definitions(job, request)
+  const rows = await buildDefinitions(job, request)
   const records = await Promise.all(
     rows.flatMap((consent) =>
       customers.map((customer, index) => {
         const given = seeded_at - (20 + (index % 40)) * dayMs
         const kind = consent.type === 'terms' ? 0 : index % 5
-        return answers(job, consent, customer, { 3: [given, given + 5 * dayMs], 4: [] }[kind] ?? [given])
+        return buildAnswers(job, consent, customer, { 3: [given, given + 5 * dayMs], 4: [] }[kind] ?? [given])
       }),
     ),
   )

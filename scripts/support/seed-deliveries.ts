@@ -4,7 +4,7 @@ import type { Statement } from '../../src/db/database.ts'
 import { webhookAttempts, webhookDeliveries, webhookEvents } from '../../src/db/schema/messaging/webhooks.ts'
 import { insertAll } from '../../src/db/write.ts'
 import { toIso } from '../../src/domain/time/instants.ts'
-import { signedHeaders } from '../../src/domain/webhooks/webhook-signature.ts'
+import { signHeaders } from '../../src/domain/webhooks/webhook-signature.ts'
 import { standardSchedule } from '../../src/domain/webhooks/webhooks.ts'
 import type { RowsRequest } from './seed-rows.ts'
 
@@ -28,13 +28,13 @@ interface Endpoint {
 const hourMs = 3_600_000
 const deliveries = 8
 
-/** What the receiver answers to each attempt. */
-function answersTo(index: number): number[] {
+/** Lists the status that the receiver answers to each attempt. */
+function listAnswers(index: number): number[] {
   if (index === 0) return Array<number>(standardSchedule.length + 1).fill(503)
   return index === 1 ? [500, 204] : [204]
 }
 
-const dataOf = (sale: Sale, at: number) => ({
+const buildEventData = (sale: Sale, at: number) => ({
   action: 'activated',
   purchase: {
     id: sale.id,
@@ -49,21 +49,21 @@ const dataOf = (sale: Sale, at: number) => ({
   occurred_at: toIso(at),
 })
 
-interface Asked {
+interface DeliverySource {
   endpoint: Endpoint
   request: RowsRequest
 }
 
-async function deliveryOf(job: JobCtx, { endpoint, request }: Asked, sale: Sale, index: number) {
+async function buildDelivery(job: JobCtx, { endpoint, request }: DeliverySource, sale: Sale, index: number) {
   const { organization_id, edition_id, endpoint_id } = request
-  // The first one went through the whole schedule, which takes three days and a half.
+  // The first delivery failed through the whole schedule, which takes three and a half days.
   const at = request.seeded_at - (index === 0 ? 100 : index) * hourMs
   const id = job.newId('webhook_event')
   const head = { id, type: 'purchase.action', created: toIso(at), api_version: 'v1', organization_id, edition_id }
-  const payload = JSON.stringify({ ...head, data: dataOf(sale, at) })
+  const payload = JSON.stringify({ ...head, data: buildEventData(sale, at) })
   const event = { id, organization_id, edition_id, kind: 'purchase.action' as const, payload, created_at: at }
   const delivery_id = job.newId('webhook_delivery')
-  const answers = answersTo(index)
+  const answers = listAnswers(index)
   let started_at = at
   const attempts = answers.map((status_code, number) => {
     started_at += (standardSchedule[number - 1] ?? 0) * 1000
@@ -80,7 +80,7 @@ async function deliveryOf(job: JobCtx, { endpoint, request }: Asked, sale: Sale,
       next_reason: wait === undefined ? null : ('schedule' as const),
     }
   })
-  const { primary } = await signedHeaders(endpoint, event, started_at)
+  const { primary } = await signHeaders(endpoint, event, started_at)
   const delivery = {
     id: delivery_id,
     endpoint_id,
@@ -100,8 +100,8 @@ async function deliveryOf(job: JobCtx, { endpoint, request }: Asked, sale: Sale,
   return { event, delivery, attempts }
 }
 
-/** Events of the newest purchases, as their endpoint has got them: nothing is left to be sent. */
-export async function deliveryRows(job: JobCtx, request: RowsRequest): Promise<Statement[]> {
+/** Builds the events of the newest purchases with finished deliveries, so nothing is left to send. */
+export async function buildDeliveryRows(job: JobCtx, request: RowsRequest): Promise<Statement[]> {
   const [endpoint, sales] = await Promise.all([
     job.db.first(
       sql<Endpoint>`select secret, previous_secret, previous_secret_until from webhook_endpoints
@@ -117,7 +117,7 @@ export async function deliveryRows(job: JobCtx, request: RowsRequest): Promise<S
     ),
   ])
   if (!endpoint) throw new Error('There is no such endpoint.')
-  const made = await Promise.all(sales.map((sale, index) => deliveryOf(job, { endpoint, request }, sale, index)))
+  const made = await Promise.all(sales.map((sale, index) => buildDelivery(job, { endpoint, request }, sale, index)))
   return [
     ...insertAll(
       webhookEvents,

@@ -23,12 +23,12 @@ const products = [
 ] as const
 const statuses = ['completed', 'completed', 'completed', 'confirmed', 'pending', 'cancelled'] as const
 
-/** Orders that are the same at every call: numbers take the place of chance. `at` counts days from the seeding. */
-export function externalOrders(of: {
+/** Builds orders that are the same in every call, without randomness. `at` counts days from the seeding. */
+export function buildExternalOrders(of: {
   prefix: string
-  /** Customers are numbered from here: those of two editions overlap. */
+  /** The number of the first customer. The customers of two editions overlap. */
   firstCustomer: number
-  /** Whose customers they are: a part of their addresses. */
+  /** The owner of the customers, which is a part of their addresses. */
   domain: string
   /** The day of the newest order. */
   until: number

@@ -1,7 +1,7 @@
-/** Makes something once, and answers its id or its token: of an earlier start where the step is known. */
+/** Creates something once and returns its id or token. A step of an earlier start returns its stored value. */
 export type Make = (step: string, path: string, body: unknown) => Promise<string>
 
-/** What the demonstration data of an edition refers to. */
+/** The ids that the demonstration data of an edition refers to. */
 export interface DemoEdition {
   organization_id: string
   edition_id: string
@@ -13,14 +13,14 @@ export interface RowsRequest {
   organization_id: string
   edition_id: string
   endpoint_id: string
-  /** Milliseconds UTC; the times of all rows stand before it. */
+  /** Milliseconds UTC. All rows are older. */
   seeded_at: number
 }
 
 export const dayMs = 86_400_000
 
-/** Makes the products of an edition ones for the wallet, and gives them a pass design. */
+/** Enables wallet passes for the products of an edition, and gives them a pass design. */
 export const walletPath = '/demonstration/wallet'
 
-/** Tells a campaign of openings and clicks. Visits of links would count as those of machines for two seconds after sending. */
+/** Reports opens and clicks to a campaign. Real visits within two seconds of sending would count as programs. */
 export const visitsPath = '/demonstration/visits'

@@ -1,7 +1,7 @@
 import { examples } from '../../src/domain/cel/functions.ts'
 import type { DemoEdition, Make } from './seed-rows.ts'
 
-/** A segment for each example of the reference, about these editions. */
+/** Creates a segment for each example expression of the reference. */
 export async function makeExampleSegments(make: Make, tenant: DemoEdition, editions: [string, string]): Promise<void> {
   for (const [index, { title, expression }] of examples.entries()) {
     await make(`segment.${index}`, '/v1/segments', {
@@ -14,13 +14,13 @@ export async function makeExampleSegments(make: Make, tenant: DemoEdition, editi
   }
 }
 
-/** The members of the example segments; they are there soon after. */
+/** Starts the calculation of the example segments. */
 export async function calculateExampleSegments(make: Make, made: Record<string, string>): Promise<void> {
   for (const index of examples.keys())
     await make(`segment.${index}.members`, `/v1/segments/${made[`segment.${index}`]}/recalculate`, {})
 }
 
-/** Whom the campaign goes to: marketing leaves out who has not agreed to it. */
+/** Creates the segment of the campaign. It is for marketing, so it excludes people without consent. */
 export const makeAudienceSegment = (make: Make, { organization_id }: DemoEdition): Promise<string> =>
   make('segment.newsletter', '/v1/segments', {
     organization_id,

@@ -5,16 +5,16 @@ import type { CampaignEventsMessage } from '../../src/context.ts'
 import type { Statement } from '../../src/db/database.ts'
 import service, { CampaignSender, WebhookSender } from '../../src/index.ts'
 import { openJob } from '../../src/entry/job.ts'
-import { consentRows } from './seed-consents.ts'
-import { deliveryRows } from './seed-deliveries.ts'
+import { buildConsentRows } from './seed-consents.ts'
+import { buildDeliveryRows } from './seed-deliveries.ts'
 import { type DemoEdition, dayMs, type RowsRequest, rowsPath, visitsPath, walletPath } from './seed-rows.ts'
 
-/** Nine of ten customers were seen within the last three months, each on another day. */
+/** Nine of ten customers were seen within the last three months, on different days. */
 const visitStatement = ({ organization_id, seeded_at }: RowsRequest): Statement =>
   sql`update users set last_seen_at = ${seeded_at} - (users.seq * 37 % 90) * ${dayMs} - 3600000
     where organization_id = ${organization_id} and users.seq % 10 <> 0`
 
-/** Of the demonstration data, the rows that no operation of the API makes. */
+/** Builds the demonstration rows that no operation of the API creates. */
 const rows = new Hono<{ Bindings: Bindings }>()
 
 rows.use('*', async (c, next) => {
@@ -27,10 +27,10 @@ rows.use('*', async (c, next) => {
 rows.post(rowsPath, async (c) => {
   const request = await c.req.json<RowsRequest>()
   const job = openJob(c.env)
-  const consents = await consentRows(job, request)
-  // One transaction: consents that are there already mean that all of it is.
+  const consents = await buildConsentRows(job, request)
+  // All rows are written in one transaction, so if the consents exist, everything exists.
   if (consents !== null)
-    await job.db.batch([visitStatement(request), ...consents, ...(await deliveryRows(job, request))])
+    await job.db.batch([visitStatement(request), ...consents, ...(await buildDeliveryRows(job, request))])
   return c.json({ id: request.organization_id })
 })
 

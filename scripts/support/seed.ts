@@ -1,6 +1,6 @@
 import type { Client } from './client.ts'
 import { startCampaign, visitCampaign, waitForVisits } from './seed-campaign.ts'
-import { externalOrders } from './seed-orders.ts'
+import { buildExternalOrders } from './seed-orders.ts'
 import { dayMs, type Make, rowsPath } from './seed-rows.ts'
 import { calculateExampleSegments, makeAudienceSegment, makeExampleSegments } from './seed-segments.ts'
 
@@ -10,9 +10,9 @@ interface DemoToken {
   token: string
 }
 
-/** What seeding has made, by step: a second start reads it, an interrupted seeding goes on from it. */
+/** The ids that seeding has created, by step. A later start reads it, and an interrupted seeding continues from it. */
 export interface DemoState {
-  /** Milliseconds UTC; dates of the demonstration data stand around it. */
+  /** Milliseconds UTC. The dates of the demonstration data are relative to it. */
   seeded_at: number
   made: Record<string, string>
   tokens: DemoToken[]
@@ -49,7 +49,7 @@ const people = [
 
 const ordersPerEdition = 30
 
-/** The first days of the editions, counted from the seeding: one is over, one is on, one is to come. */
+/** The first days of the editions, relative to the seeding: one has ended, one is running, one comes later. */
 const starts = { past: -364, current: -1, upcoming: 182 } as const
 
 const seasons = [
@@ -67,8 +67,8 @@ const seasons = [
   'Winter',
 ]
 
-/** What an edition that begins then is called. */
-function seasonOf(at: string): string {
+/** Names an edition by the season in which it begins. */
+function nameSeason(at: string): string {
   const date = new Date(at)
   return `${seasons[date.getUTCMonth()] ?? 'Winter'} ${date.getUTCFullYear()}`
 }
@@ -89,7 +89,7 @@ async function makeEditions(make: Make, company: Company, at: Dates): Promise<Co
     make(`${key}.${which}`, '/v1/editions', {
       organization_id,
       event_id,
-      name: seasonOf(at(starts[which])),
+      name: nameSeason(at(starts[which])),
       start_date: at(starts[which]),
       end_date: at(starts[which] + 3),
       enabled_languages,
@@ -114,13 +114,13 @@ async function makePeople(make: Make, state: DemoState, key: string, parts: Comp
     if (key !== companies[0].key) continue
     const request = { name: 'Demonstration', member_id, expires_at: null }
     const token = await make(`${key}.${code}.token`, '/v1/auth/tokens', request)
-    if (!state.tokens.some((known) => known.role === code)) state.tokens.push({ role: code, name, token })
+    if (!state.tokens.some((entry) => entry.role === code)) state.tokens.push({ role: code, name, token })
   }
 }
 
 async function makeOrders(make: Make, { key, currency }: Company, parts: CompanyParts, at: Dates): Promise<void> {
   for (const [index, which] of (['past', 'current'] as const).entries()) {
-    const orders = externalOrders({
+    const orders = buildExternalOrders({
       prefix: `${key}-${index}`,
       firstCustomer: 1 + 10 * index,
       domain: `${key}.example`,
@@ -135,7 +135,7 @@ async function makeOrders(make: Make, { key, currency }: Company, parts: Company
   }
 }
 
-/** Consents, visits and deliveries, segments, and a campaign that was sent and read. */
+/** Creates consents, visits, deliveries, segments, and a campaign that was sent and opened. */
 async function makeAudience(root: Client, make: Make, state: DemoState, parts: CompanyParts): Promise<void> {
   const { organization_id, editions } = parts
   const tenant = { organization_id, edition_id: editions.current }
@@ -154,12 +154,12 @@ async function makeAudience(root: Client, make: Make, state: DemoState, parts: C
   await calculateExampleSegments(make, state.made)
 }
 
-/** Two organisations, made through the API; the first shows everything. `save` is called after every step. */
+/** Creates two organisations through the API. The first has every kind of data. `save` is called after every step. */
 export async function seed(root: Client, state: DemoState, save: () => Promise<void>): Promise<void> {
   let saving = Promise.resolve()
   const make: Make = async (step, path, body) => {
-    const known = state.made[step]
-    if (known !== undefined) return known
+    const storedValue = state.made[step]
+    if (storedValue !== undefined) return storedValue
     const answer = await root.post<{ id: string; token?: string; failed_orders?: number }>(
       path,
       body,
@@ -172,7 +172,7 @@ export async function seed(root: Client, state: DemoState, save: () => Promise<v
     return made
   }
   const at: Dates = (days) => new Date(state.seeded_at + days * dayMs).toISOString()
-  // The campaign takes seconds of waiting, in which everything else is made.
+  // The campaign takes some seconds to be sent, so everything else is created meanwhile.
   const makeCompany = async (company: Company) => {
     const parts = await makeEditions(make, company, at)
     await makeOrders(make, company, parts, at)
@@ -184,7 +184,7 @@ export async function seed(root: Client, state: DemoState, save: () => Promise<v
   await save()
 }
 
-/** What the commands of README.md and docs refer to, by the names of their variables. */
+/** Lists the variables that the commands of README.md and docs use. */
 export function demoVariables({ made, tokens }: DemoState): [name: string, value: string][] {
   const named: [string, string | undefined][] = [
     ['TOKEN', tokens[0]?.token],

@@ -22,16 +22,16 @@ export interface Server {
 interface Options {
   /** 0 takes any free port. */
   port: number
-  /** Holds the database and what else lasts from one start to the next. */
+  /** The folder of the database and of everything else that a later start needs. */
   stateDir: string
   env: Variables
-  /** The Worker's program where it is not the one of wrangler.toml. */
+  /** The Worker's program, when it differs from the one in wrangler.toml. */
   program?: string
-  /** False for a server whose cron does not run: a bench measures nothing that begins by itself. */
+  /** False turns off the cron trigger, so that a bench measures only the work that it starts. */
   hasCron?: boolean
-  /** Ends the server, also while it is still starting. */
+  /** Ends the server, even while it is starting. */
   signal?: AbortSignal
-  /** What the server prints once it is ready. */
+  /** Called with the output of the server once it is ready. */
   onOutput?: (text: string) => unknown
 }
 
@@ -41,7 +41,7 @@ const devWorkerProgram = join(import.meta.dirname, 'dev-worker.ts')
 /** Runs the cron trigger of each minute. */
 export const everyMinute = '/cdn-cgi/local/scheduled?cron=*+*+*+*+*'
 
-/** Starts the service on this machine and answers when it is ready. Its folder serves no other server until it ends. */
+/** Starts the service on this machine and waits until it is ready. No other server can use its folder meanwhile. */
 export async function startServer(options: Options): Promise<Server> {
   const port = await claimPort(options.port)
   const folder = resolve(root, options.stateDir)
@@ -90,7 +90,7 @@ async function serve(options: Options, port: number, folder: string, release: ()
   return { url, rootToken, ended, stop: () => running.stop().then(() => ended.then(() => undefined)) }
 }
 
-/** The simulator without questions to its makers' servers, and with what it notes down inside the state folder. */
+/** Settings that keep the simulator from calling Cloudflare, and keep its files inside the state folder. */
 const buildSettings = (folder: string) => ({
   NO_COLOR: '1',
   FORCE_COLOR: '0',
@@ -101,9 +101,9 @@ const buildSettings = (folder: string) => ({
 })
 
 /**
- * The platform gives an isolate 128 MB. Here V8 would take what the machine has, and let each of the simulator's dozen
- * isolates fill 16 MB and more with garbage before it looks for any. One thread collects young generations as small as
- * these faster than several, which need to agree on it.
+ * The platform gives an isolate 128 MB. Without these flags V8 would use the memory of the whole machine, and each of the
+ * simulator's dozen isolates would fill 16 MB and more with garbage before the first collection. One thread collects such
+ * small young generations faster than several threads.
  */
 const heapsOfIsolates =
   '--max-semi-space-size=2 --initial-old-space-size=4 --heap-growing-percent=30 --no-parallel-scavenge'

@@ -4,7 +4,8 @@ import { type Variables, variables } from './worker-config.ts'
 
 type Settings = Variables & { PORT?: string | undefined; SEED?: string | undefined }
 
-const wrong = (name: string, value: string, wanted: string) => new Error(`${name} is "${value}". ${wanted}`)
+const createSettingError = (name: string, value: string, wanted: string) =>
+  new Error(`${name} is "${value}". ${wanted}`)
 
 const forms: [names: (keyof Settings)[], isRight: (value: string) => boolean, wanted: string][] = [
   [['PORT'], (value) => /^\d{1,5}$/.test(value) && Number(value) < 65_536, 'It is a whole number from 0 to 65535.'],
@@ -25,7 +26,7 @@ const forms: [names: (keyof Settings)[], isRight: (value: string) => boolean, wa
   ],
 ]
 
-/** What is of no use without another variable. */
+/** Variables that have no effect without another variable. */
 const needs: [isSet: (env: Settings) => boolean, reason: string, needed: keyof Settings][] = [
   [(env) => env.EMAIL_PROVIDER === 'resend', 'EMAIL_PROVIDER=resend', 'EMAIL_API_KEY'],
   [(env) => env.SMS_PROVIDER === 'gatewayapi', 'SMS_PROVIDER=gatewayapi', 'SMS_API_KEY'],
@@ -38,12 +39,12 @@ export function checkSettings(env: Settings): void {
   for (const [names, isRight, wanted] of forms)
     for (const name of names) {
       const value = env[name]
-      if (value && !isRight(value)) throw wrong(name, value, wanted)
+      if (value && !isRight(value)) throw createSettingError(name, value, wanted)
     }
-  const given = Object.fromEntries(variables.map((name) => [name, env[name] ?? '']))
-  // The server has a key of its own for links where none is given.
+  const values = Object.fromEntries(variables.map((name) => [name, env[name] ?? '']))
+  // The server has its own key for links when none is set.
   const added = { ENVIRONMENT: 'development', LINK_SIGNING_KEY: env.LINK_SIGNING_KEY || 'development' }
-  readConfig({ ...given, ...added } as unknown as Bindings)
+  readConfig({ ...values, ...added } as unknown as Bindings)
   for (const [isSet, reason, needed] of needs)
     if (isSet(env) && !env[needed]) throw new Error(`${needed} is not set. ${reason} needs it.`)
 }

@@ -10,9 +10,9 @@ export interface Tests {
 
 export interface TestRun {
   tests: Tests
-  /** What the run printed, failures first. */
+  /** The output of the run, failures first. */
   output: string
-  isWell: boolean
+  hasPassed: boolean
   /** Files that failed among the others, and passed when they ran alone. */
   passedAlone: string[]
 }
@@ -31,27 +31,27 @@ interface Options {
 }
 
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
-/** With more failed files than these, a busy machine is not the cause. */
+/** More failed files than this are not caused by a busy machine. */
 const mostAlone = 4
 
 /**
  * Runs projects of vitest. A few files that fail run once more, each alone, because a busy machine can make a test
- * late. A file that passes then does not fail the run, and is named, because it needs a repair.
+ * late. A file that passes then does not fail the run. It is named, because it needs to be fixed.
  */
 export async function runTests(args: readonly string[], options: Options): Promise<TestRun> {
-  const whole = await runVitest(args, 'whole', options)
-  const { isWell, output } = whole
-  const tests = countTests(whole.report, isWell)
-  const failed = whole.report?.testResults.filter(({ status }) => status === 'failed') ?? []
+  const fullRun = await runVitest(args, 'whole', options)
+  const { hasPassed, output } = fullRun
+  const tests = countTests(fullRun.report, hasPassed)
+  const failed = fullRun.report?.testResults.filter(({ status }) => status === 'failed') ?? []
   const names = failed.map(({ name }) => relative(root, name))
-  if (isWell || names.length === 0 || names.length > mostAlone) return { tests, output, isWell, passedAlone: [] }
+  if (hasPassed || names.length === 0 || names.length > mostAlone) return { tests, output, hasPassed, passedAlone: [] }
 
   for (const [index, name] of names.entries()) {
     const alone = await runVitest([...args, name], `alone-${index}`, options)
-    if (alone.isWell) continue
-    return { tests, output: `${name} fails alone too.\n${alone.output}\n${output}`, isWell, passedAlone: [] }
+    if (alone.hasPassed) continue
+    return { tests, output: `${name} fails alone too.\n${alone.output}\n${output}`, hasPassed, passedAlone: [] }
   }
-  return { tests: { passed: tests.passed + tests.failed, failed: 0 }, output, isWell: true, passedAlone: names }
+  return { tests: { passed: tests.passed + tests.failed, failed: 0 }, output, hasPassed: true, passedAlone: names }
 }
 
 async function runVitest(args: readonly string[], name: string, { folder, signal, env }: Options) {
@@ -59,16 +59,16 @@ async function runVitest(args: readonly string[], name: string, { folder, signal
   const reporters = ['--reporter=agent', '--reporter=json', `--outputFile.json=${file}`]
   const { code, output } = await startNode([vitest, 'run', ...args, ...reporters], { env, signal }).ended
   const text = await readFile(file, 'utf8').catch(() => null)
-  return { isWell: code === 0, output, report: text === null ? null : (JSON.parse(text) as Report) }
+  return { hasPassed: code === 0, output, report: text === null ? null : (JSON.parse(text) as Report) }
 }
 
 /** Counts of a report. A file that fails outside its tests counts as one failed test, and so does a run without a report. */
-function countTests(report: Report | null, isWell: boolean): Tests {
-  if (report === null) return { passed: 0, failed: isWell ? 0 : 1 }
+function countTests(report: Report | null, hasPassed: boolean): Tests {
+  if (report === null) return { passed: 0, failed: hasPassed ? 0 : 1 }
   const { numPassedTests, numFailedTests, testResults } = report
   const broken = testResults.filter(
     ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
   )
   const failed = numFailedTests + broken.length
-  return { passed: numPassedTests, failed: isWell ? failed : Math.max(failed, 1) }
+  return { passed: numPassedTests, failed: hasPassed ? failed : Math.max(failed, 1) }
 }

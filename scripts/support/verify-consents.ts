@@ -22,12 +22,12 @@ export interface Verdict {
 }
 
 const recordsAPage = 5000
-const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
+const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
 const texts = (json: string) => JSON.parse(json) as TranslatedDict
 
-/** The hashes of all wordings, by definition and version; or the wording that does not have its hash. */
-async function wordingsOf(query: Query): Promise<{ hashes: Map<string, string>; fault: string | null }> {
+/** Hashes all wordings, by definition and version. `fault` names a wording whose stored hash is wrong. */
+async function hashWordings(query: Query): Promise<{ hashes: Map<string, string>; fault: string | null }> {
   const hashes = new Map<string, string>()
   for (const row of await query<Version>('select * from consent_versions order by consent_id, version')) {
     const { consent_id, version, title, text, link_url, legal_basis, content_hash } = row
@@ -39,32 +39,32 @@ async function wordingsOf(query: Query): Promise<{ hashes: Map<string, string>; 
   return { hashes, fault: null }
 }
 
-async function faultOf(chain: readonly StoredRecord[], hashes: ReadonlyMap<string, string>): Promise<string | null> {
-  const found = await findChainFault(chain)
+async function findFault(chain: readonly StoredRecord[], hashes: ReadonlyMap<string, string>): Promise<string | null> {
+  const chainFault = await findChainFault(chain)
   const about = ({ id, user_id, consent_id, number }: StoredRecord, what: string) =>
     `Record ${id} (${number} of ${user_id} to ${consent_id}) does not fit: ${what}.`
-  if (found) return about(found.record, found.fault)
+  if (chainFault) return about(chainFault.record, chainFault.fault)
   for (const record of chain)
     if (hashes.get(`${record.consent_id} ${record.consent_version}`) !== record.content_hash)
       return about(record, 'it names another wording than its version has')
   return null
 }
 
-/** Walks through all records, chain by chain. */
+/** Verifies all records, chain by chain. */
 export async function verifyConsents(query: Query): Promise<Verdict> {
-  const { hashes, fault } = await wordingsOf(query)
+  const { hashes, fault } = await hashWordings(query)
   const verdict: Verdict = { records: 0, chains: 0, fault }
   let open: StoredRecord[] = []
   const close = async () => {
     if (open.length === 0) return
     verdict.chains++
-    verdict.fault ??= await faultOf(open, hashes)
+    verdict.fault ??= await findFault(open, hashes)
     open = []
   }
   while (verdict.fault === null) {
     const last = open.at(-1)
     const after = last
-      ? `where (user_id, consent_id, number) > (${quoted(last.user_id)}, ${quoted(last.consent_id)}, ${last.number})`
+      ? `where (user_id, consent_id, number) > (${quote(last.user_id)}, ${quote(last.consent_id)}, ${last.number})`
       : ''
     const page = await query<StoredRecord>(
       `select * from consent_records ${after} order by user_id, consent_id, number limit ${recordsAPage}`,

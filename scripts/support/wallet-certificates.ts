@@ -13,8 +13,8 @@ export interface WalletCertificates {
 }
 
 /**
- * An authority and a certificate for a pass type, by `openssl`, in PEM files of a folder: with them passes are signed as
- * with Apple's, and no phone takes them in.
+ * Creates an authority and a certificate for a pass type with `openssl`, as PEM files in a folder. Passes are signed with
+ * them as with Apple's certificate, but no phone accepts these passes.
  */
 export async function makeWalletCertificates(folder: string, passTypeId: string): Promise<WalletCertificates> {
   const openssl = (command: string) => run('openssl', command.split(' '), { cwd: folder })

@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module'
 
-/** Lets Node import WebAssembly as the platform does: the module, compiled. For imports that come after the call. */
+/** Makes Node import WebAssembly as a compiled module, as the platform does. It affects later imports. */
 export const importWasm = () =>
   registerHooks({
     load(url, context, nextLoad) {

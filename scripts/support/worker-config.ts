@@ -1,4 +1,4 @@
-/** What `npm start` hands from its environment to the Worker. */
+/** The variables that `npm start` passes from its environment to the Worker. */
 export const variables = [
   'ROOT_TOKEN',
   'PUBLIC_URL',
@@ -45,7 +45,7 @@ export const variables = [
 
 export type Variables = Partial<Record<(typeof variables)[number], string | undefined>>
 
-/** What the Worker gets: an empty variable counts as not set. */
+/** Picks the variables of the Worker. An empty variable counts as not set. */
 export function buildVariables(env: Variables): Record<string, string> {
   const values = variables.flatMap((name) => (env[name] ? [[name, env[name]] as const] : []))
   return { ENVIRONMENT: 'development', ...Object.fromEntries(values) }

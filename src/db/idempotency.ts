@@ -23,12 +23,12 @@ export type KeyClaim =
   | { state: 'other_request'; fingerprint: string; answer: StoredAnswer | null }
   | { state: 'answered'; answer: StoredAnswer }
 
-const leaseMs = 60_000
+const claimMs = 60_000
 const keepMs = 86_400_000
 
 const keyFields = {
   fingerprint: idempotencyKeys.fingerprint,
-  lease_id: idempotencyKeys.lease_id,
+  claim_id: idempotencyKeys.claim_id,
   status: idempotencyKeys.status,
   headers: idempotencyKeys.headers,
   body: idempotencyKeys.body,
@@ -37,9 +37,9 @@ const keyFields = {
 const isKey = ({ callerId, keyHash }: IdempotencyKey) =>
   and(eq(idempotencyKeys.caller_id, callerId), eq(idempotencyKeys.key_hash, keyHash))
 
-/** True for a key that this lease holds and that has no response yet. */
-const isLeased = (key: IdempotencyKey, lease: string): SQL =>
-  sql`${isKey(key)} and ${eq(idempotencyKeys.lease_id, lease)} and ${isNull(idempotencyKeys.status)}`
+/** True for a key that this claim holds and that has no response yet. */
+const isClaimedBy = (key: IdempotencyKey, claimId: string): SQL =>
+  sql`${isKey(key)} and ${eq(idempotencyKeys.claim_id, claimId)} and ${isNull(idempotencyKeys.status)}`
 
 /** Stores which request holds an Idempotency-Key, and its response. */
 export class IdempotencyStore {
@@ -49,23 +49,23 @@ export class IdempotencyStore {
     this.#db = db
   }
 
-  /** Claims the key for `lease`. An expired claim without a response is taken over: its request has died. */
+  /** Claims the key. An expired claim without a response is taken over: its request has died. */
   async claim(
     key: IdempotencyKey,
-    lease: { id: string; ms?: number },
+    newClaim: { id: string; ms?: number },
     fingerprint: string,
     now: number,
   ): Promise<KeyClaim> {
-    const { id, ms = leaseMs } = lease
-    const claim = sql`insert into idempotency_keys (caller_id, key_hash, fingerprint, lease_id, lease_until, expires_at)
+    const { id, ms = claimMs } = newClaim
+    const claim = sql`insert into idempotency_keys (caller_id, key_hash, fingerprint, claim_id, claimed_until, expires_at)
       values (${key.callerId}, ${key.keyHash}, ${fingerprint}, ${id}, ${now + ms}, ${now + keepMs})
-      on conflict (caller_id, key_hash) do update set fingerprint = excluded.fingerprint, lease_id = excluded.lease_id,
-        lease_until = excluded.lease_until, expires_at = excluded.expires_at, status = null, headers = null, body = null
+      on conflict (caller_id, key_hash) do update set fingerprint = excluded.fingerprint, claim_id = excluded.claim_id,
+        claimed_until = excluded.claimed_until, expires_at = excluded.expires_at, status = null, headers = null, body = null
       where idempotency_keys.expires_at <= ${now} or (idempotency_keys.status is null
-        and idempotency_keys.lease_until <= ${now} and idempotency_keys.fingerprint = excluded.fingerprint)`
+        and idempotency_keys.claimed_until <= ${now} and idempotency_keys.fingerprint = excluded.fingerprint)`
     const read = select(keyFields).from(idempotencyKeys).where(isKey(key))
     const [, [row]] = await this.#db.batch([claim, read])
-    if (!row || row.lease_id === id) return { state: 'claimed' }
+    if (!row || row.claim_id === id) return { state: 'claimed' }
     const { status, headers, body } = row
     const answer = status === null || headers === null || body === null ? null : { status, headers, body }
     if (row.fingerprint !== fingerprint) return { state: 'other_request', fingerprint: row.fingerprint, answer }
@@ -76,28 +76,28 @@ export class IdempotencyStore {
    * Statements that store the response. They abort the batch if another request has claimed the key since.
    * `fingerprint` replaces the claim's for a body that was read only after the key was claimed.
    */
-  settle(key: IdempotencyKey, lease: string, answer: StoredAnswer, fingerprint: string | null = null): Statement[] {
+  settle(key: IdempotencyKey, claimId: string, answer: StoredAnswer, fingerprint: string | null = null): Statement[] {
     const { status, headers, body } = answer
     const newFingerprint = fingerprint === null ? {} : { fingerprint }
     return [
-      update(idempotencyKeys, { status, headers, body, ...newFingerprint }, isLeased(key, lease)),
+      update(idempotencyKeys, { status, headers, body, ...newFingerprint }, isClaimedBy(key, claimId)),
       requireOneChange(),
     ]
   }
 
   async store(
     key: IdempotencyKey,
-    lease: string,
+    claimId: string,
     answer: StoredAnswer,
     fingerprint: string | null = null,
   ): Promise<void> {
-    const [statement] = this.settle(key, lease, answer, fingerprint)
+    const [statement] = this.settle(key, claimId, answer, fingerprint)
     if (statement) await this.#db.batch([statement])
   }
 
   /** Releases the key without a response, so that the client can repeat the request. */
-  async release(key: IdempotencyKey, lease: string): Promise<void> {
-    await this.#db.batch([remove(idempotencyKeys, isLeased(key, lease))])
+  async release(key: IdempotencyKey, claimId: string): Promise<void> {
+    await this.#db.batch([remove(idempotencyKeys, isClaimedBy(key, claimId))])
   }
 }
 

@@ -12,4 +12,4 @@ export function readCell(name: string): string | null {
 }
 
 /** The cell in the signed token of a link. */
-export { readCellOfSignedToken as cellOfLink } from './accounts/signed-tokens.ts'
+export { readCellOfSignedToken as readCellOfLink } from './accounts/signed-tokens.ts'

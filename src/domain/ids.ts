@@ -21,7 +21,7 @@ export const idPrefixes = {
   file_upload: 'upl',
   import_column: 'imc',
   import_product: 'imd',
-  lease: 'lse',
+  claim: 'clm',
   location: 'loc',
   member: 'mem',
   merchant_account: 'mac',

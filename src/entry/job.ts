@@ -37,7 +37,6 @@ const maxDelaySeconds = 43_200
 
 const bindings = {
   webhooks: 'WEBHOOKS',
-  'webhooks-slow': 'WEBHOOKS_SLOW',
   segments: 'SEGMENTS',
   emails: 'EMAILS',
   refunds: 'REFUNDS',

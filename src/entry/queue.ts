@@ -1,12 +1,5 @@
 import { waitUntil } from 'cloudflare:workers'
-import type {
-  DeliverMessage,
-  JobCtx,
-  PayRefundsMessage,
-  QueueMessages,
-  QueueName,
-  WorkRefundBatchMessage,
-} from '../context.ts'
+import type { JobCtx, PayRefundsMessage, QueueMessages, QueueName, WorkRefundBatchMessage } from '../context.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { isSendChunksMessage, sendCampaigns } from '../modules/campaigns/jobs.ts'
@@ -16,7 +9,7 @@ import { isImportMessage, workOnImports } from '../modules/data-imports/jobs.ts'
 import { calculateSegments, isCalculateMessage } from '../modules/segments/jobs.ts'
 import { isEmailSendMessage, sendEmails } from '../modules/transactional-emails/jobs.ts'
 import { applyEvents, isEventsMessage } from '../modules/message-events/jobs.ts'
-import { deliver, isDeliverMessage, type Lane } from '../modules/webhooks/jobs.ts'
+import { deliverDue, isDeliverMessage } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
 import { deadMessages } from '../db/schema/messaging/webhooks.ts'
 import { insertAll } from '../db/write.ts'
@@ -30,14 +23,6 @@ interface Consumer<Body> {
   handle: (job: JobCtx, bodies: readonly Body[]) => Promise<void>
 }
 
-const createDeliveryConsumer = (lane: Lane): Consumer<DeliverMessage> => ({
-  isOwnMessage: isDeliverMessage,
-  handle: async (job, bodies) => {
-    const { rest } = await deliver(job, lane, [...new Set(bodies.map(({ endpoint_id }) => endpoint_id))])
-    continueInBackground('webhook-deliveries', rest())
-  },
-})
-
 const refundConsumer: Consumer<PayRefundsMessage | WorkRefundBatchMessage> = {
   isOwnMessage: (body) => isPayRefundsMessage(body) || isWorkRefundBatchMessage(body),
   handle: async (job, bodies) => {
@@ -48,8 +33,10 @@ const refundConsumer: Consumer<PayRefundsMessage | WorkRefundBatchMessage> = {
 
 /** The consumer of each queue. The messages of `<queue>-dead` are only recorded. */
 const consumers: { [Name in QueueName]: Consumer<QueueMessages[Name]> } = {
-  webhooks: createDeliveryConsumer('fast'),
-  'webhooks-slow': createDeliveryConsumer('slow'),
+  webhooks: {
+    isOwnMessage: isDeliverMessage,
+    handle: (job, bodies) => deliverDue(job, [...new Set(bodies.map(({ endpoint_id }) => endpoint_id))]),
+  },
   segments: { isOwnMessage: isCalculateMessage, handle: calculateSegments },
   emails: { isOwnMessage: isEmailSendMessage, handle: sendEmails },
   refunds: refundConsumer,

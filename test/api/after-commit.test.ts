@@ -60,7 +60,7 @@ describe('a decision that lost its race', () => {
     expect(await finish()).toEqual(['webhooks'])
   })
 
-  it('enqueues nothing when it is not repeated', async () => {
+  it('starts no background work when it is not repeated', async () => {
     const { purchases } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const { body } = await requestPurchaseRefund(id)

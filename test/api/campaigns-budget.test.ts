@@ -117,7 +117,7 @@ describe('the text of an SMS', () => {
     expect(reply.body.errors).toMatchObject([{ code: 'invalid_template', line: 2, column: 5 }])
   })
 
-  it('is measured when it is saved: reads use the stored sizes and render nothing', async () => {
+  it('has sizes from the time when it was saved', async () => {
     const crowd = await seedCrowd(0)
     const { campaign } = await seedReady(crowd, sms({ en: 'x' }))
     const path = `/v1/campaigns/${campaign.id}`

@@ -103,7 +103,7 @@ describe('a person who opts out between the calculation and the sending', () => 
     expect((await until(id, ['sent', 'failed'])).sent_count).toBe(3)
   })
 
-  it('costs as many rows with a long suppression list as with a short one', async () => {
+  it('reads as many rows with a long suppression list as with a short one', async () => {
     await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
       select ${crowd.organization}, 'email', 'gone-' || value || '@example.test', 'hard_bounce', 1
       from json_each(${JSON.stringify(Array.from({ length: 3000 }, (_, index) => index))})`)

@@ -107,7 +107,7 @@ describe('listCampaignRecipients', () => {
 })
 
 describe('a projection', () => {
-  it('changes nothing when it is of an earlier run or revision', async () => {
+  it('does not replace newer counts', async () => {
     const { campaign } = await seedReady(crowd, { status: 'sending', run: 2, revision: 10 })
     await ignoreStarts(campaign.id)
     const before = await rowOf(campaign.id)

@@ -91,7 +91,7 @@ describe('changing a message that a campaign is about to send', () => {
     expect((await rowOf(id)).status).toBe('draft')
   })
 
-  it('aborts a campaign that takes the message at the same time, which then decides again', async () => {
+  it('is noticed by a campaign that chooses the message at the same time', async () => {
     const id = await seedCampaignInStatus(crowd, 'scheduled')
     const next = await seedMessage(crowd, { type: 'campaign' })
     const ctx = interrupted(async () => void (await patch(`/v1/email-messages/${next}`, { type: 'other' })))

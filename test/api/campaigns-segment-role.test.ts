@@ -213,7 +213,7 @@ describe('a segment that moves while an edition role writes', () => {
     await verb(quiet, await findAuthorizedCampaign(quiet, id))
   })
 
-  it('aborts the creation of a campaign to it, which then decides again', async () => {
+  it('refuses a campaign to it that is created at the same time', async () => {
     const { id: segment_id } = await seedSegment(crowd)
     const ctx = interrupted(() => write(update(segments, { edition_id: null }, sql`id = ${segment_id}`)))
     const input = {
@@ -228,7 +228,7 @@ describe('a segment that moves while an edition role writes', () => {
     expect(await counted()).toBe(before)
   })
 
-  it('aborts a change of the message and a scheduling, which then decide again', async () => {
+  it('refuses a change of a message whose campaign is scheduled at the same time', async () => {
     const id = await campaignTo(null, 'draft')
     const message = (await rowOf(id)).email_message_id ?? ''
     const ctx = interrupted(() => write(sql`update campaigns set status = 'scheduled' where id = ${id}`))

@@ -60,7 +60,7 @@ describe('getCampaignStats', () => {
     },
   )
 
-  it('are zero until the campaign object starts the run', async () => {
+  it('are zero until the campaign starts sending', async () => {
     const { campaign } = await seedReady(await seedCrowd(1), { status: 'calculating', run: 1 })
     expect(await statsOf(campaign.id)).toEqual(nothing)
   })

@@ -194,7 +194,7 @@ describe('scheduleCampaign', () => {
     expect([reply.status, reply.body.errors]).toMatchObject([400, [{ code, pointer: '#/scheduled_at' }]])
   })
 
-  it('starts once at its time, by the sweep or by the campaign object', async () => {
+  it('starts once at its time', async () => {
     const id = await seedCampaignInStatus(crowd, 'scheduled', { scheduled_at: Date.now() - 60_000 })
     await sweepCampaigns(realJob())
     await sweepCampaigns(realJob())
@@ -212,7 +212,7 @@ describe('scheduleCampaign', () => {
 })
 
 describe('cancelCampaign', () => {
-  it('prevents the start of a run that the campaign object has not received', async () => {
+  it('stops a campaign that was started and has sent nothing yet', async () => {
     const { campaign } = await seedReady(crowd, { status: 'calculating', run: 1 })
     const reply = await post(`/v1/campaigns/${campaign.id}/cancel`, {})
     expect([reply.status, reply.body.status]).toEqual([200, 'cancelled'])
@@ -221,7 +221,7 @@ describe('cancelCampaign', () => {
     expect(await rowOf(campaign.id)).toMatchObject({ status: 'cancelled', total_recipients: 0 })
   })
 
-  it('is refused once the campaign object has sent all, although the row still says sending', async () => {
+  it('is refused once everything is sent, although the campaign still shows as sending', async () => {
     const id = await seedCampaignInStatus(crowd, 'sending')
     await inRecipientStore(id, (store) => store.changeRecord({ status: 'sent' }))
     const reply = await post(`/v1/campaigns/${id}/cancel`, {})

@@ -15,7 +15,7 @@ import { deliveriesOf, eventsOf } from '../support/webhook-rows.ts'
 /** A deployment with this mark, over the database of the tests. */
 function deployment(CELL: string) {
   const queue = { sendBatch: async () => undefined }
-  const bindings = { CELL, WEBHOOKS: queue, WEBHOOKS_SLOW: queue }
+  const bindings = { CELL, WEBHOOKS: queue }
   const send = (path: string, request: Request = {}) => callWith(bindings, path, request)
   const post = async (path: string, body: unknown, token?: string) => {
     const reply = await send(path, { method: 'POST', body, ...(token ? { token } : {}) })

@@ -72,7 +72,7 @@ describe('the page of a person’s consents', () => {
     expect(headers.get('set-cookie')).toBeNull()
   })
 
-  it('gives and withdraws in one form, each with one record, one event and one audit entry', async () => {
+  it('saves given and withdrawn consents of one form, each with a record, a webhook and an audit entry', async () => {
     const scene = await seedScene({ locale: 'da' })
     const [first, second, third] = [
       await givenConsent(scene.organization),
@@ -136,7 +136,7 @@ describe('the page of a person’s consents', () => {
     )
   })
 
-  it('writes one record when two forms are sent at the same time', async () => {
+  it('records one answer when the form is sent twice at the same time', async () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     const path = await pageOf(scene, scene.person)
@@ -238,7 +238,7 @@ describe('what a person can do on the page', () => {
     }
   })
 
-  it('costs the same for any number of people and answers', async () => {
+  it('reads as many rows with many people and answers as with few', async () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     const path = await pageOf(scene, scene.person)

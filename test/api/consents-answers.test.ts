@@ -20,7 +20,7 @@ const kindsOf = async (consent: string) =>
 const statusesOf = async (consent: string) => (await recordsOf(shop.user, consent)).map(({ status }) => status)
 
 describe('giveConsent', () => {
-  it('writes the first record of a chain, with the wording that was shown, and announces it in the same commit', async () => {
+  it('records the answer with the wording that the person saw, and sends the webhook', async () => {
     const at = await given({ expires_after_days: 10 })
     const reply = await answer('give', at, { evidence: { form: 'f-1' }, order_id: shop.order })
     expect(reply.status).toBe(200)
@@ -59,7 +59,7 @@ describe('giveConsent', () => {
     await expectWhole(shop.organization)
   })
 
-  it('writes nothing when it is repeated, and answers the same record', async () => {
+  it('changes nothing when the person has already given the consent, and returns the same record', async () => {
     const at = await given()
     const first = await answer('give', at)
     const again = await answer('give', at, { source: 'portal' })
@@ -67,7 +67,7 @@ describe('giveConsent', () => {
     expect(await kindsOf(at.consent)).toEqual(['consent.given'])
   })
 
-  it('writes one record for two answers at the same time', async () => {
+  it('records one answer when two are sent at the same time', async () => {
     const at = await given()
     const replies = await Promise.all([1, 2, 3, 4].map(() => answer('give', at)))
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200])
@@ -98,7 +98,7 @@ describe('giveConsent', () => {
     expect(await kindsOf(at.consent)).toEqual(['consent.given', 'consent.given'])
   })
 
-  it('first records an expired consent as expired, each record with its event', async () => {
+  it('records that the earlier consent expired before the new answer, and sends a webhook for both', async () => {
     const at = await given({ expires_after_days: 1 })
     await write(sql`update consents set created_at = 0 where id = ${at.consent}`)
     await answer('give', at, { occurred_at: new Date(Date.now() - 3 * 86_400_000).toISOString() })
@@ -213,7 +213,7 @@ describe('an answer', () => {
     expect((await answer('give', { user: shop.user, consent: theirs.id })).status).toBe(404)
   })
 
-  it('writes at most nine rows beside the outbox', async () => {
+  it('writes at most nine rows, besides those of webhooks', async () => {
     const at = await given({ expires_after_days: 10 })
     const written: number[] = []
     for (const action of ['give', 'withdraw', 'give'] as const) {

@@ -54,7 +54,7 @@ describe('consents of an order that is imported', () => {
     await expectWhole(shop.organization_id)
   })
 
-  it('are skipped only where the source states that the question was shown', async () => {
+  it('are skipped only when the import says that the question was asked', async () => {
     const { id, key } = await given()
     const [silent, asked] = [someone(), someone()]
     await importOrders(shop, [anOrder({ customer: { email: silent }, consents: { [key]: false } })])
@@ -81,7 +81,7 @@ describe('consents of an order that is imported', () => {
     await expectWhole(shop.organization_id)
   })
 
-  it("are of the edition's own consent with that key before the organisation's", async () => {
+  it("answer the edition's consent when the organisation has one with the same key", async () => {
     const everywhere = await given({ key: 'shared-key' })
     const here = await given({ key: 'shared-key', edition_id: shop.edition_id })
     const email = someone()

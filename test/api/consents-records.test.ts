@@ -90,7 +90,7 @@ describe('a role of an edition', () => {
 })
 
 describe('an answer and its audit entry', () => {
-  it('are in one commit: the entry names the customer, the state before and the state after', async () => {
+  it('are stored together: the entry names the customer and the state before and after', async () => {
     const at = await given()
     await answer('give', at)
     const entry = await db.first(sql<{ action: string; changes: string }>`select action, changes from audit_log

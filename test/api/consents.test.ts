@@ -71,7 +71,7 @@ describe('createConsent', () => {
     expect(refusalOf(reply)).toEqual([400, 'validation_error', error])
   })
 
-  it("needs the text in the default language of the edition, and of the organisation's in any", async () => {
+  it("needs a text in the edition's default language, or in any language for the whole organisation", async () => {
     const danish = { text: { da: 'Ja' }, title: {} }
     const refused = await post('/v1/consents', aConsent(shop.organization, { ...danish, edition_id: shop.edition }))
     expect(refusalOf(refused)).toEqual([400, 'validation_error', 'text_missing_default_language #/text'])
@@ -125,7 +125,7 @@ describe('updateConsent', () => {
     expect(await versionsOf(made.id)).toHaveLength(3)
   })
 
-  it('invalidates earlier answers, in audiences and expressions, only where it asks for new ones', async () => {
+  it('makes earlier answers invalid in audiences and expressions only with reconsent_on_change', async () => {
     for (const reconsent_on_change of [true, false]) {
       const made = await givenConsent(shop.organization, { reconsent_on_change })
       await answer('give', { user: shop.user, consent: made.id })
@@ -153,7 +153,7 @@ describe('deleteConsent', () => {
     expect((await get(`/v1/consents/${kept.id}`)).body.has_records).toBe(true)
   })
 
-  it('keeps the definition when an answer commits first, and refuses the answer when it commits first', async () => {
+  it('deletes the definition or keeps the answer that arrives at the same time, never both', async () => {
     for (let round = 0; round < 4; round++) {
       const { id } = await givenConsent(shop.organization)
       const [gone, given] = await Promise.all([
@@ -166,7 +166,7 @@ describe('deleteConsent', () => {
 })
 
 describe('getConsent', () => {
-  it('counts its answers exactly, at the same cost with one and with many', async () => {
+  it('returns the exact number of answers, and takes as long with many answers as with one', async () => {
     const place = { organization: shop.organization, edition: shop.edition }
     const consent = await seedConsent(place)
     const [first, ...others] = await seedTrades(place, 30)

@@ -144,7 +144,7 @@ describe('updateDataImport', () => {
     expect(results[4]).toMatchObject({ target_field: 'item.unit_price', is_suggested: true })
   })
 
-  it('returns to the columns step when an option changes what the cells mean', async () => {
+  it('returns to mapping_columns when an option changes what the cells mean', async () => {
     const tenant = await seedShop()
     const { id } = await givenImport(tenant, twoOrders)
     expect((await process(id)).status).toBe('ready')
@@ -163,7 +163,7 @@ describe('updateDataImport', () => {
 })
 
 describe('processColumnMappings', () => {
-  it('stages every row and groups rows with the same id into orders, adjacent or not', async () => {
+  it('reads every row and groups rows with the same id into orders, adjacent or not', async () => {
     const tenant = await seedShop()
     const rows = [
       'A-1;ana@example.dk;Day ticket;2;225,00',

@@ -95,7 +95,7 @@ describe('previewImportOrders', () => {
     expect(after).toMatchObject({ totals: null, totals_state: 'none' })
   })
 
-  it('counts again after a change of the import, and continues where a consumer died', async () => {
+  it('counts again after a change of the import, and after counting was interrupted', async () => {
     const id = await seedStaged(
       shop,
       Array.from({ length: 1001 }, () => aRow()),
@@ -164,7 +164,7 @@ describe('the count of listImportRows', () => {
   })
 })
 
-it('counts the rows with errors as they are, through outcomes and another staging', async () => {
+it('counts rows with errors exactly while the import runs and after the columns are processed again', async () => {
   const act = fc.record({
     at: fc.integer({ min: 1, max: 12 }),
     many: fc.integer({ min: 1, max: 4 }),

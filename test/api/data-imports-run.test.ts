@@ -183,7 +183,7 @@ describe('startDataImport', () => {
     expect(await work(id)).toMatchObject({ status: 'completed_with_errors', created_orders: 8, failed_orders: 2 })
   })
 
-  it('continues after its last committed orders when it failed in the middle', async () => {
+  it('continues with the remaining orders when it failed in the middle', async () => {
     const id = await seedStarted(
       shop,
       Array.from({ length: 30 }, () => aRow()),
@@ -193,7 +193,7 @@ describe('startDataImport', () => {
     expect(await work(id)).toMatchObject({ status: 'completed', created_orders: 30 })
   })
 
-  it('is refused before rows are staged, in an archived edition, and beyond two at a time', async () => {
+  it('is refused before the columns are processed, in an archived edition, and beyond two at a time', async () => {
     const id = await seedStaged(shop, [aRow()])
     const draft = await post('/v1/data-imports', { ...shop })
     expect(await start(draft.body.id)).toMatchObject({ status: 409, body: { code: 'invalid_transition' } })

@@ -107,7 +107,7 @@ describe('a request that is not confirmed', () => {
     write(sql`update consent_records set expires_at = expires_at - ${8 * dayMs}, occurred_at = occurred_at - ${8 * dayMs}
       where organization_id = ${scene.organization} and status = 'pending'`)
 
-  it('expires after seven days, before and after the sweep, and is swept once', async () => {
+  it('expires after exactly seven days, and its end is recorded once', async () => {
     const { scene, consent, path } = await asked()
     const [record] = await recordsOf(scene.person)
     expect((record?.expires_at ?? 0) - (record?.occurred_at ?? 0)).toBe(7 * dayMs)
@@ -128,7 +128,7 @@ describe('a request that is not confirmed', () => {
     expect((await ask(scene, consent.id)).body.status).toBe('pending')
   })
 
-  it('leaves a person who had withdrawn as withdrawn, and is counted so', async () => {
+  it('leaves an earlier withdrawal in force, also in the statistics', async () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     await give(scene.person, consent.id)

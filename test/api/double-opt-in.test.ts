@@ -71,7 +71,7 @@ describe('giving a consent that is confirmed by e-mail', () => {
     },
   )
 
-  it('writes one record and one event when a link is opened many times, at once and later', async () => {
+  it('gives the consent once when the link is confirmed many times, at once and later', async () => {
     const { scene, path } = await asked()
     const replies = await Promise.all(Array.from({ length: 6 }, () => visit(path, { method: 'POST' })))
     expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200))
@@ -106,7 +106,7 @@ describe('giving a consent that is confirmed by e-mail', () => {
     expect(await mailsOf(scene)).toHaveLength(2)
   })
 
-  it('loses no message and sends none twice when the queue or the consumer fails', async () => {
+  it('sends the message exactly once when sending is interrupted', async () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     await ask(scene, consent.id)
@@ -159,7 +159,7 @@ describe('giving a consent that is confirmed by e-mail', () => {
     ])
   })
 
-  it('refuses a time, and exists for giving only', async () => {
+  it('cannot have an occurred_at, and cannot skip or withdraw', async () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     const before = await stateOf(scene)

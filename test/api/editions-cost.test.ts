@@ -13,7 +13,7 @@ import { seedTrades } from '../support/seeding/sales/trades.ts'
 
 /** Authentication adds one statement to each. */
 describe('the cost of editions in the database', () => {
-  it('is one statement to read an edition, and one for all choices', async () => {
+  it('is one query to read an edition, and one for all choices', async () => {
     const organisation = await givenOrganization()
     const edition = await seedEdition(organisation)
     const ctx = contextAt(Date.now(), {
@@ -26,7 +26,7 @@ describe('the cost of editions in the database', () => {
     expect(ctx.db.meter).toMatchObject({ queries: 2, round_trips: 2 })
   })
 
-  it('is two statements in one round trip for a page of the list', async () => {
+  it('is two queries at once for a page of the list', async () => {
     const ctx = contextAt(Date.now())
     await listEditions(ctx, { page: 1, size: 100, after: null }, [], {
       organization_id: (await givenOrganization()).id,

@@ -90,7 +90,7 @@ describe('duplicateEdition', () => {
     expect(copy).toMatchObject({ version: 1, search: expect.stringContaining('vinterlys 2027') })
   })
 
-  it('copies what the edition owns under new ids, and replaces all references by those to the copies', async () => {
+  it('copies everything that the edition owns, and the copies refer to each other', async () => {
     const { edition, path, messages } = await givenFull()
     const before = await contentsOf(edition.id)
     const reply = await post(path, { name: 'Nordlys 2027' })
@@ -265,7 +265,7 @@ describe('duplicateEdition', () => {
     expect((await post(path, { name: 'Mine' }, token)).status).toBe(404)
   })
 
-  it('takes few statements for any number of owned rows', async () => {
+  it('takes few queries, however much the edition owns', async () => {
     const { organisation, edition, path } = await given()
     await seedEditionContents({ organization: organisation.id, edition: edition.id }, 2000)
     const { token } = await givenMember(organisation, 'admin')

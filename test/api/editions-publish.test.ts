@@ -168,7 +168,7 @@ describe('an archived edition', () => {
     expect((await remove(`/v1/webhooks/${own.id}`)).status).toBe(204)
   })
 
-  it('is checked inside the transaction that writes', async () => {
+  it('cannot be changed by a request that began before it was archived', async () => {
     const { edition } = await given({ is_archived: true })
     const open = await given()
     const rename = (id: string) => sql`update editions set name = 'Written' where id = ${id}`

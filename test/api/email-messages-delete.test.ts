@@ -21,7 +21,7 @@ const storedRow = async (id: string) =>
   db.first(sql<Record<string, unknown>>`select * from email_messages where id = ${id}`)
 
 describe('deleteEmailMessage', () => {
-  it('deletes the message and its compiled forms', async () => {
+  it('deletes the message and everything stored for it', async () => {
     const id = await seedMessage(tenant())
     await write(sql`insert into email_renditions (message_id, language, content_hash, subject, html, text, created_at)
       values (${id}, 'en', 'x', 'x', 'x', 'x', 1)`)
@@ -65,7 +65,7 @@ describe('deleteEmailMessage', () => {
 })
 
 describe('a message that is deleted while an edition starts to use it', () => {
-  it('aborts the deletion, which then decides again', async () => {
+  it('is not deleted', async () => {
     const [edition] = world.a.editions
     const id = await seedMessage(tenant(), { type: 'receipt' })
     const ctx = contextAt(seededAt)

@@ -24,7 +24,7 @@ const read = { status: 206, age: null, statements: 1 }
 const gone = { status: 404, age: null, statements: 1 }
 
 describe('a part of a public file', () => {
-  it('reads the database once a minute, and states the age of that reading', async () => {
+  it('is looked up once a minute, and its Age header says when', async () => {
     const path = pathOf(await seedStoredFile())
     at(0)
     expect(await part(path)).toEqual(read)
@@ -35,7 +35,7 @@ describe('a part of a public file', () => {
     expect(await part(path)).toEqual(read)
   })
 
-  it('is served for at most a minute after another isolate deleted the file or put it into quarantine', async () => {
+  it('is served for at most a minute after the file was deleted or put into quarantine elsewhere', async () => {
     const [deleted, quarantined] = [await seedStoredFile(), await seedStoredFile()]
     at(0)
     for (const file of [deleted, quarantined]) expect(await part(pathOf(file))).toEqual(read)
@@ -47,7 +47,7 @@ describe('a part of a public file', () => {
     for (const file of [deleted, quarantined]) for (const _ of [1, 2]) expect(await part(pathOf(file))).toEqual(gone)
   })
 
-  it('is 404 at once where this isolate deleted the file or made it private', async () => {
+  it('is 404 at once where the file was deleted or made private', async () => {
     const table = () => seedStoredFile({ purpose: 'other', mime_type: 'text/csv' })
     const [deleted, hidden] = [await table(), await table()]
     for (const file of [deleted, hidden]) expect(await part(pathOf(file))).toEqual(read)

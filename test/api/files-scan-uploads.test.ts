@@ -47,7 +47,7 @@ describe('an upload when a scanner is configured', () => {
     expect(await read(reply.body.url)).toBe(200)
   })
 
-  it('of known bytes is scanned too, and writes 10 rows at most', async () => {
+  it('is scanned too when its bytes are known, and writes at most 10 rows', async () => {
     const { id } = await givenOrganization()
     const bytes = freshPng()
     const first = await posted(later, () => uploadRaw(id, bytes, { bindings }))
@@ -72,7 +72,7 @@ describe('an upload when a scanner is configured', () => {
     expect([again.reply.body.id, again.requests]).toEqual([reply.body.id, []])
   })
 
-  it('that is decided twice claims its scan once', async () => {
+  it('is scanned once when another change comes at the same moment', async () => {
     const organization = await givenOrganization()
     const place = { organization: organization.id, edition: (await seedEdition(organization)).id }
     const upload = await seedUpload(place, utf8('a,b\n1,2\n'), { hasPart: true })

@@ -55,7 +55,7 @@ describe('a public file', () => {
     expect(headers.get('set-cookie')).toBeNull()
   })
 
-  it('takes one read of the database, which the log line of the request counts', async () => {
+  it('takes one database query, which the log shows', async () => {
     const { headers } = await fetchFile(pathOf(await seedStoredFile()), { headers: { range: 'bytes=0-1' } })
     expect(headers.get('server-timing')).toContain('queries=1 round_trips=1 rows_read=1 rows_written=0')
   })
@@ -89,7 +89,7 @@ describe('a public file', () => {
     expect(reply.headers.get('allow')).toBe('GET, HEAD')
   })
 
-  it('reads one row of the database the first time, and none when a cache has it', async () => {
+  it('takes one database query the first time, and none when a cache has it', async () => {
     const file = await seedStoredFile()
     const job = realJob()
     await findServedFile(job, { id: file.id, key: file.access_key, variant: 'original', token: undefined })
@@ -142,7 +142,7 @@ describe('a file that cannot be served', () => {
       expect(await notFoundBytes(path), path).toBe(expected)
   })
 
-  it('reads nothing where the address cannot be valid', async () => {
+  it('is refused without a database query when the address cannot be valid', async () => {
     expect(await statementsOf(`/files/fil_1/${'a'.repeat(32)}/original`)).toEqual([])
   })
 

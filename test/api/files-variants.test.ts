@@ -14,7 +14,7 @@ const keysOf = async (storage_key: string) =>
   (await env.FILES.list({ prefix: buildDerivedPrefix(storage_key) })).objects.map(({ key }) => key)
 
 describe('a variant', () => {
-  it('is made at the first request, stored beside the original, and not made again', async () => {
+  it('is made at the first request, and only once', async () => {
     const file = await seedStoredFile()
     const fake = fakeImages()
     const ask = () => fetchFile(pathOf(file, 'thumbnail'), { bindings: fake })
@@ -62,7 +62,7 @@ describe('a variant', () => {
     expect(await keysOf(file.storage_key)).toHaveLength(1)
   })
 
-  it('is the one that another isolate stored first, for every request', async () => {
+  it('is the same for every request, although two requests made it at once', async () => {
     const file = await seedStoredFile()
     const key = buildDerivedKey(file.storage_key, 'large')
     const fake = fakeImages(async () => void (await env.FILES.put(key, 'theirs')))
@@ -121,7 +121,7 @@ describe('a variant', () => {
 
   it('may be the original, and the OpenAPI document states when', async () => {
     const { components } = (await get('/openapi.json')).body
-    expect(components.schemas.Image.description).toMatch(/Without the Images binding .* original/)
+    expect(components.schemas.Image.description).toMatch(/Without the Images binding.* the original/)
   })
 
   it('is shared by files with equal bytes', async () => {

@@ -240,7 +240,7 @@ describe('the log', () => {
 })
 
 describe('x-d1-bookmark', () => {
-  it('is in answers, and is used for reads', async () => {
+  it('is in answers, and makes later reads see the change', async () => {
     const made = await call('/v1/events', { body: { organization_id: world.a.id, name: 'Bookmark' } })
     const bookmark = made.headers.get('x-d1-bookmark') ?? ''
     expect(bookmark).toMatch(/^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/)

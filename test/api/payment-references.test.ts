@@ -237,7 +237,7 @@ describe('a payment reference of another edition', () => {
     expect((await refundOrder(order)).row.status).toBe('completed')
   })
 
-  it('is found by the index of references, however many other organisations have it', async () => {
+  it('is found as fast however many other organisations have it', async () => {
     const shared = buildSharedRemainder(sql`paid`, sql`'edn_1'`)
     for (const query of [
       sql`select ${selectPayingEdition('org_00000001', sql`'["pi_1"]'`)}`,

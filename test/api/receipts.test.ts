@@ -165,7 +165,7 @@ describe('an import with send_receipts', () => {
     expect(await receiptsOf(shop)).toMatchObject([{ email_message_id: platform }])
   })
 
-  it('enqueues one message for the consumer after the commit', async () => {
+  it('starts sending right after the answer', async () => {
     const shop = await seedShopWithReceipts()
     const enqueued: unknown[] = []
     const EMAILS = {

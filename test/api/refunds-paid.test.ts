@@ -14,7 +14,7 @@ import { seedShopWithAccount, givenOrder } from '../support/seeding/sales/orders
 import { db } from '../support/seeding/rows.ts'
 
 describe('a refund that a provider pays back', () => {
-  it('is approved, enqueued, and completed by the consumer', async () => {
+  it('is paid in the background after its approval', async () => {
     const shop = await seedShopWithAccount('test')
     const { purchases, payment } = await givenOrder(shop)
     const { body } = await requestPurchaseRefund(purchases[0] ?? '', { amount: 100 })
@@ -70,7 +70,7 @@ describe('a refund that a provider pays back', () => {
 })
 
 describe('retryRefundRequest', () => {
-  it('reserves the released amount again, under a new key', async () => {
+  it('reserves the amount again, and is paid as a new refund at the provider', async () => {
     const shop = await seedShopWithAccount('test')
     const { purchases } = await givenOrder(shop)
     const [id = ''] = purchases

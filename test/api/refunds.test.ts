@@ -28,7 +28,7 @@ const parallel = <Result>(count: number, run: (index: number) => Promise<Result>
   Promise.all(Array.from({ length: count }, (_, index) => run(index)))
 
 describe('createPurchaseRefundRequest', () => {
-  it('reserves everything but the fees, and sends the webhook in one commit', async () => {
+  it('reserves everything but the fees, and sends the webhook', async () => {
     const { purchases, payment, order } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const reply = await requestPurchaseRefund(id, { comment: 'Is ill', metadata: { ticket: 7 } })
@@ -146,7 +146,7 @@ describe('createPurchaseRefundRequest', () => {
     ])
   })
 
-  it('writes four statements and 12 rows with the audit entry, and the webhook events', async () => {
+  it('writes 12 rows in four statements, besides those of webhooks', async () => {
     const { purchases } = await givenOrder(shop, oneTicket)
     const cost = costOf(await requestPurchaseRefund(purchases[0] ?? ''))
     // Reads: the purchase's place, the order, its purchases. Beside: the entry, and the event with its deliveries, which are claimed as they are added.

@@ -236,7 +236,7 @@ describe('deleteSegment', () => {
     expect((await get(`/v1/segments/${id}`)).status).toBe(200)
   })
 
-  it('hides the segment everywhere, and leaves its members to the sweep', async () => {
+  it('hides the segment everywhere', async () => {
     const { id, seq } = await seedSegment(place(), { status: 'ready', epoch: 2, members_epoch: 2, name: 'Gone away' })
     await seedCampaign(place(), id, { status: 'sent' })
     expect((await remove(`/v1/segments/${id}`)).status).toBe(204)

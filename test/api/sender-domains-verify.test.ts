@@ -145,7 +145,7 @@ describe('verifySenderDomain', () => {
     expect(fetched.mock.calls[0]?.[0]).toBe(`https://dns.example/query?name=${name}&type=TXT`)
   })
 
-  it('waits for the e-mail provider, whose records are answered with the domain', async () => {
+  it('stays pending until the e-mail provider has seen its records, which the domain lists', async () => {
     const one = await givenDomains()
     const domain = await givenSenderDomain(one)
     const calls: string[] = []

@@ -79,7 +79,7 @@ describe('the page of a link to unsubscribe', () => {
     },
   )
 
-  it('lifts the suppression and the withdrawal that unsubscribing wrote, in one POST, and announces it', async () => {
+  it('ends the suppression, gives the withdrawn consents again and sends the webhook', async () => {
     const { id, crowd, consent } = await sent(2)
     const [person, other] = crowd.people
     const expires = Date.now() + 86_400_000_000
@@ -132,7 +132,7 @@ describe('the page of a link to unsubscribe', () => {
     expect(await suppressionsOf(crowd.organization)).toMatchObject([{ reason: 'unsubscribed' }])
   })
 
-  it('leaves changes that came from elsewhere', async () => {
+  it('does not undo a withdrawal that was made elsewhere since', async () => {
     const { crowd, captured } = await sent(1)
     const [person] = crowd.people
     const [path = ''] = pathsIn(captured[0], 'u')

@@ -179,7 +179,7 @@ describe('updateUser', () => {
     })
   })
 
-  it('refuses a change that was decided on an outdated state', async () => {
+  it('keeps a change that another request made meanwhile', async () => {
     const shop = await seedShop()
     const { id } = await givenCustomer(shop, { email: 'a@example.dk' })
     const { headers } = await get(`/v1/user/${id}`)

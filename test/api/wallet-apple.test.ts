@@ -36,7 +36,7 @@ async function registrationCost({ serial, token }: Pass, device: string) {
 }
 
 describe('registering a phone', () => {
-  it('is 201 for a new phone and 200 for a known one, and announces the first phone in the same transaction', async () => {
+  it('is 201 for a new phone and 200 for a known one, and sends a webhook for the first phone', async () => {
     const pass = await givenPass()
     expect((await register(pass, 'phone-1')).status).toBe(201)
     expect((await register(pass, 'phone-1')).status).toBe(200)
@@ -79,7 +79,7 @@ describe('registering a phone', () => {
     expect(await kindsOf(pass.organization)).toEqual([added, removed])
   })
 
-  it('decides again when another phone registers between the reading and the commit, and when another unregisters', async () => {
+  it('announces correctly when two phones register or unregister at the same moment', async () => {
     const pass = await givenPass()
     const registrationPath = `/wallet/apple/v1/devices/phone-1/registrations/pass.capture/${pass.serial}`
     const headers = { authorization: `ApplePass ${pass.token}` }
@@ -103,7 +103,7 @@ describe('registering a phone', () => {
     expect(await kindsOf(pass.organization)).toEqual([added])
   })
 
-  it('costs the same for the hundredth phone as for the second', async () => {
+  it('takes as many queries for the hundredth phone as for the second', async () => {
     const pass = await givenPass()
     await register(pass, 'phone-1')
     const second = await registrationCost(pass, 'phone-2')

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { spkiOf } from '../../scripts/support/google-callbacks.ts'
+import { exportSpki } from '../../scripts/support/google-callbacks.ts'
 import { clearGoogleKeys } from '../../src/gateways/passes/google-keys.ts'
 import { toBase64 } from '../../src/domain/text/encoding.ts'
 import { receiveGoogleCallback } from '../../src/modules/wallet/google-callback.ts'
@@ -55,7 +55,7 @@ describe('a callback of Google', () => {
     expect(await passRow(pass.id)).toEqual(before)
   })
 
-  it('decides again when the same callback is stored between the reading and the commit', async () => {
+  it('counts once when the same callback arrives at the same moment', async () => {
     const pass = await givenPass('google')
     const body = await callbackBody(keys, pass, 'save')
     const twice = interruptedDatabase(/insert into "wallet_callbacks"/, () => callback(body))
@@ -64,7 +64,7 @@ describe('a callback of Google', () => {
     expect(await kindsOf(pass.organization)).toEqual([added])
   })
 
-  it('decides again when another callback is stored between the reading and the commit', async () => {
+  it('counts when another callback arrives at the same moment', async () => {
     const pass = await givenPass('google')
     const [one, other] = await Promise.all([callbackBody(keys, pass, 'save'), callbackBody(keys, pass, 'save')])
     const late = interruptedDatabase(/insert into "wallet_callbacks"/, () => callback(one))
@@ -98,7 +98,7 @@ describe('a callback of Google', () => {
     expect(await kindsOf(pass.organization)).toEqual([added])
   })
 
-  it('costs the signature check, one read and one transaction', async () => {
+  it('takes one query and one transaction', async () => {
     const pass = await givenPass('google')
     const job = realJob()
     await receiveGoogleCallback(job, JSON.stringify(await callbackBody(keys, pass, 'save')))
@@ -209,7 +209,7 @@ describe('the root keys of Google', () => {
 
   it('are fetched from both addresses of Google, cached, and fetched again when no key fits', async () => {
     const pass = await givenPass('google')
-    const spki = await spkiOf(keys.root)
+    const spki = await exportSpki(keys.root)
     const asked: string[] = []
     const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async (target) => {
       const url = addressOf(target)

@@ -48,7 +48,7 @@ describe('createWalletPass', () => {
     expect(await rowsOf(purchase)).toHaveLength(1)
   })
 
-  it('answers the pass that another request has made between the reading and the commit', async () => {
+  it('returns the same pass when two requests issue it at the same moment', async () => {
     const { purchase } = await seedWalletPurchase()
     const body = { platform: 'apple' }
     const raced = interruptedDatabase(/insert into wallet_passes/, () => post(pathOf(purchase), body))
@@ -57,7 +57,7 @@ describe('createWalletPass', () => {
     expect(await rowsOf(purchase)).toEqual([{ id: reply.body.id }])
   })
 
-  it('makes no pass of a purchase that is cancelled between the reading and the commit', async () => {
+  it('issues no pass for a purchase that is cancelled at the same moment', async () => {
     const { purchase } = await seedWalletPurchase()
     const cancel = () => write(sql`update purchases set status = 'cancelled' where id = ${purchase}`)
     const raced = interruptedDatabase(/insert into wallet_passes/, cancel)

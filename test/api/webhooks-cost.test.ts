@@ -4,7 +4,7 @@ import { announceAll, type Announcement } from '../../src/modules/webhooks/index
 import { exampleData } from '../../src/modules/webhooks/events/example-contract.ts'
 import { listDeliveries } from '../../src/modules/webhooks/delivery/list.ts'
 import { findDelivery, findEndpoint, listEndpoints } from '../../src/modules/webhooks/queries.ts'
-import { recoverDeliveries } from '../../src/modules/webhooks/delivery/recover.ts'
+import { recoverDeliveries } from '../../src/modules/webhooks/delivery/manual-sends.ts'
 import { contextAt } from '../support/context.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 import { seedDeliveries, seedEndpoint, seedEndpoints } from '../support/seeding/webhooks.ts'
@@ -15,7 +15,7 @@ const page = { page: 1, size: 100, after: null }
 
 /** Authentication adds one statement to each. */
 describe('the cost of webhooks in the database', () => {
-  it('is one statement to read an endpoint, and two in one round trip for a page', async () => {
+  it('is one query to read an endpoint, and two at once for a page', async () => {
     const shop = await seedShop()
     const place = { organization: shop.organization_id, edition: shop.edition_id }
     const endpoint = await seedEndpoint(place)
@@ -47,10 +47,10 @@ describe('the cost of webhooks in the database', () => {
     expect(ctx.db.meter.rows_read - before).toBeLessThan(40)
   })
 
-  it('is one round trip for a request, which learns from its commit whom to leave to consumers', async () => {
+  it('is one round trip for a request, which learns from its commit what to leave to the queue', async () => {
     const { organization_id, edition_id } = await seedShop()
     const place = { organization: organization_id, edition: edition_id }
-    const quick = await seedEndpoints(place, 5, { is_active: true, is_slow: false, breaker_until: null })
+    const slow = await seedEndpoints(place, 5, { is_active: true, is_slow: true, breaker_until: null })
     const machine = engine(() => answers(200))
     let clock = Date.now()
     // A delivery that is due at once has a consumer, though the clock goes on while its statement is made.
@@ -66,11 +66,11 @@ describe('the cost of webhooks in the database', () => {
     for (const work of works) await work()
     expect([ctx.db.meter.round_trips, machine.job.db.meter.round_trips]).toEqual([1, 0])
     expect(machine.enqueued.map(({ endpoint_id }) => endpoint_id).toSorted()).toEqual(
-      quick.map(({ id }) => id).toSorted(),
+      slow.map(({ id }) => id).toSorted(),
     )
   })
 
-  it('is three statements to announce any number of events', async () => {
+  it('is three statements for any number of events', async () => {
     const shop = await seedShop()
     const place = { organization: shop.organization_id, edition: shop.edition_id }
     const listening = await seedEndpoint(place)

@@ -198,20 +198,20 @@ describe('retryWebhookDelivery', () => {
       expect(Date.parse(reply.body.next_retry_at)).toBeGreaterThanOrEqual(before)
       expect(await deliveryRow(row.id)).toMatchObject({ status: 'retrying', manual: 'alone', step: 1, attempts: 1 })
       expect((await deliveryRow(row.id))?.next_retry_at).toBe(Date.parse(reply.body.next_retry_at))
-      expect(enqueued).toEqual([{ lane: 'fast', endpoint_id: endpoint.id, delaySeconds: 0 }])
+      expect(enqueued).toEqual([{ endpoint_id: endpoint.id, delaySeconds: 0 }])
       const shown = await get(`/v1/webhooks/${endpoint.id}/deliveries/${row.id}`)
       expect(shown.text).toBe(reply.text)
     }
   })
 
-  it('makes an attempt beside the schedule for a delivery that is retrying, in the lane of its endpoint', async () => {
+  it('makes an attempt beside the schedule for a delivery that is retrying', async () => {
     const { send, enqueued } = quietClient()
     const endpoint = await seedOwn({ is_slow: true })
     const row = await seedDelivery(place(), endpoint.id, { status: 'retrying', next_retry_at: neverOpen, step: 3 })
     await send(`/v1/webhooks/${endpoint.id}/deliveries/${row.id}/retry`, { method: 'POST' })
     expect(await deliveryRow(row.id)).toMatchObject({ status: 'retrying', manual: 'extra', step: 3 })
     expect((await deliveryRow(row.id))?.next_retry_at).toBeLessThanOrEqual(Date.now())
-    expect(enqueued).toEqual([{ lane: 'slow', endpoint_id: endpoint.id, delaySeconds: 0 }])
+    expect(enqueued).toEqual([{ endpoint_id: endpoint.id, delaySeconds: 0 }])
   })
 
   it('makes its attempt at once, also behind an open breaker', async () => {
@@ -223,7 +223,7 @@ describe('retryWebhookDelivery', () => {
       const { body } = await send(`/v1/webhooks/${endpoint.id}/deliveries/${row.id}/retry`, { method: 'POST' })
       expect(Date.parse(body.next_retry_at)).toBeLessThanOrEqual(Date.now())
     }
-    const now = { lane: 'fast', endpoint_id: endpoint.id, delaySeconds: 0 }
+    const now = { endpoint_id: endpoint.id, delaySeconds: 0 }
     expect(enqueued).toEqual([now, now])
     expect((await endpointRow(endpoint.id))?.breaker_until).toBe(neverOpen)
   })
@@ -244,7 +244,7 @@ describe('retryWebhookDelivery', () => {
       ],
       [
         on,
-        { status: 'retrying', lease_until: later, next_retry_at: later },
+        { status: 'retrying', claimed_until: later, next_retry_at: later },
         'delivery_in_progress',
         ['success', 'failed', 'exhausted'],
       ],
@@ -266,7 +266,7 @@ describe('retryWebhookDelivery', () => {
     expect(enqueued).toEqual([])
   })
 
-  it('makes one attempt for many simultaneous requests', async () => {
+  it('makes one attempt for many requests at the same time', async () => {
     const { send } = quietClient()
     const { id } = await seedOwn()
     const row = await seedDelivery(place(), id, { status: 'exhausted' })

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { payloadOf } from '../../src/modules/webhooks/events/payload-contract.ts'
+import { payloadSchema } from '../../src/modules/webhooks/events/payload-contract.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { anOrder, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { db } from '../support/seeding/rows.ts'
@@ -14,7 +14,7 @@ beforeEach(async () => {
   client = quietClient()
 })
 
-const open = { breaker_until: null }
+const open = { breaker_until: null, is_slow: true }
 const place = (edition: string | null = shop.edition_id) => ({ organization: shop.organization_id, edition })
 
 const take = async (orders: unknown[], options: Record<string, unknown> = {}) => {
@@ -26,7 +26,7 @@ const take = async (orders: unknown[], options: Record<string, unknown> = {}) =>
 
 const announced = async () => {
   const events = await eventsOf(shop.organization_id)
-  return events.map((event) => payloadOf('purchase.action').strict().parse(JSON.parse(event.payload)))
+  return events.map((event) => payloadSchema('purchase.action').strict().parse(JSON.parse(event.payload)))
 }
 
 const purchases = () =>

@@ -50,7 +50,7 @@ describe('recoverWebhookDeliveries', () => {
       expect((await deliveryRow(id))?.next_retry_at).toBeLessThanOrEqual(Date.now())
     }
     expect(await Promise.all([...others, elsewhere.id].map(deliveryRow))).toEqual(before)
-    expect(enqueued).toEqual([{ lane: 'fast', endpoint_id: endpoint.id, delaySeconds: 0 }])
+    expect(enqueued).toEqual([{ endpoint_id: endpoint.id, delaySeconds: 0 }])
     expect((await ask(`/v1/webhooks/${endpoint.id}/recover`, window)).body).toEqual({ recovered: 0 })
   })
 
@@ -82,7 +82,7 @@ describe('recoverWebhookDeliveries', () => {
 describe('testWebhook', () => {
   it('delivers the example of any kind to this endpoint only', async () => {
     const { post: ask, enqueued } = quietClient()
-    const [endpoint, other] = [await seedOwn(), await seedOwn({ events: ['consent.given'] })]
+    const [endpoint, other] = [await seedOwn({ is_slow: true }), await seedOwn({ events: ['consent.given'] })]
     const reply = await ask(`/v1/webhooks/${endpoint.id}/test`, { event: 'consent.given' }, world.people.EA.token)
     expect(reply.status).toBe(201)
     const path = `/v1/webhooks/${endpoint.id}/deliveries/${reply.body.id}`
@@ -106,7 +106,7 @@ describe('testWebhook', () => {
       data: exampleData['consent.given'],
     })
     expect((await get(path)).text).toBe(reply.text)
-    expect(enqueued).toEqual([{ lane: 'fast', endpoint_id: endpoint.id, delaySeconds: 0 }])
+    expect(enqueued).toEqual([{ endpoint_id: endpoint.id, delaySeconds: 0 }])
     expect(await deliveriesOf(other.id)).toEqual([])
   })
 

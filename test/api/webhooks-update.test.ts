@@ -59,14 +59,18 @@ describe('updateWebhook', () => {
       next_retry_at: 5,
       manual: 'extra',
     })
-    const leased = await seedDelivery(inEdition(), endpoint.id, { status: 'pending', next_retry_at: 5, lease_until: 9 })
+    const claimed = await seedDelivery(inEdition(), endpoint.id, {
+      status: 'pending',
+      next_retry_at: 5,
+      claimed_until: 9,
+    })
     const done = await seedDelivery(inEdition(), endpoint.id, { status: 'success' })
     const path = `/v1/webhooks/${endpoint.id}`
     const off = await patch(path, { is_active: false })
     expect(off.body).toMatchObject({ is_active: false, disabled_reason: 'manual', disabled_at: off.body.modified })
-    const ended = { status: 'failed', next_retry_at: null, lease_until: null, manual: null }
+    const ended = { status: 'failed', next_retry_at: null, claimed_until: null, manual: null }
     expect(await deliveryRow(waiting.id)).toMatchObject(ended)
-    expect(await deliveryRow(leased.id)).toMatchObject(ended)
+    expect(await deliveryRow(claimed.id)).toMatchObject(ended)
     expect(await deliveryRow(done.id)).toMatchObject({ status: 'success' })
     const again = await patch(path, { is_active: false, name: 'Still off' })
     expect(again.body.disabled_at).toBe(off.body.disabled_at)
@@ -100,7 +104,7 @@ describe('updateWebhook', () => {
     expect((await send(path, { method: 'PATCH', body: change })).status).toBe(200)
     expect(await endpointRow(endpoint.id)).toMatchObject(closed)
     expect((await deliveryRow(waiting.id))?.next_retry_at).toBeLessThanOrEqual(Date.now())
-    expect(enqueued).toEqual([{ lane: 'fast', endpoint_id: endpoint.id, delaySeconds: 0 }])
+    expect(enqueued).toEqual([{ endpoint_id: endpoint.id, delaySeconds: 0 }])
     expect((await deliveryRow(planned.id))?.next_retry_at).toBe(neverOpen + 5)
     expect((await deliveryRow(others.id))?.next_retry_at).toBe(neverOpen)
     expect(await endpointRow(other.id)).toMatchObject({ failures_in_row: 9, breaker_until: neverOpen })

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { signedHeaders } from '../../src/domain/webhooks/webhook-signature.ts'
+import { signHeaders } from '../../src/domain/webhooks/webhook-signature.ts'
 import { eventKindNames } from '../../src/domain/webhooks/webhooks.ts'
 import { callWith, get, patch, post, publicUrl } from '../support/api.ts'
 import { seedToken } from '../support/seeding/members.ts'
@@ -60,7 +60,7 @@ describe('createWebhook', () => {
   it('answers a secret with which receivers can verify signatures', async () => {
     const { body } = await post('/v1/webhooks', anEndpoint())
     const keys = { secret: body.secret, previous_secret: null, previous_secret_until: null }
-    const { headers } = await signedHeaders(keys, { id: 'evn_1', payload: '{}' }, Date.now())
+    const { headers } = await signHeaders(keys, { id: 'evn_1', payload: '{}' }, Date.now())
     expect(new Webhook(body.secret).verify('{}', headers)).toEqual({})
   })
 
@@ -206,11 +206,11 @@ describe('listWebhookEventKinds', () => {
     for (const { kind, example } of body.results) {
       const { post: request } = document.webhooks[kind]
       expect(request.requestBody.content['application/json'].example).toEqual(example)
-      expect(request.parameters.map(({ name }: { name: string }) => name)).toEqual([
-        'webhook-id',
-        'webhook-timestamp',
-        'webhook-signature',
-      ])
+      const { parameters } = document.components
+      const names = request.parameters.map(({ $ref, name }: { $ref?: string; name?: string }) =>
+        $ref ? parameters[$ref.slice('#/components/parameters/'.length)].name : name,
+      )
+      expect(names).toEqual(['webhook-id', 'webhook-timestamp', 'webhook-signature'])
     }
   })
 })

@@ -178,12 +178,12 @@ describe('an Idempotency-Key', () => {
     const key = newKey()
     const name = `Taken over ${next()}`
     await createEvent(key, name)
-    const died = async (leaseUntil: number) =>
+    const died = async (claimedUntil: number) =>
       env.DB.prepare(
-        `update idempotency_keys set status = null, headers = null, body = null, lease_id = 'req_dead', lease_until = ?
+        `update idempotency_keys set status = null, headers = null, body = null, claim_id = 'req_dead', claimed_until = ?
           where key_hash = ?`,
       )
-        .bind(leaseUntil, toHex(await sha256(key)))
+        .bind(claimedUntil, toHex(await sha256(key)))
         .run()
     await env.DB.prepare('delete from events where name = ?').bind(name).run()
     await died(Date.now() + 3_600_000)

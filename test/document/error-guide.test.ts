@@ -15,6 +15,26 @@ const parserCodes = quotedIn(
   globSync('node_modules/@marcbachmann/cel-js/lib/*.js').map((path) => ({ text: readFileSync(path, 'utf8') })),
 )
 
+const placeholder = /\$\{[^}]*\}/g
+
+/** A template with fewer characters outside of its placeholders would match nearly every text. */
+const minStaticCharacters = 8
+
+/** Lists a pattern for each string of a source. Its placeholders match any text. */
+const listTextPatterns = (source: string): RegExp[] =>
+  [...source.matchAll(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g)]
+    .map(([literal]) => literal.slice(1, -1).replaceAll(/\\(.)/g, '$1'))
+    .filter((text) => text.replaceAll(placeholder, '').length >= minStaticCharacters)
+    .map(
+      (text) =>
+        new RegExp(
+          `^${text
+            .split(placeholder)
+            .map((part) => RegExp.escape(part))
+            .join('.+')}$`,
+        ),
+    )
+
 describe('the error guide', () => {
   it('explains exactly the codes that problem documents can have', () => {
     expect(Object.keys(guide.errors).toSorted()).toEqual(Object.keys(errorStatus).toSorted())
@@ -32,5 +52,14 @@ describe('the error guide', () => {
     expect(named.length).toBeGreaterThan(10)
     const explained = new Set([...Object.keys(guide.fields), ...Object.keys(guide.errors)])
     expect(named.filter((code) => !explained.has(code ?? ''))).toEqual([])
+  })
+
+  it('shows error texts that the service answers', () => {
+    const patterns = sources.flatMap(({ text }) => listTextPatterns(text))
+    const details = [
+      ...Object.values(guide.errors).map(({ example }) => example.detail),
+      ...Object.values(guide.fields).map(({ detail }) => detail),
+    ]
+    expect(details.filter((detail) => !patterns.some((pattern) => pattern.test(detail)))).toEqual([])
   })
 })

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { anchorOf, brokenLinks, missingPaths } from '../../scripts/support/documents/links.ts'
-import { drawSlices, reduced, sliceImports } from '../../scripts/support/documents/slices.ts'
+import { buildAnchor, findBrokenLinks, findMissingPaths } from '../../scripts/support/documents/links.ts'
+import { drawSlices, reduceImports, readSliceImports } from '../../scripts/support/documents/slices.ts'
 
 describe('links of pages', () => {
   const files = new Set(['README.md', 'LICENSE', 'docs/a.md', 'docs/b.md', 'src/domain/ids.ts', 'src/app.ts'])
   const linksOf = (readme: string, other = '# A\n\n## Two words\n\n## Two words\n') =>
-    brokenLinks(
+    findBrokenLinks(
       [
         { path: 'README.md', text: readme },
         { path: 'docs/a.md', text: other },
@@ -41,13 +41,13 @@ describe('links of pages', () => {
   })
 
   it('use the heading ids of code forges', () => {
-    expect(anchorOf("The page of a person's `consents`, [anew](x.md)")).toBe('the-page-of-a-persons-consents-anew')
+    expect(buildAnchor("The page of a person's `consents`, [anew](x.md)")).toBe('the-page-of-a-persons-consents-anew')
   })
 
   it('are complete, and files that are named as code exist', () => {
     const text = '`src/app.ts` `domain/ids.ts` `ids.ts` `src/domain/` `npm run x` `application/json` `NNNN_x.sql`'
-    expect(missingPaths([{ path: 'README.md', text }], files)).toEqual([])
-    expect(missingPaths([{ path: 'README.md', text: '`src/none.ts` `db/ids.ts` `none.ts`' }], files)).toEqual([
+    expect(findMissingPaths([{ path: 'README.md', text }], files)).toEqual([])
+    expect(findMissingPaths([{ path: 'README.md', text: '`src/none.ts` `db/ids.ts` `none.ts`' }], files)).toEqual([
       'README.md: `src/none.ts` does not exist',
       'README.md: `db/ids.ts` does not exist',
       'README.md: `none.ts` does not exist',
@@ -56,7 +56,7 @@ describe('links of pages', () => {
 })
 
 describe('the diagram of slices', () => {
-  const imports = sliceImports([
+  const imports = readSliceImports([
     ['src/modules/orders/list.ts', "import { a } from '../editions/index.ts'\nimport type { B } from './own.ts'"],
     ['src/modules/orders/deep/x.ts', "import {\n  a,\n} from '../../users/index.ts'\nimport '../../../domain/ids.ts'"],
     ['src/modules/users/index.ts', "export { a } from '../editions/index.ts'"],
@@ -75,7 +75,7 @@ describe('the diagram of slices', () => {
   })
 
   it('leaves out imports that a longer path implies', () => {
-    expect(reduced(imports).get('orders')).toEqual(new Set(['users']))
+    expect(reduceImports(imports).get('orders')).toEqual(new Set(['users']))
     expect(drawSlices(imports)).toContain('orders --> users\n')
   })
 })

@@ -150,7 +150,7 @@ it('an order is found by all of its rows where one row of another stands between
   await expectRead(id, modelOf(keys), 0, 100)
 })
 
-it('a file of several steps is grouped as a plain walk over its rows groups it', async () => {
+it('a long file is grouped like a short one', async () => {
   const shop = await seedShop()
   // Two orders in three rows; one of a hundred rows repeats a key from the begin.
   const keyOf = (row: number) => (row % 100 === 99 ? `A-${row % 7}` : `A-${Math.floor((2 * row) / 3)}`)

@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 
 describe('an import that is cancelled', () => {
-  it('stops within the current chunk: created orders stay and are counted, and the rest is cancelled', async () => {
+  it('stops at once: created orders stay and are counted, and the rest is cancelled', async () => {
     const id = await seedStarted(shop, [...many(60), { values: {}, is_ignored: true }])
     const machine = importer({ tick: 6000 })
     await machine.take(messageOf(id))
@@ -33,7 +33,7 @@ describe('an import that is cancelled', () => {
     expect(await contentsOf(shop)).toMatchObject({ orders: half.created_orders })
   })
 
-  it('commits nothing of the interrupted chunk', async () => {
+  it('creates none of the orders that were being written', async () => {
     const id = await seedStarted(shop, many(30))
     const machine = importer()
     const batch = machine.job.db.batch.bind(machine.job.db)
@@ -152,7 +152,7 @@ describe('an import that is interrupted', () => {
       return () => transactions
     }
 
-    it('ends a consumer that decides on orders which another one has created', async () => {
+    it('creates no order twice when two consumers work on the same orders', async () => {
       const id = await seedStarted(shop, many(orders))
       const [first, second] = [importer(), importer()]
       const [hasDecided, isOvertaken] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

@@ -152,7 +152,7 @@ describe('the import of staged rows', () => {
     ])
   })
 
-  it('writes at most two rows more for an order than a call does: its outcome and an index', async () => {
+  it('writes at most two rows more for an order than a call does', async () => {
     await runToEnd(await seedStarted(shop, many(1)))
     const file = many(25)
     const call = many(25).map(({ values }) => ({

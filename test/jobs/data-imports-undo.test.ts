@@ -158,7 +158,7 @@ describe('webhook events of an undo', () => {
 })
 
 describe('an undo that is interrupted', () => {
-  it('continues after its last commit, for a crash at any point and for repeated messages', async () => {
+  it('has the same result after a crash at any point and for repeated messages', async () => {
     const before = await stateBeside()
     const { id } = await importedFile(shop, [
       ...manyRows(103),

@@ -15,12 +15,12 @@ describe('the window of an import', () => {
     let most = 0
     for (let decided = 0; numbers.length > decided;) {
       const after = numbers.length
-      const { statements, take } = window.readOn(decided, after, chunk)
+      const { statements, apply } = window.prefetch(decided, after, chunk)
       await commitPart({ db }, statements)
-      take()
-      most = Math.max(most, window.known(0, count).length)
+      apply()
+      most = Math.max(most, window.peek(0, count).length)
       decided = after
-      numbers.push(...window.known(after, chunk).map(({ number }) => number))
+      numbers.push(...window.peek(after, chunk).map(({ number }) => number))
     }
     expect(numbers).toEqual(Array.from({ length: count }, (_, index) => index + 1))
     // 100 are read at once, when fewer than a chunk are known behind those of the next transaction.

@@ -37,7 +37,7 @@ describe('a running campaign with an erased recipient', () => {
     expect((await capturedOf(id)).filter(({ recipient }) => recipient.includes(person.email))).toEqual([])
   })
 
-  it('skips the person also when its object handles the erasure before its consumers, and counts correctly', async () => {
+  it('skips the person also when the erasure comes before the next chunk, and counts correctly', async () => {
     const { id, person } = await sending(5)
     await post(`/v1/user/${person.id}/erase`, {})
     await sweepErasures(realJob())
@@ -50,14 +50,14 @@ describe('a running campaign with an erased recipient', () => {
   })
 
   it.each([
-    ['is under way', 'leased', 0],
+    ['is under way', 'claimed', 0],
     ['has to be repeated as it was', 'ready', 1],
   ])('keeps the data of the person while a call %s, and the erasure is repeated', async (_, state, isRepeat) => {
     const { id, person } = await sending(3)
     await inRecipientStore(id, (store) =>
       store.storage.sql.exec(
-        `insert into chunks (run, content_run, members, state, is_repeat, not_before, lease, lease_until)
-          values (1, 1, ?, ?, ?, 4102444800000, 'lse_test', 4102444800000)`,
+        `insert into chunks (run, content_run, members, state, is_repeat, not_before, claim_id, claimed_until)
+          values (1, 1, ?, ?, ?, 4102444800000, 'clm_test', 4102444800000)`,
         JSON.stringify([person.seq]),
         state,
         isRepeat,
@@ -67,7 +67,7 @@ describe('a running campaign with an erased recipient', () => {
     const now = Date.now()
     await sweepErasures(realJob())
     expect(await stubOf(id).findRecipient(person.seq)).toMatchObject({ address: person.email, state: 'pending' })
-    await inRecipientStore(id, (store) => store.storage.sql.exec("delete from chunks where lease = 'lse_test'"))
+    await inRecipientStore(id, (store) => store.storage.sql.exec("delete from chunks where claim_id = 'clm_test'"))
     await sweepErasures(realJob({ now: () => now + 30_000 }))
     expect(await stubOf(id).findRecipient(person.seq)).toMatchObject({ address: person.email })
     await sweepErasures(realJob({ now: () => now + 90_000 }))
@@ -136,7 +136,7 @@ describe('an erasure', () => {
     expect(await cellsWith({ ...known, marks: [mark] })).toEqual({})
   })
 
-  it('is repeated for a campaign whose object cannot be reached, and completes in the end', async () => {
+  it('waits for a campaign that cannot be reached, and completes in the end', async () => {
     const known = await givenKnown()
     await post(`/v1/user/${known.id}/erase`, {})
     const job = realJob()

@@ -66,7 +66,7 @@ describe('an upload that crashes', () => {
       const { bindings, hasCrashed } = crashAt(at)
       await uploadRaw(here.id, bytes, { bindings, headers })
       // What died with the key held it as long as its body might have taken.
-      await env.DB.prepare('update idempotency_keys set lease_until = 0 where status is null').run()
+      await env.DB.prepare('update idempotency_keys set claimed_until = 0 where status is null').run()
       if (!hasCrashed()) break
     }
     expect(await accountOf(here.id)).toEqual({ objects: 1, references: [1], ...isWhole })

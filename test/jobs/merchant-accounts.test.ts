@@ -25,7 +25,7 @@ function jobWith(payments: Partial<JobCtx['config']['payments']> = {}, environme
 }
 
 describe('the merchant account of a payment', () => {
-  it('is read with its decrypted key and secret in one statement', async () => {
+  it('has its decrypted key and secret', async () => {
     const organisation = await givenOrganization()
     const id = await givenAccount(organisation)
     const edition = await seedEdition(organisation, { merchant_account_id: id })

@@ -62,7 +62,7 @@ describe('the rows written for an imported order', () => {
     expect(more - some).toBeLessThanOrEqual(2 * (await ofCall(100)) + 200 * ofStagedOrder + 8)
   })
 
-  it('take a fixed number of statements and round trips a transaction', async () => {
+  it('take a fixed number of statements and round trips for every 25 orders', async () => {
     const [some, more] = [await ofFile(25), await ofFile(125)]
     // Of what no order names, such as numbers, locations and options, nothing is read.
     const reads = { orders: 1, customers: 1, products: 1 }

@@ -71,7 +71,7 @@ describe('an order of an erased customer with a suppressed address', () => {
     expect(await hashes()).toEqual([])
   })
 
-  it('suppresses the address again also when the erasure comes between two transactions', async () => {
+  it('suppresses the address again also when the erasure comes in the middle of the import', async () => {
     const id = await seedStarted(shop, [...many(25), ...rows()])
     const { client, commits } = interrupted(() => leaveHash(address), 2)
     await workOnImports({ ...importer().job, db: new Database(client, newMeter()) }, [messageOf(id)])

@@ -69,7 +69,7 @@ it('finds an order by its refunds, also after an import renames it, and after th
   expect([await find(refund), await find('renamed-1')]).toEqual([[order], []])
 })
 
-it('gives a cart, its lines, its purchases and its payment ids of their own, which an update keeps', async () => {
+it('keeps the ids of the cart, its lines, its purchases and its payment in an update', async () => {
   const shop = await seedShop()
   const items = [
     { product: 'Day ticket', quantity: 1, unit_price: 100 },

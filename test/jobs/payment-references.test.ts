@@ -83,7 +83,7 @@ describe('a refund whose payment the provider does not name', () => {
     expect(await loadRefundRow(refund)).toMatchObject({
       status: 'approved',
       checks: 1,
-      lease_until: null,
+      claimed_until: null,
       provider_key: null,
     })
     expect([provider.calls, (await loadRefundRow(refund)).due_at]).toEqual([[], engine.job.now() + minute])
@@ -103,7 +103,7 @@ describe('a refund whose payment the provider does not name', () => {
     expect(await loadRefundRow(refund)).toMatchObject({ status: 'approved', needs_attention: true })
   })
 
-  it('stops at any other fault, and is paid when its lease has expired', async () => {
+  it('stops at any other fault, and is paid when its claim has expired', async () => {
     const { refund, provider, engine } = await seedDueSale()
     const { listReferences } = provider.gateway
     provider.gateway.listReferences = () => Promise.reject(new Error('a fault'))

@@ -53,7 +53,7 @@ describe('the queue consumer', () => {
     answer()
     await expect
       .poll(() => deliveriesOf(endpoint.id))
-      .toMatchObject([{ status: 'retrying', attempts: 1, response_status_code: 503, lease_until: null }])
+      .toMatchObject([{ status: 'retrying', attempts: 1, response_status_code: 503, claimed_until: null }])
     posted.mockRestore()
   })
 

@@ -89,7 +89,7 @@ async function check({ shop, provider, bought }: World): Promise<void> {
   expect(rows).toHaveLength(bought())
   for (const row of rows) {
     expect(transactionalEmailLifecycle.states).toContain(row.status)
-    expect(row.next_attempt_at === null).toBe(row.status !== 'pending')
+    expect(row.due_at === null).toBe(row.status !== 'pending')
     const got = provider.accepted.get(row.recipient) ?? 0
     expect(got).toBeLessThanOrEqual(1)
     if (row.status === 'sent') expect(got).toBe(1)

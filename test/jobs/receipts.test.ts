@@ -46,15 +46,15 @@ describe('the consumer of receipts', () => {
     provider.play([refuses('transient'), refuses('transient')])
     await engine.run()
     const first = await only(shop)
-    expect(first).toMatchObject({ status: 'pending', attempts: 1, error_code: 'said_transient', lease_until: null })
-    expect(first.next_attempt_at).toBe(engine.job.now() + 30_000)
+    expect(first).toMatchObject({ status: 'pending', attempts: 1, error_code: 'said_transient', claimed_until: null })
+    expect(first.due_at).toBe(engine.job.now() + 30_000)
     await engine.run()
     expect(provider.calls).toHaveLength(1)
     // The message is edited in between, and the repeated call is still the same.
     await db.batch([update(emailMessages, { subject: { en: 'Other' } }, sql`id = ${first.email_message_id}`)])
     engine.advance(30_000)
     await engine.run()
-    expect((await only(shop)).next_attempt_at).toBe(engine.job.now() + 2 * minute)
+    expect((await only(shop)).due_at).toBe(engine.job.now() + 2 * minute)
     engine.advance(2 * minute)
     await engine.run()
     expect(await only(shop)).toMatchObject({ status: 'sent', attempts: 3, error_code: null, content: null })
@@ -102,7 +102,7 @@ describe('the consumer of receipts', () => {
       await engine.run()
     }
     const [late] = await receiptsOf(unverified.shop)
-    expect([late?.status, (late?.next_attempt_at ?? 0) - engine.job.now()]).toEqual(['pending', hour])
+    expect([late?.status, (late?.due_at ?? 0) - engine.job.now()]).toEqual(['pending', hour])
   })
 
   it('gives up after a permanent failure, and after a day of temporary ones', async () => {
@@ -118,7 +118,7 @@ describe('the consumer of receipts', () => {
       later.engine.advance(6 * hour)
     }
     const row = await only(later.shop)
-    expect(row).toMatchObject({ status: 'failed', error_code: 'said_transient', next_attempt_at: null })
+    expect(row).toMatchObject({ status: 'failed', error_code: 'said_transient', due_at: null })
     expect(row.attempts).toBeGreaterThanOrEqual(4)
     expect(later.provider.calls).toHaveLength(row.attempts)
   })
@@ -206,7 +206,7 @@ describe('the consumer of receipts', () => {
     expect(await only(shop)).toMatchObject({ status: 'failed', error_code: 'message_missing' })
   })
 
-  it('continues after a crash, once the lease has expired', async () => {
+  it('sends the receipt two minutes after a crash', async () => {
     const { shop, provider, engine } = await given()
     provider.play(['die'])
     await expect(engine.run()).rejects.toThrow('messages could not be sent')
@@ -227,7 +227,7 @@ describe('the consumer of receipts', () => {
     const { gateway } = provider
     const slow: typeof gateway.send = gateway.send.bind(gateway)
     gateway.send = async (messages, key) => {
-      // While this call is under way its lease ends, and another consumer finds it in doubt.
+      // While this call is under way its claim ends, and another consumer finds it in doubt.
       engine.advance(3 * minute)
       await engine.run()
       expect(await only(shop)).toMatchObject({ status: 'failed', error_code: 'unknown' })

@@ -101,7 +101,7 @@ describe('the consumer of refund batches', () => {
     expect((await workUntilDone(id)).dry_run).toMatchObject({ orders: 310, purchases: 620, customers: 310 })
   })
 
-  it('requests each purchase once when twenty consumers work without leases', async () => {
+  it('requests each purchase once when twenty consumers work at the same time', async () => {
     const { shop, id } = await given(35)
     await actOnBatch(id, 'start')
     const intrude = async () => {
@@ -157,11 +157,11 @@ describe('the consumer of refund batches', () => {
     expect(await passes()).toBe(true)
   })
 
-  it('never requests an order twice that an import has moved behind the cursor', async () => {
+  it('requests no order twice when it starts again from the first order', async () => {
     const { shop, id } = await given(1, { amount: 'percent', percent: 50 })
     await actOnBatch(id, 'start')
     await consume(id, mortal(7, false).job).catch(() => undefined)
-    await db.all(sql`update refund_batches set status = 'running', due_at = 0, lease_until = null,
+    await db.all(sql`update refund_batches set status = 'running', due_at = 0, claimed_until = null,
       cursor_created_at = null, cursor_seq = null where id = ${id}`)
     await workUntilDone(id)
     expect(await loadRefundRows(shop)).toHaveLength(1)

@@ -30,7 +30,7 @@ describe('a refund whose call had no answer', () => {
     const { sale, refund, provider, engine } = await seedDueSale()
     provider.setScript(['lose the call', 'pay and lose the answer'])
     await engine.run()
-    expect(await loadRefundRow(refund)).toMatchObject({ status: 'processing', checks: 1, lease_until: null })
+    expect(await loadRefundRow(refund)).toMatchObject({ status: 'processing', checks: 1, claimed_until: null })
     expect(await loadSaleState(sale)).toEqual(pendingState)
     await engine.run()
     expect(provider.calls).toHaveLength(1)
@@ -165,7 +165,7 @@ describe('a consumer that crashes', () => {
     }
   })
 
-  it('keeps other consumers from its refund until its lease has expired', async () => {
+  it('keeps other consumers from its refund until its claim has expired', async () => {
     const { refund, provider, engine } = await seedDueSale()
     provider.setScript(['die'])
     await engine.runUntilCrash()
@@ -223,7 +223,7 @@ describe('a refund that the provider reverts without an event', () => {
     await engine.run()
     engine.advance(31 * day)
     await engine.run()
-    expect(await loadRefundRow(refund)).toMatchObject({ status: 'completed', due_at: null, lease_until: null })
+    expect(await loadRefundRow(refund)).toMatchObject({ status: 'completed', due_at: null, claimed_until: null })
   })
 })
 

@@ -27,7 +27,7 @@ import { db, write } from '../support/seeding/rows.ts'
 beforeEach(clearDueRefunds)
 
 describe('the consumer of refunds', () => {
-  it('pays approved refunds once, and writes everything in one commit', async () => {
+  it('pays approved refunds once: money, purchase, webhook and e-mail agree', async () => {
     const { sale, refund, provider, engine } = await seedDueSale({ cancel_purchase: true })
     await Promise.all([engine.run(), engine.run(), engine.run()])
     expect(provider.calls).toMatchObject([
@@ -40,7 +40,7 @@ describe('the consumer of refunds', () => {
       provider_reference: `re_1_pi_${sale.transaction}`,
       completed_at: engine.job.now(),
       due_at: engine.job.now() + dayMs,
-      lease_until: null,
+      claimed_until: null,
     })
     expect(await loadSaleState(sale)).toEqual(cancelledState)
     expect(await listAnnouncedActions(sale)).toEqual(['refunded:completed:refunded:100'])
@@ -50,7 +50,7 @@ describe('the consumer of refunds', () => {
     ])
   })
 
-  it('stores the key before it calls the provider', async () => {
+  it('never calls the provider with a key that is not stored', async () => {
     const { refund, provider, engine } = await seedDueSale()
     const seen: unknown[] = []
     const { refund: pay } = provider.gateway
@@ -143,7 +143,7 @@ describe('the consumer of refunds', () => {
     expect((await loadSaleState(sale)).payment).toEqual(['partially_refunded', 1200, 0])
   })
 
-  it('leaves the rest to the next consumer when its time is over, and enqueues that one at once', async () => {
+  it('leaves the rest to the next run, which starts at once, when its time is over', async () => {
     const sale = await seedSale()
     for (let n = 0; n < 12; n++) await seedDueRefund(sale, { requested_minor: 100, approved_minor: 100 })
     const provider = createProvider()

@@ -61,7 +61,7 @@ async function seedRows(place: Place): Promise<void> {
       deadMessages,
       keys.map(() => deadRow(1)),
     ),
-    sql`insert into idempotency_keys (caller_id, key_hash, fingerprint, lease_id, lease_until, expires_at)
+    sql`insert into idempotency_keys (caller_id, key_hash, fingerprint, claim_id, claimed_until, expires_at)
       select 'root', value, '', '', ${now + dayMs}, ${now + dayMs} from json_each(${JSON.stringify(keys)})`,
   )
 }

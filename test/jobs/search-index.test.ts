@@ -44,7 +44,7 @@ describe('eraseUser', () => {
     )
   const grams = (text: string) => [...text].slice(2).map((_, at) => [...text].slice(at, at + 3).join(''))
 
-  it('removes the texts of a person from the index, with every entry that only they had', async () => {
+  it('removes every text of the person from the search', async () => {
     await env.DB.batch(
       ['customer_search', 'order_search'].map((table) =>
         env.DB.prepare(`create virtual table ${table}_terms using fts5vocab('${table}', 'row')`),

@@ -85,7 +85,7 @@ async function seenByViewer(made: SearchedPeople, needle: string) {
   return idsOf(rows.filter((row) => containsOneOf(textsOf(row), folded)))
 }
 
-it('every search finds what a comparison of all rows finds, after any writes, changes and deletions', async () => {
+it('every search finds exactly the matching rows, after any writes, changes and deletions', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(person, { minLength: 4, maxLength: 8 }),

@@ -49,7 +49,7 @@ const setsOf = (seq: number) =>
     where segment_seq = ${seq} group by epoch order by epoch`)
 
 describe('a calculation', () => {
-  it('runs step by step, and shows no result before its end', async () => {
+  it('shows no result before its end', async () => {
     const { machine, message, id, people } = await given()
     let step = await calculateStep(machine.job, await calculationOf(machine, message), size)
     expect(await segmentNow(id)).toMatchObject({
@@ -139,7 +139,7 @@ describe('a consumer that crashes', () => {
     expect(await membersNow(id)).toEqual(people.map((person) => person.id))
   })
 
-  it('is replaced by the sweep, also when the message is lost', async () => {
+  it('does not stop the calculation, also when its message is lost', async () => {
     const { machine, message, id } = await given()
     await machine.takeDying([message], size, { roundTrip: 2, when: 'after' })
     await sweepCalculations(machine.job)

@@ -38,7 +38,7 @@ const updatesOf = async (pass: string) =>
   (await capturedOf(pass)).filter(({ subject }) => subject !== 'issued' && !subject.startsWith('Pass for'))
 
 describe('a change of a purchase', () => {
-  it('updates the pass at Google once, for any number of sweeps', async () => {
+  it('updates the pass at Google once', async () => {
     const pass = await givenPass('google')
     await change(pass.purchase, 'used')
     await Promise.all([sweepPassUpdates(jobWith()), sweepPassUpdates(jobWith())])
@@ -47,7 +47,7 @@ describe('a change of a purchase', () => {
     const updates = await updatesOf(pass.id)
     expect(updates).toHaveLength(1)
     expect(JSON.parse(updates[0]?.body ?? '{}')).toMatchObject({ object: `capture.${pass.serial}`, state: 'COMPLETED' })
-    expect(await passRow(pass.id)).toMatchObject({ update_due_at: null, lease_until: null, update_error: null })
+    expect(await passRow(pass.id)).toMatchObject({ due_at: null, claimed_until: null, update_error: null })
     await change(pass.purchase, 'refunded')
     await sweepPassUpdates(jobWith())
     expect((await updatesOf(pass.id)).map(({ body }) => JSON.parse(body).state)).toEqual(['COMPLETED', 'INACTIVE'])
@@ -88,12 +88,12 @@ describe('a change of a purchase', () => {
   it('makes no call for a pass without a phone', async () => {
     const pass = await givenPass()
     await change(pass.purchase, 'used')
-    expect(await passRow(pass.id)).toMatchObject({ update_due_at: null })
+    expect(await passRow(pass.id)).toMatchObject({ due_at: null })
     await sweepPassUpdates(jobWith())
     expect(await updatesOf(pass.id)).toEqual([])
   })
 
-  it('is not lost when the job crashes: after the lease, only the remaining phones are notified', async () => {
+  it('is not lost when the job crashes: after the claim, only the remaining phones are notified', async () => {
     const pass = await givenPass()
     for (const phone of ['one', 'two', 'three']) await register(pass, `${pass.serial}-${phone}`)
     await change(pass.purchase, 'used')
@@ -139,7 +139,7 @@ describe('a change of a purchase', () => {
     await sweepPassUpdates(busy)
     await sweepPassUpdates(busy)
     expect(states).toEqual(['used', 'void'])
-    expect(await passRow(pass.id)).toMatchObject({ update_due_at: null })
+    expect(await passRow(pass.id)).toMatchObject({ due_at: null })
   })
 
   it('is retried after temporary failures, and given up after permanent ones', async () => {
@@ -158,11 +158,11 @@ describe('a change of a purchase', () => {
         minutes,
       )
     await sweepPassUpdates(failing('transient', 0))
-    expect(await passRow(pass.id)).toMatchObject({ update_error: 'status_503', update_due_at: expect.any(Number) })
+    expect(await passRow(pass.id)).toMatchObject({ update_error: 'status_503', due_at: expect.any(Number) })
     await sweepPassUpdates(failing('transient', 0))
     expect(calls).toBe(1)
     await sweepPassUpdates(failing('permanent', 2))
-    expect([calls, (await passRow(pass.id)).update_due_at]).toEqual([2, null])
+    expect([calls, (await passRow(pass.id)).due_at]).toEqual([2, null])
     await sweepPassUpdates(failing('permanent', 100_000))
     expect(calls).toBe(2)
   })
@@ -183,7 +183,7 @@ describe('a change of a purchase', () => {
     await register(pass, `${pass.serial}-one`)
     await change(pass.purchase, 'used')
     await sweepPassUpdates(jobWith({ pushApple: async () => 'off' }))
-    expect(await passRow(pass.id)).toMatchObject({ update_due_at: null, update_attempts: 0 })
+    expect(await passRow(pass.id)).toMatchObject({ due_at: null, attempts: 0 })
   })
 })
 

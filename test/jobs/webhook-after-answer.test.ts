@@ -11,21 +11,18 @@ interface Message {
   delaySeconds: number
 }
 
-/** Messages of the queues, without consumers. */
-let fast: Message[]
-let slow: Message[]
+/** Messages of the queue, which has no consumer here. */
+let messages: Message[]
 let posted: { url: string; id: string | null }[]
 let receiver: (url: string) => Promise<Response>
 
-const queueInto = (messages: () => Message[]) => ({
-  sendBatch: async (some: readonly Message[]) => void messages().push(...some),
-})
-const bindings = { WEBHOOKS: queueInto(() => fast), WEBHOOKS_SLOW: queueInto(() => slow) }
-const received = (messages: readonly Message[]) => messages.map(({ body }) => body.endpoint_id)
+const bindings = { WEBHOOKS: { sendBatch: async (some: readonly Message[]) => void messages.push(...some) } }
+const listEnqueued = () => messages.map(({ body }) => body.endpoint_id).toSorted()
+const listPosted = () => posted.map(({ url }) => url).toSorted()
+const listUrls = (endpoints: readonly { url: string }[]) => endpoints.map(({ url }) => url).toSorted()
 
 beforeEach(() => {
-  fast = []
-  slow = []
+  messages = []
   posted = []
   receiver = async () => new Response('', { status: 200 })
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
@@ -53,29 +50,56 @@ const endpointsOf = async (shop: Shop, count: number, columns: object = {}) => {
 const newest = async (endpointId: string) => (await deliveriesOf(endpointId)).at(-1)
 
 describe('after its answer, a request', () => {
-  it('posts to four endpoints itself, without a queue message', async () => {
+  it('posts to the endpoints of its organisation, without a queue message', async () => {
     const shop = await seedShop()
     const endpoints = await endpointsOf(shop, 4)
     await use(shop)
-    expect(posted.map(({ url }) => url).toSorted()).toEqual(endpoints.map(({ url }) => url).toSorted())
+    expect(listPosted()).toEqual(listUrls(endpoints))
     for (const { id } of endpoints) {
       const delivery = await newest(id)
-      expect(delivery).toMatchObject({ status: 'success', attempts: 1, lease_until: null })
+      expect(delivery).toMatchObject({ status: 'success', attempts: 1, claimed_until: null })
       expect(await attemptsOf(delivery?.id ?? '')).toMatchObject([{ number: 1, status_code: 200 }])
     }
-    expect([fast, slow]).toEqual([[], []])
+    expect(messages).toEqual([])
   })
 
-  it('leaves five endpoints to the queue, and slow endpoints to the slow queue', async () => {
-    const [shop, other] = [await seedShop(), await seedShop()]
-    const five = await endpointsOf(shop, 5)
+  it('posts to ten endpoints without a queue message, though five of them hang', async () => {
+    const shop = await seedShop()
+    const endpoints = await endpointsOf(shop, 10)
+    const hanging = new Set(endpoints.slice(0, 5).map(({ url }) => url))
+    const released = Promise.withResolvers<void>()
+    receiver = async (url) => {
+      if (hanging.has(url)) await released.promise
+      return new Response('', { status: 200 })
+    }
+    const replied = use(shop)
+    for (const { id } of endpoints.slice(5)) await expect.poll(() => newest(id)).toMatchObject({ status: 'success' })
+    expect(listPosted()).toEqual(listUrls(endpoints))
+    released.resolve()
+    await replied
+    for (const { id } of endpoints)
+      await expect.poll(() => newest(id)).toMatchObject({ status: 'success', attempts: 1 })
+    expect(messages).toEqual([])
+  })
+
+  it('posts fifty deliveries, and leaves the rest to the queue', async () => {
+    const shop = await seedShop()
+    const endpoints = await endpointsOf(shop, 53)
     await use(shop)
-    expect([posted, received(fast).toSorted()]).toEqual([[], five.map(({ id }) => id).toSorted()])
-    fast = []
-    const [[quick], [late]] = [await endpointsOf(other, 1), await endpointsOf(other, 1, { is_slow: true })]
-    await use(other)
-    expect(posted.map(({ url }) => url)).toEqual([quick?.url])
-    expect([received(fast), received(slow)]).toEqual([[], [late?.id]])
+    await expect.poll(() => posted).toHaveLength(50)
+    const urls = listPosted()
+    expect(listEnqueued()).toEqual(endpoints.flatMap(({ id, url }) => (urls.includes(url) ? [] : id)).toSorted())
+    expect(messages).toHaveLength(3)
+  })
+
+  it('leaves endpoints to the queue that are slow or may take longer than a request lives', async () => {
+    const shop = await seedShop()
+    const [quick] = await endpointsOf(shop, 1, { timeout_seconds: 17 })
+    const [slow] = await endpointsOf(shop, 1, { is_slow: true })
+    const [patient] = await endpointsOf(shop, 1, { timeout_seconds: 18 })
+    await use(shop)
+    expect(listPosted()).toEqual([quick?.url])
+    expect(listEnqueued()).toEqual([slow?.id, patient?.id].toSorted())
   })
 
   it('leaves more than twenty events to the queue', async () => {
@@ -86,7 +110,7 @@ describe('after its answer, a request', () => {
     const body = { organization_id, edition_id, source: 'webshop', orders: [anOrder({ items })], emit_webhooks: true }
     const reply = await callWith(bindings, '/v1/data-imports/external-orders', { body })
     expect(reply.status, reply.text).toBe(201)
-    expect([posted, received(fast)]).toEqual([[], [endpoint?.id]])
+    expect([posted, listEnqueued()]).toEqual([[], [endpoint?.id]])
     expect(await deliveriesOf(endpoint?.id ?? '')).toHaveLength(21)
   })
 
@@ -100,34 +124,34 @@ describe('after its answer, a request', () => {
     expect([await newest(foreign?.id ?? ''), await newest(elsewhere?.id ?? '')]).toEqual([undefined, undefined])
   })
 
-  it('records a failure as a consumer does, and enqueues the retry', async () => {
+  it('stores a failure and enqueues the retry', async () => {
     const shop = await seedShop()
     const [endpoint] = await endpointsOf(shop, 1)
     receiver = async () => new Response('no', { status: 500 })
     await use(shop)
-    expect(await newest(endpoint?.id ?? '')).toMatchObject({ status: 'retrying', attempts: 1, lease_until: null })
-    expect(fast).toMatchObject([{ body: { endpoint_id: endpoint?.id } }])
-    expect(fast[0]?.delaySeconds).toBeGreaterThan(0)
+    expect(await newest(endpoint?.id ?? '')).toMatchObject({ status: 'retrying', attempts: 1, claimed_until: null })
+    expect(messages).toMatchObject([{ body: { endpoint_id: endpoint?.id } }])
+    expect(messages[0]?.delaySeconds).toBeGreaterThan(0)
   })
 
-  it('loses nothing when it fails before its posts: after the lease, the sweep finds the delivery', async () => {
+  it('loses nothing when it fails before its posts: after the claim is over, the sweep finds the delivery', async () => {
     const shop = await seedShop()
     const [endpoint] = await endpointsOf(shop, 1)
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const signing = vi.spyOn(crypto.subtle, 'sign').mockRejectedValue(new Error('the machine stopped'))
     await use(shop)
     signing.mockRestore()
-    expect([posted, fast]).toEqual([[], []])
+    expect([posted, messages]).toEqual([[], []])
     const claimed = await newest(endpoint?.id ?? '')
     expect(claimed).toMatchObject({ status: 'pending', attempts: 1 })
-    const { job, run, sent, enqueued } = engine(() => answers(200), { now: (claimed?.lease_until ?? 0) + 1 })
+    const { job, run, sent, enqueued } = engine(() => answers(200), { now: (claimed?.claimed_until ?? 0) + 1 })
     await sweepDeliveries(job)
     expect(enqueued.map(({ endpoint_id }) => endpoint_id)).toContain(endpoint?.id)
     await run([endpoint?.id ?? ''])
     expect(sent.map(({ headers }) => headers['webhook-id'])).toEqual([claimed?.event_id])
   })
 
-  it('loses nothing when it crashes during a post: after the lease, the next attempt is made', async () => {
+  it('loses nothing when it crashes during a post: after the claim is over, the next attempt is made', async () => {
     const shop = await seedShop()
     const [endpoint] = await endpointsOf(shop, 1)
     const dying = interruptedDatabase(/^update webhook_deliveries set \(status/, () =>
@@ -138,7 +162,7 @@ describe('after its answer, a request', () => {
     expect(posted).toHaveLength(1)
     const claimed = await newest(endpoint?.id ?? '')
     expect(claimed).toMatchObject({ status: 'pending', attempts: 1 })
-    const { job, run, sent } = engine(() => answers(200), { now: (claimed?.lease_until ?? 0) + 1 })
+    const { job, run, sent } = engine(() => answers(200), { now: (claimed?.claimed_until ?? 0) + 1 })
     await sweepDeliveries(job)
     await run([endpoint?.id ?? ''])
     expect(sent.map(({ headers }) => headers['webhook-id'])).toEqual([posted[0]?.id])
@@ -164,6 +188,6 @@ describe('after its answer, a request', () => {
     const deliveries = await deliveriesOf(endpoint?.id ?? '')
     expect(deliveries.map(({ status }) => status)).toEqual(deliveries.map(() => 'success'))
     expect(new Set(posted.map(({ id }) => id)).size).toBe(posted.length)
-    expect(fast).toEqual([])
+    expect(messages).toEqual([])
   })
 })

@@ -15,7 +15,7 @@ const oneOf = async (endpointId: string) => {
 }
 
 describe('the attempts of a delivery', () => {
-  it('stand in its row, and move to their table when the next one is recorded', async () => {
+  it('are all listed, the latest and the earlier ones', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     const { run, advance } = engine((_, count) => answers(count < 3 ? 500 : 200))

@@ -55,7 +55,7 @@ describe('delivery', () => {
       attempts: 1,
       response_status_code: 204,
       next_retry_at: null,
-      lease_until: null,
+      claimed_until: null,
     })
     expect(sent[0]?.headers).toMatchObject({
       'webhook-id': delivery?.event_id,
@@ -142,7 +142,9 @@ describe('delivery', () => {
     expect(await endpointNow(endpoint.id)).toMatchObject({ is_active: 0, disabled_reason: 'gone' })
     const deliveries = await deliveriesOf(endpoint.id)
     expect(new Set(deliveries.map((delivery) => delivery.status))).toEqual(new Set(['failed']))
-    expect(deliveries.every((delivery) => delivery.next_retry_at === null && delivery.lease_until === null)).toBe(true)
+    expect(deliveries.every((delivery) => delivery.next_retry_at === null && delivery.claimed_until === null)).toBe(
+      true,
+    )
   })
 
   it('disables an endpoint after five days of failures only', async () => {

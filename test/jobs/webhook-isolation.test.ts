@@ -64,7 +64,7 @@ const newestOf = async (endpointId: string) =>
 /** As the operation stores it. */
 const retry = (id: string, now: number, manual = 'extra') =>
   db.batch([
-    sql`update webhook_deliveries set status = 'retrying', manual = ${manual}, next_retry_at = ${now}, lease_until = null
+    sql`update webhook_deliveries set status = 'retrying', manual = ${manual}, next_retry_at = ${now}, claimed_until = null
       where id = ${id}`,
   ])
 
@@ -167,8 +167,8 @@ describe('sweepDeliveries', () => {
     const { job, run, enqueued, advance } = engine(() => answers(200))
     await run([done.id])
     await db.batch([
-      sql`update webhook_deliveries set attempts = 1, lease_until = ${job.now() - 1} where endpoint_id = ${crashed.id}`,
-      sql`update webhook_deliveries set attempts = 1, lease_until = ${job.now() + 60_000} where endpoint_id = ${working.id}`,
+      sql`update webhook_deliveries set attempts = 1, claimed_until = ${job.now() - 1} where endpoint_id = ${crashed.id}`,
+      sql`update webhook_deliveries set attempts = 1, claimed_until = ${job.now() + 60_000} where endpoint_id = ${working.id}`,
     ])
     await sweepDeliveries(job)
     const ids = enqueued.map(({ endpoint_id }) => endpoint_id)

@@ -13,7 +13,7 @@ const minute = 60_000
 
 /**
  * How one post ends: answered, or with the consumer dying before or after the receiver got it, or so late that its
- * lease is over and another consumer has made the next attempt meanwhile.
+ * claim is over and another consumer has made the next attempt meanwhile.
  */
 const endings = ['ok', 'ok', 'failure', 'timeout', 'retry-after', 'dies before', 'dies after', 'overtaken'] as const
 type Ending = (typeof endings)[number]
@@ -148,7 +148,7 @@ async function check(world: World): Promise<void> {
     expect(new Set(numbers).size).toBe(numbers.length)
     expect(Math.max(0, ...numbers)).toBeLessThanOrEqual(delivery.attempts)
   }
-  // A consumer that is overtaken does not post what it claimed and has not posted yet: its lease is over.
+  // A consumer that is overtaken does not post what it claimed and has not posted yet: its claim is over.
   const dropped = unheard - world.diedBefore()
   expect(dropped).toBeGreaterThanOrEqual(0)
   expect(dropped).toBeLessThanOrEqual(world.overtaken() * deliveries.length)
@@ -161,7 +161,7 @@ async function settle(world: World): Promise<void> {
     machine.advance(26 * 60 * minute)
     await sweepDeliveries(machine.job)
     await machine.runUntilCrash([endpoint.id])
-    await machine.runUntilCrash([endpoint.id], 'slow')
+    await machine.runUntilCrash([endpoint.id])
     if ((await deliveriesOf(endpoint.id)).every(({ status }) => hasEnded(status))) return
   }
 }

@@ -2,7 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readProviderEvents } from '../../src/gateways/provider-events/provider-events.ts'
 import { createResendGateway } from '../../src/gateways/email/resend.ts'
 import { createGatewayApi } from '../../src/gateways/sms/gatewayapi.ts'
-import { type FakeProvider, resendEvent, resendEventOf, smsEvent, startFakeProvider } from '../support/fake-provider.ts'
+import {
+  type FakeProvider,
+  signResendEvent,
+  buildResendEvent,
+  signSmsEvent,
+  startFakeProvider,
+} from '../support/fake-provider.ts'
 import { anEmail, anSms } from '../support/outbound.ts'
 import { addReadAtLeast } from '../support/read-at-least.ts'
 
@@ -96,11 +102,11 @@ describe('the events that the provider signs', () => {
     await createGatewayApi(options()).send([anSms()], 'k')
     const [mail, sms] = provider.accepted()
     if (!mail || !sms) throw new Error('nothing was accepted')
-    const signed = resendEvent(secrets.email.webhookSecret, resendEventOf('email.delivered', mail))
+    const signed = signResendEvent(secrets.email.webhookSecret, buildResendEvent('email.delivered', mail))
     expect(
       await readProviderEvents(secrets, 'resend', { ...signed, headers: new Headers(signed.headers) }, Date.now()),
     ).toMatchObject([{ type: 'delivered', reference: mail.reference, providerId: mail.id }])
-    const said = smsEvent(secrets.sms.webhookSecret, 'delivered', sms)
+    const said = signSmsEvent(secrets.sms.webhookSecret, 'delivered', sms)
     expect(
       await readProviderEvents(secrets, 'gatewayapi', { ...said, headers: new Headers(said.headers) }, Date.now()),
     ).toMatchObject([{ type: 'delivered', reference: sms.reference, providerId: sms.id, address: `+${sms.to}` }])

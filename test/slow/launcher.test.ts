@@ -98,7 +98,7 @@ describe('the scripts without the Node of npm ci', () => {
     ])
     expect(status).toBe(1)
     expect(String(stderr)).toBe(
-      'This needs Node 24, and here runs Node 20.20.2. npm ci brings Node 24 along, but not with --ignore-scripts. Run: npm rebuild node\n',
+      'Node 24 is needed, and this is Node 20.20.2. npm ci installs Node 24, but not with --ignore-scripts. Run: npm rebuild node\n',
     )
   })
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from '../../scripts/support/client.ts'
-import { memoryFolder } from '../../scripts/support/memory-folder.ts'
+import { findMemoryFolder } from '../../scripts/support/memory-folder.ts'
 import { type Execution, explain, openService } from '../support/sqlite-service.ts'
 import {
   addMember,
@@ -341,7 +341,7 @@ const cases: readonly ListCase[] = [
 ]
 
 // On a disk the first reads of each index would wait for it.
-const folder = mkdtempSync(join(memoryFolder(6_000_000_000) ?? tmpdir(), 'million-orders-'))
+const folder = mkdtempSync(join(findMemoryFolder(6_000_000_000) ?? tmpdir(), 'million-orders-'))
 const file = join(folder, 'database.sqlite')
 let database: DatabaseSync
 let plain: DatabaseSync

@@ -12,7 +12,7 @@ import { pidsAt } from '../support/receiving.ts'
 const count = Number(process.env['REFUNDS'] ?? 2000)
 const ordersACall = 100
 const requestsAtOnce = 8
-/** Server and provider are there again, leases of 90 seconds are over, and calls were repeated. */
+/** Server and provider are there again, claims of 90 seconds are over, and calls were repeated. */
 const patienceMs = 600_000
 
 interface Made {

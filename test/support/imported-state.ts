@@ -19,7 +19,7 @@ export class ImportedTables {
 
   apply(writes: readonly Write[]): void {
     for (const row of listInsertedRows(writes, 'users'))
-      this.users.set(row.id, { ...row, is_kept: 0, edition_values: null } as UserRow)
+      this.users.set(row.id, { ...row, is_protected: 0, edition_values: null } as UserRow)
     for (const { user_id, email, phone_number, first_name, last_name, locale, metadata } of listInsertedRows(
       writes,
       'customers',

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { memoryFolder } from '../../scripts/support/memory-folder.ts'
+import { findMemoryFolder } from '../../scripts/support/memory-folder.ts'
 
 const prefix = 'event-commerce-tests-'
 
@@ -25,12 +25,12 @@ function deleteLeftovers(memory: string): void {
 
 /** Lets the runtime keep its storage in memory, where there is enough of it: on a disk a test waits longer than it calculates. */
 export function keepStorageInMemory(): void {
-  const memory = memoryFolder(0)
+  const memory = findMemoryFolder(0)
   if (memory === null) return
   const folder = join(memory, `${prefix}${process.pid}`)
   if (process.env['TMPDIR'] === folder) return
   deleteLeftovers(memory)
-  if (memoryFolder(bytesNeeded) === null) return
+  if (findMemoryFolder(bytesNeeded) === null) return
   mkdirSync(folder, { recursive: true })
   process.env['TMPDIR'] = folder
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { purchases, purchaseUses } from '../../src/db/schema/sales/orders.ts'
-import { type EventData, payloadOf } from '../../src/modules/webhooks/events/payload-contract.ts'
+import { type EventData, payloadSchema } from '../../src/modules/webhooks/events/payload-contract.ts'
 import { post, type Reply, type Request } from './api.ts'
 import { eventsOf } from './webhook-rows.ts'
 import type { Ticket } from './seeding/sales/orders.ts'
@@ -27,7 +27,7 @@ export const usesOf = (id: string): Promise<UseRow[]> =>
 /** What was announced of a purchase, in order: `used:active`, the action and the status after it. */
 export async function announcedOf({ id, shop }: Pick<Ticket, 'id' | 'shop'>): Promise<string[]> {
   const events = await eventsOf(shop.organization_id)
-  const payload = payloadOf('purchase.action').strict()
+  const payload = payloadSchema('purchase.action').strict()
   return events
     .map((event) => payload.parse(JSON.parse(event.payload)).data as EventData<'purchase.action'>)
     .filter(({ purchase }) => purchase.id === id)

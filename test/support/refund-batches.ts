@@ -22,9 +22,9 @@ export const consume = (id: string, job = quietJob()): Promise<void> =>
 
 export const sweep = (job = quietJob()): Promise<void> => sweepRefundBatches(job)
 
-/** Ends the leases of consumers that crashed. */
+/** Ends the claims of consumers that crashed. */
 export const expireLeases = (): Promise<unknown> =>
-  db.all(sql`update refund_batches set lease_until = 0 where lease_until is not null`)
+  db.all(sql`update refund_batches set claimed_until = 0 where claimed_until is not null`)
 
 /** Runs consumers one after another until the batch has no more work. */
 export async function workUntilDone(id: string): Promise<Reply['body']> {

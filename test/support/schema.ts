@@ -1,39 +1,7 @@
-import { routers } from '../../src/app.ts'
-import { openApiDocument } from '../../src/http/openapi.ts'
 import type { Operation } from '../../src/http/operations/operation.ts'
+import { document, type Schema } from './document.ts'
 
-/** The part of JSON Schema that the document uses for bodies. */
-export interface Schema {
-  type?: string | string[]
-  properties?: Record<string, Schema>
-  required?: string[]
-  items?: Schema
-  additionalProperties?: Schema | boolean
-  enum?: unknown[]
-  anyOf?: Schema[]
-  oneOf?: Schema[]
-  allOf?: Schema[]
-  $ref?: string
-  pattern?: string
-  minLength?: number
-  maxLength?: number
-  minimum?: number
-  maximum?: number
-  minItems?: number
-  maxItems?: number
-}
-
-interface Documented {
-  parameters?: { name: string; in: string; description?: string; schema: Schema }[]
-  requestBody?: { content: Record<string, { schema: Schema }> }
-}
-
-interface Document {
-  paths: Record<string, Record<string, Documented>>
-  components: { schemas: Record<string, Schema> }
-}
-
-const document = JSON.parse(JSON.stringify(openApiDocument(routers))) as Document
+export type { Schema }
 
 const resolve = (schema: Schema): Schema =>
   schema.$ref ? (document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema
@@ -53,7 +21,7 @@ const alternatives = (schema: Schema): Schema[] => [
 export function orderingsOf(operation: Operation): string[] {
   const parameters = document.paths[operation.path]?.[operation.method]?.parameters ?? []
   const description = parameters.find(({ name }) => name === 'ordering')?.description ?? ''
-  return /Keys: ([\w, ]+)\./.exec(description)?.[1]?.split(', ') ?? []
+  return /Sort keys[^:]*: ([\w, ]+)\./.exec(description)?.[1]?.split(', ') ?? []
 }
 
 /** A filter of a list, with the words that it takes; ids, texts and times have none. */

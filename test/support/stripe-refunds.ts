@@ -4,7 +4,7 @@ import { merchantAccounts } from '../../src/db/schema/editions.ts'
 import { update } from '../../src/db/write.ts'
 import { sealSecrets } from '../../src/modules/merchant-accounts/secrets.ts'
 import { testConfig } from './context.ts'
-import { type FakeEvent, type FakePayment, type FakeStripe, signedPost } from './fake-stripe.ts'
+import { type FakeEvent, type FakePayment, type FakeStripe, signPost } from './fake-stripe.ts'
 import { seedSale, type Sale } from './seeding/sales/trades.ts'
 import { randomBytes, write } from './seeding/rows.ts'
 
@@ -35,7 +35,7 @@ export async function deliverEvent(
   event: Pick<FakeEvent, 'body'>,
   options: { secret?: string; at?: number; body?: string; headers?: Record<string, string> } = {},
 ): Promise<{ status: number; text: string }> {
-  const { headers, body } = await signedPost(options.secret ?? webhookSecret, event, options.at)
+  const { headers, body } = await signPost(options.secret ?? webhookSecret, event, options.at)
   const response = await exports.default.fetch(
     new Request(`https://api.example/provider-events/stripe/${account}`, {
       method: 'POST',

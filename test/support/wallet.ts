@@ -3,9 +3,9 @@ import { sql } from 'drizzle-orm'
 import {
   type CallbackMessage,
   type GoogleKeys,
-  makeGoogleKeys,
-  signedCallback,
-  spkiOf,
+  createGoogleKeys,
+  signCallback,
+  exportSpki,
 } from '../../scripts/support/google-callbacks.ts'
 import type { walletRegistrations } from '../../src/db/schema/wallet.ts'
 import { call, type Reply, type Request } from './api.ts'
@@ -61,14 +61,14 @@ async function rawPhone(path: string, pass: Pick<Pass, 'token'>, { auth, headers
 
 /** Keys of Google's for this test, whose root the service knows for a year. */
 export async function givenGoogleKeys(): Promise<GoogleKeys> {
-  const keys = await makeGoogleKeys()
+  const keys = await createGoogleKeys()
   await setRootKeys([keys.root], Date.now() + 31_536_000_000)
   return keys
 }
 
 export async function setRootKeys(pairs: readonly CryptoKeyPair[], expiresAt: number): Promise<Reply> {
   const keys = await Promise.all(
-    pairs.map(async (pair) => ({ keyValue: await spkiOf(pair), keyExpiration: String(expiresAt) })),
+    pairs.map(async (pair) => ({ keyValue: await exportSpki(pair), keyExpiration: String(expiresAt) })),
   )
   return call('/dev/wallet/google-keys', { method: 'PUT', token: null, body: { keys } })
 }
@@ -87,7 +87,7 @@ export const callbackBody = (
   eventType: 'save' | 'del',
   { message, ...signing }: CallbackOptions = {},
 ): Promise<Record<string, unknown>> =>
-  signedCallback(
+  signCallback(
     keys,
     {
       classId: `capture.${pass.edition}`,

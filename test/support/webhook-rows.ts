@@ -3,8 +3,7 @@ import type { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../s
 import { callWith, type Reply, type Request } from './api.ts'
 import { db } from './seeding/rows.ts'
 
-export interface Enqueued {
-  lane: 'fast' | 'slow'
+interface Enqueued {
   endpoint_id: string
   delaySeconds: number
 }
@@ -17,13 +16,13 @@ interface Message {
 /** A client of the API whose job queue only records: `enqueued` has what it was given. */
 export function quietClient() {
   const enqueued: Enqueued[] = []
-  const queue = (lane: Enqueued['lane']) => ({
-    sendBatch: async (messages: Message[]) => {
-      for (const { body, delaySeconds } of messages)
-        enqueued.push({ lane, endpoint_id: body.endpoint_id, delaySeconds })
+  const bindings = {
+    WEBHOOKS: {
+      sendBatch: async (messages: Message[]) => {
+        for (const { body, delaySeconds } of messages) enqueued.push({ endpoint_id: body.endpoint_id, delaySeconds })
+      },
     },
-  })
-  const bindings = { WEBHOOKS: queue('fast'), WEBHOOKS_SLOW: queue('slow') }
+  }
   const send = (path: string, request: Request = {}): Promise<Reply> => callWith(bindings, path, request)
   return {
     enqueued,

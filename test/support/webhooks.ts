@@ -9,7 +9,7 @@ import type { DeliveryClaim } from '../../src/domain/webhooks/webhook-sender.ts'
 import type { PostResult } from '../../src/gateways/webhook-post/webhook-post.ts'
 import { announce, deliverClaims } from '../../src/modules/webhooks/index.ts'
 import { attemptColumns } from '../../src/modules/webhooks/delivery/record.ts'
-import { deliver, type Lane } from '../../src/modules/webhooks/jobs.ts'
+import { deliverDue } from '../../src/modules/webhooks/jobs.ts'
 import { capturing, contextAt, testConfig } from './context.ts'
 import { db } from './seeding/rows.ts'
 import type { EndpointRow } from './seeding/webhooks.ts'
@@ -36,11 +36,10 @@ export const timesOut: Partial<PostResult> = { status: null, error: 'timeout', d
 export function engine(behaviour: Behaviour, options: { schedule?: readonly number[]; now?: number } = {}) {
   const state = { now: options.now ?? Date.now() }
   const sent: Sent[] = []
-  const enqueued: { lane: Lane; endpoint_id: string; delay: number }[] = []
-  /** What each new object was given. */
-  const handedOver: (readonly DeliveryClaim[])[] = []
-  /** What the objects are at. */
-  const apart = new Set<Promise<void>>()
+  const enqueued: { endpoint_id: string; delay: number }[] = []
+  /** What each object was given. */
+  const objects: (readonly DeliveryClaim[])[] = []
+  const works: Promise<void>[] = []
   const parts = {
     db: new Database(env.DB, newMeter()),
     now: () => state.now,
@@ -60,18 +59,17 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
     },
     webhookSenders: {
       create: () => ({
-        deliver: async (lane, claims) => {
-          handedOver.push(claims)
-          apart.add(deliverClaims(job, lane, claims).catch(() => undefined))
+        deliver: async (claims) => {
+          objects.push(claims)
+          const work = deliverClaims(job, claims)
+          work.catch(() => undefined)
+          works.push(work)
         },
       }),
     },
     jobQueue: {
-      enqueue: async (queue, messages, delay = 0) => {
-        const lane: Lane = queue === 'webhooks-slow' ? 'slow' : 'fast'
-        enqueued.push(
-          ...(messages as readonly DeliverMessage[]).map(({ endpoint_id }) => ({ lane, endpoint_id, delay })),
-        )
+      enqueue: async (_, messages, delay = 0) => {
+        enqueued.push(...(messages as readonly DeliverMessage[]).map(({ endpoint_id }) => ({ endpoint_id, delay })))
       },
     },
     webhookPost: {
@@ -88,26 +86,27 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
       },
     },
   }
-  /** A consumer, and the objects that it handed claims to, until nothing is left to do. */
-  const run = async (endpointIds: string[], lane: Lane = 'fast'): Promise<void> => {
-    const { rest } = await deliver(job, lane, endpointIds)
+  /** Resolves when the consumer takes its next messages; `rest` resolves when its objects have ended. */
+  const start = async (endpointIds: string[]): Promise<{ rest: () => Promise<void> }> => {
+    await deliverDue(job, endpointIds)
+    const begun = works.splice(0)
+    return { rest: async () => void (await Promise.all(begun)) }
+  }
+  /** A consumer and its objects, until nothing is left to do. */
+  const run = async (endpointIds: string[]): Promise<void> => {
+    const { rest } = await start(endpointIds)
     await rest()
-    for (const work of apart) {
-      apart.delete(work)
-      await work
-    }
   }
   return {
     job,
     sent,
     enqueued,
     advance: (ms: number) => (state.now += ms),
-    handedOver,
-    /** Resolves when the consumer has returned; `rest` when all that it began is over. */
-    start: (endpointIds: string[], lane: Lane = 'fast') => deliver(job, lane, endpointIds),
+    objects,
+    start,
     run,
-    /** As `run`, where the consumer may die on the way. */
-    runUntilCrash: (endpointIds: string[], lane: Lane = 'fast') => run(endpointIds, lane).catch(() => undefined),
+    /** As `run`, where the objects may die on the way. */
+    runUntilCrash: (endpointIds: string[]) => run(endpointIds).catch(() => undefined),
   }
 }
 
@@ -132,7 +131,7 @@ export interface Delivery {
   signature: string | null
   signed_at: number | null
   next_retry_at: number | null
-  lease_until: number | null
+  claimed_until: number | null
   payload: string
 }
 

@@ -47,7 +47,7 @@ const mistakes: readonly Mistake[] = [
   ['size(order) > 1', ['order', 'There is no variable `order`. Did you mean `orders`?']],
   ['email == "x"', ['email', 'There is no variable `email`. Did you mean `user.email`?']],
   ['user.is_active == True', ['True', 'There is no variable `True`. Did you mean `true`?']],
-  ['user.locale == da', ['da', 'There is no variable `da`. Write a text in quotes: `"da"`.']],
+  ['user.locale == da', ['da', 'There is no variable `da`. If you mean a text, write it in quotes: `"da"`.']],
   ['orders.exsits(o, true)', ['orders.exsits(o, true)', 'There is no function `exsits`. Did you mean `exists`?']],
   ['user.email.frobnicate()', ['user.email.frobnicate()', 'There is no function `frobnicate`.']],
   [

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { generateToken } from '../../src/domain/accounts/tokens.ts'
 import { linkKinds, mintLinkToken, readLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
-import { readCell, cellOfLink } from '../../src/domain/cells.ts'
+import { readCell, readCellOfLink } from '../../src/domain/cells.ts'
 import {
   mintConfirmationToken,
   mintPreferencesToken,
@@ -117,7 +117,7 @@ describe('the mark of a token', () => {
       fc.asyncProperty(link, at, cell, async (rest, time, given) => {
         const target = { ...rest, campaign_id: newId('campaign', time, Math.random, given) }
         const token = mintLinkToken(secret, target)
-        expect(cellOfLink(token)).toBe(given)
+        expect(readCellOfLink(token)).toBe(given)
         expect(readLinkToken(secret, target.kind, token)).toEqual(target)
       }),
       { numRuns: 50 },
@@ -133,7 +133,7 @@ describe('the mark of a token', () => {
         const sentTo = { ...address, address: 'a@example.dk' }
         const page = mintPreferencesToken(secret, { ...sentTo, user_id, made_at: time })
         const answer = mintConfirmationToken(secret, { ...sentTo, user_id, consent_id, number: 300 })
-        expect([cellOfLink(page), cellOfLink(answer)]).toEqual([ofUser, ofUser])
+        expect([readCellOfLink(page), readCellOfLink(answer)]).toEqual([ofUser, ofUser])
         expect(readPreferencesToken(secret, page, time)?.user_id).toBe(user_id)
         expect(readConfirmationToken(secret, answer)).toMatchObject({ user_id, consent_id, number: 300 })
       }),
@@ -146,7 +146,7 @@ describe('the mark of a token', () => {
     for (const given of ['', 'k7', '00', 'zz']) {
       const fileId = newId('file', Date.now(), Math.random, given)
       const token = signFileToken(secret, signer, { fileId, mark: 1, endsAt: latest })
-      expect(cellOfLink(token)).toBe(given)
+      expect(readCellOfLink(token)).toBe(given)
       expect(openFileToken(secret, signer, token, 0)).toEqual({ fileId, mark: 1 })
       const serial = `6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e${given}`
       expect([isSerialNumber(serial), readCell(serial)]).toEqual([true, given])
@@ -162,6 +162,6 @@ describe('the mark of a token', () => {
       link: 1,
     })
     for (const text of ['', 'unsubscribe', token.slice(0, 21), `${token}!`, 'a'.repeat(200)])
-      expect([text, cellOfLink(text)]).toEqual([text, null])
+      expect([text, readCellOfLink(text)]).toEqual([text, null])
   })
 })

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { chunkLeaseMarginMs } from '../../src/domain/campaigns/sending-policy.ts'
+import { chunkClaimMarginMs } from '../../src/domain/campaigns/sending-policy.ts'
 import { createCloudflareGateway } from '../../src/gateways/email/cloudflare.ts'
 import { createResendGateway } from '../../src/gateways/email/resend.ts'
 import { contextAt } from '../support/context.ts'
@@ -119,7 +119,7 @@ describe('the Resend gateway', () => {
     const longest = watchTimers()
     await resend.send([anEmail()], 'k')
     expect(longest()).toBeGreaterThan(1000)
-    expect(longest()).toBeLessThan(chunkLeaseMarginMs)
+    expect(longest()).toBeLessThan(chunkClaimMarginMs)
   })
 
   it('waits as long as the provider asks', async () => {

@@ -76,7 +76,7 @@ const untouched: OrderFacts = {
   has_email: false,
   has_later_answer: false,
   purchases: [{ id: 'a', status: 'active', version: 1 }],
-  left: new Map([['a', 1]]),
+  imported_versions: new Map([['a', 1]]),
   is_payment_changed: false,
 }
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   wasNeverReceived,
-  nextCheck,
+  computeNextCheck,
   buildRefundKey,
   parseRefundKey,
   chooseStep,
@@ -45,7 +45,7 @@ describe('the next due time of an unfinished refund', () => {
     const marks: number[] = []
     let attention: number | null = null
     for (let now = 0, checks = 0; now < 45 * day; checks++) {
-      const next = nextCheck({ began_at: 0, checks, is_taken: true }, now)
+      const next = computeNextCheck({ began_at: 0, checks, is_accepted: true }, now)
       if (next.needs_attention) attention ??= now
       expect(next.due_at).toBeGreaterThan(now)
       now = next.due_at
@@ -58,12 +58,12 @@ describe('the next due time of an unfinished refund', () => {
 
   it('is within the hour without any answer, and always later than now', () => {
     fc.assert(
-      fc.property(fc.nat(40 * day), fc.nat(2000), fc.boolean(), (age, checks, is_taken) => {
-        const { due_at, needs_attention } = nextCheck({ began_at: 0, checks, is_taken }, age)
+      fc.property(fc.nat(40 * day), fc.nat(2000), fc.boolean(), (age, checks, is_accepted) => {
+        const { due_at, needs_attention } = computeNextCheck({ began_at: 0, checks, is_accepted }, age)
         expect(due_at).toBeGreaterThan(age)
         expect(needs_attention).toBe(age >= 30 * day)
-        if (!is_taken && age < 72 * hour) expect(due_at - age).toBeLessThanOrEqual(hour)
-        if (age < 30 * day && (is_taken || age >= 72 * hour)) expect(due_at - age).toBeLessThanOrEqual(48 * hour)
+        if (!is_accepted && age < 72 * hour) expect(due_at - age).toBeLessThanOrEqual(hour)
+        if (age < 30 * day && (is_accepted || age >= 72 * hour)) expect(due_at - age).toBeLessThanOrEqual(48 * hour)
       }),
     )
   })

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { chunkLeaseMarginMs } from '../../src/domain/campaigns/sending-policy.ts'
+import { chunkClaimMarginMs } from '../../src/domain/campaigns/sending-policy.ts'
 import { createGatewayApi } from '../../src/gateways/sms/gatewayapi.ts'
 import { contextAt } from '../support/context.ts'
 import { anSms, watchTimers } from '../support/outbound.ts'
@@ -59,7 +59,7 @@ describe('the GatewayAPI gateway', () => {
     expect(second).toBe(first)
   })
 
-  it('opens one connection at a time, and ends its calls before the lease of a chunk', async () => {
+  it('opens one connection at a time, and ends its calls before the claim of a chunk', async () => {
     let [open, most] = [0, 0]
     answering(async ({ reference }) => {
       most = Math.max(most, ++open)
@@ -71,7 +71,7 @@ describe('the GatewayAPI gateway', () => {
     expect((await gateway.send([anSms(), anSms(), anSms()], 'k')).every(({ ok }) => ok)).toBe(true)
     expect(most).toBe(1)
     expect(longest()).toBeGreaterThan(1000)
-    expect(gateway.batch * longest()).toBeLessThan(chunkLeaseMarginMs)
+    expect(gateway.batch * longest()).toBeLessThan(chunkClaimMarginMs)
   })
 
   it('fails only an invalid number', async () => {

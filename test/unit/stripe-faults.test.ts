@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { PaymentProviderUnavailable } from '../../src/gateways/payments/payments.ts'
-import { createFakeStripe, disordered, type FakePayment, serveStripe, signedPost } from '../support/fake-stripe.ts'
+import { createFakeStripe, disorderEvents, type FakePayment, serveStripe, signPost } from '../support/fake-stripe.ts'
 import { buildCall, account, mockAnswer, buildStripeRefund, gateway } from '../support/stripe.ts'
 
 afterEach(() => vi.restoreAllMocks())
@@ -119,7 +119,7 @@ describe('an event of Stripe', () => {
   const verify = (header: string | undefined, text = body, more = {}) =>
     gateway(more).readWebhook(new Headers(header === undefined ? {} : { 'stripe-signature': header }), bytes(text), now)
   const signatureAt = async (at: number, by = secret) =>
-    (await signedPost(by, { body }, at)).headers['stripe-signature'] ?? ''
+    (await signPost(by, { body }, at)).headers['stripe-signature'] ?? ''
 
   it('has its refund and its account', async () => {
     expect(await verify(await signatureAt(now))).toEqual({
@@ -180,7 +180,7 @@ describe('an event of Stripe', () => {
     '{"id":"evt_1","type":"refund.updated","data":{"object":{"object":"refund"}}}',
     '{"id":"evt_1","type":"payout.paid","data":{"object":{"object":"refund","id":"re_1","amount":1,"currency":"dkk"}}}',
   ])('of another kind is ignored: %s', async (text) => {
-    const { headers } = await signedPost(secret, { body: text }, now)
+    const { headers } = await signPost(secret, { body: text }, now)
     expect(await verify(headers['stripe-signature'], text)).toBeNull()
   })
 })
@@ -194,7 +194,7 @@ describe('the fake of Stripe', () => {
     store.change(made.id, 'failed', 'declined')
     expect(store.paidBack(payment.id)).toBe(0)
     expect(store.events.map(({ type }) => type)).toEqual(['refund.created', 'refund.updated', 'refund.failed'])
-    const posts = await Promise.all(store.events.map((event) => signedPost(account.webhook_secret ?? '', event)))
+    const posts = await Promise.all(store.events.map((event) => signPost(account.webhook_secret ?? '', event)))
     for (const { headers, body } of posts) {
       const bytes = new TextEncoder().encode(body) as Uint8Array<ArrayBuffer>
       expect(await gateway().readWebhook(new Headers(headers), bytes, Date.now())).toMatchObject({
@@ -207,7 +207,7 @@ describe('the fake of Stripe', () => {
 
   it('loses, repeats and reorders its events', () => {
     const numbers = Array.from({ length: 200 }, (_, index) => index)
-    const sent = disordered(numbers, Math.random)
+    const sent = disorderEvents(numbers, Math.random)
     expect(new Set(sent).size).toBeLessThan(200)
     expect(sent.length).toBeGreaterThan(new Set(sent).size)
     expect(sent).not.toEqual(sent.toSorted((a, b) => a - b))

@@ -11,14 +11,14 @@ const said = (kind: SendFailure, retryAfterMs: number | null = null) =>
 describe('the state of a message after an attempt', () => {
   it('delays the next attempt longer after each failure, and as long as the provider asks', () => {
     const waits = Array.from({ length: 10 }, (_, index) => {
-      const { next_attempt_at } = judgeSend(state({ attempts: index + 1 }), said('transient'), true, now)
-      return ((next_attempt_at ?? 0) - now) / 1000
+      const { due_at } = judgeSend(state({ attempts: index + 1 }), said('transient'), true, now)
+      return ((due_at ?? 0) - now) / 1000
     })
     expect(waits).toEqual([30, 120, 600, 1800, 3600, 7200, 14_400, 21_600, 21_600, 21_600])
-    expect(judgeSend(state(), said('rate_limited', 90_000), true, now).next_attempt_at).toBe(now + 90_000)
-    expect(judgeSend(state(), said('rate_limited', 2000), true, now).next_attempt_at).toBe(now + 2000)
-    expect(judgeSend(state(), said('rate_limited'), true, now).next_attempt_at).toBe(now + 30_000)
-    expect(judgeSend(state(), said('transient', 1000), true, now).next_attempt_at).toBe(now + 30_000)
+    expect(judgeSend(state(), said('rate_limited', 90_000), true, now).due_at).toBe(now + 90_000)
+    expect(judgeSend(state(), said('rate_limited', 2000), true, now).due_at).toBe(now + 2000)
+    expect(judgeSend(state(), said('rate_limited'), true, now).due_at).toBe(now + 30_000)
+    expect(judgeSend(state(), said('transient', 1000), true, now).due_at).toBe(now + 30_000)
   })
 
   it('stays unknown when a later answer does not decide', () => {

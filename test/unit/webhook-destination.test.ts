@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { destinationFault, destinationRefusal } from '../../src/domain/webhooks/webhook-destination.ts'
+import { findDestinationFault, describeDestinationFault } from '../../src/domain/webhooks/webhook-destination.ts'
 
 const strict = { allowInsecure: false, ownHosts: ['api.tickets.dk'] }
 const lenient = { ...strict, allowInsecure: true }
@@ -19,7 +19,7 @@ describe('a webhook destination', () => {
     'https://notapi.tickets.dk',
     'https://internal.example.com',
   ])('may be %s', (url) => {
-    expect(destinationFault(url, strict)).toBeNull()
+    expect(findDestinationFault(url, strict)).toBeNull()
   })
 
   it.each(
@@ -78,7 +78,7 @@ describe('a webhook destination', () => {
       protocol: ['ftp://hooks.example.com/', 'ws://hooks.example.com/'],
     }).flatMap(([rule, urls]) => urls.map((url) => [rule, url] as const)),
   )('breaks the rule of %s: %s', (rule, url) => {
-    expect(destinationFault(url, strict)).toBe(rule)
+    expect(findDestinationFault(url, strict)).toBe(rule)
   })
 
   it.each([
@@ -99,7 +99,7 @@ describe('a webhook destination', () => {
     'data:text/plain,x',
     'file:///etc/passwd',
   ])('is refused: %j', (url) => {
-    expect(destinationFault(url, strict)).toBe('malformed')
+    expect(findDestinationFault(url, strict)).toBe('malformed')
   })
 
   it('may be loopback, http and any port and name in development, and no other address', () => {
@@ -110,7 +110,7 @@ describe('a webhook destination', () => {
       'http://receiver:80/',
       'https://hooks.example.com/',
     ])
-      expect([url, destinationFault(url, lenient)]).toEqual([url, null])
+      expect([url, findDestinationFault(url, lenient)]).toEqual([url, null])
     for (const url of [
       'http://169.254.169.254/',
       'http://10.0.0.1/',
@@ -120,24 +120,24 @@ describe('a webhook destination', () => {
       'http://api.tickets.dk/',
       'ftp://localhost/',
     ])
-      expect([url, destinationFault(url, lenient)]).not.toEqual([url, null])
+      expect([url, findDestinationFault(url, lenient)]).not.toEqual([url, null])
   })
 
   it.each([
     ['http://localhost:8787/hook', 'https', true],
     ['https://localhost:8787/hook', 'localhost', true],
     ['https://hooks.example.com:8443/', '443', true],
-    ['https://receiver/', 'no point', true],
+    ['https://receiver/', 'no dot', true],
     ['https://127.0.0.1/', 'IP address', true],
     ['https://10.0.0.1/', 'IP address', false],
     ['https://a:b@hooks.example.com/', 'password', false],
     ['https://api.tickets.dk/', 'this service itself', false],
     ['ftp://hooks.example.com/', 'https', false],
   ])('names the rule that %s breaks, and in development the variable that permits it', (url, word, isPermitted) => {
-    const fault = destinationFault(url, strict)
+    const fault = findDestinationFault(url, strict)
     if (fault === null) throw new Error('This address is not refused.')
-    const inDevelopment = destinationRefusal(fault, url, { policy: strict, isDevelopment: true })
-    const inProduction = destinationRefusal(fault, url, { policy: strict, isDevelopment: false })
+    const inDevelopment = describeDestinationFault(fault, url, { policy: strict, isDevelopment: true })
+    const inProduction = describeDestinationFault(fault, url, { policy: strict, isDevelopment: false })
     expect(inProduction).toContain(word === 'localhost' ? 'private' : word)
     expect(inDevelopment).toBe(
       inProduction + (isPermitted ? ' In development ALLOW_INSECURE_WEBHOOKS=1 permits it.' : ''),

@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
 import { fromBase64 } from '../../src/domain/text/encoding.ts'
-import { mintSecret, signedHeaders } from '../../src/domain/webhooks/webhook-signature.ts'
+import { mintSecret, signHeaders } from '../../src/domain/webhooks/webhook-signature.ts'
 
 const random = (length: number) => crypto.getRandomValues(new Uint8Array(length))
 const only = (secret: string) => ({ secret, previous_secret: null, previous_secret_until: null })
@@ -10,7 +10,7 @@ describe('a webhook signature', () => {
   it('is that of the specification', async () => {
     const keys = only('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
     const event = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', payload: '{"test": 2432232314}' }
-    const { headers, primary } = await signedHeaders(keys, event, 1_614_265_330_999)
+    const { headers, primary } = await signHeaders(keys, event, 1_614_265_330_999)
     expect(primary).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
     expect(headers).toEqual({
       'webhook-id': event.id,
@@ -22,7 +22,7 @@ describe('a webhook signature', () => {
   it('is accepted by the reference library, for any text', async () => {
     const secret = mintSecret(random)
     for (const payload of ['{}', '{"name":"Ægir 🎟️","n":1.50}', JSON.stringify({ long: 'x'.repeat(10_000) })]) {
-      const { headers, primary } = await signedHeaders(only(secret), { id: 'evn_1', payload }, Date.now())
+      const { headers, primary } = await signHeaders(only(secret), { id: 'evn_1', payload }, Date.now())
       expect(new Webhook(secret).verify(payload, headers)).toEqual(JSON.parse(payload))
       expect(primary).toHaveLength(47)
       expect(() => new Webhook(secret).verify(`${payload} `, headers)).toThrow('No matching signature found')
@@ -35,7 +35,7 @@ describe('a webhook signature', () => {
     const event = { id: 'evn_1', payload: '{"a":1}' }
     const now = Date.now()
     const at = (until: number) =>
-      signedHeaders({ secret, previous_secret: previous, previous_secret_until: until }, event, now)
+      signHeaders({ secret, previous_secret: previous, previous_secret_until: until }, event, now)
     const during = await at(now + 1)
     expect(new Webhook(secret).verify(event.payload, during.headers)).toEqual({ a: 1 })
     expect(new Webhook(previous).verify(event.payload, during.headers)).toEqual({ a: 1 })

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import {
-  breakerUntil,
+  decideBreaker,
   deliveryLifecycle,
   deliveryStatuses,
   eventKindNames,
   judgeAttempt,
-  manualRetryOf,
-  nextAttempt,
-  retryAfterMs,
+  decideManualRetry,
+  planNextAttempt,
+  parseRetryAfter,
   standardSchedule,
   timeoutMs,
 } from '../../src/domain/webhooks/webhooks.ts'
-import { exampleData, examplePayload } from '../../src/modules/webhooks/events/example-contract.ts'
-import { checkedData, payloadOf } from '../../src/modules/webhooks/events/payload-contract.ts'
+import { exampleData, buildExamplePayload } from '../../src/modules/webhooks/events/example-contract.ts'
+import { checkData, payloadSchema } from '../../src/modules/webhooks/events/payload-contract.ts'
 
 const now = Date.UTC(2026, 5, 1, 8)
 const hour = 3_600_000
@@ -41,8 +41,8 @@ describe('the schedule of attempts', () => {
     const shares: number[] = []
     for (let index = 0; index < 300; index++)
       for (const [at, seconds] of standardSchedule.entries()) {
-        const next = nextAttempt({ id: `whd_${index}`, step: at + 1 }, standardSchedule, now, null)
-        const again = nextAttempt({ id: `whd_${index}`, step: at + 1 }, standardSchedule, now, null)
+        const next = planNextAttempt({ id: `whd_${index}`, step: at + 1 }, standardSchedule, now, null)
+        const again = planNextAttempt({ id: `whd_${index}`, step: at + 1 }, standardSchedule, now, null)
         expect(again).toEqual(next)
         expect(next?.reason).toBe('schedule')
         shares.push(((next?.at ?? 0) - now) / (seconds * 1000))
@@ -56,9 +56,9 @@ describe('the schedule of attempts', () => {
 
   it('is replaced by a later Retry-After only', () => {
     const position = { id: 'whd_1', step: 1 }
-    expect(nextAttempt(position, standardSchedule, now, hour)).toEqual({ at: now + hour, reason: 'retry_after' })
-    expect(nextAttempt(position, standardSchedule, now, 1)?.reason).toBe('schedule')
-    expect(nextAttempt({ ...position, step: 10 }, standardSchedule, now, hour)).toBeNull()
+    expect(planNextAttempt(position, standardSchedule, now, hour)).toEqual({ at: now + hour, reason: 'retry_after' })
+    expect(planNextAttempt(position, standardSchedule, now, 1)?.reason).toBe('schedule')
+    expect(planNextAttempt({ ...position, step: 10 }, standardSchedule, now, hour)).toBeNull()
   })
 })
 
@@ -85,11 +85,11 @@ describe('Retry-After', () => {
     ['Mon, 01 Jun 2026 07:00:00 GMT', null],
     ['Mon, 99 Jun 2026 07:00:00 GMT', null],
   ])('%j asks for %s ms', (header, ms) => {
-    expect(retryAfterMs(header, now)).toBe(ms)
+    expect(parseRetryAfter(header, now)).toBe(ms)
   })
 
   it('may be absent', () => {
-    expect(retryAfterMs(null, now)).toBeNull()
+    expect(parseRetryAfter(null, now)).toBeNull()
   })
 })
 
@@ -138,7 +138,7 @@ describe('a delivery', () => {
   })
 
   it('accepts a retry by hand during and after its schedule', () => {
-    expect(Object.fromEntries(deliveryStatuses.map((status) => [status, manualRetryOf(status)]))).toEqual({
+    expect(Object.fromEntries(deliveryStatuses.map((status) => [status, decideManualRetry(status)]))).toEqual({
       pending: null,
       success: null,
       retrying: 'extra',
@@ -150,14 +150,14 @@ describe('a delivery', () => {
 
 describe('the circuit breaker', () => {
   it('opens after five failures in a row, for longer each time, up to ten minutes', () => {
-    const waits = [0, 4, 5, 6, 7, 9, 10, 100].map((failures) => breakerUntil(failures, now))
+    const waits = [0, 4, 5, 6, 7, 9, 10, 100].map((failures) => decideBreaker(failures, now))
     expect(waits.map((until) => until && (until - now) / 1000)).toEqual([null, null, 30, 60, 120, 480, 600, 600])
   })
 })
 
 describe.each(eventKindNames)('the example of %s', (kind) => {
   it('matches the schema of its kind', () => {
-    expect(checkedData(kind, exampleData[kind])).toEqual(exampleData[kind])
-    expect(payloadOf(kind).strict().parse(examplePayload(kind))).toEqual(examplePayload(kind))
+    expect(checkData(kind, exampleData[kind])).toEqual(exampleData[kind])
+    expect(payloadSchema(kind).strict().parse(buildExamplePayload(kind))).toEqual(buildExamplePayload(kind))
   })
 })

@@ -2,7 +2,7 @@ import { type Act, acts } from '../../../test/support/costs/acts.ts'
 import { dollarsAMillion, prices, type Units, unitNames } from '../../../test/support/costs/prices.ts'
 
 const formatDollars = (amount: number): string => `$${amount.toFixed(amount < 0.01 ? 3 : 2)}`
-/** Of a month. */
+/** The number of cron triggers in a month. */
 const minutes = 43_800
 
 const formatUnits = (units: Partial<Units>): string =>
@@ -18,8 +18,8 @@ const formatAct = ({ label, units, goal, how }: Act): string => {
   return `- **${label}**: ${formatDollars(dollarsAMillion(units))} a million${target}. ${formatUnits(units)}. Measured: ${how}.`
 }
 
-/** What each unit costs, and what each act costs in units and in dollars. */
-export const costSections = {
+/** Builds the prices of units, and the cost of each act in units and dollars. */
+export const buildCostSections = {
   prices: [
     ['Unit', 'What it is', 'A million'],
     ['---', '---', '---'],

@@ -9,10 +9,10 @@ const folders = /^(?:src|test|scripts|migrations|docs|\.ci)\/[\w./-]+$/
 const belowSource = /^(?:domain|db|http|gateways|modules|objects|entry)\/[\w./-]+$/
 const fileName = /^[\w.-]+\.(?:ts|sql|json)$/
 
-const withoutCode = (text: string): string => text.replaceAll(/^ *```.*?^ *```$/gms, '').replaceAll(/`[^`\n]*`/g, '')
+const removeCode = (text: string): string => text.replaceAll(/^ *```.*?^ *```$/gms, '').replaceAll(/`[^`\n]*`/g, '')
 
-/** The anchor that a forge makes of a heading. */
-export const anchorOf = (heading: string): string =>
+/** Builds the anchor of a heading as GitHub does. */
+export const buildAnchor = (heading: string): string =>
   heading
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .toLowerCase()
@@ -20,11 +20,11 @@ export const anchorOf = (heading: string): string =>
     .trim()
     .replaceAll(/\s/g, '-')
 
-function anchorsOf(text: string): Set<string> {
+function listAnchors(text: string): Set<string> {
   const seen = new Map<string, number>()
   const anchors = new Set<string>()
   for (const [, heading = ''] of text.replaceAll(/^ *```.*?^ *```$/gms, '').matchAll(/^#{1,6} (.+)$/gm)) {
-    const anchor = anchorOf(heading)
+    const anchor = buildAnchor(heading)
     const count = seen.get(anchor) ?? 0
     seen.set(anchor, count + 1)
     anchors.add(count === 0 ? anchor : `${anchor}-${count}`)
@@ -32,17 +32,17 @@ function anchorsOf(text: string): Set<string> {
   return anchors
 }
 
-const linksOf = (text: string): string[] =>
-  [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)]
+const listLinks = (text: string): string[] =>
+  [...removeCode(text).matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target = '']) => target)
     .filter((target) => !/^[a-z]+:/.test(target))
 
-/** Links of pages to files and headings that do not exist, and pages that no other page links to. */
-export function brokenLinks(pages: readonly Page[], files: ReadonlySet<string>): string[] {
-  const anchors = new Map(pages.map(({ path, text }) => [path, anchorsOf(text)]))
+/** Finds links to missing files and headings, and pages that no other page links to. */
+export function findBrokenLinks(pages: readonly Page[], files: ReadonlySet<string>): string[] {
+  const anchors = new Map(pages.map(({ path, text }) => [path, listAnchors(text)]))
   const linked = new Set(['README.md'])
   const broken = pages.flatMap(({ path, text }) =>
-    linksOf(text).flatMap((link) => {
+    listLinks(text).flatMap((link) => {
       const [file = '', anchor] = link.split('#', 2)
       const target = file === '' ? path : posix.normalize(posix.join(posix.dirname(path), file))
       if (target !== path) linked.add(target)
@@ -55,8 +55,8 @@ export function brokenLinks(pages: readonly Page[], files: ReadonlySet<string>):
   return [...broken, ...orphans]
 }
 
-/** Files and folders that pages name as code and that do not exist. */
-export function missingPaths(pages: readonly Page[], files: ReadonlySet<string>): string[] {
+/** Finds files and folders that pages name in code and that do not exist. */
+export function findMissingPaths(pages: readonly Page[], files: ReadonlySet<string>): string[] {
   const folderOf = (file: string): string[] =>
     file.includes('/') ? [posix.dirname(file), ...folderOf(posix.dirname(file))] : []
   const known = new Set([...files].flatMap((file) => [file, ...folderOf(file)]))

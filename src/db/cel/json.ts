@@ -40,7 +40,7 @@ export function readJsonElement(alias: SQL, bind: (text: string) => SQL): Json {
 
 export const isJsonList = (json: Json): SQL => sql`${json.type} in ('array', 'object')`
 
-/** A value of another type is an error. */
+/** Converts a metadata value to a type. A value of another type is an error. */
 export function convertJson(json: Json, type: Type): Value {
   if (type === 'string') return failingValue(sql`case ${json.type} when 'text' then ${json.value} end`)
   if (type === 'bool') return failingValue(sql`case ${json.type} when 'true' then 1 when 'false' then 0 end`)
@@ -49,7 +49,7 @@ export function convertJson(json: Json, type: Type): Value {
   return failingValue(sql`null`)
 }
 
-/** Values of different types are not equal, and a missing key is an error. */
+/** Compares a metadata value. Values of different types are not equal, and a missing key is an error. */
 export function compareJson(json: Json, value: Value, type: Type): Value {
   if (type === 'null') return failingValue(sql`(${json.type} = 'null')`)
   const branches = [sql`when ${json.type} is null then null`]
@@ -62,8 +62,8 @@ export function compareJson(json: Json, value: Value, type: Type): Value {
   if (type === 'bool') branches.push(sql`when ${json.type} in ('true', 'false') then (${json.type} = 'true') = ${w}`)
   if (type === 'int' || type === 'double')
     branches.push(sql`when ${json.type} in ('integer', 'real') then cast(${json.value} as real) = ${w}`)
-  const same = sql`case ${sql.join(branches, sql` `)} else 0 end`
-  return failingValue(w === value.sql ? same : sql`(select ${same} from (select ${value.sql} as w))`)
+  const isEqual = sql`case ${sql.join(branches, sql` `)} else 0 end`
+  return failingValue(w === value.sql ? isEqual : sql`(select ${isEqual} from (select ${value.sql} as w))`)
 }
 
 export const countJson = (json: Json): Value =>

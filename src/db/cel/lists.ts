@@ -28,7 +28,7 @@ export function lowerList(lowering: ListLowering, list: Expression): Rows {
   }
   switch (list.node) {
     case 'variable': {
-      lowering.noteList()
+      lowering.noteUnlimitedList()
       const isOrders = list.name === 'orders'
       const row = bound.alias(isOrders ? 'o' : 'p')
       const table = sql.raw(isOrders ? 'orders' : 'purchases')
@@ -44,7 +44,7 @@ export function lowerList(lowering: ListLowering, list: Expression): Rows {
       })
     }
     case 'list': {
-      lowering.noteList()
+      lowering.noteUnlimitedList()
       const alias = bound.alias('j')
       const value = list.items[0]?.type === 'double' ? sql`cast(${alias}.value as real)` : sql`${alias}.value`
       return buildRows(sql`json_each(${bound.text(formatJson(list.items))}) ${alias}`, [], { value: plainValue(value) })
@@ -63,7 +63,7 @@ const receiptColumns: Record<string, string> = {
 }
 
 function lowerReceipts(lowering: ListLowering, name: string): Rows {
-  lowering.noteList()
+  lowering.noteUnlimitedList()
   const { bound } = lowering
   const row = bound.alias('r')
   const column = sql.raw(receiptColumns[name] ?? 'received_at')
@@ -80,29 +80,31 @@ function lowerFilterOrMap(lowering: ListLowering, { range, variable, predicate, 
   })
 }
 
-export function lowerMacro(lowering: ListLowering, expression: ExpressionOf<'macro'>, positive: boolean): Value {
+export function lowerMacro(lowering: ListLowering, expression: ExpressionOf<'macro'>, errorIsFalse: boolean): Value {
   const { range, variable, predicate } = expression
   if (!predicate) throw new Error('a macro without a condition is a list')
   const source = lowerList(lowering, range)
-  const isLoose = positive && expression.macro !== 'exists_one' && !source.filter?.fails
-  const condition = lowering.withVariable(variable, source.element, () => lowering.lower(predicate, isLoose))
-  if (expression.macro === 'exists') return lowerExists(source, condition, positive)
-  if (expression.macro === 'all') return lowerAll(source, condition, positive)
+  const conditionErrorIsFalse = errorIsFalse && expression.macro !== 'exists_one' && !source.filter?.fails
+  const condition = lowering.withVariable(variable, source.element, () =>
+    lowering.lower(predicate, conditionErrorIsFalse),
+  )
+  if (expression.macro === 'exists') return lowerExists(source, condition, errorIsFalse)
+  if (expression.macro === 'all') return lowerAll(source, condition, errorIsFalse)
   return lowerExistsOne(source, condition)
 }
 
-export function lowerIn(lowering: ListLowering, { element, list }: ExpressionOf<'in'>, positive: boolean): Value {
+export function lowerIn(lowering: ListLowering, { element, list }: ExpressionOf<'in'>, errorIsFalse: boolean): Value {
   const elementType = typeof list.type === 'object' ? list.type.list : 'json'
   if (list.node === 'list' && element.type !== 'json') return lowerInLiterals(lowering, element, list, elementType)
   const source = lowerList(lowering, list)
-  if (element.type === 'json') return lowerMetadataIn(source, lowering.lowerJson(element), elementType, positive)
+  if (element.type === 'json') return lowerMetadataIn(source, lowering.lowerJson(element), elementType, errorIsFalse)
   const value = castForComparison(lowering.lower(element), element.type, elementType)
   const valueOnly: Value = { sql: value.sql, nullable: value.nullable, fails: false }
   const isEqual =
     'json' in source.element
       ? plainValue(compareJson(source.element.json, valueOnly, element.type).sql)
       : compareValues(castForComparison(readElementValue(source), elementType, element.type), valueOnly)
-  const contains = lowerExists(source, isEqual, positive)
+  const contains = lowerExists(source, isEqual, errorIsFalse)
   // Null can be an element of an array, but not a key of an object.
   const canContain =
     list.type === 'json' && value.nullable
@@ -139,8 +141,8 @@ function lowerInLiterals(
   return { sql: guardValue([buildOk(value)], sql`coalesce(${contains}, 0)`), nullable: false, fails }
 }
 
-function lowerMetadataIn(source: Rows, json: Json, elementType: Type, positive: boolean): Value {
+function lowerMetadataIn(source: Rows, json: Json, elementType: Type, errorIsFalse: boolean): Value {
   const value = castForComparison(readElementValue(source), elementType, 'json')
-  const contains = lowerExists(source, plainValue(compareJson(json, value, elementType).sql), positive)
+  const contains = lowerExists(source, plainValue(compareJson(json, value, elementType).sql), errorIsFalse)
   return { ...contains, sql: guardValue([sql`${json.type} is not null`], contains.sql), fails: true }
 }

@@ -58,7 +58,7 @@ export class Lowering implements ListLowering {
     }
   }
 
-  lower(expression: Expression, positive = false): Value {
+  lower(expression: Expression, errorIsFalse = false): Value {
     switch (expression.node) {
       case 'literal':
         return this.#lowerLiteral(expression)
@@ -76,7 +76,7 @@ export class Lowering implements ListLowering {
         return convertJson(this.lowerJson(expression.operand), expression.type)
       case 'and':
       case 'or': {
-        const operands = expression.operands.map((operand) => this.lower(operand, positive))
+        const operands = expression.operands.map((operand) => this.lower(operand, errorIsFalse))
         return strictValue(
           joinConditions(
             expression.node,
@@ -96,13 +96,13 @@ export class Lowering implements ListLowering {
       case 'compare':
         return this.#lowerCompare(expression)
       case 'in':
-        return lowerIn(this, expression, positive)
+        return lowerIn(this, expression, errorIsFalse)
       case 'choice':
-        return this.#lowerChoice(expression, positive)
+        return this.#lowerChoice(expression, errorIsFalse)
       case 'call':
         return this.#lowerCall(expression)
       case 'macro':
-        return lowerMacro(this, expression, positive)
+        return lowerMacro(this, expression, errorIsFalse)
       default:
         throw new Error(`${expression.node} is not a value`)
     }
@@ -120,7 +120,7 @@ export class Lowering implements ListLowering {
     throw new Error(`${expression.node} is not metadata`)
   }
 
-  noteList(): void {
+  noteUnlimitedList(): void {
     if (this.#elements.length > 0) this.#hasNestedLists = true
   }
 
@@ -187,7 +187,7 @@ export class Lowering implements ListLowering {
     if (object.node === 'consent') return lowerConsentField(name, object.key, this.bound)
     if (type === 'edition') return lowerEditionField(name, this.bound)
     if (type === 'stats') {
-      this.noteList()
+      this.noteUnlimitedList()
       return requireField(statsFields[name])(this.bound)
     }
     if (type === 'user') return requireField(this.#person.lowerField(name))
@@ -244,9 +244,9 @@ export class Lowering implements ListLowering {
     return purchase && hasProductName(purchase, (column) => sql`${column} = ${this.lower(name).sql}`, this.bound)
   }
 
-  #lowerChoice({ condition, chosen, otherwise, nullable }: ExpressionOf<'choice'>, positive: boolean): Value {
+  #lowerChoice({ condition, chosen, otherwise, nullable }: ExpressionOf<'choice'>, errorIsFalse: boolean): Value {
     const test = this.lower(condition)
-    const branches = [this.lower(chosen, positive), this.lower(otherwise, positive)] as const
+    const branches = [this.lower(chosen, errorIsFalse), this.lower(otherwise, errorIsFalse)] as const
     const choose = (yes: SQL, no: SQL) => sql`(case ${test.sql} when 1 then ${yes} when 0 then ${no} end)`
     const fails = [test, ...branches].some((value) => value.fails)
     const value = { sql: choose(branches[0].sql, branches[1].sql), nullable, fails }

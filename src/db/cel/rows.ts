@@ -10,8 +10,8 @@ export type ElementSql = { row: SQL } | { value: Value } | { json: Json }
 /** What the lowering of lists needs from the lowering of the whole expression. */
 export interface ListLowering {
   readonly bound: BoundScope
-  /** `positive`: an error in this position counts as false. */
-  lower: (expression: Expression, positive?: boolean) => Value
+  /** `errorIsFalse`: an error in this position counts as false, so the SQL need not tell them apart. */
+  lower: (expression: Expression, errorIsFalse?: boolean) => Value
   lowerJson: (expression: Expression) => Json
   /** The row of a macro variable. */
   findRow: (name: string) => SQL
@@ -21,7 +21,7 @@ export interface ListLowering {
   findPurchaseOfName: (expression: Expression) => SQL | null
   withVariable: <T>(name: string, element: ElementSql, work: () => T) => T
   /** Called for a list whose length the row of its surrounding list does not limit. */
-  noteList: () => void
+  noteUnlimitedList: () => void
 }
 
 /** A list in SQL. */
@@ -71,7 +71,8 @@ export function mapRows(rows: Rows, value: Value, alias: SQL): Rows {
 }
 
 /**
- * For each row `k`, whether it is in the list, and `r`, the condition. `r` is `otherwise` for rows outside the list.
+ * Selects for each row `k`, whether it is in the list, and `r`, the result of the condition. For rows outside the list,
+ * `r` is `otherwise`.
  */
 const selectResults = (rows: Rows, condition: Value, otherwise: 0 | 1): SQL => {
   const k = rows.filter?.sql ?? sql`1`
@@ -89,14 +90,14 @@ const buildResult = (rows: Rows, expression: SQL, condition: Value | null = null
   fails: rows.guard !== null || [rows.filter, condition].some((value) => value?.fails ?? false),
 })
 
-/** Correct only where errors count as false. */
+/** Tests whether a row meets the condition. This is correct only where errors count as false. */
 const matchesAny = (rows: Rows, condition: SQL): SQL =>
   sql`exists (select 1 from ${rows.from}
     ${buildWhere([...rows.where, ...(rows.filter ? [rows.filter.sql] : []), condition])})`
 
-/** `positive`: an error in this position counts as false. */
-export function lowerExists(rows: Rows, condition: Value, positive: boolean): Value {
-  if (!rows.filter?.fails && (positive || !condition.fails))
+/** `errorIsFalse`: an error in this position counts as false, so the SQL need not tell them apart. */
+export function lowerExists(rows: Rows, condition: Value, errorIsFalse: boolean): Value {
+  if (!rows.filter?.fails && (errorIsFalse || !condition.fails))
     return buildResult(rows, matchesAny(rows, condition.sql), condition)
   return buildResult(
     rows,
@@ -106,8 +107,8 @@ export function lowerExists(rows: Rows, condition: Value, positive: boolean): Va
   )
 }
 
-export function lowerAll(rows: Rows, condition: Value, positive: boolean): Value {
-  if (!rows.filter?.fails && (positive || !condition.fails))
+export function lowerAll(rows: Rows, condition: Value, errorIsFalse: boolean): Value {
+  if (!rows.filter?.fails && (errorIsFalse || !condition.fails))
     return buildResult(rows, sql`(not ${matchesAny(rows, sql`${condition.sql} is not true`)})`, condition)
   return buildResult(
     rows,

@@ -1,11 +1,14 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Type } from '../../domain/cel/index.ts'
 
-/** A value in SQL. An error of CEL is NULL. Where the value itself can be null, `ok` is false exactly for an error. */
+/** A value in SQL. An error of CEL is NULL. */
 export interface Value {
   sql: SQL
+  /** Whether the value can be null in CEL. */
   nullable: boolean
+  /** Whether the value can be an error. */
   fails: boolean
+  /** Holds unless the value is an error. Only a value that can be null and an error needs it. */
   ok?: SQL
   /** The value of an integer, timestamp or duration literal. */
   constant?: bigint
@@ -52,8 +55,10 @@ export function joinConditions(operator: 'and' | 'or', operands: readonly SQL[])
 
 /** `expression` if all conditions hold, and an error otherwise. */
 export function guardValue(conditions: readonly (SQL | null)[], expression: SQL): SQL {
-  const needed = conditions.filter((condition) => condition !== null)
-  return needed.length ? sql`case when ${joinConditions('and', needed)} then ${expression} end` : expression
+  const necessaryConditions = conditions.filter((condition) => condition !== null)
+  return necessaryConditions.length
+    ? sql`case when ${joinConditions('and', necessaryConditions)} then ${expression} end`
+    : expression
 }
 
 export function compareValues(left: Value, right: Value): Value {

@@ -14,7 +14,8 @@ export const erasures = sqliteTable('erasures', {
   campaign_cursor: integer().notNull().default(0),
   event_cursor: text().notNull(),
   import_cursor: text().notNull().default(''),
-  next_step_at: integer(),
+  due_at: integer(),
+  claimed_until: integer(),
   completed_at: integer(),
   created_at: integer().notNull(),
 })

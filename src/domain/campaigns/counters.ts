@@ -31,9 +31,9 @@ export const counterNames = Object.keys(zeroCounters) as (keyof Counters)[]
 
 export const countPending = ({ total, sent, failed }: Counters): number => total - sent - failed
 
-/** A fraction from 0 to 1 with four decimals. It is 0 when `whole` is 0. */
-const computeRate = (part: number, whole: number): number =>
-  whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000
+/** A fraction from 0 to 1 with four decimals. It is 0 when `total` is 0. */
+const computeRate = (count: number, total: number): number =>
+  total === 0 ? 0 : Math.round((count / total) * 10_000) / 10_000
 
 export const computeRates = ({ sent, delivered, opened, clicked, unsubscribed }: Counters) => ({
   delivery_rate: computeRate(delivered, sent),

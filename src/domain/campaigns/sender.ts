@@ -121,14 +121,14 @@ export interface CampaignSenderRpc {
   findRecipient(n: number): Promise<RecipientRow | null>
   /** Blanks the personal data of a recipient. */
   erase(n: number): Promise<ErasedRecipient>
-  /** Hands out the next chunk under a new lease. */
-  claim(lease: string): Promise<ClaimAnswer>
+  /** Hands out the next chunk under a new claim. */
+  claim(claimId: string): Promise<ClaimAnswer>
   /**
-   * Skips excluded recipients just before the first call. Returns false when the lease is over or the campaign stopped.
+   * Skips excluded recipients just before the first call. Returns false when the claim is over or the campaign stopped.
    */
-  begin(chunk: number, lease: string, excluded: readonly ExcludedRecipient[]): Promise<boolean>
-  /** Records the results of a chunk and hands out the next one under the new lease. */
-  report(report: ChunkReport, lease: string): Promise<ClaimAnswer>
+  begin(chunk: number, claimId: string, excluded: readonly ExcludedRecipient[]): Promise<boolean>
+  /** Records the results of a chunk and hands out the next one under the new claim. */
+  report(report: ChunkReport, claimId: string): Promise<ClaimAnswer>
   /** Records events of recipients. Returns those who bounced or complained. */
   applyEvents(events: readonly RecipientEvent[]): Promise<AffectedRecipient[]>
 }

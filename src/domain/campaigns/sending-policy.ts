@@ -1,7 +1,7 @@
 import type { Language } from '../languages.ts'
 import type { SendResult } from '../messaging/messaging.ts'
 
-/** A lost answer leaves the result of every recipient of a chunk unknown, so chunks are small. */
+/** When the answer to a call is lost, the result is unknown for every recipient of the chunk. So chunks are small. */
 const maxChunkSize = 100
 /**
  * Each chunk costs three round trips, so it has this many recipients even when the provider takes only a few messages a
@@ -22,10 +22,10 @@ const maxCharactersPerCall = 4_000_000
 export const computeCallSize = (batch: number, charactersOfMessage: number): number =>
   Math.max(1, Math.min(batch, Math.floor(maxCharactersPerCall / Math.max(1, charactersOfMessage))))
 
-/** A lease outlasts all calls of a chunk and the report. */
-export const chunkLeaseMs = 60_000
-/** No call begins when less than this is left of the lease. */
-export const chunkLeaseMarginMs = 25_000
+/** A claim outlasts all calls of a chunk and the report. */
+export const chunkClaimMs = 60_000
+/** No call begins when less than this is left of the claim. */
+export const chunkClaimMarginMs = 25_000
 
 /** Providers remember an idempotency key for 24 hours. A call is not repeated after this time. */
 const repeatableMs = 20 * 3_600_000
@@ -97,14 +97,14 @@ export interface ExcludedRecipient {
   reason: SkipReason
 }
 
-/** A chunk that a consumer has claimed. Only the holder of the lease may send it. */
+/** A chunk that a consumer has claimed. Only the holder of the claim may send it. */
 export interface ChunkClaim {
   campaign_id: string
   /** The run whose content snapshot is sent. */
   content_run: number
   chunk: number
-  lease: string
-  lease_until: number
+  claim_id: string
+  claimed_until: number
   /** An earlier attempt may have called the provider, so this one has to make the same call. */
   is_repeat: boolean
   recipients: ChunkRecipient[]
@@ -113,7 +113,7 @@ export interface ChunkClaim {
 /** The results that a consumer reports for its chunk. */
 export interface ChunkReport {
   chunk: number
-  lease: string
+  claim_id: string
   /** The recipients of each call in order, with their results. */
   calls: { n: number; result: SendResult }[][]
   /** Whether the consumer wants another chunk. */

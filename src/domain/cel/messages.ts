@@ -109,7 +109,9 @@ const variableNames = variables.map(({ name }) => name)
 export function describeUnknownVariable(name: string, elementNames: readonly string[]): string {
   const candidate = suggestName(name, [...elementNames, ...variableNames, ...constantNames, ...userFields])
   const missing = `There is no variable \`${name}\`.`
-  return candidate ? missing + didYouMean(candidate) : `${missing} Write a text in quotes: \`"${name}"\`.`
+  return candidate
+    ? missing + didYouMean(candidate)
+    : `${missing} If you mean a text, write it in quotes: \`"${name}"\`.`
 }
 
 export function describeUnknownField(object: ObjectName, name: string): string {
@@ -153,7 +155,7 @@ function suggestTimestamp(text: string): string {
 
 const suggestedDuration = ' Write a duration such as `duration("72h")`.'
 
-/** How to write a literal so that it has the expected type. */
+/** Suggests how to write a literal so that it has the expected type. */
 function suggestLiteral(expected: Type, { expression, text }: Operand): string {
   if (expression.node !== 'literal') return ''
   const { type, value } = expression
@@ -167,7 +169,7 @@ function suggestLiteral(expected: Type, { expression, text }: Operand): string {
   return isNumber(expected) && /^-?\d+(?:\.\d+)?$/.test(literal) ? suggest(literal) : ''
 }
 
-/** How to turn a list or an object into a value that can be compared with `other`. */
+/** Suggests how to turn a list or an object into a value that can be compared with `other`. */
 function suggestValue({ expression: { type }, text }: Operand, other: Type): string {
   if (isListType(type)) return isNumber(other) ? suggest(`size(${text})`) : ' Use `exists` to test its elements.'
   if (type === 'consent') return suggest(other === 'string' ? `${text}.status` : `${text}.is_current`)
@@ -178,9 +180,9 @@ export function describeComparison(operator: ComparisonOperator, left: Operand, 
   const [one, other] = [left.expression.type, right.expression.type]
   if ((one === 'null' || other === 'null') && operator !== '==' && operator !== '!=')
     return 'null can only be compared with `==` and `!=`.'
-  const stranger = [left, right].find((operand) => !isSimple(operand))
-  const suggestion = stranger
-    ? suggestValue(stranger, stranger === left ? other : one)
+  const complexOperand = [left, right].find((operand) => !isSimple(operand))
+  const suggestion = complexOperand
+    ? suggestValue(complexOperand, complexOperand === left ? other : one)
     : suggestLiteral(one, right) || suggestLiteral(other, left)
   return `You cannot compare ${describeType(one)} with ${describeType(other)}.${suggestion}`
 }
@@ -207,7 +209,7 @@ export function describeMembership(element: Operand, list: Operand): string {
   return problem + suggestLiteral(type.list, element)
 }
 
-/** How to turn a value into a condition. */
+/** Suggests how to turn a value into a condition. */
 export function suggestCondition({ expression, text }: Operand): string {
   const { type, nullable } = expression
   if (isListType(type)) return suggest(`size(${text}) > 0`)

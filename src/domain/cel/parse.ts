@@ -5,8 +5,9 @@ import { type SourceRange, Refusal } from './types.ts'
 export type Ast = ASTNode
 
 /**
- * `nodes` are those of the whole expression, in the conditions of lists, and in the conditions of lists inside lists.
- * SQLite gets slower with each further subquery of a statement, so `consents` limits how often an expression uses them.
+ * `nodes` limits the names, values and operators of the whole expression, of all conditions of lists, and of all
+ * conditions of lists inside lists. SQLite gets slower with each further subquery of a statement, so `consents` limits
+ * how often an expression uses them.
  */
 export const limits = {
   characters: 4000,

@@ -50,7 +50,7 @@ export type ImportPhase = (typeof importPhases)[number]
 
 export const rowOutcomes = ['created', 'updated', 'skipped', 'error', 'ignored', 'cancelled'] as const
 export type RowOutcome = (typeof rowOutcomes)[number]
-/** An outcome without rows is left out. */
+/** Numbers of rows by outcome. An outcome without rows has no entry. */
 export type RowCounts = Partial<Record<RowOutcome, number>>
 
 export const previewActions = ['create', 'update', 'skip', 'error', 'ignore'] as const
@@ -58,7 +58,7 @@ export const previewActions = ['create', 'update', 'skip', 'error', 'ignore'] as
 export type PreviewAction = (typeof previewActions)[number]
 export type PreviewTotals = Record<PreviewAction, number>
 
-/** Adds rows to the stored counts; null for an import that was not counted from the beginning. */
+/** Adds rows to the stored counts, which are null when the import was not counted from the beginning. */
 export function countRows(stored: RowCounts | null, more: RowCounts): RowCounts | null {
   if (stored === null) return null
   const counts = { ...stored }
@@ -87,7 +87,7 @@ export const quoteOptions = ['auto', 'double', 'none'] as const
 export const decimalOptions = ['auto', '.', ','] as const
 export const dateOptions = ['auto', 'dmy', 'mdy', 'ymd'] as const
 
-/** Null where the edition or the file decides. */
+/** Options of an import. Null leaves the choice to the edition or to the file. */
 export interface ImportOptions {
   delimiter: (typeof importDelimiters)[number]
   encoding: 'auto' | 'utf-16' | Encoding
@@ -223,18 +223,18 @@ const actionStatuses: Record<Exclude<ImportActionName, 'undo'>, readonly DataImp
   start: ['ready', 'failed'],
 }
 
-const needFormat: readonly ImportActionName[] = ['update_column_mappings', 'validate', 'process']
-const needFile: readonly ImportActionName[] = ['update', ...needFormat]
+const actionsThatNeedFormat: readonly ImportActionName[] = ['update_column_mappings', 'validate', 'process']
+const actionsThatNeedFile: readonly ImportActionName[] = ['update', ...actionsThatNeedFormat]
 
 export const allowsImportAction = (row: ImportFacts, action: ImportActionName, now: number): boolean => {
   if (row.rows_deleted_at !== null) return false
-  if (row.files_deleted_at !== null && needFile.includes(action)) return false
+  if (row.files_deleted_at !== null && actionsThatNeedFile.includes(action)) return false
   if (action === 'undo') return row.undo_until !== null && row.undo_until > now && canBeUndone(row.status)
   if (!actionStatuses[action].includes(row.status)) return false
   if (row.status !== 'failed') return true
   // A failed import continues with its orders if it began to create them; otherwise it returns to its file.
   if (row.started_at !== null) return action === 'start'
-  return action !== 'start' && (!needFormat.includes(action) || row.format !== null)
+  return action !== 'start' && (!actionsThatNeedFormat.includes(action) || row.format !== null)
 }
 
 export const endedStatuses = [
@@ -256,11 +256,11 @@ interface ImportProgress {
   position: ImportPosition
 }
 
-const waiting: readonly DataImportStatus[] = ['draft', 'failed']
+const unstartedStatuses: readonly DataImportStatus[] = ['draft', 'failed']
 
-/** Rounds down to hundredths; 1 without work. */
+/** Computes the progress of the current work from 0 to 1, rounded down to hundredths. */
 export function getImportProgress({ status, phase, position }: ImportProgress): number {
-  if (phase === null) return waiting.includes(status) ? 0 : 1
+  if (phase === null) return unstartedStatuses.includes(status) ? 0 : 1
   const { progress = 0 } = position
   return Math.floor(100 * Math.min(1, Math.max(0, progress))) / 100
 }

@@ -18,14 +18,14 @@ export interface RowsPosition {
 /** The range of orders whose catalogue entries an undo still has to remove. */
 export type CatalogueOrders = readonly [first: number, last: number]
 
-/** People of orders from `below` on are undone. */
+/** People of the orders with the number `below` or higher are already undone. */
 export interface PeopleStagePosition {
   stage: 'people'
   below: number | null
   catalogue: CatalogueOrders | null
 }
 
-/** `entry` counts the catalogue entries of the next order before `below`. */
+/** `entry` is the number of catalogue entries of the next order before `below` that are already removed. */
 export interface CatalogueStagePosition {
   stage: 'catalogue'
   below: number | null

@@ -13,7 +13,7 @@ export const keptReasons = [
 ] as const
 export type KeptReason = (typeof keptReasons)[number]
 
-interface KnownPurchase {
+interface CurrentPurchase {
   id: string
   status: string
   version: number
@@ -22,29 +22,37 @@ interface KnownPurchase {
 export interface OrderFacts {
   is_missing: boolean
   has_erased_customer: boolean
+  /** The version of the order after the import. */
   order_version: number
+  /** The version of the order today. */
   version: number
   has_refund: boolean
   has_use: boolean
   has_pass: boolean
   has_email: boolean
   has_later_answer: boolean
-  /** The purchases today, and the versions that the import left. */
-  purchases: readonly KnownPurchase[]
-  left: ReadonlyMap<string, number>
+  /** The purchases as they are today. */
+  purchases: readonly CurrentPurchase[]
+  /** The versions that the purchases had after the import, by id. */
+  imported_versions: ReadonlyMap<string, number>
   is_payment_changed: boolean
 }
 
 /** An expiry alone does not count as a change. */
-const isUnchanged = ({ id, status, version }: KnownPurchase, left: ReadonlyMap<string, number>): boolean => {
-  const expected = left.get(id)
+const isUnchanged = (
+  { id, status, version }: CurrentPurchase,
+  importedVersions: ReadonlyMap<string, number>,
+): boolean => {
+  const expected = importedVersions.get(id)
   return expected !== undefined && (version === expected || (status === 'expired' && version === expected + 1))
 }
 
-/** Null for an unchanged order, which is undone. */
+/** Finds why an undo has to keep an order. Answers null for an unchanged order, which is undone. */
 export function findKeptReason(facts: OrderFacts): KeptReason | null {
-  const { purchases, left } = facts
-  const isSame = purchases.length === left.size && purchases.every((purchase) => isUnchanged(purchase, left))
+  const { purchases, imported_versions } = facts
+  const areSame =
+    purchases.length === imported_versions.size &&
+    purchases.every((purchase) => isUnchanged(purchase, imported_versions))
   const reasons: [boolean, KeptReason][] = [
     [facts.has_erased_customer, 'customer_erased'],
     [facts.is_missing, 'order_missing'],
@@ -54,13 +62,13 @@ export function findKeptReason(facts: OrderFacts): KeptReason | null {
     [facts.has_email, 'email_sent'],
     [facts.has_later_answer, 'consent_answered'],
     [facts.version !== facts.order_version, 'order_changed'],
-    [!isSame, 'purchase_changed'],
+    [!areSame, 'purchase_changed'],
     [facts.is_payment_changed, 'payment_changed'],
   ]
   return reasons.find(([holds]) => holds)?.[1] ?? null
 }
 
-/** A purchase that has expired meanwhile stays expired, unless it becomes valid for longer again. */
+/** A purchase that has expired since the import stays expired, unless its former validity is not over yet. */
 export const decideStatusAfterUndo = (
   current: string,
   before: { status: string; valid_until: number | null },

@@ -11,28 +11,28 @@ import {
 /** Splits a total to the cent. The first units cost one minor unit more if it cannot be divided. */
 export function splitLine(totalMinor: number, quantity: number): { quantity: number; price_minor: number }[] {
   const price_minor = Math.floor(totalMinor / quantity)
-  const dearer = totalMinor - price_minor * quantity
+  const unitsWithExtraCent = totalMinor - price_minor * quantity
   return [
-    { quantity: dearer, price_minor: price_minor + 1 },
-    { quantity: quantity - dearer, price_minor },
+    { quantity: unitsWithExtraCent, price_minor: price_minor + 1 },
+    { quantity: quantity - unitsWithExtraCent, price_minor },
   ].filter((part) => part.quantity > 0)
 }
 
 type Priced = Pick<ExternalOrder, 'items' | 'status' | 'amount_minor' | 'service_fee_minor' | 'discount_minor'>
 
 /**
- * Picks the items that make an order's amount. Cancelled items count if they were paid: if the source's total says so
- * or, if it fits neither way, if money was paid back. They also count if the others make less than nothing, and in a
- * cancelled order without others.
+ * Picks the items that make up an order's amount. Cancelled items count if they were paid: the source's total includes
+ * them or, when it matches neither sum, something was refunded. They also count when the other items add up to less
+ * than zero, and in a cancelled order that has no other items.
  */
 export function pickCountedItems(
   order: Priced,
   vatRate: number,
   refundedMinor: number,
 ): { items: readonly ExternalItem[]; totals: CartTotals } {
-  const counting = (items: readonly ExternalItem[]) => ({ items, totals: computeCartTotals(items, order, vatRate) })
-  const all = counting(order.items)
-  const live = counting(order.items.filter((item) => item.status !== 'cancelled'))
+  const withTotals = (items: readonly ExternalItem[]) => ({ items, totals: computeCartTotals(items, order, vatRate) })
+  const all = withTotals(order.items)
+  const live = withTotals(order.items.filter((item) => item.status !== 'cancelled'))
   if ((order.status === 'cancelled' && live.items.length === 0) || live.totals.total_minor < 0) return all
   if (order.amount_minor === live.totals.total_minor && order.amount_minor !== all.totals.total_minor) return live
   return order.amount_minor === all.totals.total_minor || refundedMinor > 0 ? all : live

@@ -11,33 +11,33 @@ export const emailMessageTypes = [
 ] as const
 export type EmailMessageType = (typeof emailMessageTypes)[number]
 
-/** The platform's own, an organisation's, or one edition's. */
+/** Who owns a message: the platform, an organisation or one edition. */
 export const emailMessageScopes = ['platform', 'template', 'edition'] as const
 export type EmailMessageScope = (typeof emailMessageScopes)[number]
 
 export const emailTemplates = ['modern'] as const
 
-/** The occasions at which an edition sends a message by itself. */
+/** The occasions on which an edition sends a message automatically. */
 export const triggerKinds = ['receipt', 'refund_confirmation'] as const
 export type TriggerKind = (typeof triggerKinds)[number]
 
-/** The field of an edition that names the message of a trigger, and the types that it takes. */
-export const editionFieldOf = {
+/** The field of an edition that names the message of a trigger. */
+export const editionFieldsByTrigger = {
   receipt: 'transaction_receipt_email_id',
   refund_confirmation: 'refund_confirmation_email_id',
 } as const satisfies Record<TriggerKind, string>
 
-const typesOf: Record<TriggerKind, readonly EmailMessageType[]> = {
+const typesByTrigger: Record<TriggerKind, readonly EmailMessageType[]> = {
   receipt: receiptEmailTypes,
   refund_confirmation: refundConfirmationEmailTypes,
 }
 
-/** The trigger of messages of this type; null for types that people send. */
-export const triggerOf = (type: string): TriggerKind | null =>
-  triggerKinds.find((kind) => (typesOf[kind] as readonly string[]).includes(type)) ?? null
+/** Finds the trigger that sends messages of this type. Returns null for types that people send. */
+export const findTrigger = (type: string): TriggerKind | null =>
+  triggerKinds.find((kind) => (typesByTrigger[kind] as readonly string[]).includes(type)) ?? null
 
-/** The fault when a message's scope and its edition disagree; null when they agree. */
-export const scopeFault = (
+/** Finds the fault when the scope of a message does not fit its edition. */
+export const findScopeFault = (
   scope: EmailMessageScope,
   editionId: string | null,
 ): 'edition_missing' | 'edition_given' | null =>
@@ -45,5 +45,5 @@ export const scopeFault = (
 
 export const maxTitleLength = 200
 
-/** A title that differs from the one of the original. */
-export const titleOfCopy = (title: string): string => `${[...title].slice(0, maxTitleLength - 7).join('')} (copy)`
+/** Builds the title of a copy, which differs from the original's. */
+export const buildCopyTitle = (title: string): string => `${[...title].slice(0, maxTitleLength - 7).join('')} (copy)`

@@ -15,7 +15,7 @@ export const transactionalEmailLifecycle = lifecycle('pending', {
 export const transactionalEmailStatuses = transactionalEmailLifecycle.states
 type TransactionalEmailStatus = (typeof transactionalEmailStatuses)[number]
 
-/** Messages about a refund: that it was paid back, that it was not granted, that a payment back failed after all. */
+/** Messages about a refund: it was paid, it was rejected, or it failed after it was reported as paid. */
 export const refundEmailKinds = ['refund_confirmation', 'refund_rejection', 'refund_correction'] as const
 export type RefundEmailKind = (typeof refundEmailKinds)[number]
 
@@ -26,14 +26,14 @@ export type TransactionalEmailKind = (typeof transactionalEmailKinds)[number]
 export const keepsBack = (reason: string, kind: TransactionalEmailKind): boolean =>
   kind === 'consent_confirmation' || isDeadAddress(reason)
 
-/** Another message to confirm the same answer is sent after this time at the earliest. */
+/** A second message that asks to confirm the same answer is sent after this time at the earliest. */
 export const confirmationIntervalMs = hourMs
 
-/** Orders of these statuses are bought: their customers get a receipt. */
+/** Customers get a receipt for orders with these statuses. */
 export const receiptStatuses: readonly OrderStatus[] = ['confirmed', 'completed']
 
 /** Longer than a call may take together with what comes before and after it. */
-export const emailLeaseMs = 120_000
+export const emailClaimMs = 120_000
 
 const backoffMs = [30_000, 2 * minuteMs, 10 * minuteMs, 30 * minuteMs, hourMs, 2 * hourMs, 4 * hourMs]
 const longestRestMs = 6 * hourMs
@@ -41,38 +41,35 @@ const shortestRestMs = 1000
 /** The delay after a fault of the account, which has to be corrected by hand. */
 const configurationRestMs = 10 * minuteMs
 const configurationPatienceMs = 7 * 24 * hourMs
-/** A failing sender must not block the others: later messages go first. */
+/** Messages of a failing sender wait at most this long. */
 const longestSenderRestMs = hourMs
 const isForPeople = (kind: SendFailure): boolean => kind === 'configuration' || kind === 'sender'
 const patienceMs = 24 * hourMs
-/** Providers keep the keys of calls for a day: later, a repeated call would be a new one. */
-const keyKeptMs = 23 * hourMs
+/** Providers remember the key of a call for a day. Repeating the call later would send the message again. */
+const keyLifetimeMs = 23 * hourMs
 
 export interface SendState {
   attempts: number
   created_at: number
   first_call_at: number | null
-  /** A call was made, and its result is unknown. */
+  /** Whether a call was made whose result is unknown. */
   is_doubtful: boolean
 }
 
 export interface SendVerdict {
   status: TransactionalEmailStatus
-  next_attempt_at: number | null
+  due_at: number | null
   is_doubtful: boolean
-  /** The next call has the same content; otherwise it is made anew, as after a sender was mended. */
+  /** Whether the next attempt sends the same content. Otherwise the content is built again, for example with a corrected sender. */
   keeps_content: boolean
   provider_id: string | null
   error_code: string | null
   error_detail: string
 }
 
-const ended = (
-  status: 'sent' | 'failed',
-  more: Partial<Omit<SendVerdict, 'status' | 'next_attempt_at'>> = {},
-): SendVerdict => ({
+const ended = (status: 'sent' | 'failed', more: Partial<Omit<SendVerdict, 'status' | 'due_at'>> = {}): SendVerdict => ({
   status,
-  next_attempt_at: null,
+  due_at: null,
   is_doubtful: false,
   keeps_content: false,
   provider_id: null,
@@ -84,19 +81,19 @@ const ended = (
 export const failedFor = (error_code: string, error_detail = ''): SendVerdict =>
   ended('failed', { error_code, error_detail })
 
-/** Whether a message whose call may have been received can be sent again without being sent twice. */
+/** Whether sending the message again cannot deliver it twice. */
 export const mayRepeat = (state: SendState, deduplicates: boolean, now: number): boolean =>
-  !state.is_doubtful || (deduplicates && now - (state.first_call_at ?? now) < keyKeptMs)
+  !state.is_doubtful || (deduplicates && now - (state.first_call_at ?? now) < keyLifetimeMs)
 
-/** The delay of the next attempt: that of the provider, otherwise longer after each failure. */
-function restMs({ attempts }: SendState, kind: SendFailure, askedMs: number | null): number {
-  if (kind === 'rate_limited' && askedMs !== null) return Math.max(shortestRestMs, askedMs)
+/** Computes the delay of the next attempt. It is the one that the provider requests, or grows with each failure. */
+function restMs({ attempts }: SendState, kind: SendFailure, requestedMs: number | null): number {
+  if (kind === 'rate_limited' && requestedMs !== null) return Math.max(shortestRestMs, requestedMs)
   const backoff = backoffMs[attempts - 1] ?? longestRestMs
   if (kind === 'sender') return Math.max(configurationRestMs, Math.min(backoff, longestSenderRestMs))
-  return Math.max(kind === 'configuration' ? configurationRestMs : backoff, askedMs ?? 0)
+  return Math.max(kind === 'configuration' ? configurationRestMs : backoff, requestedMs ?? 0)
 }
 
-/** The message after an attempt. `state` is as it was before the call, `attempts` counts this one. */
+/** Decides what becomes of a message after an attempt. `state` is the one before the call; `attempts` counts this attempt. */
 export function judgeSend(state: SendState, result: SendResult, deduplicates: boolean, now: number): SendVerdict {
   if (result.ok) return ended('sent', { provider_id: result.providerId })
   const { kind, code, detail, retryAfterMs } = result
@@ -105,13 +102,13 @@ export function judgeSend(state: SendState, result: SendResult, deduplicates: bo
   if (kind === 'unknown' && !deduplicates) return failedFor('unknown', `${code}: ${detail}`)
   const next = now + restMs(state, kind, retryAfterMs)
   const began = state.first_call_at ?? now
-  if (is_doubtful && next - began >= keyKeptMs) return failedFor('unknown', `${code}: ${detail}`)
+  if (is_doubtful && next - began >= keyLifetimeMs) return failedFor('unknown', `${code}: ${detail}`)
   const patience = isForPeople(kind) ? configurationPatienceMs : patienceMs
   if (next - began >= patience) return failedFor(code, detail)
   return {
     ...ended('sent'),
     status: 'pending',
-    next_attempt_at: next,
+    due_at: next,
     is_doubtful,
     keeps_content: is_doubtful || !isForPeople(kind),
     error_code: code,

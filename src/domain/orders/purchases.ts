@@ -81,13 +81,13 @@ export function computeStatusAfterUse(purchase: Usable, quantity: number, now: n
   if (status !== 'active' && status !== 'used') throw buildNotUsableError(status)
   if (status === 'active' && hasExpired(purchase, now)) throw buildNotUsableError('expired')
   if (purchase.is_unlimited_use) return 'active'
-  const left = countAvailableUses(purchase)
-  if (status === 'active' && quantity <= left) return quantity === left ? 'used' : 'active'
+  const usesLeft = countAvailableUses(purchase)
+  if (status === 'active' && quantity <= usesLeft) return quantity === usesLeft ? 'used' : 'active'
   const detail =
-    left === 0
+    usesLeft === 0
       ? 'This purchase has no uses left.'
-      : `This purchase has only ${left} ${left === 1 ? 'use' : 'uses'} left.`
-  throw new AppError('no_uses_left', detail, { extra: { current_status: status, available_uses: left } })
+      : `This purchase has only ${usesLeft} ${usesLeft === 1 ? 'use' : 'uses'} left.`
+  throw new AppError('no_uses_left', detail, { extra: { current_status: status, available_uses: usesLeft } })
 }
 
 /** Throws `purchase_not_usable` unless a use of the purchase can be reverted. */

@@ -5,9 +5,9 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
 /**
- * Longer than a call and the database work around it. A consumer that outlives its lease repeats a call with its key.
+ * Longer than a call and the database work around it. A consumer that outlives its claim repeats a call with its key.
  */
-export const refundLeaseMs = 90_000
+export const refundClaimMs = 90_000
 
 /** Providers keep idempotency keys for a day. A later repetition would be a new call. */
 const keyRetentionMs = 20 * hourMs
@@ -50,21 +50,24 @@ export function chooseStep(progress: RefundProgress, isIdempotent: boolean, now:
 export const wasNeverReceived = (progress: RefundProgress, now: number): boolean =>
   progress.provider_reference === null && now - progress.began_at >= maxCallMs
 
-function nextCheckTime(beganAt: number, now: number): number {
+function computeNextCheckTime(beganAt: number, now: number): number {
   const age = now - beganAt
   const delay = pendingCheckTimes.find((time) => time > age)
   return beganAt + (delay ?? (Math.floor(age / dayMs) + 1) * dayMs)
 }
 
-/** Computes when a refund without a known outcome is checked again. `checks` is the number of checks so far. */
-export function nextCheck(
-  state: { began_at: number; checks: number; is_taken: boolean },
+/**
+ * Computes when a refund without a known outcome is checked again. `checks` is the number of checks so far;
+ * `is_accepted` says whether the provider has accepted the refund.
+ */
+export function computeNextCheck(
+  state: { began_at: number; checks: number; is_accepted: boolean },
   now: number,
 ): { due_at: number; needs_attention: boolean } {
-  const { began_at, checks, is_taken } = state
+  const { began_at, checks, is_accepted } = state
   const age = now - began_at
   if (age >= attentionAfterMs) return { due_at: now + checkIntervalAfterAttentionMs, needs_attention: true }
-  if (is_taken || age >= 72 * hourMs) return { due_at: nextCheckTime(began_at, now), needs_attention: false }
+  if (is_accepted || age >= 72 * hourMs) return { due_at: computeNextCheckTime(began_at, now), needs_attention: false }
   return { due_at: now + (backoffMs[checks] ?? hourMs), needs_attention: false }
 }
 
@@ -72,7 +75,7 @@ export function nextCheck(
 const recheckTimes = [1, 3, 7, 14, 30].map((days) => days * dayMs)
 
 /** Computes when to look up next whether the provider has reversed a refund. Answers null after the last time. */
-export function nextRecheck(completedAt: number, now: number): number | null {
+export function computeNextRecheck(completedAt: number, now: number): number | null {
   const delay = recheckTimes.find((time) => completedAt + time > now)
   return delay === undefined ? null : completedAt + delay
 }

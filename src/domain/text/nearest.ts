@@ -16,7 +16,7 @@ const minPrefixLength = 3
 /** A prefix counts as more than one wrong letter and less than two. */
 const prefixDistance = 1.5
 
-/** True if one text is a prefix of the other. `known` must be at bestDistance half of `text`. */
+/** True if one text is a prefix of the other. `known` must be at least half as long as `text`. */
 const hasSharedPrefix = (text: string, known: string): boolean =>
   Math.min(text.length, known.length) >= minPrefixLength &&
   (known.startsWith(text) || (text.startsWith(known) && known.length * 2 >= text.length))
@@ -34,7 +34,7 @@ function isSwapped(one: string, other: string): boolean {
   return at >= 0 && swapped === other
 }
 
-/** The candidate with the most similar name. Null: at bestDistance a third of the letters are wrong in all names. */
+/** The candidate with the most similar name. Null if more than a third of the letters are wrong in every name. */
 export function findNearest<Candidate>(
   text: string,
   candidates: readonly Candidate[],

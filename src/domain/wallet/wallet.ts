@@ -5,7 +5,7 @@ import type { EventKind } from '../webhooks/webhooks.ts'
 export const walletPlatforms = ['apple', 'google'] as const
 export type WalletPlatform = (typeof walletPlatforms)[number]
 
-/** The vendors in the names of events. The configuration says which platform each of them is. */
+/** The vendors in the names of events. The configuration assigns a platform to each. */
 export const walletProviders = ['vendorA', 'vendorB'] as const
 export type WalletProvider = (typeof walletProviders)[number]
 
@@ -95,7 +95,7 @@ export function decideCallback(
 /** How many phones may hold a pass. One more phone replaces the phone that registered first. */
 export const maxRegistrations = 1000
 
-export const updateLeaseMs = 300_000
+export const updateClaimMs = 300_000
 const maxUpdateAttempts = 12
 const firstUpdateDelayMs = 60_000
 const longestUpdateDelayMs = 21_600_000

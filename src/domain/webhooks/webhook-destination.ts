@@ -1,4 +1,3 @@
-/** The rule that a destination breaks. */
 export type DestinationFault =
   | 'malformed'
   | 'credentials'
@@ -11,7 +10,7 @@ export type DestinationFault =
   | 'private_name'
 
 interface Policy {
-  /** Permits http, ports, any name and loopback: development and tests only. */
+  /** Permits http, ports, any host name and loopback addresses, for development and tests. */
   allowInsecure: boolean
   /** Hosts of this service itself. */
   ownHosts: readonly string[]
@@ -30,12 +29,12 @@ const closedSuffixes = [
   'sslip.io',
 ]
 
-/** After the URL's own canonicalisation every notation of an IPv4 address is four numbers, of an IPv6 one in brackets. */
+/** URL writes every notation of an IPv4 address as four numbers, and IPv6 addresses in brackets. */
 const isIpLiteral = (host: string): boolean => host.startsWith('[') || /^\d{1,3}(\.\d{1,3}){3}$/.test(host)
 const isLoopback = (host: string): boolean => host === '[::1]' || host.startsWith('127.')
 
-function judge(text: string, policy: Policy): DestinationFault | null {
-  // The parser drops white space and control characters without a word, and takes a backslash for a slash.
+function checkUrl(text: string, policy: Policy): DestinationFault | null {
+  // URL.parse silently drops white space and control characters, and reads a backslash as a slash.
   const url = /[\s\p{Cc}\\]/u.test(text) ? null : URL.parse(text)
   if (!url) return 'malformed'
   const host = url.hostname.toLowerCase().replace(/(?<!\.)\.+$/, '')
@@ -51,41 +50,39 @@ function judge(text: string, policy: Policy): DestinationFault | null {
   return url.port === '' ? null : 'port'
 }
 
-/** Cached results for a policy, because parsing a URL is a tenth of a delivery's own cost. */
-const judged = new WeakMap<Policy, Map<string, DestinationFault | null>>()
+/** Parsing a URL is a tenth of the cost of a delivery. */
+const cachedFaults = new WeakMap<Policy, Map<string, DestinationFault | null>>()
 
-/**
- * The one rule for where webhooks may go, checked at create, update, test and every attempt. Null for a valid address.
- */
-export function destinationFault(text: string, policy: Policy): DestinationFault | null {
-  const known = judged.get(policy) ?? new Map<string, DestinationFault | null>()
-  judged.set(policy, known)
-  let fault = known.get(text)
-  if (fault === undefined) known.set(text, (fault = judge(text, policy)))
+/** The one rule for where webhooks may go, checked at create, update and every attempt. Null for a permitted address. */
+export function findDestinationFault(text: string, policy: Policy): DestinationFault | null {
+  const faults = cachedFaults.get(policy) ?? new Map<string, DestinationFault | null>()
+  cachedFaults.set(policy, faults)
+  let fault = faults.get(text)
+  if (fault === undefined) faults.set(text, (fault = checkUrl(text, policy)))
   return fault
 }
 
 const rules: Record<DestinationFault, string> = {
-  malformed: 'This is not a web address. Write it as https://hooks.example.com/events.',
-  credentials: 'The address contains a user name or a password, and events carry none. Take it out.',
-  own_host: 'The address is of this service itself.',
-  protocol: 'Events are sent over https only.',
-  https: 'Events are sent over https only. Write https:// in place of http://.',
-  port: 'Events are sent to port 443 only. Leave the port out.',
-  address: 'Events are not sent to an IP address, private or public. Write the name of a host.',
-  bare_name: 'The name of the host has no point: it leads nowhere outside of its own network.',
-  private_name: 'The name of the host is private: it leads nowhere outside of its own network or machine.',
+  malformed: '`url` is not a web address. Write it like https://hooks.example.com/events.',
+  credentials: '`url` contains a user name or a password. Remove it, because events are sent without credentials.',
+  own_host: '`url` points to this service itself.',
+  protocol: '`url` must begin with https://.',
+  https: '`url` must begin with https:// and not with http://.',
+  port: '`url` must not name a port. Events are sent to port 443.',
+  address: '`url` must contain a host name and not an IP address.',
+  bare_name: 'The host name in `url` has no dot, so it is not a public name.',
+  private_name: 'The host name in `url` is private, so events cannot reach it.',
 }
 
-const permitted = ' In development ALLOW_INSECURE_WEBHOOKS=1 permits it.'
+const developmentHint = ' In development ALLOW_INSECURE_WEBHOOKS=1 permits it.'
 
 /** Whether the variable would permit the address. */
-const permits = (text: string, policy: Policy): boolean =>
-  !policy.allowInsecure && judge(text, { ...policy, allowInsecure: true }) === null
+const isPermittedByVariable = (text: string, policy: Policy): boolean =>
+  !policy.allowInsecure && checkUrl(text, { ...policy, allowInsecure: true }) === null
 
-/** The rule as text; in development with the variable that permits the address, if there is one. */
-export const destinationRefusal = (
+/** The error text, with the variable that permits the address in development if there is one. */
+export const describeDestinationFault = (
   fault: DestinationFault,
   text: string,
   { policy, isDevelopment }: { policy: Policy; isDevelopment: boolean },
-): string => rules[fault] + (isDevelopment && permits(text, policy) ? permitted : '')
+): string => rules[fault] + (isDevelopment && isPermittedByVariable(text, policy) ? developmentHint : '')

@@ -1,8 +1,5 @@
 import type { DeliveryStatus, Manual } from './webhooks.ts'
 
-/** Endpoints that answer late are delivered from a queue of their own. */
-export type Lane = 'fast' | 'slow'
-
 export interface ClaimedEndpoint {
   url: string
   secret: string
@@ -11,28 +8,28 @@ export interface ClaimedEndpoint {
   timeout_seconds: number
 }
 
-/** A delivery under a lease, with all that one attempt needs. */
+/** A claimed delivery, with all that one attempt needs. */
 export interface DeliveryClaim {
   id: string
   endpoint_id: string
   event_id: string
-  /** Number of this attempt, from 1: a later claim of the delivery gets another. */
+  /** Number of this attempt, from 1. A later claim of the delivery has a higher one. */
   attempts: number
   status: DeliveryStatus
   step: number
   manual: Manual
-  lease_until: number
+  claimed_until: number
   payload: string
   endpoint: ClaimedEndpoint
 }
 
-/** An object that posts. Its connections are its own, so that a hanging one does not delay others. */
+/** A Durable Object that posts over its own six connections, for as long as an endpoint takes to answer. */
 export interface WebhookSenderRpc {
-  /** Takes the claims over and answers at once. It records their results itself. */
-  deliver(lane: Lane, claims: readonly DeliveryClaim[]): Promise<void>
+  /** Returns at once. The object posts the deliveries and stores their results by itself. */
+  deliver(claims: readonly DeliveryClaim[]): Promise<void>
 }
 
 export interface WebhookSenders {
-  /** One that no other run uses. */
+  /** Creates an object that no other claims share. */
   create: () => WebhookSenderRpc
 }

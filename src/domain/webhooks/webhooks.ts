@@ -1,6 +1,5 @@
 import { lifecycle } from '../lifecycle.ts'
 
-/** The kinds of events, with the descriptions of the specification. */
 export const eventKinds = {
   'consent.given': 'A consent was given.',
   'consent.skipped': 'A consent was skipped.',
@@ -15,8 +14,8 @@ export type EventKind = keyof typeof eventKinds
 export const eventKindNames = Object.keys(eventKinds) as [EventKind, ...EventKind[]]
 
 /**
- * `exhausted` has used the schedule up; `failed` ended without using it up. Both take a manual retry, which makes one
- * attempt and is `exhausted` when that fails.
+ * `exhausted`: every attempt of the schedule failed. `failed`: it ended earlier. A manual retry of either makes one attempt
+ * and is `exhausted` when that fails.
  */
 export const deliveryLifecycle = lifecycle('pending', {
   pending: ['success', 'retrying', 'failed', 'exhausted'],
@@ -28,20 +27,20 @@ export const deliveryLifecycle = lifecycle('pending', {
 export const deliveryStatuses = deliveryLifecycle.states
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
 
-/** Deliveries in these wait for an attempt. */
-export const openStatuses = deliveryLifecycle.sourcesOf('success')
+/** Statuses of deliveries that wait for an attempt or have one in progress. */
+export const openDeliveryStatuses = deliveryLifecycle.sourcesOf('success')
 
-/** Deliveries in these have ended without success. */
+/** Statuses of deliveries that ended without success. */
 export const lostStatuses = deliveryLifecycle
   .sourcesOf('retrying')
   .filter((status) => status !== deliveryLifecycle.initial)
 
-/** Why an endpoint was switched off: by hand, by an answer 410, or after days of nothing but failures. */
 export const disabledReasons = ['manual', 'gone', 'failing'] as const
 export type DisabledReason = (typeof disabledReasons)[number]
 
 export const secretsOverlapMs = 86_400_000
 export const disableAfterMs = 5 * 86_400_000
+/** Requests to one endpoint at a time. */
 export const maxInFlight = 4
 export const maxEndpointNameLength = 120
 export const maxUrlLength = 200
@@ -52,24 +51,24 @@ const maxTimeoutSeconds = 30
 export const timeoutMs = (timeoutSeconds: number): number =>
   Math.min(timeoutSeconds || defaultTimeoutSeconds, maxTimeoutSeconds) * 1000
 
-/** Delays before the second and every further attempt, in seconds: ten attempts in about 75 hours. */
+/** Seconds before the second and every further attempt: ten attempts in about 75 hours. */
 export const standardSchedule: readonly number[] = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
 
 const jitterShare = 0.2
 const maxRetryAfterMs = 86_400_000
 
-/** FNV-1a, as a number from 0 up to 1: the same delivery and attempt always wait the same time. */
-function hashOf(text: string): number {
+/** FNV-1a, from 0 up to 1. The jitter comes from it, so that tests can repeat it. */
+function hashText(text: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193) >>> 0
   return hash / 2 ** 32
 }
 
-/** A date of HTTP begins with its weekday; Date.parse alone finds dates in any words. */
+/** Date.parse alone finds dates in any words. */
 const httpDate = /^[a-z]{3,9},? .*\d{2}:\d{2}:\d{2}/i
 
-/** Milliseconds of a Retry-After header: seconds or an HTTP date. Null for anything else or the past. */
-export function retryAfterMs(header: string | null, now: number): number | null {
+/** Milliseconds that a Retry-After header asks for, as seconds or an HTTP date. Null for anything else or the past. */
+export function parseRetryAfter(header: string | null, now: number): number | null {
   if (header === null) return null
   const text = header.trim()
   const dateMs = httpDate.test(text) ? Date.parse(text) - now : Number.NaN
@@ -80,7 +79,7 @@ export function retryAfterMs(header: string | null, now: number): number | null 
 export const nextReasons = ['schedule', 'retry_after', 'breaker'] as const
 export type NextReason = (typeof nextReasons)[number]
 
-/** What is kept of an attempt. Without an answer it has no status, and without a next one no time and reason for it. */
+/** An entry of the attempt log. `status_code` is null without an answer. */
 export interface LoggedAttempt {
   number: number
   started_at: number
@@ -95,12 +94,12 @@ export interface LoggedAttempt {
 
 interface SchedulePosition {
   id: string
-  /** Attempts of the schedule that have failed. */
+  /** The number of scheduled attempts that failed. */
   step: number
 }
 
-/** When the attempt after `step` failed ones is due; null when the schedule is used up. */
-export function nextAttempt(
+/** When the attempt after `step` failed ones is due. Null when the schedule is used up. */
+export function planNextAttempt(
   delivery: SchedulePosition,
   schedule: readonly number[],
   now: number,
@@ -108,7 +107,7 @@ export function nextAttempt(
 ): { at: number; reason: NextReason } | null {
   const seconds = schedule[delivery.step - 1]
   if (seconds === undefined) return null
-  const jitter = 1 + jitterShare * (2 * hashOf(`${delivery.id}:${delivery.step}`) - 1)
+  const jitter = 1 + jitterShare * (2 * hashText(`${delivery.id}:${delivery.step}`) - 1)
   const planned = Math.round(seconds * 1000 * jitter)
   return retryAfter !== null && retryAfter > planned
     ? { at: now + Math.round(retryAfter), reason: 'retry_after' }
@@ -118,8 +117,8 @@ export function nextAttempt(
 export const manualRetries = ['extra', 'alone'] as const
 export type Manual = (typeof manualRetries)[number] | null
 
-/** The effect of a retry by hand: one attempt beside the schedule, or one alone after it. Null when it is refused. */
-export function manualRetryOf(status: DeliveryStatus): Manual {
+/** A manual retry makes one attempt beside the schedule (`extra`) or after it (`alone`). Null when none is possible. */
+export function decideManualRetry(status: DeliveryStatus): Manual {
   if (status === 'retrying') return 'extra'
   return deliveryLifecycle.allows(status, 'retrying') && status !== deliveryLifecycle.initial ? 'alone' : null
 }
@@ -130,7 +129,7 @@ export interface DeliveryVerdict {
   next: { at: number; reason: NextReason } | null
 }
 
-/** The delivery after an attempt. 410 means that the endpoint is gone; a single attempt has no next one. */
+/** Decides what becomes of a delivery after an attempt. */
 export function judgeAttempt(
   delivery: SchedulePosition & { manual: Manual },
   answer: { ok: boolean; status: number | null; retryAfter: string | null },
@@ -142,7 +141,12 @@ export function judgeAttempt(
   if (answer.status === 410) return { status: 'failed', step, next: null }
   if (manual === 'alone') return { status: 'exhausted', step, next: null }
   const failed = manual === 'extra' ? step : step + 1
-  const next = nextAttempt({ id: delivery.id, step: failed }, schedule, now, retryAfterMs(answer.retryAfter, now))
+  const next = planNextAttempt(
+    { id: delivery.id, step: failed },
+    schedule,
+    now,
+    parseRetryAfter(answer.retryAfter, now),
+  )
   return { status: next ? 'retrying' : 'exhausted', step: failed, next }
 }
 
@@ -150,13 +154,12 @@ const breakerOpensAfter = 5
 const breakerFirstMs = 30_000
 const breakerLongestMs = 600_000
 
-/** Until when an endpoint with so many failures in a row is left alone; null while its breaker stays closed. */
-export function breakerUntil(failuresInRow: number, now: number): number | null {
+/** Until when an endpoint with so many failures in a row is paused. Null while its breaker stays closed. */
+export function decideBreaker(failuresInRow: number, now: number): number | null {
   if (failuresInRow < breakerOpensAfter) return null
   return now + Math.min(breakerLongestMs, breakerFirstMs * 2 ** Math.min(10, failuresInRow - breakerOpensAfter))
 }
 
 const slowMs = 3000
 
-/** Whether a request of this duration counts as slow. */
 export const isSlow = (durationMs: number): boolean => durationMs >= slowMs

@@ -1,6 +1,6 @@
 import { isRecord } from '../../domain/text/json.ts'
 import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
-import { isSigned } from '../../domain/webhooks/webhook-signature.ts'
+import { hasValidSignature } from '../../domain/webhooks/webhook-signature.ts'
 import { readText } from '../provider-api/call-api.ts'
 import { type EventRequest, parseEventTime, parseEvent } from '../provider-events/event-request.ts'
 
@@ -50,7 +50,7 @@ export async function readResendEvents(
 ): Promise<ProviderEvent[] | null> {
   const id = headers.get('svix-id') ?? ''
   const signed = { id, timestamp: headers.get('svix-timestamp') ?? '', signature: headers.get('svix-signature') ?? '' }
-  if (!(await isSigned(secret, signed, body, now))) return null
+  if (!(await hasValidSignature(secret, signed, body, now))) return null
   const event = parseEvent(body)
   const type = event && eventTypes.get(readText(event['type']))
   const data = event && isRecord(event['data']) ? event['data'] : null

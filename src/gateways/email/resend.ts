@@ -1,7 +1,7 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { toAsciiAddress, formatMailbox, type Mailbox } from '../../domain/messaging/mailbox.ts'
 import { createFailure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
-import { retryAfterMs } from '../../domain/webhooks/webhooks.ts'
+import { parseRetryAfter } from '../../domain/webhooks/webhooks.ts'
 import { findEmailFault, sendAcceptable } from '../acceptable/acceptable.ts'
 import {
   callApi,
@@ -15,7 +15,7 @@ import { createResendDomains } from './resend-domains.ts'
 
 const standardBase = 'https://api.resend.com'
 const quotaRetryMs = 3_600_000
-/** A call has to end before the lease of its chunk, of which a campaign leaves it 25 seconds. */
+/** A call has to end before the claim of its chunk, of which a campaign leaves it 25 seconds. */
 const standardTimeoutMs = 20_000
 
 /**
@@ -65,7 +65,7 @@ function classifyFailure(status: number, code: string): SendFailure {
 }
 
 function readRetryAfter({ header }: ProviderAnswer & { came: true }, code: string, now: number): number | null {
-  const headerMs = retryAfterMs(header('retry-after') ?? header('ratelimit-reset'), now)
+  const headerMs = parseRetryAfter(header('retry-after') ?? header('ratelimit-reset'), now)
   // The headers give the wait of the per-second limit, but the daily quota lasts until the next day.
   return code === 'daily_quota_exceeded' ? Math.max(headerMs ?? 0, quotaRetryMs) : headerMs
 }

@@ -82,10 +82,11 @@ export class PaymentProviderUnavailable extends Error {}
 /** The gateway of one merchant account. */
 export interface PaymentGateway {
   refund: (call: RefundCall) => Promise<RefundOutcome>
+  /** Looks up the outcome of a refund that this service has called, by its reference or else by its key. */
   lookup: (refund: RefundLookup) => Promise<RefundOutcome | 'not_found'>
   /**
-   * Finds a refund by its reference. Answers null when the provider does not know it. Throws
-   * `PaymentProviderUnavailable`.
+   * Finds a refund by its reference, even one that was made at the provider. Answers null when the provider does not
+   * know it. Throws `PaymentProviderUnavailable`.
    */
   find: (provider_reference: string) => Promise<ProviderRefund | null>
   /**

@@ -1,6 +1,6 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { createFailure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
-import { retryAfterMs } from '../../domain/webhooks/webhooks.ts'
+import { parseRetryAfter } from '../../domain/webhooks/webhooks.ts'
 import { findSmsFault, sendAcceptable } from '../acceptable/acceptable.ts'
 import {
   callApi,
@@ -14,7 +14,7 @@ import type { OutboundSms, SmsGateway } from './sms.ts'
 
 const standardBase = 'https://messaging.gatewayapi.eu'
 /**
- * A batch makes two calls one after another, which end before the lease of a chunk even when they are slow. They are
+ * A batch makes two calls one after another, which end before the claim of a chunk even when they are slow. They are
  * not made at once: a consumer sends four chunks over six connections, and a call that waits for a connection would
  * time out with an unknown result.
  */
@@ -40,7 +40,7 @@ function readResult(answer: ProviderAnswer, now: number): SendResult {
   }
   const code = readText(body['code']) || readText(body['error_code']) || `http_${answer.status}`
   const detail = readText(body['message']) || readText(body['detail']) || readText(body['error'])
-  return createFailure(classifyStatus(answer.status), code, detail, retryAfterMs(answer.header('retry-after'), now))
+  return createFailure(classifyStatus(answer.status), code, detail, parseRetryAfter(answer.header('retry-after'), now))
 }
 
 const toWire = ({ from, to, body, reference }: OutboundSms) => ({

@@ -1,10 +1,10 @@
 import type { PostError } from './webhook-post.ts'
 
 /**
- * What a failed fetch says of the network. The runtime names few causes: a refused connection and one that was closed
- * before an answer read the same, a name that does not resolve and a failed handshake are internal errors.
+ * The messages of failed fetches. The runtime tells few causes apart: a refused connection and one that was closed before
+ * an answer have the same message, and so have an unknown host name and a failed handshake.
  */
-const messages: readonly [RegExp, PostError][] = [
+const errorsByMessage: readonly [RegExp, PostError][] = [
   [/refused/i, 'connection_refused'],
   [/reset by peer|ECONNRESET/i, 'connection_reset'],
   [/lookup|DNS|ENOTFOUND/i, 'dns_failure'],
@@ -12,14 +12,14 @@ const messages: readonly [RegExp, PostError][] = [
   [/connection lost|disconnected/i, 'connection_lost'],
 ]
 
-/** `hasAnswer`: the head of an answer was read, so the connection was open when it ended. */
-export function faultOf(error: unknown, hasAnswer: boolean): PostError {
+/** `hasAnswer` says that the head of an answer was read, so the connection was open. */
+export function classifyNetworkError(error: unknown, hasAnswer: boolean): PostError {
   if (hasAnswer) return 'connection_reset'
   const message = error instanceof Error ? error.message : ''
-  return messages.find(([pattern]) => pattern.test(message))?.[1] ?? 'network_error'
+  return errorsByMessage.find(([pattern]) => pattern.test(message))?.[1] ?? 'network_error'
 }
 
-/** The platform's answers, such as `error code: 1016`, for a receiver that it did not reach. */
+/** The platform answers `error code: 1016` and the like for a receiver that it did not reach. */
 const platformErrors: Record<string, { status: number; error: PostError }> = {
   '1016': { status: 530, error: 'dns_failure' },
   '521': { status: 521, error: 'connection_refused' },
@@ -27,7 +27,7 @@ const platformErrors: Record<string, { status: number; error: PostError }> = {
   '526': { status: 526, error: 'tls_failure' },
 }
 
-export function platformFaultOf(status: number, text: string): PostError | null {
-  const known = platformErrors[/^error code: (\d{3,4})$/.exec(text)?.[1] ?? '']
-  return known?.status === status ? known.error : null
+export function findPlatformError(status: number, text: string): PostError | null {
+  const platformError = platformErrors[/^error code: (\d{3,4})$/.exec(text)?.[1] ?? '']
+  return platformError?.status === status ? platformError.error : null
 }

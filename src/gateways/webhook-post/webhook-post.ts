@@ -11,12 +11,12 @@ const postErrors = [
 ] as const
 export type PostError = (typeof postErrors)[number]
 
-/** The result of one POST. `error` is a class and no text: nothing of this service's network is shown. */
+/** The result of one POST. `error` is a class and not a message, which could tell about this service's network. */
 export interface PostResult {
   status: number | null
   error: PostError | null
   retryAfter: string | null
-  /** The beginning of the answer's body, as plain text; null when no answer came. */
+  /** The first 1024 bytes of the answer as plain text. Null when no answer came. */
   text: string | null
   durationMs: number
 }

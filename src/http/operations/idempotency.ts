@@ -9,7 +9,7 @@ const temporaryStatuses = new Set([401, 403, 409, 429])
 
 export interface IdempotentAttempt {
   key: IdempotencyKey
-  lease: string
+  claimId: string
   /** Encrypts and decrypts the stored body. */
   seal: CryptoKey
   /** The fingerprint of a streamed body, once it was read. Null: the claim has the right one already. */
@@ -47,12 +47,12 @@ export async function claimKey(ctx: Ctx, rawKey: string, request: KeyedRequest):
   const seal = await answerSeal(readSecret(ctx), callerId, rawKey)
   const isStream = !(body instanceof Uint8Array)
   const fingerprint = await computeFingerprint(request, isStream ? 'stream' : toHex(await sha256(body)))
-  const lease = ctx.newId('request')
-  const claimedLease = { id: lease, ...(isStream ? { ms: body.maxReadMs + commitMs } : {}) }
-  const claim = await ctx.idempotency.claim(key, claimedLease, fingerprint, ctx.now())
+  const claimId = ctx.newId('request')
+  const newClaim = { id: claimId, ...(isStream ? { ms: body.maxReadMs + commitMs } : {}) }
+  const claim = await ctx.idempotency.claim(key, newClaim, fingerprint, ctx.now())
   switch (claim.state) {
     case 'claimed':
-      return { attempt: { key, lease, seal, fingerprint: null } }
+      return { attempt: { key, claimId, seal, fingerprint: null } }
     case 'in_progress':
       throw new AppError('idempotency_in_progress', 'The first request with this Idempotency-Key is still running.', {
         headers: { 'retry-after': '5' },
@@ -99,7 +99,7 @@ async function openBody(seal: CryptoKey, text: string): Promise<string> {
 
 /** Statements that store the response in the transaction of its change. */
 export const storeInTransaction = async (ctx: Ctx, attempt: IdempotentAttempt, answer: HttpResponse) =>
-  ctx.idempotency.settle(attempt.key, attempt.lease, await sealResponse(ctx, attempt, answer), attempt.fingerprint)
+  ctx.idempotency.settle(attempt.key, attempt.claimId, await sealResponse(ctx, attempt, answer), attempt.fingerprint)
 
 /** Stores a response that no transaction stored, or releases the key if repeating the request can succeed. */
 export async function finishRequest(
@@ -108,9 +108,9 @@ export async function finishRequest(
   answer: HttpResponse,
   isBodyRead = true,
 ): Promise<void> {
-  const { key, lease, fingerprint } = attempt
+  const { key, claimId, fingerprint } = attempt
   // A body that was not read to its end has no fingerprint.
   if (!isBodyRead || answer.status >= 500 || temporaryStatuses.has(answer.status))
-    await ctx.idempotency.release(key, lease)
-  else await ctx.idempotency.store(key, lease, await sealResponse(ctx, attempt, answer), fingerprint)
+    await ctx.idempotency.release(key, claimId)
+  else await ctx.idempotency.store(key, claimId, await sealResponse(ctx, attempt, answer), fingerprint)
 }

@@ -10,7 +10,7 @@ import { writers } from './contract.ts'
 import { buildReadiness, type CampaignRow } from './delivery/campaign-row.ts'
 import { findCampaign, type LoadedCampaign } from './queries.ts'
 
-/** `participle` completes the sentence, as `deleted` does. */
+/** `participle` ends the sentence, for example `deleted`. */
 export const invalidTransition = (status: CampaignStatus, participle: string): AppError =>
   new AppError('invalid_transition', `Campaign in status '${status}' cannot be ${participle}.`, {
     extra: { current_status: status, allowed_transitions: campaignLifecycle.targetsOf(status) },

@@ -44,7 +44,7 @@ export type FormOutcome = 'saved' | 'unchanged' | 'stale'
 
 const zone = 'UTC'
 
-const buildTitleId = (index: number): string => `consent-${index}`
+const buildConsentId = (index: number): string => `consent-${index}`
 
 /**
  * Formats a field of the form that says what the page showed: `<id> <version of the wording> <1 when given, else 0>`.
@@ -92,14 +92,14 @@ function renderWording(
 function renderConsent(consent: PageConsent, index: number, language: Language) {
   const words = pageWords[language]
   const consentLanguage = toBcp47(consent.language)
-  const state = html`<small class="soft" id="${buildTitleId(index)}-state"
+  const state = html`<small class="soft" id="${buildConsentId(index)}-state"
     >${consent.edition_name === null ? '' : `${consent.edition_name}. `}${describeStatus(consent, language)}</small
   >`
   if (!consent.is_changeable)
-    return html`<section class="card" aria-labelledby="${buildTitleId(index)}">
-      <h2 id="${buildTitleId(index)}" lang="${consentLanguage}">${consent.title}</h2>
+    return html`<section class="card" aria-labelledby="${buildConsentId(index)}">
+      <h2 id="${buildConsentId(index)}" lang="${consentLanguage}">${consent.title}</h2>
       <p>${state}</p>
-      <p class="soft"><small>${words.fixed}</small></p>
+      <p class="soft"><small>${words.notChangeable}</small></p>
       ${renderWording(consent, language)}
     </section>`
   const checked = consent.status === 'given' ? html` checked` : ''
@@ -109,7 +109,7 @@ function renderConsent(consent: PageConsent, index: number, language: Language) 
         type="checkbox"
         name="given"
         value="${consent.id}"
-        aria-describedby="${buildTitleId(index)}-state"
+        aria-describedby="${buildConsentId(index)}-state"
         ${checked}
       /><strong lang="${consentLanguage}">${consent.title}</strong></label
     >
@@ -150,8 +150,8 @@ export function renderPreferencesPage(preferences: Preferences, outcome?: FormOu
     ${renderOutcomeNotice(outcome, language)}
     <p>${words.intro(organization_name, address)}</p>
     ${renderSuppressionNotice(preferences)}
-    ${consents.length ? html`<form method="post">${cards}${save}</form>` : html`<p>${words.nothing}</p>`}
-    <p class="soft"><small>${words.stays}</small></p>
+    ${consents.length ? html`<form method="post">${cards}${save}</form>` : html`<p>${words.noConsents}</p>`}
+    <p class="soft"><small>${words.otherMessages}</small></p>
     ${renderLanguageLinks(language)}`
   return { language: toBcp47(language), title: words.title, content }
 }
@@ -185,7 +185,7 @@ export function renderConfirmationPage({
       ${renderWording(consent, language)}
     </section>
     ${is_confirmed ? '' : html`<form method="post"><button name="confirm" value="1">${words.confirm}</button></form>`}
-    <p><a href="${preferences}">${words.all}</a></p>
+    <p><a href="${preferences}">${words.allConsents}</a></p>
     ${renderLanguageLinks(language)}`
   return { language: toBcp47(language), title: words.confirmTitle, content }
 }

@@ -6,25 +6,27 @@ export type PageStatus = 'none' | 'pending' | 'given' | 'outdated' | 'skipped' |
 interface LinkPageWords {
   title: string
   intro: (organisation: string, address: string) => string
-  nothing: string
+  noConsents: string
   wording: string
   more: string
   save: string
   /** `day` is the day on which the answer got this status. */
   status: Record<PageStatus, (day: string) => string>
   until: (day: string) => string
-  fixed: string
+  /** Says why the person cannot change a consent on the page. */
+  notChangeable: string
   saved: string
   unchanged: string
   stale: string
   unsubscribed: (address: string) => string
   unreachable: (address: string) => string
-  stays: string
+  /** Says that messages about orders are sent in any case. */
+  otherMessages: string
   confirmTitle: string
   confirmIntro: (organisation: string) => string
   confirm: string
   confirmed: (organisation: string) => string
-  all: string
+  allConsents: string
   languages: string
 }
 
@@ -32,7 +34,7 @@ const en: LinkPageWords = {
   title: 'Your consents',
   intro: (organisation, address) =>
     `Here you see what ${organisation} may do with your consent. The link to this page was sent to ${address}. You can change your mind at any time.`,
-  nothing: 'There is nothing to agree to here.',
+  noConsents: 'There is nothing to agree to here.',
   wording: 'Full text',
   more: 'Read more',
   save: 'Save',
@@ -47,19 +49,19 @@ const en: LinkPageWords = {
     expired: (day) => `It expired on ${day}.`,
   },
   until: (day) => `It is valid until ${day}.`,
-  fixed: 'This is not based on your consent, so you cannot change it here.',
+  notChangeable: 'This is not based on your consent, so you cannot change it here.',
   saved: 'Your choices are saved.',
   unchanged: 'Nothing was changed.',
   stale: 'This page has changed since you opened it. Nothing was saved. Please check your choices again.',
   unsubscribed: (address) =>
     `You have unsubscribed ${address} from news and offers. If you agree below to news by this channel, you may receive them again.`,
   unreachable: (address) => `No news and offers are sent to ${address}, whatever you choose here.`,
-  stays: 'Messages about your own orders and visits do not depend on these choices.',
+  otherMessages: 'Messages about your own orders and visits do not depend on these choices.',
   confirmTitle: 'Please confirm',
   confirmIntro: (organisation) => `Do you agree that ${organisation} may do the following?`,
   confirm: 'Yes, I agree',
   confirmed: (organisation) => `Thank you. ${organisation} has your consent.`,
-  all: 'All your consents',
+  allConsents: 'All your consents',
   languages: 'Languages',
 }
 
@@ -67,7 +69,7 @@ const da: LinkPageWords = {
   title: 'Dine samtykker',
   intro: (organisation, address) =>
     `Her ser du, hvad ${organisation} må med dit samtykke. Linket til denne side blev sendt til ${address}. Du kan altid ombestemme dig.`,
-  nothing: 'Der er intet at give samtykke til her.',
+  noConsents: 'Der er intet at give samtykke til her.',
   wording: 'Hele teksten',
   more: 'Læs mere',
   save: 'Gem',
@@ -82,19 +84,19 @@ const da: LinkPageWords = {
     expired: (day) => `Det udløb den ${day}.`,
   },
   until: (day) => `Det gælder til den ${day}.`,
-  fixed: 'Dette bygger ikke på dit samtykke og kan derfor ikke ændres her.',
+  notChangeable: 'Dette bygger ikke på dit samtykke og kan derfor ikke ændres her.',
   saved: 'Dine valg er gemt.',
   unchanged: 'Intet blev ændret.',
   stale: 'Siden er ændret, siden du åbnede den. Intet blev gemt. Se dine valg igennem igen.',
   unsubscribed: (address) =>
     `Du har afmeldt ${address} fra nyheder og tilbud. Hvis du her siger ja til nyheder ad denne vej, kan de komme igen.`,
   unreachable: (address) => `Der sendes ingen nyheder og tilbud til ${address}, uanset hvad du vælger her.`,
-  stays: 'Beskeder om dine egne ordrer og besøg afhænger ikke af disse valg.',
+  otherMessages: 'Beskeder om dine egne ordrer og besøg afhænger ikke af disse valg.',
   confirmTitle: 'Bekræft venligst',
   confirmIntro: (organisation) => `Giver du ${organisation} lov til følgende?`,
   confirm: 'Ja, jeg giver samtykke',
   confirmed: (organisation) => `Tak. ${organisation} har nu dit samtykke.`,
-  all: 'Alle dine samtykker',
+  allConsents: 'Alle dine samtykker',
   languages: 'Sprog',
 }
 
@@ -102,7 +104,7 @@ const se: LinkPageWords = {
   title: 'Dina samtycken',
   intro: (organisation, address) =>
     `Här ser du vad ${organisation} får göra med ditt samtycke. Länken till den här sidan skickades till ${address}. Du kan när som helst ändra dig.`,
-  nothing: 'Det finns inget att samtycka till här.',
+  noConsents: 'Det finns inget att samtycka till här.',
   wording: 'Hela texten',
   more: 'Läs mer',
   save: 'Spara',
@@ -117,19 +119,19 @@ const se: LinkPageWords = {
     expired: (day) => `Det upphörde den ${day}.`,
   },
   until: (day) => `Det gäller till den ${day}.`,
-  fixed: 'Detta grundar sig inte på ditt samtycke och kan därför inte ändras här.',
+  notChangeable: 'Detta grundar sig inte på ditt samtycke och kan därför inte ändras här.',
   saved: 'Dina val är sparade.',
   unchanged: 'Inget ändrades.',
   stale: 'Sidan har ändrats sedan du öppnade den. Inget sparades. Gå igenom dina val igen.',
   unsubscribed: (address) =>
     `Du har avslutat prenumerationen på nyheter och erbjudanden till ${address}. Om du här samtycker till nyheter den vägen kan de komma igen.`,
   unreachable: (address) => `Inga nyheter och erbjudanden skickas till ${address}, vad du än väljer här.`,
-  stays: 'Meddelanden om dina egna beställningar och besök beror inte på de här valen.',
+  otherMessages: 'Meddelanden om dina egna beställningar och besök beror inte på de här valen.',
   confirmTitle: 'Bekräfta',
   confirmIntro: (organisation) => `Samtycker du till att ${organisation} gör följande?`,
   confirm: 'Ja, jag samtycker',
   confirmed: (organisation) => `Tack. ${organisation} har nu ditt samtycke.`,
-  all: 'Alla dina samtycken',
+  allConsents: 'Alla dina samtycken',
   languages: 'Språk',
 }
 
@@ -137,7 +139,7 @@ const nl: LinkPageWords = {
   title: 'Uw toestemmingen',
   intro: (organisation, address) =>
     `Hier ziet u wat ${organisation} met uw toestemming mag. De link naar deze pagina is naar ${address} gestuurd. U kunt altijd van gedachten veranderen.`,
-  nothing: 'Hier is niets om mee in te stemmen.',
+  noConsents: 'Hier is niets om mee in te stemmen.',
   wording: 'De volledige tekst',
   more: 'Lees meer',
   save: 'Opslaan',
@@ -152,19 +154,19 @@ const nl: LinkPageWords = {
     expired: (day) => `De toestemming is op ${day} verlopen.`,
   },
   until: (day) => `De toestemming geldt tot ${day}.`,
-  fixed: 'Dit berust niet op uw toestemming en kan hier dus niet worden gewijzigd.',
+  notChangeable: 'Dit berust niet op uw toestemming en kan hier dus niet worden gewijzigd.',
   saved: 'Uw keuzes zijn opgeslagen.',
   unchanged: 'Er is niets gewijzigd.',
   stale: 'Deze pagina is veranderd sinds u haar opende. Er is niets opgeslagen. Controleer uw keuzes nog eens.',
   unsubscribed: (address) =>
     `U hebt ${address} afgemeld voor nieuws en aanbiedingen. Stemt u hier in met nieuws via deze weg, dan kan het weer komen.`,
   unreachable: (address) => `Er gaan geen nieuws en aanbiedingen naar ${address}, wat u hier ook kiest.`,
-  stays: 'Berichten over uw eigen bestellingen en bezoeken hangen niet van deze keuzes af.',
+  otherMessages: 'Berichten over uw eigen bestellingen en bezoeken hangen niet van deze keuzes af.',
   confirmTitle: 'Bevestig alstublieft',
   confirmIntro: (organisation) => `Stemt u ermee in dat ${organisation} het volgende mag?`,
   confirm: 'Ja, ik stem in',
   confirmed: (organisation) => `Bedankt. ${organisation} heeft nu uw toestemming.`,
-  all: 'Al uw toestemmingen',
+  allConsents: 'Al uw toestemmingen',
   languages: 'Talen',
 }
 
@@ -172,7 +174,7 @@ const pl: LinkPageWords = {
   title: 'Twoje zgody',
   intro: (organisation, address) =>
     `Tu widać, na co pozwala Twoja zgoda udzielona ${organisation}. Link do tej strony wysłano na ${address}. Decyzję można zmienić w każdej chwili.`,
-  nothing: 'Nie ma tu żadnych zgód.',
+  noConsents: 'Nie ma tu żadnych zgód.',
   wording: 'Pełna treść',
   more: 'Więcej informacji',
   save: 'Zapisz',
@@ -187,19 +189,19 @@ const pl: LinkPageWords = {
     expired: (day) => `Zgoda wygasła: ${day}.`,
   },
   until: (day) => `Obowiązuje do: ${day}.`,
-  fixed: 'To nie opiera się na Twojej zgodzie, więc nie można tego tutaj zmienić.',
+  notChangeable: 'To nie opiera się na Twojej zgodzie, więc nie można tego tutaj zmienić.',
   saved: 'Twój wybór zapisano.',
   unchanged: 'Nic nie zmieniono.',
   stale: 'Strona zmieniła się od jej otwarcia. Nic nie zapisano. Prosimy jeszcze raz sprawdzić wybór.',
   unsubscribed: (address) =>
     `Adres ${address} został wypisany z wiadomości i ofert. Jeśli zgodzisz się tu na wiadomości tą drogą, mogą znów przychodzić.`,
   unreachable: (address) => `Na ${address} nie są wysyłane wiadomości ani oferty, bez względu na wybór tutaj.`,
-  stays: 'Wiadomości o własnych zamówieniach i wizytach nie zależą od tych wyborów.',
+  otherMessages: 'Wiadomości o własnych zamówieniach i wizytach nie zależą od tych wyborów.',
   confirmTitle: 'Prosimy o potwierdzenie',
   confirmIntro: (organisation) => `Czy zgadzasz się, aby ${organisation} mogła robić to, co poniżej?`,
   confirm: 'Tak, zgadzam się',
   confirmed: (organisation) => `Dziękujemy. ${organisation} ma teraz Twoją zgodę.`,
-  all: 'Wszystkie Twoje zgody',
+  allConsents: 'Wszystkie Twoje zgody',
   languages: 'Języki',
 }
 

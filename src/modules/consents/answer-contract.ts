@@ -16,7 +16,7 @@ import { Id, IdParams, Instant, LanguageCode, orNull, Timestamp } from '../../ht
 import { type ListRequest, ListPage, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
-const hidden = 'Null as well when you have a role in an edition only and the answer belongs to another edition.'
+const hidden = 'Also null when you only have a role in an edition and the answer was given in another edition.'
 const Hash = z.string().openapi({ description: 'A SHA-256 in hexadecimal.' })
 
 const Evidence = z.record(z.string(), z.unknown()).openapi({ example: { form: 'checkout-3', box: 'newsletter' } })
@@ -123,7 +123,6 @@ const GiveBody = AnswerBody.extend({
   }),
 })
 
-/** Only a consent that is given can be confirmed. */
 export type AnswerInput = z.output<typeof GiveBody>
 
 const ProofLink = z.object({

@@ -119,7 +119,7 @@ export const Consent = z
     version: z.int().openapi({ description: 'The version of the wording.' }),
     content_hash: z.string().openapi({ description: 'The SHA-256 of the wording, in hexadecimal.' }),
     stats: orNull(Stats).openapi({
-      description: 'Null for a consent of the organisation when you have a role in an edition only.',
+      description: 'Null for a consent of the organisation when you only have a role in an edition.',
     }),
     has_records: z.boolean(),
     metadata: JsonObject,

@@ -7,7 +7,7 @@ import { presentOrganizationSummary } from '../organizations/index.ts'
 import type { Consent } from './contract.ts'
 import type { ConsentRow } from './queries.ts'
 
-/** Customers of all editions answer a consent of the organisation, so only roles in the organisation see how many. */
+/** Customers of all editions answer the organisation's consents, so only roles in the organisation see the counts. */
 const canReadStats = (ctx: Ctx, { organization_id, edition_id }: ConsentRow): boolean =>
   edition_id !== null || mayAt(ctx.caller, pickOrganizationRoles(roleCodes), { organization_id, editions: [] })
 

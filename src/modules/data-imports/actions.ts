@@ -14,13 +14,13 @@ import { toFieldError } from './mapping/issues.ts'
 export async function cancelImport(ctx: Ctx, row: LoadedImport): Promise<LoadedImport> {
   checkAction(ctx, row, 'cancel', 'cancelled')
   if (row.status === 'importing') {
-    const next = { epoch: row.epoch + 1, heartbeat_at: ctx.now() }
-    return commitImport(ctx, row, { status: 'cancelling', ...next })
+    const nextEpoch = { epoch: row.epoch + 1, heartbeat_at: ctx.now() }
+    return commitImport(ctx, row, { status: 'cancelling', ...nextEpoch })
   }
   return commitImport(ctx, row, { ...stopPhase(row), status: 'cancelled', completed_at: ctx.now() })
 }
 
-/** Only imports of files store the data that an undo needs. */
+/** Starts an undo. Imports of external orders have none, because only imports of files store undo data. */
 export async function undoImport(ctx: Ctx, row: LoadedImport): Promise<LoadedImport> {
   checkAction(ctx, row, 'undo', 'undone')
   return commitImport(ctx, row, {

@@ -16,20 +16,21 @@ import { openEditions } from '../editions/index.ts'
 import type { LoadedImport } from './queries.ts'
 import { type ImportChanges, type ImportRow, enqueueImports } from './background/steps.ts'
 
-const buildTransitionError = ({ status }: { status: DataImportStatus }, what: string): AppError =>
-  new AppError('invalid_transition', `Data import in status '${status}' cannot be ${what}.`, {
+const buildTransitionError = ({ status }: { status: DataImportStatus }, participle: string): AppError =>
+  new AppError('invalid_transition', `Data import in status '${status}' cannot be ${participle}.`, {
     extra: { current_status: status, allowed_transitions: dataImportLifecycle.targetsOf(status) },
   })
 
-export function checkAction(ctx: Ctx, row: LoadedImport, action: ImportActionName, what: string): void {
+/** Throws unless the status allows the action. `participle` completes the error: cannot be …. */
+export function checkAction(ctx: Ctx, row: LoadedImport, action: ImportActionName, participle: string): void {
   if (allowsImportAction(row, action, ctx.now())) return
-  if (row.status !== 'importing') throw buildTransitionError(row, what)
+  if (row.status !== 'importing') throw buildTransitionError(row, participle)
   throw new AppError('import_running', 'This import is running. Wait until it ends, or cancel it.', {
     extra: { current_status: row.status },
   })
 }
 
-/** Aborts the transaction when the organisation has its maximum of imports at work. */
+/** Aborts the transaction when more imports of the organisation than allowed would work at the same time. */
 const guardLimit = (organizationId: string): Statement =>
   refuseUnless(
     sql`(select count(*) from data_imports where organization_id = ${organizationId} and phase is not null)
@@ -39,7 +40,6 @@ const guardLimit = (organizationId: string): Statement =>
 
 type WorkRow = Pick<ImportRow, 'id' | 'organization_id' | 'epoch'>
 
-/** The message is sent after the commit. */
 const enqueueAfter = (ctx: Ctx, row: WorkRow, statement: Statement): Statement =>
   addAfterCommit(statement, () => enqueueImports(ctx, [row]))
 
@@ -62,7 +62,7 @@ export async function commitImport(
   return commit(ctx, changed, buildStatements(ctx, row, { changed, changes, statements }))
 }
 
-/** Like `commitImport`, for an operation that answers something else. */
+/** Like `commitImport`, for operations that answer something else than the import. */
 export async function commitAnswer<Result>(
   ctx: Ctx,
   row: LoadedImport,

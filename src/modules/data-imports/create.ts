@@ -32,15 +32,22 @@ export interface ImportableFile {
  * an import answers all of its cells.
  */
 export async function findImportableFile(ctx: Ctx, id: string, tenant: EditionTenant): Promise<ImportableFile> {
-  const file = await ctx.db.first(sql<ImportableFile & { purpose: string; status: string; is_there: number }>`
-    select id, name, size, purpose, status, edition_id, storage_key is not null as is_there from files
+  const file = await ctx.db.first(sql<ImportableFile & { purpose: string; status: string; is_stored: number }>`
+    select id, name, size, purpose, status, edition_id, storage_key is not null as is_stored from files
     where id = ${id} and organization_id = ${tenant.organization_id} and ${isVisibleTo(ctx.caller, fileVisibility)}`)
   if (!file || (file.edition_id !== null && file.edition_id !== tenant.edition_id)) throw doesNotExist('file_id')
   if (file.purpose !== 'import')
     throw invalid(fieldError(['file_id'], 'invalid_choice', 'Upload the file with the purpose `import`.'))
   if (file.status !== 'ready')
-    throw invalid(fieldError(['file_id'], 'invalid_choice', 'The file has not been scanned yet.'))
-  if (!file.is_there) throw invalid(fieldError(['file_id'], 'invalid_choice', 'The file was deleted. Upload it again.'))
+    throw invalid(
+      fieldError(
+        ['file_id'],
+        'invalid_choice',
+        'The file has not been scanned yet. Try again when its status is `ready`.',
+      ),
+    )
+  if (!file.is_stored)
+    throw invalid(fieldError(['file_id'], 'invalid_choice', 'The file was deleted. Upload it again.'))
   return file
 }
 
@@ -50,7 +57,7 @@ export const getFileColumns = (file: ImportableFile | null) => ({
   file_edition_id: file?.edition_id ?? null,
 })
 
-const untouched = {
+const initialColumns = {
   total_rows: 0,
   valid_rows: 0,
   invalid_rows: 0,
@@ -86,7 +93,7 @@ export async function createImport(ctx: Ctx, input: CreateDataImportInput): Prom
   const name = input.name ?? file?.name ?? `Import ${toIso(now)}`
   const idle = { phase: null, epoch: 0, position: {}, heartbeat_at: null, stalls: 0 }
   const row = {
-    ...untouched,
+    ...initialColumns,
     ...(file ? { ...idle, ...beginPhase(idle, 'parse', now) } : idle),
     id: ctx.newId('data_import'),
     organization_id,

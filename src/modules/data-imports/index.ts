@@ -1,1 +1,1 @@
-export { type ErasedPerson, eraseInImports, forgetForUndo } from './retention/erase.ts'
+export { type ErasedPerson, eraseInImports, buildUndoDataErasure } from './retention/erase.ts'

@@ -18,25 +18,26 @@ import { buildMappingChanges } from './mapping/state.ts'
 import { type LoadedImport, mayReadFile } from './queries.ts'
 import { beginPhase, type ImportChanges } from './background/steps.ts'
 
-const forgetMapping = (id: string): Statement[] => [
+const buildMappingDeletion = (id: string): Statement[] => [
   sql`delete from import_columns where import_id = ${id}`,
   sql`delete from import_constants where import_id = ${id}`,
 ]
 
 function mergeOptions(row: LoadedImport, input: UpdateDataImportInput): ImportOptions {
   const before = readOptions(row.options)
-  const isOtherFile = input.file_id !== undefined && input.file_id !== row.file_id
-  return { ...before, ...(isOtherFile ? { group_by: null } : {}), ...input.options }
+  const hasNewFile = input.file_id !== undefined && input.file_id !== row.file_id
+  return { ...before, ...(hasNewFile ? { group_by: null } : {}), ...input.options }
 }
 
 const hasChanged = (one: ImportOptions, other: ImportOptions, names: readonly (keyof ImportOptions)[]): boolean =>
   names.some((name) => !isSameJson(JSON.stringify(one[name]), JSON.stringify(other[name])))
 
-async function decideConsequences(ctx: Ctx, row: LoadedImport, options: ImportOptions, fileId: string | null) {
+/** Builds the changes that new options or a new file entail: the file is read or its rows are staged again. */
+async function buildRestartChanges(ctx: Ctx, row: LoadedImport, options: ImportOptions, fileId: string | null) {
   const before = readOptions(row.options)
-  const isOtherFile = fileId !== row.file_id
+  const hasNewFile = fileId !== row.file_id
   const isUnread = fileId !== null && row.format === null
-  if (fileId !== null && (isOtherFile || isUnread || hasChanged(before, options, readingOptions)))
+  if (fileId !== null && (hasNewFile || isUnread || hasChanged(before, options, readingOptions)))
     return { ...beginPhase(row, 'parse', ctx.now()), status: 'parsing' as const }
   if (row.format !== null && hasChanged(before, options, stagingOptions))
     return buildMappingChanges(ctx, row, { options })
@@ -46,10 +47,10 @@ async function decideConsequences(ctx: Ctx, row: LoadedImport, options: ImportOp
 export async function updateImport(ctx: Ctx, row: LoadedImport, input: UpdateDataImportInput): Promise<LoadedImport> {
   checkAction(ctx, row, 'update', 'changed')
   const fileId = input.file_id ?? row.file_id
-  const isOtherFile = fileId !== row.file_id
+  const hasNewFile = fileId !== row.file_id
   // A file that the caller may not read is refused even if the import has it.
-  const isChosen = isOtherFile || (input.file_id !== undefined && !mayReadFile(ctx, row))
-  const file = isChosen && fileId !== null ? await findImportableFile(ctx, fileId, row) : null
+  const mustCheckFile = hasNewFile || (input.file_id !== undefined && !mayReadFile(ctx, row))
+  const file = mustCheckFile && fileId !== null ? await findImportableFile(ctx, fileId, row) : null
   const options = mergeOptions(row, input)
   const name = input.name ?? row.name
   const changes: ImportChanges = {
@@ -58,12 +59,12 @@ export async function updateImport(ctx: Ctx, row: LoadedImport, input: UpdateDat
     ...(input.external_source === undefined
       ? {}
       : { external_source: input.external_source, source_suggested_by: null }),
-    ...(isOtherFile ? { remembered_options: null } : {}),
+    ...(hasNewFile ? { remembered_options: null } : {}),
     options,
     file_id: fileId,
-    ...(await decideConsequences(ctx, row, options, fileId)),
+    ...(await buildRestartChanges(ctx, row, options, fileId)),
   }
   if (isEmpty(pickChanges<LoadedImport>(row, changes))) return commit(ctx, row, [])
   const loaded = file ? { ...row, ...getFileColumns(file) } : row
-  return commitImport(ctx, loaded, changes, isOtherFile ? forgetMapping(row.id) : [])
+  return commitImport(ctx, loaded, changes, hasNewFile ? buildMappingDeletion(row.id) : [])
 }

@@ -8,7 +8,7 @@ import { type RowOf, select } from '../../db/select.ts'
 import { update, updateVersion } from '../../db/write.ts'
 import { editionVisibility, isVisibleTo } from '../../db/visibility.ts'
 import { roleCodes } from '../../domain/accounts/access.ts'
-import { editionFieldOf, type TriggerKind } from '../../domain/messaging/email-messages.ts'
+import { editionFieldsByTrigger, type TriggerKind } from '../../domain/messaging/email-messages.ts'
 import { editionSummaryFields } from './summary.ts'
 
 const { organization_id, is_archived, default_language, version } = editions
@@ -34,7 +34,7 @@ export async function findTypeInUse(
   const message = await ctx.db.first(
     select({ type: emailMessages.type })
       .from(editions)
-      .innerJoin(emailMessages, eq(emailMessages.id, editions[editionFieldOf[kind]]))
+      .innerJoin(emailMessages, eq(emailMessages.id, editions[editionFieldsByTrigger[kind]]))
       .where(eq(editions.id, editionId)),
   )
   return message?.type ?? null
@@ -75,7 +75,7 @@ export const assignEmail = (
   ...updateVersion(
     editions,
     { id: edition.edition_id, version: edition.version },
-    { [editionFieldOf[kind]]: messageId, modified_at: ctx.now() },
+    { [editionFieldsByTrigger[kind]]: messageId, modified_at: ctx.now() },
   ),
   ...writeTrigger(ctx, { id: edition.edition_id, organization_id: edition.organization_id }, kind, messageId),
 ]

@@ -4,7 +4,7 @@ import { requireShowable } from '../../db/visibility.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import { formatEditionName, endsBeforeStart, isClosedTo, decidePublishedAt } from '../../domain/editions/editions.ts'
-import { editionFieldOf, triggerKinds } from '../../domain/messaging/email-messages.ts'
+import { editionFieldsByTrigger, triggerKinds } from '../../domain/messaging/email-messages.ts'
 import { editionArchived } from '../../domain/errors.ts'
 import { buildSearchText } from '../../domain/text/fold.ts'
 import type { UpdateEditionInput } from './contract.ts'
@@ -50,8 +50,8 @@ export async function updateEdition(
   if (isEmpty(changes)) return commit(ctx, row, [])
   const result = { ...after, image_key, version: row.version + 1 }
   const triggerUpdates = triggerKinds.flatMap((kind) => {
-    const messageId = input[editionFieldOf[kind]]
-    return messageId === undefined || messageId === row[editionFieldOf[kind]]
+    const messageId = input[editionFieldsByTrigger[kind]]
+    return messageId === undefined || messageId === row[editionFieldsByTrigger[kind]]
       ? []
       : writeTrigger(ctx, row, kind, messageId)
   })

@@ -3,7 +3,7 @@ import { commit } from '../../db/commit.ts'
 import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
 import { insert } from '../../db/write.ts'
 import { mayAt } from '../../domain/accounts/access.ts'
-import { titleOfCopy, triggerOf } from '../../domain/messaging/email-messages.ts'
+import { buildCopyTitle, findTrigger } from '../../domain/messaging/email-messages.ts'
 import { AppError, doesNotExist, editionArchived, fieldError, invalid, permissionDenied } from '../../domain/errors.ts'
 import { type TargetEdition, openEditions, findReachedEdition, findTypeInUse, assignEmail } from '../editions/index.ts'
 import { type AdoptEmailMessageInput, type DuplicateEmailMessageInput, writers } from './message-contract.ts'
@@ -62,7 +62,7 @@ export async function adoptMessage(
   const target = { organization_id: edition.organization_id, edition_id: edition.edition_id }
   const tenant = await tenantOf(ctx, target.organization_id, target.edition_id)
   const row = copyOf(ctx, source, target, input.title ?? source.title)
-  const kind = triggerOf(row.type)
+  const kind = findTrigger(row.type)
   const inUse = kind === null ? null : await findTypeInUse(ctx, edition.edition_id, kind)
   const isUsed = kind !== null && (inUse === null || inUse === row.type)
   return commit(ctx, detailOf(row, tenant), [
@@ -99,6 +99,6 @@ export async function duplicateMessage(
 ): Promise<MessageDetailRow> {
   const target = await duplicateTarget(ctx, source, input)
   const tenant = await tenantOf(ctx, target.organization_id, target.edition_id)
-  const row = copyOf(ctx, source, target, input.title ?? titleOfCopy(source.title))
+  const row = copyOf(ctx, source, target, input.title ?? buildCopyTitle(source.title))
   return commit(ctx, detailOf(row, tenant), [...openEditions(row.edition_id), insert(emailMessages, row)])
 }

@@ -7,7 +7,7 @@ import { organizations } from '../../db/schema/organizations.ts'
 import { select, type Nullable } from '../../db/select.ts'
 import { insert } from '../../db/write.ts'
 import { findMessageFaults } from '../../domain/email/check.ts'
-import { scopeFault } from '../../domain/messaging/email-messages.ts'
+import { findScopeFault } from '../../domain/messaging/email-messages.ts'
 import { doesNotExist, editionArchived, fieldError, invalid } from '../../domain/errors.ts'
 import { type EditionSummaryRow, openEditions } from '../editions/index.ts'
 import type { OrganizationSummaryRow } from '../organizations/index.ts'
@@ -36,7 +36,7 @@ export const detailOf = (row: MessageRow, tenant: MessageTenant): MessageDetailR
 
 export async function createMessage(ctx: Ctx, input: CreateEmailMessageInput): Promise<MessageDetailRow> {
   const { organization_id, edition_id = null, scope } = input
-  const fault = scopeFault(scope, edition_id)
+  const fault = findScopeFault(scope, edition_id)
   if (fault === 'edition_missing')
     throw invalid(fieldError(['edition_id'], 'required', 'A message of scope `edition` needs its edition.'))
   if (fault === 'edition_given')

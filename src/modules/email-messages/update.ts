@@ -4,7 +4,7 @@ import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
 import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import type { Block } from '../../domain/email/blocks/blocks.ts'
 import { cleanBlocks, findMessageFaults } from '../../domain/email/check.ts'
-import { triggerOf } from '../../domain/messaging/email-messages.ts'
+import { findTrigger } from '../../domain/messaging/email-messages.ts'
 import { AppError, invalid, permissionDenied } from '../../domain/errors.ts'
 import { openEditions } from '../editions/index.ts'
 import type { BlocksIn } from './block-contract.ts'
@@ -46,7 +46,7 @@ function withIds(ctx: Ctx, blocks: readonly Block[]): Block[] {
 
 /** Refuses another type for a message that an edition sends as its receipt. */
 async function checkType(ctx: Ctx, row: MessageDetailRow, type: string | undefined): Promise<void> {
-  if (type === undefined || triggerOf(type) === triggerOf(row.type)) return
+  if (type === undefined || findTrigger(type) === findTrigger(row.type)) return
   const uses = (await usesOf(ctx, row)).filter((use) => use.type !== 'campaign')
   if (uses.length) throw inUse(uses, 'An edition sends this message by itself, so its type must stay the same.')
 }

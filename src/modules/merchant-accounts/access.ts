@@ -12,7 +12,7 @@ type AccessCtx = Pick<JobCtx, 'db' | 'config'>
 /** A merchant account with its decrypted secrets. It is passed to gateways and never becomes part of an answer. */
 export interface OpenedAccount extends GatewayAccount {
   organization_id: string
-  /** Approved refunds wait until a person confirms that they were route. */
+  /** Approved refunds wait until a person confirms that they were paid. */
   settle_manually: boolean
   /** An account that is switched off takes no new refunds. Refunds that have begun continue. */
   is_active: boolean

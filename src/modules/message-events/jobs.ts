@@ -30,9 +30,8 @@ async function applyToCampaign(job: JobCtx, campaignId: string, events: readonly
   const sender = job.senders.of(campaignId)
   const affected = await sender.applyEvents(events)
   if (affected.length) await suppressRecipients(job, campaignId, affected)
-  // Providers report unsubscriptions from lists of their own. Those from our links have no `provider_id` and are
-  // applied
-  // when the person clicks.
+  // Providers report unsubscriptions from their own lists. Unsubscriptions from our links have no `provider_id` and were
+  // applied when the person clicked.
   for (const { n, provider_id } of events.filter(({ type }) => type === 'unsubscribed')) {
     const row = provider_id === undefined ? null : await sender.findRecipient(n)
     const subscriber = row && (await loadSubscriber(job, campaignId, row))

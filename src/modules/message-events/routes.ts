@@ -71,9 +71,8 @@ export function messageEvents(open: (c: AppContext) => RouteJob): Hono<AppEnv> {
     })
   }
 
-  // This route has no rate limit by address: anybody can make the provider post here, from the same addresses as our
-  // own
-  // events. A forged request costs one check of a signature and no query.
+  // This route has no rate limit by address, because anybody can make the provider post here from the addresses of our
+  // real events. A forged request costs one check of a signature and no query.
   routes.post('/provider-events/:provider', async (c) => {
     const provider = parseProvider(c.req.param('provider'))
     const body = new TextDecoder().decode(await readBody(c, maxEventBytes))

@@ -9,7 +9,7 @@ import { type LinkTarget, readLinkToken } from '../../domain/campaigns/link-toke
 import type { Channel, ProviderEvent } from '../../domain/messaging/messaging.ts'
 import type { Subscriber, SubscriptionLink } from './subscription.ts'
 
-/** A request to a link. Neither the visitor's IP address nor a cookie is stored. */
+/** A request to a link. The visitor's IP address is not stored, and no cookie is set. */
 export interface LinkVisit {
   method: string
   agent: string | null

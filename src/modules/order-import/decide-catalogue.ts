@@ -11,69 +11,81 @@ import {
 } from './state.ts'
 import { type DecisionContext, buildInsert, type Write } from './writes.ts'
 
-class Names<Row> {
-  readonly #known: Map<string, Row>
+/** Rows of a catalogue table by their key, with those that the import adds. */
+class CatalogueRows<Row> {
+  readonly #rows: Map<string, Row>
   readonly added: Row[] = []
 
-  constructor(known: ReadonlyMap<string, Row>) {
-    this.#known = new Map(known)
+  constructor(existing: ReadonlyMap<string, Row>) {
+    this.#rows = new Map(existing)
   }
 
-  /** Creates the row if there is none. */
-  get(key: string, make: () => Row): Row {
-    const existing = this.#known.get(key)
+  getOrCreate(key: string, create: () => Row): Row {
+    const existing = this.#rows.get(key)
     if (existing) return existing
-    const row = make()
-    this.#known.set(key, row)
+    const row = create()
+    this.#rows.set(key, row)
     this.added.push(row)
     return row
   }
 
-  all(): Row[] {
-    return [...this.#known.values()]
+  list(): Row[] {
+    return [...this.#rows.values()]
   }
 }
 
-const naming = (name: string) => ({ name, name_folded: fold(name) })
+const buildNameColumns = (name: string) => ({ name, name_folded: fold(name) })
 
-/** Names that the edition does not have are added to its catalogue. */
-export class CatalogueDecisions {
+/** Resolves names of products, variants, locations and options. Unknown names are added to the edition's catalogue. */
+export class CatalogueResolver {
   readonly #context: DecisionContext
-  readonly #products: Names<ProductRow>
-  readonly #locations: Names<LocationRow>
-  readonly #variants: Names<VariantRow>
-  readonly #options: Names<OptionRow>
+  readonly #products: CatalogueRows<ProductRow>
+  readonly #locations: CatalogueRows<LocationRow>
+  readonly #variants: CatalogueRows<VariantRow>
+  readonly #options: CatalogueRows<OptionRow>
 
   constructor(context: DecisionContext, state: ImportState) {
     this.#context = context
-    this.#products = new Names(state.products)
-    this.#locations = new Names(state.locations)
-    this.#variants = new Names(state.variants)
-    this.#options = new Names(state.options)
+    this.#products = new CatalogueRows(state.products)
+    this.#locations = new CatalogueRows(state.locations)
+    this.#variants = new CatalogueRows(state.variants)
+    this.#options = new CatalogueRows(state.options)
   }
 
-  add(item: ExternalItem): Pick<ResolvedItem, 'product_id' | 'variant_id' | 'location_id' | 'options'> {
+  resolve(item: ExternalItem): Pick<ResolvedItem, 'product_id' | 'variant_id' | 'location_id' | 'options'> {
     const { edition, now, newId } = this.#context
-    const place = { organization_id: edition.organization_id, edition_id: edition.id, is_draft: false, created_at: now }
-    const product_id = this.#products.get(fold(item.product), () => ({
+    const editionColumns = {
+      organization_id: edition.organization_id,
+      edition_id: edition.id,
+      is_draft: false,
+      created_at: now,
+    }
+    const product_id = this.#products.getOrCreate(fold(item.product), () => ({
       id: newId('product'),
-      ...place,
-      ...naming(item.product),
+      ...editionColumns,
+      ...buildNameColumns(item.product),
     })).id
-    const child = (name: string) => ({ product_id, ...naming(name), created_at: now })
+    const buildChildColumns = (name: string) => ({ product_id, ...buildNameColumns(name), created_at: now })
     const { variant, location } = item
     return {
       product_id,
       variant_id:
         variant &&
-        this.#variants.get(buildChildKey(product_id, variant), () => ({ id: newId('variant'), ...child(variant) })).id,
+        this.#variants.getOrCreate(buildChildKey(product_id, variant), () => ({
+          id: newId('variant'),
+          ...buildChildColumns(variant),
+        })).id,
       location_id:
         location &&
-        this.#locations.get(fold(location), () => ({ id: newId('location'), ...place, ...naming(location) })).id,
+        this.#locations.getOrCreate(fold(location), () => ({
+          id: newId('location'),
+          ...editionColumns,
+          ...buildNameColumns(location),
+        })).id,
       options: item.options.map((name) => {
-        const option = this.#options.get(buildChildKey(product_id, name), () => ({
+        const option = this.#options.getOrCreate(buildChildKey(product_id, name), () => ({
           id: newId('option'),
-          ...child(name),
+          ...buildChildColumns(name),
           price_mod_minor: 0,
           deposit_mod_minor: 0,
         }))
@@ -82,11 +94,12 @@ export class CatalogueDecisions {
     }
   }
 
-  names(): Map<string, string> {
-    return new Map([...this.#products.all(), ...this.#variants.all()].map(({ id, name }) => [id, name]))
+  /** Names of products and variants by id. */
+  mapNames(): Map<string, string> {
+    return new Map([...this.#products.list(), ...this.#variants.list()].map(({ id, name }) => [id, name]))
   }
 
-  writes(): Write[] {
+  buildWrites(): Write[] {
     return [
       ...buildInsert('products', this.#products.added),
       ...buildInsert('locations', this.#locations.added),

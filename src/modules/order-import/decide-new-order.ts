@@ -4,15 +4,15 @@ import { expandItems } from '../../domain/orders/reconcile-purchases.ts'
 import {
   buildOrderColumns,
   type OrderDecision,
-  type Placement,
+  type ResolvedOrder,
   buildProviderColumns,
   buildPurchaseChanges,
   buildPurchaseRows,
 } from './order-rows.ts'
 import { type DecisionContext, buildInsert } from './writes.ts'
 
-function buildOrderRow(context: DecisionContext, placement: Placement, paymentId: string) {
-  const { order, user, totals } = placement
+function buildOrderRow(context: DecisionContext, resolvedOrder: ResolvedOrder, paymentId: string) {
+  const { order, user, totals } = resolvedOrder
   const { newId, now, source } = context
   const id = newId('order')
   const payment = decidePaymentStatus(order.status, totals.total_minor, order.refunded_minor ?? 0)
@@ -21,7 +21,7 @@ function buildOrderRow(context: DecisionContext, placement: Placement, paymentId
     organization_id: context.edition.organization_id,
     edition_id: context.edition.id,
     user_id: user.id,
-    ...buildOrderColumns(context, placement, null),
+    ...buildOrderColumns(context, resolvedOrder, null),
     has_payment: isPaid(payment),
     type: 'imported' as const,
     currency: order.currency,
@@ -37,7 +37,7 @@ function buildOrderRow(context: DecisionContext, placement: Placement, paymentId
 
 function buildPaymentRow(
   context: DecisionContext,
-  { order, totals }: Placement,
+  { order, totals }: ResolvedOrder,
   ids: { id: string; order_id: string },
 ) {
   const refunded_minor = order.refunded_minor ?? 0
@@ -55,21 +55,21 @@ function buildPaymentRow(
   }
 }
 
-export function decideNewOrder(context: DecisionContext, placement: Placement): OrderDecision {
-  const { user, items } = placement
+export function decideNewOrder(context: DecisionContext, resolvedOrder: ResolvedOrder): OrderDecision {
+  const { user, items } = resolvedOrder
   const payment_id = context.newId('transaction')
-  const row = buildOrderRow(context, placement, payment_id)
+  const row = buildOrderRow(context, resolvedOrder, payment_id)
   const { id } = row
   const units = expandItems(items)
-  const bought = buildPurchaseRows(context, { order: row, user }, units)
+  const purchases = buildPurchaseRows(context, { order: row, user }, units)
   return {
     order: { ...row, seq: 0 },
     is_unchanged: false,
     writes: [
       ...buildInsert('orders', [row]),
-      ...buildInsert('transactions', [buildPaymentRow(context, placement, { id: payment_id, order_id: id })]),
-      ...buildInsert('purchases', bought),
+      ...buildInsert('transactions', [buildPaymentRow(context, resolvedOrder, { id: payment_id, order_id: id })]),
+      ...buildInsert('purchases', purchases),
     ],
-    changes: bought.flatMap((purchase) => buildPurchaseChanges(id, placement, purchase.status, [purchase])),
+    changes: purchases.flatMap((purchase) => buildPurchaseChanges(id, resolvedOrder, purchase.status, [purchase])),
   }
 }

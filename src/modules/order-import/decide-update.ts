@@ -6,7 +6,7 @@ import { isEmpty, pickChanges } from '../../db/write.ts'
 import {
   buildOrderColumns,
   type OrderDecision,
-  type Placement,
+  type ResolvedOrder,
   buildProviderColumns,
   buildPurchaseChanges,
   buildPurchaseRows,
@@ -24,7 +24,7 @@ export interface ExistingOrder {
 type ExistingPurchase = ExistingUnit & { row: PurchaseRow }
 type PurchasePair = Reconciled<ExistingPurchase>['pairs'][number]
 
-/** A refunded purchase is not bought again. */
+/** A cancelled purchase whose money went back is not void, so an import of the same order does not sell it again. */
 const toExistingUnit = (row: PurchaseRow, payment: TransactionRow | undefined): ExistingPurchase => ({
   product_id: row.product_id,
   variant_id: row.variant_id,
@@ -43,20 +43,20 @@ const toExistingUnit = (row: PurchaseRow, payment: TransactionRow | undefined): 
   row,
 })
 
-/** The payment takes the order's fees with its amount. Its provider stays once money went back. */
+/** The payment takes over the order's fees together with its amount, and its provider unless money went back. */
 function buildPaymentWrites(
-  placement: Placement,
+  resolvedOrder: ResolvedOrder,
   row: TransactionRow,
   after: ReturnType<typeof decidePayment>,
 ): Extract<Write, { write: 'payment' }>[] {
-  const { order, totals } = placement
+  const { order, totals } = resolvedOrder
   const { service_fee_minor, handling_fee_minor } = totals
   const provider = order.payment && sumTakenBack(row) === 0 ? buildProviderColumns(order.payment) : {}
   const fees = after.follows ? { service_fee_minor, handling_fee_minor } : {}
   return [{ write: 'payment', payment: row, changes: pickChanges(row, { ...after.payment, ...fees, ...provider }) }]
 }
 
-/** Purchases of the former customer follow the order, others follow their item. */
+/** Purchases of the former customer pass to the order's new customer, others to the holder of their item. */
 function findNewHolders(
   existing: ExistingOrder,
   pairs: readonly PurchasePair[],
@@ -76,7 +76,10 @@ const findNewValidity = (pairs: readonly PurchasePair[]): { id: string; valid_un
   )
 
 /** Used, refunded and expired purchases keep their status. */
-function groupMoves({ pairs, removed }: Reconciled<ExistingPurchase>): [PurchaseChange['status'], PurchaseRow[]][] {
+function groupStatusChanges({
+  pairs,
+  removed,
+}: Reconciled<ExistingPurchase>): [PurchaseChange['status'], PurchaseRow[]][] {
   const targets = [
     ...pairs.map(({ existing, wanted }) => ({ row: existing.row, target: wanted.status })),
     ...removed.map(({ row }) => ({ row, target: 'cancelled' as const })),
@@ -89,57 +92,66 @@ function groupMoves({ pairs, removed }: Reconciled<ExistingPurchase>): [Purchase
   ])
 }
 
-function decidePurchases(context: DecisionContext, placement: Placement, existing: ExistingOrder) {
+function decidePurchases(context: DecisionContext, resolvedOrder: ResolvedOrder, existing: ExistingOrder) {
   const { order, payment } = existing
-  const { user, items } = placement
-  // The former customer's purchases pass to the new one, so that the same import finds what it left.
+  const { user, items } = resolvedOrder
+  // Purchases of the former customer are compared as the new customer's, so that a repeated import pairs them again.
   const units = existing.purchases.map((row) => {
     const unit = toExistingUnit(row, payment)
     return row.user_id === order.user_id ? { ...unit, holder_id: user.id } : unit
   })
   const reconciled = reconcile(units, expandItems(items), user.id)
-  const holders = findNewHolders(existing, reconciled.pairs, user.id)
-  const holderOf = new Map(holders.map(({ id, user_id }) => [id, user_id]))
-  const validity = findNewValidity(reconciled.pairs)
-  const moved = groupMoves(reconciled).filter(([, rows]) => rows.length > 0)
-  const bought = buildPurchaseRows(
+  const holderChanges = findNewHolders(existing, reconciled.pairs, user.id)
+  const newHolderIds = new Map(holderChanges.map(({ id, user_id }) => [id, user_id]))
+  const validityChanges = findNewValidity(reconciled.pairs)
+  const statusChanges = groupStatusChanges(reconciled).filter(([, rows]) => rows.length > 0)
+  const newPurchases = buildPurchaseRows(
     context,
     { order: { id: order.id, created_at: context.now }, user },
     reconciled.added,
   )
-  const changed = [...holders.map(({ id }) => id), ...moved.flatMap(([, rows]) => rows.map(({ id }) => id))]
-  const announced = (row: PurchaseRow) => ({ ...row, user_id: holderOf.get(row.id) ?? row.user_id })
+  const changedIds = [
+    ...holderChanges.map(({ id }) => id),
+    ...statusChanges.flatMap(([, rows]) => rows.map(({ id }) => id)),
+  ]
+  const withNewHolder = (row: PurchaseRow) => ({ ...row, user_id: newHolderIds.get(row.id) ?? row.user_id })
   const writes: Write[] = [
-    ...(holders.length ? [{ write: 'purchase-holders' as const, purchases: holders }] : []),
-    ...(validity.length ? [{ write: 'purchase-validity' as const, purchases: validity }] : []),
-    ...moved.map(([status, purchases]) => ({ write: 'purchase-status' as const, purchases, status })),
-    ...(changed.length ? [{ write: 'passes' as const, purchase_ids: [...new Set(changed)] }] : []),
-    ...buildInsert('purchases', bought),
+    ...(holderChanges.length ? [{ write: 'purchase-holders' as const, purchases: holderChanges }] : []),
+    ...(validityChanges.length ? [{ write: 'purchase-validity' as const, purchases: validityChanges }] : []),
+    ...statusChanges.map(([status, purchases]) => ({ write: 'purchase-status' as const, purchases, status })),
+    ...(changedIds.length ? [{ write: 'passes' as const, purchase_ids: [...new Set(changedIds)] }] : []),
+    ...buildInsert('purchases', newPurchases),
   ]
   const changes = [
-    ...moved.flatMap(([status, rows]) => buildPurchaseChanges(order.id, placement, status, rows.map(announced))),
-    ...bought.flatMap((purchase) => buildPurchaseChanges(order.id, placement, purchase.status, [purchase])),
+    ...statusChanges.flatMap(([status, rows]) =>
+      buildPurchaseChanges(order.id, resolvedOrder, status, rows.map(withNewHolder)),
+    ),
+    ...newPurchases.flatMap((purchase) => buildPurchaseChanges(order.id, resolvedOrder, purchase.status, [purchase])),
   ]
   return { writes, changes }
 }
 
-/** Purchases that are still wanted keep their identity. Others are cancelled. */
-export function decideUpdate(context: DecisionContext, placement: Placement, existing: ExistingOrder): OrderDecision {
-  const { order, user, totals } = placement
+/** Purchases that the order still has keep their id. Others are cancelled. */
+export function decideUpdate(
+  context: DecisionContext,
+  resolvedOrder: ResolvedOrder,
+  existing: ExistingOrder,
+): OrderDecision {
+  const { order, user, totals } = resolvedOrder
   const { order: row, payment } = existing
-  const paid = { ...order, amount_minor: totals.total_minor }
-  const after = payment && decidePayment(payment, paid)
+  const orderAmounts = { ...order, amount_minor: totals.total_minor }
+  const after = payment && decidePayment(payment, orderAmounts)
   const paymentStatus = after?.payment.status ?? paymentStatusByOrderStatus[order.status]
   const isComplete = payment !== undefined && order.status === 'completed' && wasCaptured(paymentStatus)
   const changes = {
-    ...buildOrderColumns(context, placement, row.cart),
+    ...buildOrderColumns(context, resolvedOrder, row.cart),
     has_payment: isPaid(paymentStatus),
     user_id: user.id,
     completed_transaction_id: isComplete ? payment.id : row.completed_transaction_id,
     modified_at: context.now,
   }
-  const purchases = decidePurchases(context, placement, existing)
-  const paymentWrites = payment && after ? buildPaymentWrites(placement, payment, after) : []
+  const purchases = decidePurchases(context, resolvedOrder, existing)
+  const paymentWrites = payment && after ? buildPaymentWrites(resolvedOrder, payment, after) : []
   const { modified_at: _, ...columns } = changes
   return {
     order: { ...row, ...changes, version: row.version + 1 },

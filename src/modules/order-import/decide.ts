@@ -7,24 +7,24 @@ import type { ImportedAnswers } from '../consents/index.ts'
 import type { ReceiptOrder } from '../transactional-emails/index.ts'
 import {
   listAddedCatalogue,
-  createAddedCatalogue,
-  type PersonBefore,
-  type RecordedOrder,
+  createEmptyCatalogue,
+  type PersonUndo,
+  type OrderRecord,
   recordUpdate,
-} from './before.ts'
-import { CatalogueDecisions } from './decide-catalogue.ts'
+} from './undo-data.ts'
+import { CatalogueResolver } from './decide-catalogue.ts'
 import { decideNewOrder } from './decide-new-order.ts'
-import { toGivenCustomer, toGivenHolder, PeopleDecisions } from './decide-people.ts'
+import { toImportedCustomer, toImportedHolder, PeopleResolver } from './decide-people.ts'
 import { decideUpdate } from './decide-update.ts'
 import {
+  checkOrder,
   compareWithStored,
-  judgeOrder,
-  judgeDuplicate,
-  type Judgement,
+  decideDuplicate,
   type NumberedOrder,
+  type OrderCheck,
   type OrderOutcome,
-} from './judge.ts'
-import { toAnnouncedUser, type OrderDecision, type Placement } from './order-rows.ts'
+} from './check.ts'
+import { toAnnouncedUser, type OrderDecision, type ResolvedOrder } from './order-rows.ts'
 import type { ImportState } from './state.ts'
 import type { DecisionContext, ImportEdition, PurchaseChange, Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
@@ -37,14 +37,14 @@ export interface GroupDecision {
   receipts: readonly ReceiptOrder[]
   answers: readonly ImportedAnswers[]
   orders: readonly OrderRow[]
-  /** By outcome, what an undo needs. */
-  recorded: () => RecordedOrder[]
+  /** Builds the record of each outcome, with the data that an undo needs. */
+  buildRecords: () => OrderRecord[]
 }
 
-interface TakenOrder {
+interface AcceptedOrder {
   numbered: NumberedOrder
   existing: OrderRow | undefined
-  judgement: Judgement
+  check: OrderCheck
 }
 
 const decidePurchaseStatus = ({ status }: ExternalOrder, item: ExternalItem): PurchaseStatus =>
@@ -53,13 +53,13 @@ const decidePurchaseStatus = ({ status }: ExternalOrder, item: ExternalItem): Pu
 function resolveItem(
   order: ExternalOrder,
   item: ExternalItem,
-  people: PeopleDecisions,
-  catalogue: CatalogueDecisions,
+  people: PeopleResolver,
+  catalogue: CatalogueResolver,
 ): ResolvedItem {
   const { holder } = item
   const email = holder?.email ?? null
   return {
-    ...catalogue.add(item),
+    ...catalogue.resolve(item),
     quantity: item.quantity,
     price_minor: item.price_minor,
     deposit_minor: item.deposit_minor,
@@ -68,44 +68,47 @@ function resolveItem(
     uses_limit: item.uses_limit,
     is_unlimited_use: item.is_unlimited_use,
     valid_until: item.valid_until,
-    holder_id: holder && email !== null ? people.add(toGivenHolder(order, { ...holder, email })) : null,
+    holder_id: holder && email !== null ? people.resolve(toImportedHolder(order, { ...holder, email })) : null,
     status: decidePurchaseStatus(order, item),
   }
 }
 
-/** The placement is complete once all orders are added. */
-function addOrder(
-  { numbered, judgement }: TakenOrder,
-  people: PeopleDecisions,
-  catalogue: CatalogueDecisions,
-): () => Placement {
+/**
+ * Resolves an order to ids. Later orders of the group may fill in its people, so call the returned function once all of
+ * them are resolved.
+ */
+function resolveOrder(
+  { numbered, check }: AcceptedOrder,
+  people: PeopleResolver,
+  catalogue: CatalogueResolver,
+): () => ResolvedOrder {
   const { order } = numbered
-  const customerId = people.add(toGivenCustomer(order))
+  const customerId = people.resolve(toImportedCustomer(order))
   const items = order.items.map((item) => [item, resolveItem(order, item, people, catalogue)] as const)
-  const counted = new Set(judgement.amounts.items)
+  const countedItems = new Set(check.amounts.items)
   return () => ({
     order,
     user: people.get(customerId),
-    userOf: (id) => people.get(id),
+    getUser: (id) => people.get(id),
     items: items.map(([, item]) => item),
-    counted: items.flatMap(([given, item]) => (counted.has(given) ? [item] : [])),
-    totals: judgement.amounts.totals,
+    countedItems: items.flatMap(([external, item]) => (countedItems.has(external) ? [item] : [])),
+    totals: check.amounts.totals,
   })
 }
 
-interface PlacedDecision extends OrderDecision {
-  taken: TakenOrder
-  placement: Placement
+interface AcceptedDecision extends OrderDecision {
+  accepted: AcceptedOrder
+  resolvedOrder: ResolvedOrder
 }
 
 /** An order without a date was answered when it was first imported, so an update never reverses a later withdrawal. */
-function listAnswers({ now }: DecisionContext, { placement, order: row }: PlacedDecision): ImportedAnswers[] {
-  const { order, user } = placement
+function listAnswers({ now }: DecisionContext, { resolvedOrder, order: row }: AcceptedDecision): ImportedAnswers[] {
+  const { order, user } = resolvedOrder
   if (Object.keys(order.consents).length === 0) return []
   return [
     {
       user: toAnnouncedUser(user),
-      is_kept: user.is_kept === 1,
+      is_kept: user.is_protected === 1,
       order_id: row.id,
       at: Math.min(order.created_at ?? row.created_at, now),
       language: order.customer.locale,
@@ -118,7 +121,7 @@ function listAnswers({ now }: DecisionContext, { placement, order: row }: Placed
 const buildReceipt = (
   { default_language }: ImportEdition,
   { id, user_id }: OrderRow,
-  { order, user }: Placement,
+  { order, user }: ResolvedOrder,
 ): ReceiptOrder => ({
   order_id: id,
   user_id,
@@ -129,17 +132,17 @@ const buildReceipt = (
 
 interface GroupParts {
   state: ImportState
-  people: PeopleDecisions
+  people: PeopleResolver
   writes: readonly Write[]
 }
 
 /** An import never changes the name of a customer, so it says so. A new order of a known address is no reason for it. */
-function warnAboutName({ placement, taken }: PlacedDecision, people: PeopleDecisions): FieldError[] {
-  const { numbered, existing } = taken
-  const other = people.findOtherName(placement.user.id, toGivenCustomer(numbered.order))
+function warnAboutName({ resolvedOrder, accepted }: AcceptedDecision, people: PeopleResolver): FieldError[] {
+  const { numbered, existing } = accepted
+  const other = people.findOtherName(resolvedOrder.user.id, toImportedCustomer(numbered.order))
   if (!other || (!existing && !other.by_phone)) return []
   const path = [...numbered.path, 'customer', 'full_name']
-  const customer = `"${other.stored_name}" (${placement.user.id})`
+  const customer = `"${other.stored_name}" (${resolvedOrder.user.id})`
   return other.by_phone
     ? [
         fieldError(
@@ -152,31 +155,31 @@ function warnAboutName({ placement, taken }: PlacedDecision, people: PeopleDecis
 }
 
 /** Lists the customer and the ticket holders of an order whom the import adds or changes. */
-function listChangedPeople({ placement: { user, items } }: PlacedDecision, people: PeopleDecisions): PersonBefore[] {
+function listChangedPeople({ resolvedOrder: { user, items } }: AcceptedDecision, people: PeopleResolver): PersonUndo[] {
   const ids = new Set([user.id, ...items.flatMap(({ holder_id }) => holder_id ?? [])])
-  return [...ids].flatMap((id) => people.before(id) ?? [])
+  return [...ids].flatMap((id) => people.recordChange(id) ?? [])
 }
 
 /** The first of several orders records what they share. */
 function recordOrders(
-  decided: readonly PlacedDecision[],
-  made: readonly OrderOutcome[],
+  decisions: readonly AcceptedDecision[],
+  outcomes: readonly OrderOutcome[],
   parts: GroupParts,
-): RecordedOrder[] {
+): OrderRecord[] {
   const seen = new Set<string>()
-  const firstChanged = made.findIndex(({ action }) => action !== 'skipped')
-  return decided.map((one, at) => {
-    const outcome = made[at] as OrderOutcome
-    if (outcome.action === 'skipped') return { outcome, order_version: null, before: null }
+  const firstChanged = outcomes.findIndex(({ action }) => action !== 'skipped')
+  return decisions.map((one, at) => {
+    const outcome = outcomes[at] as OrderOutcome
+    if (outcome.action === 'skipped') return { outcome, order_version: null, undo: null }
     const people = listChangedPeople(one, parts.people).filter(({ id }) => !seen.has(id))
     for (const { id } of people) seen.add(id)
     return {
       outcome,
       order_version: one.order.version,
-      before: {
-        updated: one.taken.existing ? recordUpdate(parts.state, one.taken.existing, one.writes) : null,
+      undo: {
+        updated: one.accepted.existing ? recordUpdate(parts.state, one.accepted.existing, one.writes) : null,
         people,
-        catalogue: at === firstChanged ? listAddedCatalogue(parts.writes) : createAddedCatalogue(),
+        catalogue: at === firstChanged ? listAddedCatalogue(parts.writes) : createEmptyCatalogue(),
       },
     }
   })
@@ -190,72 +193,76 @@ export function decideOrderGroup(
   group: readonly NumberedOrder[],
 ): GroupDecision {
   const refused: OrderOutcome[] = []
-  const taken: TakenOrder[] = []
+  const acceptedOrders: AcceptedOrder[] = []
   for (const numbered of group) {
     const { index, order } = numbered
     const existing = state.orders.get(order.external_id)
     const base = { index, external_id: order.external_id, order_id: existing?.id ?? null, warnings: [] }
     const differences = existing && compareWithStored(context.edition, numbered, existing, state)
-    const duplicate = existing ? judgeDuplicate(policy, numbered) : null
+    const duplicate = existing ? decideDuplicate(policy, numbered) : null
     if (duplicate) {
       const warnings = differences ? [...differences.customer, ...differences.items] : []
       refused.push({ ...base, ...duplicate, warnings })
       continue
     }
     const payment = existing && state.payments.get(existing.id)
-    const judgement = judgeOrder(context.edition, numbered, { order: existing, payment })
-    if (judgement.errors.length) refused.push({ ...base, action: 'error', errors: judgement.errors })
+    const check = checkOrder(context.edition, numbered, { order: existing, payment })
+    if (check.errors.length) refused.push({ ...base, action: 'error', errors: check.errors })
     else {
-      const warnings = [...judgement.warnings, ...(differences?.customer ?? [])]
-      taken.push({ numbered, existing, judgement: { ...judgement, warnings } })
+      const warnings = [...check.warnings, ...(differences?.customer ?? [])]
+      acceptedOrders.push({ numbered, existing, check: { ...check, warnings } })
     }
   }
-  const people = new PeopleDecisions(context, state)
-  const catalogue = new CatalogueDecisions(context, state)
-  const placements = taken.map((one) => addOrder(one, people, catalogue))
-  const decided = taken.map((one, at): PlacedDecision =>
-    decideOrder(context, state, one, (placements[at] as () => Placement)()),
+  const people = new PeopleResolver(context, state)
+  const catalogue = new CatalogueResolver(context, state)
+  const resolvers = acceptedOrders.map((one) => resolveOrder(one, people, catalogue))
+  const decisions = acceptedOrders.map((one, at): AcceptedDecision =>
+    decideOrder(context, state, one, (resolvers[at] as () => ResolvedOrder)()),
   )
-  const unchanged = new Set(decided.filter((one) => one.is_unchanged && listChangedPeople(one, people).length === 0))
-  const outcomes = decided.map((one): OrderOutcome => {
-    const { order, taken } = one
-    const { numbered, existing, judgement } = taken
+  const unchanged = new Set(decisions.filter((one) => one.is_unchanged && listChangedPeople(one, people).length === 0))
+  const outcomes = decisions.map((one): OrderOutcome => {
+    const { order, accepted } = one
+    const { numbered, existing, check } = accepted
     const action = unchanged.has(one) ? 'skipped' : existing ? 'updated' : 'created'
     const { external_id } = numbered.order
-    const warnings = [...judgement.warnings, ...warnAboutName(one, people)]
+    const warnings = [...check.warnings, ...warnAboutName(one, people)]
     return { index: numbered.index, external_id, action, order_id: order.id, errors: [], warnings }
   })
-  const parts = { state, people, writes: catalogue.writes() }
+  const parts = { state, people, writes: catalogue.buildWrites() }
   return {
     outcomes: [...refused, ...outcomes],
-    recorded: () => [
-      ...refused.map((outcome) => ({ outcome, order_version: null, before: null })),
-      ...recordOrders(decided, outcomes, parts),
+    buildRecords: () => [
+      ...refused.map((outcome) => ({ outcome, order_version: null, undo: null })),
+      ...recordOrders(decisions, outcomes, parts),
     ],
-    writes: [...people.writes(), ...parts.writes, ...decided.flatMap((one) => (unchanged.has(one) ? [] : one.writes))],
-    changes: decided.flatMap(({ changes }) => changes),
-    names: new Map([...state.names, ...catalogue.names()]),
-    receipts: decided.flatMap((one) =>
-      one.taken.existing ? [] : [buildReceipt(context.edition, one.order, one.placement)],
+    writes: [
+      ...people.buildWrites(),
+      ...parts.writes,
+      ...decisions.flatMap((one) => (unchanged.has(one) ? [] : one.writes)),
+    ],
+    changes: decisions.flatMap(({ changes }) => changes),
+    names: new Map([...state.names, ...catalogue.mapNames()]),
+    receipts: decisions.flatMap((one) =>
+      one.accepted.existing ? [] : [buildReceipt(context.edition, one.order, one.resolvedOrder)],
     ),
-    answers: decided.flatMap((one) => listAnswers(context, one)),
-    orders: decided.flatMap((one) => (unchanged.has(one) ? [] : [one.order])),
+    answers: decisions.flatMap((one) => listAnswers(context, one)),
+    orders: decisions.flatMap((one) => (unchanged.has(one) ? [] : [one.order])),
   }
 }
 
 function decideOrder(
   context: DecisionContext,
   state: ImportState,
-  taken: TakenOrder,
-  placement: Placement,
-): PlacedDecision {
-  const { existing } = taken
+  accepted: AcceptedOrder,
+  resolvedOrder: ResolvedOrder,
+): AcceptedDecision {
+  const { existing } = accepted
   const decision = existing
-    ? decideUpdate(context, placement, {
+    ? decideUpdate(context, resolvedOrder, {
         order: existing,
         purchases: state.purchases.get(existing.id) ?? [],
         payment: state.payments.get(existing.id),
       })
-    : decideNewOrder(context, placement)
-  return { ...decision, taken, placement }
+    : decideNewOrder(context, resolvedOrder)
+  return { ...decision, accepted, resolvedOrder }
 }

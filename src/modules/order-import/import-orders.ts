@@ -17,8 +17,14 @@ import { hasSuppressionHashes, restoreSuppressions } from '../suppressions/index
 import { receiptStatements } from '../transactional-emails/index.ts'
 import { announceAll, type Announcement } from '../webhooks/index.ts'
 import { decideOrderGroup, type GroupDecision } from './decide.ts'
-import type { NumberedOrder, OrderOutcome } from './judge.ts'
-import { type ImportState, loadImportState, type LoadScope, type Reads, readStateWithin } from './state.ts'
+import type { NumberedOrder, OrderOutcome } from './check.ts'
+import {
+  type ImportState,
+  loadImportState,
+  type LoadScope,
+  type ExtraReads,
+  readImportStateInTransaction,
+} from './state.ts'
 import { buildImportStatements } from './statements.ts'
 import type { DecisionContext, ImportEdition } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
@@ -32,23 +38,21 @@ export interface ImportRun {
   dry_run: boolean
   /** Null for a dry run. */
   import_id: string | null
-  /** Editions whose customers the import may change; null for all of the organisation. */
+  /** Editions whose customers the import may change; null for all editions of the organisation. */
   changeable: readonly string[] | null
   definitions: ImportDefinitions
-  /** Whether `false` in `consents` means that the question was shown and skipped. Otherwise it means nothing. */
-  skipped: boolean
+  /** Whether `false` in `consents` means that the person was asked and did not agree. Otherwise it means nothing. */
+  false_means_skipped: boolean
   emit_webhooks: boolean
-  /** Null if no receipts are sent. */
+  /** The id of the receipt message; null when no receipts are sent. */
   receipt_message: string | null
-  /** Reads what an undo puts back: without this `recorded` of a decision lacks what updates replace. */
-  with_before?: boolean
 }
 
-/** A group has no more units than one order may have. If it fails, its orders go one by one. */
+/** The most orders of a group, which is one transaction. If the transaction fails, each order gets its own. */
 const groupSize = 25
 const maxTries = 5
 
-/** A group has no external id twice. */
+/** Splits orders into groups. A group has each external id once, and no more units than one order may have. */
 function groupOrders(orders: readonly NumberedOrder[]): NumberedOrder[][] {
   const groups: NumberedOrder[][] = []
   let units = 0
@@ -70,7 +74,7 @@ function groupOrders(orders: readonly NumberedOrder[]): NumberedOrder[][] {
   return groups
 }
 
-/** Another request has created the same order, customer or product. */
+/** Unique indexes that fail when another request has created the same order, customer or product. */
 export const races = Object.fromEntries(
   [
     ...Object.keys(answerRaces),
@@ -82,7 +86,7 @@ export const races = Object.fromEntries(
     'locations.edition_id, locations.name_folded',
     'variants.product_id, variants.name_folded',
     'options.product_id, options.name_folded',
-  ].map((columns) => [columns, () => new LostRace('somebody made it meanwhile')]),
+  ].map((columns) => [columns, () => new LostRace('another request created the same row')]),
 )
 
 function listAddresses(group: readonly NumberedOrder[]): ChannelAddress[] {
@@ -102,7 +106,7 @@ interface DecidedGroup {
   decision: GroupDecision
 }
 
-const buildStateArguments = (run: ImportRun, group: readonly NumberedOrder[]): [LoadScope, ExternalOrder[], Reads] => {
+const buildStateQuery = (run: ImportRun, group: readonly NumberedOrder[]): [LoadScope, ExternalOrder[], ExtraReads] => {
   const { edition, source, changeable, on_duplicate } = run
   return [
     { organization_id: edition.organization_id, edition_id: edition.id, source, changeable },
@@ -112,20 +116,20 @@ const buildStateArguments = (run: ImportRun, group: readonly NumberedOrder[]): [
 }
 
 const loadGroupState = (ctx: JobCtx, run: ImportRun, group: readonly NumberedOrder[]): Promise<ImportState> =>
-  loadImportState(ctx.db, ...buildStateArguments(run, group))
+  loadImportState(ctx.db, ...buildStateQuery(run, group))
 
 /**
- * Reads the state of a group at the end of the transaction before it. If no suppression is stored by its hash, this is
- * not read again: each transaction aborts unless it still holds.
+ * Reads the state of a group at the end of the transaction that writes the group before it. When that group found no
+ * suppression that is stored by its hash, this is not read again, because each transaction aborts if there is one.
  */
-export function readGroupWithin(
+export function readGroupInTransaction(
   run: ImportRun,
   group: readonly NumberedOrder[],
-  before: Pick<ImportState, 'has_hashes'>,
+  previous: Pick<ImportState, 'has_hashes'>,
 ): TransactionRead<ImportState> {
-  const [scope, orders, reads] = buildStateArguments(run, group)
-  if (before.has_hashes !== false) return readStateWithin(scope, orders, reads)
-  const { statements, rows } = readStateWithin(scope, orders, { ...reads, hashes: false })
+  const [scope, orders, reads] = buildStateQuery(run, group)
+  if (previous.has_hashes !== false) return readImportStateInTransaction(scope, orders, reads)
+  const { statements, rows } = readImportStateInTransaction(scope, orders, { ...reads, hashes: false })
   return { statements, rows: () => ({ ...rows(), has_hashes: false }) }
 }
 
@@ -135,7 +139,7 @@ function decideGroup(ctx: JobCtx, run: ImportRun, group: readonly NumberedOrder[
   return { context, state, decision: decideOrderGroup(context, on_duplicate, state, group) }
 }
 
-/** Restores suppressions, or guards that there are still none to restore. */
+/** Restores suppressions of the addresses, or aborts the transaction if there are some to restore since the read. */
 async function buildSuppressionRestores(
   { edition: { organization_id } }: ImportRun,
   { state }: DecidedGroup,
@@ -145,60 +149,60 @@ async function buildSuppressionRestores(
   return restoreSuppressions(organization_id, listAddresses(group))
 }
 
-/** Restored suppressions precede the answers to consents. */
+/** Suppressions are restored before the answers to consents are written. */
 function buildGroupStatements(
   ctx: JobCtx,
   run: ImportRun,
   { context, decision }: DecidedGroup,
-  read: { suppressed: readonly Statement[]; answers: readonly DecidedAnswer[] },
+  { suppressions, answers }: { suppressions: readonly Statement[]; answers: readonly DecidedAnswer[] },
 ): Statement[] {
   const { edition, changeable, receipt_message } = run
   const scope = { organization_id: edition.organization_id, edition_id: edition.id, changeable, now: context.now }
-  const announced = () => [
+  const buildAnnouncements = () => [
     ...buildPurchaseAnnouncements(context, decision),
-    ...read.answers.flatMap(buildAnswerAnnouncements),
+    ...answers.flatMap(buildAnswerAnnouncements),
   ]
   return [
     ...buildImportStatements(scope, decision.writes),
-    ...read.suppressed,
-    ...buildAnswerStatements(read.answers),
-    ...(run.emit_webhooks ? announceAll(ctx, announced()) : []),
+    ...suppressions,
+    ...buildAnswerStatements(answers),
+    ...(run.emit_webhooks ? announceAll(ctx, buildAnnouncements()) : []),
     ...(receipt_message === null ? [] : receiptStatements(ctx, edition, receipt_message, decision.receipts)),
   ]
 }
 
-export interface Plan {
+export interface GroupPlan {
   outcomes: readonly OrderOutcome[]
   decision: GroupDecision
-  /** Empty if nothing is written. */
+  /** Empty when nothing is written. */
   statements: readonly Statement[]
   has_hashes: boolean | undefined
 }
 
 /**
- * Decides on a group of orders with different external ids, with their consents, events and receipts. The transaction
- * of the statements fails by a unique index of `races` or by a guard if another request was faster. `known` is a state
- * that was read before, maybe for more orders.
+ * Decides on a group of orders with different external ids, and builds the statements that write them with their
+ * consents, events and receipts. When another request was faster, the statements fail by a unique index of `races` or
+ * by a guard. `loadedState` was read before, maybe for more orders.
  */
 export async function planGroup(
   ctx: JobCtx,
   run: ImportRun,
   group: readonly NumberedOrder[],
-  known?: ImportState,
-): Promise<Plan> {
-  const { edition, definitions, import_id, source, skipped } = run
-  const decided = decideGroup(ctx, run, group, known ?? (await loadGroupState(ctx, run, group)))
+  loadedState?: ImportState,
+): Promise<GroupPlan> {
+  const { edition, definitions, import_id, source, false_means_skipped } = run
+  const decided = decideGroup(ctx, run, group, loadedState ?? (await loadGroupState(ctx, run, group)))
   const { decision, state } = decided
-  const { outcomes, writes, answers: given } = decision
+  const { outcomes, writes, answers: importedAnswers } = decision
   const plan = { outcomes, decision, has_hashes: state.has_hashes }
-  const answerImport = { edition, definitions, import_id, source, skipped }
-  const answers = await decideImportedAnswers(ctx, answerImport, given)
+  const answerImport = { edition, definitions, import_id, source, skipped: false_means_skipped }
+  const answers = await decideImportedAnswers(ctx, answerImport, importedAnswers)
   if (writes.length === 0 && answers.length === 0) return { ...plan, statements: [] }
-  const suppressed = await buildSuppressionRestores(run, decided, group)
-  return { ...plan, statements: buildGroupStatements(ctx, run, decided, { suppressed, answers }) }
+  const suppressions = await buildSuppressionRestores(run, decided, group)
+  return { ...plan, statements: buildGroupStatements(ctx, run, decided, { suppressions, answers }) }
 }
 
-/** A lost race repeats the group once and then each order by itself. */
+/** Writes a group. After a lost race, each of its orders is tried alone, up to `maxTries` times. */
 async function importGroup(
   ctx: Ctx,
   run: ImportRun,
@@ -212,9 +216,9 @@ async function importGroup(
     } catch (error) {
       if (!(error instanceof LostRace) || (group.length === 1 && tries === maxTries)) throw error
       if (group.length === 1) continue
-      const single: OrderOutcome[] = []
-      for (const one of group) single.push(...(await importGroup(ctx, run, [one])))
-      return single
+      const outcomesOneByOne: OrderOutcome[] = []
+      for (const one of group) outcomesOneByOne.push(...(await importGroup(ctx, run, [one])))
+      return outcomesOneByOne
     }
   }
 }
@@ -225,17 +229,17 @@ export const previewGroup = async (
   group: readonly NumberedOrder[],
 ): Promise<GroupDecision> => decideGroup(ctx, run, group, await loadGroupState(ctx, run, group)).decision
 
-/** Each order is decided after those before it. */
+/** Previews orders in groups. Orders that earlier groups would create count as existing. */
 async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly NumberedOrder[]): Promise<OrderOutcome[]> {
-  const imagined = new Map<string, OrderRow>()
+  const previewedOrders = new Map<string, OrderRow>()
   const outcomes: OrderOutcome[] = []
   for (const group of groupOrders(orders)) {
     const state = await loadGroupState(ctx, run, group)
     const { decision } = decideGroup(ctx, run, group, {
       ...state,
-      orders: new Map([...state.orders, ...imagined]),
+      orders: new Map([...state.orders, ...previewedOrders]),
     })
-    for (const order of decision.orders) imagined.set(order.external_id ?? '', order)
+    for (const order of decision.orders) previewedOrders.set(order.external_id ?? '', order)
     outcomes.push(...decision.outcomes)
   }
   const createdIds = new Set<string | null>()

@@ -1,7 +1,14 @@
-export type { AddedCatalogue, OrderBefore, PersonBefore, RecordedOrder, UpdatedBefore } from './before.ts'
-export { readBefore } from './before.ts'
+export type { AddedCatalogue, OrderRecord, PersonUndo, UndoData, UpdateUndo } from './undo-data.ts'
+export { parseUndoData } from './undo-data.ts'
 export type { GroupDecision } from './decide.ts'
-export type { NumberedOrder, OrderOutcome } from './judge.ts'
-export { runOrderImport, type ImportRun, planGroup, previewGroup, races, readGroupWithin } from './import-orders.ts'
+export type { NumberedOrder, OrderOutcome } from './check.ts'
+export {
+  runOrderImport,
+  type ImportRun,
+  planGroup,
+  previewGroup,
+  races,
+  readGroupInTransaction,
+} from './import-orders.ts'
 export { buildEditionValues, type ImportState } from './state.ts'
 export { listInsertedRows } from './writes.ts'

@@ -8,13 +8,15 @@ import type { UserRow } from './state.ts'
 import type { DecisionContext, PurchaseChange, Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
-export interface Placement {
+/** An order whose customer, holders and products are resolved to ids. */
+export interface ResolvedOrder {
   order: ExternalOrder
   user: UserRow
-  userOf: (id: string) => UserRow
-  /** `counted` are the items that make the amount; they are the cart. */
+  /** Answers a person of the group by id, with everything that its orders filled in. */
+  getUser: (id: string) => UserRow
   items: readonly ResolvedItem[]
-  counted: readonly ResolvedItem[]
+  /** The items that make up the order's amount. Only they are in its cart. */
+  countedItems: readonly ResolvedItem[]
   totals: CartTotals
 }
 
@@ -29,14 +31,14 @@ export interface OrderDecision {
 /** Columns that an import sets whenever it writes an order. */
 export const buildOrderColumns = (
   { newId }: Pick<DecisionContext, 'newId'>,
-  { order, counted, totals }: Placement,
+  { order, countedItems, totals }: ResolvedOrder,
   existingCart: StoredCart | null,
 ) => ({
   order_number: order.order_number,
   status: order.status,
   amount_minor: totals.total_minor,
-  items_count: counted.reduce((count, item) => count + item.quantity, 0),
-  cart: buildCart({ coupon_code: order.coupon_code, ...totals }, counted, existingCart, newId),
+  items_count: countedItems.reduce((count, item) => count + item.quantity, 0),
+  cart: buildCart({ coupon_code: order.coupon_code, ...totals }, countedItems, existingCart, newId),
   metadata: order.metadata,
   number_folded: fold(order.order_number ?? ''),
   number_key: buildNumberKey(order.order_number),
@@ -67,12 +69,12 @@ const actionsByStatus: Partial<Record<PurchaseStatus, PurchaseChange['action']>>
   cancelled: 'cancelled',
 }
 
-/** Endpoints see only what imports of their edition gave. */
+/** Webhook endpoints see only the address that imports of their edition contained. */
 export const toAnnouncedUser = ({ id, edition_values }: UserRow) => ({ id, email: edition_values?.email ?? null })
 
 export function buildPurchaseChanges(
   orderId: string,
-  { order: { order_number }, userOf }: Placement,
+  { order: { order_number }, getUser }: ResolvedOrder,
   status: PurchaseStatus,
   purchases: readonly (PurchaseChange['purchase'] & { user_id: string })[],
 ): PurchaseChange[] {
@@ -85,7 +87,7 @@ export function buildPurchaseChanges(
       action,
       status: status as PurchaseChange['status'],
       order: { id: orderId, order_number },
-      user: toAnnouncedUser(userOf(user_id)),
+      user: toAnnouncedUser(getUser(user_id)),
     }
   })
 }

@@ -24,23 +24,24 @@ export type EditionValues = Pick<
 >
 
 export interface UserRow extends Omit<typeof userTable.$inferSelect, 'seq'> {
-  /** The customer belongs to an edition whose customers the caller may not change. */
-  is_kept: number
+  /** 1 when the customer also belongs to an edition whose customers the caller may not change; otherwise 0. */
+  is_protected: number
   /** Null for a customer who is not in the edition. */
   edition_values: EditionValues | null
 }
 
-export interface Reads {
-  /** Reads purchases and payment, for an update. */
+/** What is read besides orders, people and catalogue. */
+export interface ExtraReads {
+  /** Purchases and payments, which an update compares. */
   contents: boolean
-  /** Reads whether addresses are suppressed by their hashes, for writing. */
+  /** Whether addresses are suppressed by their hashes, which only an import that writes has to know. */
   hashes: boolean
 }
 
 export interface ImportState {
   /** By external id. */
   orders: ReadonlyMap<string, sales.OrderRow>
-  /** By order. */
+  /** By order id. */
   purchases: ReadonlyMap<string, readonly PurchaseRow[]>
   payments: ReadonlyMap<string, TransactionRow>
   usersByEmail: ReadonlyMap<string, UserRow>
@@ -54,7 +55,7 @@ export interface ImportState {
   /** By `buildChildKey`. */
   variants: ReadonlyMap<string, VariantRow>
   options: ReadonlyMap<string, OptionRow>
-  /** False if no address of the organisation is suppressed by its hash alone; true if this was not read. */
+  /** False when the organisation has no suppression that is stored by its hash alone. True when this was not read. */
   has_hashes?: boolean | undefined
 }
 
@@ -69,17 +70,17 @@ export interface LoadScope {
   organization_id: string
   edition_id: string
   source: string
-  /** Editions whose customers the import may change; null for all of the organisation. */
+  /** Editions whose customers the import may change; null for all editions of the organisation. */
   changeable: readonly string[] | null
 }
 
 /** `statement` has to select all columns. */
-const selectWholeRows = <T extends Table>(table: T, statement: SQL): Query<InferSelectModel<T>> =>
+const selectAllColumns = <T extends Table>(table: T, statement: SQL): Query<InferSelectModel<T>> =>
   decodeAs<InferSelectModel<T>>(getTableColumns(table), statement as SQL<InferSelectModel<T>>)
 
 const listUnique = (values: (string | null)[]): string[] => [...new Set(values.filter((value) => value !== null))]
 
-/** The keys have the order of `EditionValues`. */
+/** Builds the edition's values of a customer as JSON, with the keys in the order of `EditionValues`. */
 export const buildEditionValues = (row: SQL): SQL =>
   sql`json_object('email', ${row}.email, 'phone_number', ${row}.phone_number, 'first_name', ${row}.first_name,
     'last_name', ${row}.last_name, 'locale', ${row}.locale, 'metadata', json(${row}.metadata))`
@@ -94,15 +95,19 @@ const userFields: Fields = {
 
 function buildSources({ organization_id, edition_id, source, changeable }: LoadScope, group: readonly ExternalOrder[]) {
   const ids = group.map((order) => order.external_id)
-  const ordersOf = sql`select * from orders where edition_id = ${edition_id} and external_source = ${source}
+  const existingOrders = sql`select * from orders where edition_id = ${edition_id} and external_source = ${source}
     and ${inList(sql`external_id`, ids)}`
   const users = sql`select users.*,
-    ${changeable === null ? sql`0` : isSharedOutside(sql`users`, changeable)} as is_kept,
+    ${changeable === null ? sql`0` : isSharedOutside(sql`users`, changeable)} as is_protected,
     (select ${buildEditionValues(sql`known`)} from edition_customers as known
       where known.edition_id = ${edition_id} and known.user_seq = users.seq) as edition_values
     from users where organization_id = ${organization_id}`
   const queryUsers = (condition: SQL) => decodeAs(userFields, sql<UserRow>`${users} and ${condition}`)
-  return { ordersOf, queryUsers, bought: sql`purchases where order_id in (select id from (${ordersOf}))` }
+  return {
+    existingOrders,
+    queryUsers,
+    existingPurchases: sql`purchases where order_id in (select id from (${existingOrders}))`,
+  }
 }
 
 type Sources = ReturnType<typeof buildSources>
@@ -116,9 +121,9 @@ function buildNameQueries(edition_id: string, group: readonly ExternalOrder[], {
   const people = group.flatMap((order) => [order.customer, ...order.items.flatMap((item) => item.holder ?? [])])
   const items = group.flatMap((order) => order.items)
   const names = listUnique(items.map((item) => fold(item.product)))
-  const named = (values: readonly string[]) => inList(sql`name_folded`, values)
-  const ofEdition = sql`edition_id = ${edition_id}`
-  const ofProducts = sql`product_id in (select id from products where ${ofEdition} and ${named(names)})`
+  const hasName = (values: readonly string[]) => inList(sql`name_folded`, values)
+  const isInEdition = sql`edition_id = ${edition_id}`
+  const isOfProducts = sql`product_id in (select id from products where ${isInEdition} and ${hasName(names)})`
   return {
     byEmail: queryUnlessEmpty(listUnique(people.map(({ email }) => email)), (emails) =>
       queryUsers(inList(sql`email`, emails)),
@@ -127,37 +132,40 @@ function buildNameQueries(edition_id: string, group: readonly ExternalOrder[], {
       // Several customers may have a number. Those without an address come first, then the oldest.
       queryUsers(sql`${inList(sql`phone_number`, phones)} order by email is null desc, seq`),
     ),
-    products: selectWholeRows(catalog.products, sql`select * from products where ${ofEdition} and ${named(names)}`),
-    locations: queryUnlessEmpty(listUnique(items.map((item) => item.location && fold(item.location))), (some) =>
-      selectWholeRows(catalog.locations, sql`select * from locations where ${ofEdition} and ${named(some)}`),
+    products: selectAllColumns(
+      catalog.products,
+      sql`select * from products where ${isInEdition} and ${hasName(names)}`,
     ),
-    variants: queryUnlessEmpty(listUnique(items.map((item) => item.variant && fold(item.variant))), (some) =>
-      selectWholeRows(catalog.variants, sql`select * from variants where ${ofProducts} and ${named(some)}`),
+    locations: queryUnlessEmpty(listUnique(items.map((item) => item.location && fold(item.location))), (folded) =>
+      selectAllColumns(catalog.locations, sql`select * from locations where ${isInEdition} and ${hasName(folded)}`),
     ),
-    options: queryUnlessEmpty(listUnique(items.flatMap((item) => item.options.map(fold))), (some) =>
-      selectWholeRows(catalog.options, sql`select * from options where ${ofProducts} and ${named(some)}`),
+    variants: queryUnlessEmpty(listUnique(items.map((item) => item.variant && fold(item.variant))), (folded) =>
+      selectAllColumns(catalog.variants, sql`select * from variants where ${isOfProducts} and ${hasName(folded)}`),
+    ),
+    options: queryUnlessEmpty(listUnique(items.flatMap((item) => item.options.map(fold))), (folded) =>
+      selectAllColumns(catalog.options, sql`select * from options where ${isOfProducts} and ${hasName(folded)}`),
     ),
   }
 }
 
-const buildContentQueries = ({ ordersOf, queryUsers, bought }: Sources) => ({
-  bought: selectWholeRows(sales.purchases, sql`select * from ${bought} order by id`),
+const buildContentQueries = ({ existingOrders, queryUsers, existingPurchases }: Sources) => ({
+  existingPurchases: selectAllColumns(sales.purchases, sql`select * from ${existingPurchases} order by id`),
   payments: sql<TransactionRow>`select * from transactions where type = 'payment'
-    and order_id in (select id from (${ordersOf}))`,
-  holders: queryUsers(sql`id in (select user_id from ${bought})`),
-  named: sql<NamedRow>`select id, name from products where id in (select product_id from ${bought})
-    union all select id, name from variants where id in (select variant_id from ${bought})`,
+    and order_id in (select id from (${existingOrders}))`,
+  holders: queryUsers(sql`id in (select user_id from ${existingPurchases})`),
+  namedRows: sql<NamedRow>`select id, name from products where id in (select product_id from ${existingPurchases})
+    union all select id, name from variants where id in (select variant_id from ${existingPurchases})`,
 })
 
 const buildHashQuery = ({ organization_id }: LoadScope) => ({
   hashes: sql<{ has_hashes: number }>`select ${hasSuppressionHashes(organization_id)} as has_hashes`,
 })
 
-function buildStateQueries(scope: LoadScope, group: readonly ExternalOrder[], reads: Reads) {
+function buildStateQueries(scope: LoadScope, group: readonly ExternalOrder[], reads: ExtraReads) {
   const sources = buildSources(scope, group)
   return {
     ...(reads.hashes ? buildHashQuery(scope) : {}),
-    orders: selectWholeRows(sales.orders, sources.ordersOf),
+    orders: selectAllColumns(sales.orders, sources.existingOrders),
     ...buildNameQueries(scope.edition_id, group, sources),
     ...(reads.contents ? buildContentQueries(sources) : {}),
   }
@@ -168,10 +176,10 @@ function buildState(rows: NamedRows<ReturnType<typeof buildStateQueries>>): Impo
   return {
     has_hashes: hashes?.[0]?.has_hashes !== 0,
     orders: new Map(rows.orders?.map((row) => [row.external_id ?? '', row])),
-    purchases: Map.groupBy(rows.bought ?? [], (row) => row.order_id),
+    purchases: Map.groupBy(rows.existingPurchases ?? [], (row) => row.order_id),
     payments: new Map(rows.payments?.map((row) => [row.order_id, row])),
     holders: rows.holders ?? [],
-    names: new Map(rows.named?.map(({ id, name }) => [id, name])),
+    names: new Map(rows.namedRows?.map(({ id, name }) => [id, name])),
     usersByEmail: new Map(rows.byEmail?.map((row) => [row.email ?? '', row])),
     usersByPhone: new Map(rows.byPhone?.toReversed().map((row) => [row.phone_number ?? '', row])),
     products: new Map(products.map((row) => [row.name_folded, row])),
@@ -185,13 +193,14 @@ export const loadImportState = async (
   db: Database,
   scope: LoadScope,
   group: readonly ExternalOrder[],
-  reads: Reads,
+  reads: ExtraReads,
 ): Promise<ImportState> => buildState(await db.batchNamed(buildStateQueries(scope, group, reads)))
 
-export function readStateWithin(
+/** Reads the state at the end of a transaction, after its writes. */
+export function readImportStateInTransaction(
   scope: LoadScope,
   group: readonly ExternalOrder[],
-  reads: Reads,
+  reads: ExtraReads,
 ): TransactionRead<ImportState> {
   const { statements, rows } = readInTransaction(buildStateQueries(scope, group, reads))
   return { statements, rows: () => buildState(rows()) }

@@ -20,7 +20,7 @@ import { type EditionCustomerChange, type RowChange, listInsertedRows, type Writ
 interface WriteScope {
   organization_id: string
   edition_id: string
-  /** Editions whose customers the import may change; null for all of the organisation. */
+  /** Editions whose customers the import may change; null for all editions of the organisation. */
   changeable: readonly string[] | null
   /** Milliseconds UTC. */
   now: number
@@ -32,12 +32,12 @@ function buildEditionCustomerStatements(changes: readonly EditionCustomerChange[
     const { phone_digits, search_text } = buildSearchColumns(after)
     return [user_id, ...listEditionValues(after), phone_digits, search_text, ...listEditionValues(before)]
   })
-  const value = (place: number) => sql.raw(`given.value ->> ${place}`)
+  const value = (place: number) => sql.raw(`changed.value ->> ${place}`)
   return [
     sql`update edition_customers set email = ${value(1)}, phone_number = ${value(2)}, first_name = ${value(3)},
         last_name = ${value(4)}, locale = ${value(5)}, metadata = ${value(6)}, phone_digits = ${value(7)},
         search_text = ${value(8)}
-      from json_each(${JSON.stringify(values)}) as given cross join users on users.id = ${value(0)}
+      from json_each(${JSON.stringify(values)}) as changed cross join users on users.id = ${value(0)}
       where edition_customers.edition_id = ${editionId} and edition_customers.user_seq = users.seq
         and edition_customers.email is ${value(9)} and edition_customers.phone_number is ${value(10)}
         and edition_customers.first_name = ${value(11)} and edition_customers.last_name = ${value(12)}
@@ -55,17 +55,17 @@ const listEditionValues = ({ email, phone_number, first_name, last_name, locale,
   JSON.stringify(metadata),
 ]
 
-/** Fails if the customer has changed since, or belongs to an edition whose customers the caller may not change. */
+/** Fails if the customer has changed since the read, or belongs to an edition that the caller may not change. */
 function buildUserStatements(
   { user, changes }: Extract<RowChange, { write: 'user' }>,
   { changeable }: WriteScope,
 ): Statement[] {
-  const isOurs = changeable === null ? sql`1` : sql`not ${isSharedOutside(sql`users`, changeable)}`
-  const where = sql`id = ${user.id} and version = ${user.version} and ${isOurs}`
+  const mayChange = changeable === null ? sql`1` : sql`not ${isSharedOutside(sql`users`, changeable)}`
+  const where = sql`id = ${user.id} and version = ${user.version} and ${mayChange}`
   return [update(users, { ...changes, version: user.version + 1 }, where), requireOneChange()]
 }
 
-/** SQLite reads each row twice if an insert queries its own table, so payments without a reference go by themselves. */
+/** An insert that queries its own table makes SQLite read each row twice, so only payments with a reference do that. */
 function insertPayments({ organization_id, now }: WriteScope, writes: readonly Write[]): Statement[] {
   const rows = listInsertedRows(writes, 'transactions')
   const [withReference, others] = [
@@ -85,29 +85,33 @@ function insertPayments({ organization_id, now }: WriteScope, writes: readonly W
   ]
 }
 
-/** A refund in the meantime makes this fail. */
+/** Fails if the payment was refunded, or an amount was reserved, since the read. */
 function buildPaymentStatements(
   { payment, changes }: Extract<RowChange, { write: 'payment' }>,
   scope: WriteScope,
 ): Statement[] {
   const { organization_id, now } = scope
-  const asRead = sql`id = ${payment.id} and status = ${payment.status}
+  const isAsRead = sql`id = ${payment.id} and status = ${payment.status}
     and refunded_minor = ${payment.refunded_minor} and reserved_minor = ${payment.reserved_minor}`
   return isEmpty(changes)
-    ? [abortUnless(sql`exists (select 1 from transactions where ${asRead})`)]
+    ? [abortUnless(sql`exists (select 1 from transactions where ${isAsRead})`)]
     : [
         update(
           transactions,
           { ...changes, ...buildReferenceChange(organization_id, changes.provider_reference, now) },
-          asRead,
+          isAsRead,
         ),
         requireOneChange(),
       ]
 }
 
-const buildValueStatements = (column: 'valid_until' | 'user_id', values: readonly [string, unknown][], now: number) => [
-  sql`update purchases set ${sql.raw(column)} = given.value ->> 1, modified_at = ${now}, version = version + 1
-    from json_each(${JSON.stringify(values)}) as given where purchases.id = given.value ->> 0
+const buildPurchaseColumnStatements = (
+  column: 'valid_until' | 'user_id',
+  values: readonly [string, unknown][],
+  now: number,
+) => [
+  sql`update purchases set ${sql.raw(column)} = changed.value ->> 1, modified_at = ${now}, version = version + 1
+    from json_each(${JSON.stringify(values)}) as changed where purchases.id = changed.value ->> 0
       ${column === 'valid_until' ? sql`and ${inList(sql`status`, openPurchaseStatuses)}` : sql``}`,
   requireChanges(values.length),
 ]
@@ -137,13 +141,13 @@ function buildChangeStatements(change: RowChange, scope: WriteScope): Statement[
       ]
     }
     case 'purchase-validity':
-      return buildValueStatements(
+      return buildPurchaseColumnStatements(
         'valid_until',
         change.purchases.map(({ id, valid_until }) => [id, valid_until]),
         now,
       )
     case 'purchase-holders':
-      return buildValueStatements(
+      return buildPurchaseColumnStatements(
         'user_id',
         change.purchases.map(({ id, user_id }) => [id, user_id]),
         now,
@@ -153,7 +157,7 @@ function buildChangeStatements(change: RowChange, scope: WriteScope): Statement[
   }
 }
 
-/** One insert per table takes all new rows as one parameter. */
+/** Builds one insert per table, which takes all new rows as one parameter, and the changes of existing rows. */
 export function buildImportStatements(scope: WriteScope, writes: readonly Write[]): Statement[] {
   return [
     ...insertAll(users, listInsertedRows(writes, 'users')),

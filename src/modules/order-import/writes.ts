@@ -19,7 +19,7 @@ export interface DecisionContext {
   newId: (kind: IdKind) => string
 }
 
-/** `customers` are new in the edition. */
+/** `customers` are people who join the edition. */
 export interface NewRows {
   users: typeof users.$inferInsert
   customers: EditionCustomer
@@ -42,12 +42,12 @@ type RowInsert = {
   [Table in keyof NewRows]: { write: 'insert'; table: Table; rows: readonly NewRows[Table][] }
 }[keyof NewRows]
 
-/** Fails as a lost race if the rows have changed since they were read. */
+/** A change of existing rows. It fails as a lost race when the rows have changed since they were read. */
 export type RowChange =
   | { write: 'user'; user: UserRow; changes: Partial<NewRows['users']> }
   | { write: 'edition-customers'; changes: readonly EditionCustomerChange[] }
   | { write: 'order'; order: OrderRow; changes: Partial<NewRows['orders']> }
-  /** Without changes, only checks that the payment is unchanged. */
+  /** With empty `changes`, this only checks that nobody has changed the payment. */
   | { write: 'payment'; payment: TransactionRow; changes: Partial<NewRows['transactions']> }
   | { write: 'purchase-status'; purchases: readonly PurchaseRow[]; status: ItemStatus }
   | { write: 'purchase-validity'; purchases: readonly { id: string; valid_until: number | null }[] }

@@ -1,4 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
+import { isClaimable } from '../../db/claims.ts'
 import type { Statement } from '../../db/database.ts'
 import { capturedMessages } from '../../db/schema/messaging/dev-mailbox.ts'
 import { transactionalEmails } from '../../db/schema/messaging/transactional-emails.ts'
@@ -8,9 +9,9 @@ import { refundRequests } from '../../db/schema/sales/refunds.ts'
 import { editionCustomers } from '../../db/schema/users.ts'
 import { update } from '../../db/write.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
-import { emailLeaseMs, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
+import { emailClaimMs, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
 import { eraseEvidence } from '../consents/index.ts'
-import { forgetForUndo } from '../data-imports/index.ts'
+import { buildUndoDataErasure } from '../data-imports/index.ts'
 import { hashSuppressions } from '../suppressions/index.ts'
 import { eraseWallet } from '../wallet/index.ts'
 
@@ -21,15 +22,15 @@ export const readAddresses = (erasure: Pick<ErasureRow, 'addresses'>): ChannelAd
 
 const pending = transactionalEmailLifecycle.initial
 
-/** Leaves a message alone while a consumer is sending it. The second pass runs after that lease has ended. */
+/** Leaves a message alone while a consumer is sending it. The second pass runs after that claim has ended. */
 function eraseEmails({ user_id }: ErasureRow, now: number): Statement[] {
-  const isUnsent = sql`user_id = ${user_id} and status = ${pending} and coalesce(lease_until, 0) <= ${now}`
-  const failure = { status: 'failed', next_attempt_at: null, lease_until: null, error_code: 'erased' } as const
+  const isUnsent = sql`user_id = ${user_id} and status = ${pending} and ${isClaimable(now)}`
+  const failure = { status: 'failed', due_at: null, claimed_until: null, error_code: 'erased' } as const
   return [
     update(transactionalEmails, { ...failure, modified_at: now }, isUnsent),
     sql`update transactional_emails set recipient = '', content = null, error_detail = '',
         refund = json_remove(refund, '$.rejection_reason')
-      where user_id = ${user_id} and (status <> ${pending} or lease_until <= ${now - emailLeaseMs})`,
+      where user_id = ${user_id} and (status <> ${pending} or claimed_until <= ${now - emailClaimMs})`,
   ]
 }
 
@@ -81,7 +82,7 @@ export async function buildErasureStatements(erasure: ErasureRow, now: number): 
     update(orders, { metadata: {} }, eq(orders.user_id, user_id)),
     update(purchases, { metadata: {} }, eq(purchases.user_id, user_id)),
     eraseRefundTexts(erasure),
-    forgetForUndo(user_id),
+    buildUndoDataErasure(user_id),
     eraseEvidence(user_id),
     ...eraseEmails(erasure, now),
     ...eraseWallet(user_id, now),

@@ -1,5 +1,6 @@
-import { and, eq, getTableColumns, gt, isNull, lte, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, gt, isNull, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
+import { claimUntil, isClaimable } from '../../db/claims.ts'
 import { requireOneChange } from '../../db/commit.ts'
 import { isLostRace } from '../../db/failures.ts'
 import { mergeCustomerIndexes } from '../../db/customers.ts'
@@ -13,7 +14,7 @@ import { type ErasedPerson, eraseInImports } from '../data-imports/index.ts'
 import { readAddresses, buildErasureStatements, type ErasureRow } from './erasure-statements.ts'
 
 /** An erasure continues after this time when a run crashed, or when a campaign was still sending to the person. */
-const retryAfterMs = 60_000
+const claimMs = 60_000
 /** Longer than any job that had read the person before the erasure. A second pass then erases what those jobs wrote. */
 const secondPassAfterMs = 300_000
 const runMs = 15_000
@@ -26,8 +27,8 @@ const claimErasure = ({ db, now }: JobCtx, id: string): Promise<ErasureRow | und
   db.first(
     decodeAs(
       getTableColumns(erasures),
-      sql<ErasureRow>`update erasures set next_step_at = ${now() + retryAfterMs}
-        where id = ${id} and next_step_at <= ${now()} returning *`,
+      sql<ErasureRow>`update erasures set ${claimUntil(now(), claimMs)}
+        where id = ${id} and due_at <= ${now()} and ${isClaimable(now())} returning *`,
     ),
   )
 
@@ -35,14 +36,13 @@ type ErasureProgress = Partial<
   Pick<ErasureRow, 'pass' | 'campaign_cursor' | 'event_cursor' | 'import_cursor' | 'addresses' | 'completed_at'>
 >
 
-/** Records the progress of an erasure. Throws LostRace when another run has made progress since it was read. */
+/** Records the progress of an erasure and extends its claim. Throws LostRace when another run has made progress since. */
 async function recordProgress(
   job: JobCtx,
   erasure: ErasureRow,
   progress: ErasureProgress,
-  dueInMs: number | null,
+  times: Partial<Pick<ErasureRow, 'due_at' | 'claimed_until'>> = { claimed_until: job.now() + claimMs },
 ): Promise<ErasureRow> {
-  const next = { ...erasure, ...progress, next_step_at: dueInMs === null ? null : job.now() + dueInMs }
   const isUnchanged = and(
     eq(erasures.id, erasure.id),
     eq(erasures.pass, erasure.pass),
@@ -51,9 +51,9 @@ async function recordProgress(
     eq(erasures.import_cursor, erasure.import_cursor),
     isNull(erasures.completed_at),
   )
-  const changes = { ...progress, next_step_at: next.next_step_at }
+  const changes = { ...progress, ...times }
   await job.db.batch([update(erasures, changes, sql`${isUnchanged}`), requireOneChange()])
-  return next
+  return { ...erasure, ...changes }
 }
 
 /** Erases the person in the Durable Objects of the next campaigns. Answers null when there are no more. */
@@ -86,14 +86,14 @@ async function eraseInCampaigns(job: JobCtx, erasure: ErasureRow): Promise<Erasu
       addresses.push([channel, address])
   const waitingCampaign = results.find(({ is_done }) => !is_done)
   const progress = { campaign_cursor: waitingCampaign ? waitingCampaign.seq - 1 : last.seq, addresses }
-  return recordProgress(job, erasure, progress, retryAfterMs)
+  return recordProgress(job, erasure, progress)
 }
 
-/** Builds what the rows of imports are searched for. */
+/** Builds the ids and addresses by which rows of imports are found. */
 function buildErasedPerson(erasure: ErasureRow): ErasedPerson {
   const addresses = readAddresses(erasure)
-  const listOfChannel = (wanted: Channel) =>
-    addresses.flatMap(({ channel, address }) => (channel === wanted ? [address] : []))
+  const listOfChannel = (requestedChannel: Channel) =>
+    addresses.flatMap(({ channel, address }) => (channel === requestedChannel ? [address] : []))
   const emails = new Set(listOfChannel('email').map((email) => email.toLowerCase()))
   return { ...erasure, emails, phones: new Set(listOfChannel('sms')) }
 }
@@ -139,14 +139,14 @@ async function eraseInEvents({ db }: JobCtx, erasure: ErasureRow): Promise<strin
 }
 
 /** Does one step of a pass. Answers null when the pass has ended or has to wait. */
-async function doStep(job: JobCtx, erasure: ErasureRow): Promise<ErasureRow | null> {
+async function eraseNextStep(job: JobCtx, erasure: ErasureRow): Promise<ErasureRow | null> {
   const advanced = await eraseInCampaigns(job, erasure)
   if (advanced) return advanced.campaign_cursor > erasure.campaign_cursor ? advanced : null
   const event_cursor = await eraseInEvents(job, erasure)
-  if (event_cursor !== null) return recordProgress(job, erasure, { event_cursor }, retryAfterMs)
+  if (event_cursor !== null) return recordProgress(job, erasure, { event_cursor })
   const import_cursor = await eraseInImports(job, buildErasedPerson(erasure), erasure.import_cursor)
   if (import_cursor !== null) {
-    const next = await recordProgress(job, erasure, { import_cursor }, retryAfterMs)
+    const next = await recordProgress(job, erasure, { import_cursor })
     return import_cursor === erasure.import_cursor ? null : next
   }
   await job.db.batch(await buildErasureStatements(erasure, job.now()))
@@ -156,11 +156,16 @@ async function doStep(job: JobCtx, erasure: ErasureRow): Promise<ErasureRow | nu
       job,
       erasure,
       { pass: 2, campaign_cursor: 0, event_cursor: firstEvent, import_cursor: '' },
-      secondPassAfterMs,
+      { due_at: job.now() + secondPassAfterMs, claimed_until: null },
     )
   } else {
     await mergeCustomerIndexes(job.db)
-    await recordProgress(job, erasure, { addresses: [], completed_at: job.now() }, null)
+    await recordProgress(
+      job,
+      erasure,
+      { addresses: [], completed_at: job.now() },
+      { due_at: null, claimed_until: null },
+    )
   }
   return null
 }
@@ -170,7 +175,7 @@ async function runErasure(job: JobCtx, id: string): Promise<void> {
   const endsAt = Date.now() + runMs
   try {
     let erasure = (await claimErasure(job, id)) ?? null
-    while (erasure && Date.now() < endsAt) erasure = await doStep(job, erasure)
+    while (erasure && Date.now() < endsAt) erasure = await eraseNextStep(job, erasure)
   } catch (error) {
     // Another run has continued the erasure.
     if (!isLostRace(error)) throw error
@@ -182,8 +187,8 @@ export async function sweepErasures(job: JobCtx): Promise<void> {
   const due = await job.db.all(
     select({ id: erasures.id })
       .from(erasures)
-      .where(lte(erasures.next_step_at, job.now()))
-      .orderBy(erasures.next_step_at)
+      .where(sql`due_at <= ${job.now()} and ${isClaimable(job.now())}`)
+      .orderBy(erasures.due_at)
       .limit(erasuresPerSweep),
   )
   const errors: unknown[] = []

@@ -65,7 +65,7 @@ function buildRow(ctx: Ctx, edition: EditionForBatch, input: CreateBatchInput): 
     cursor_created_at: null,
     cursor_seq: null,
     due_at: null,
-    lease_until: null,
+    claimed_until: null,
     source: getRefundSource(ctx.caller),
     created_by: ctx.caller.id,
     started_by: null,

@@ -1,5 +1,6 @@
 import { getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx, WorkRefundBatchMessage } from '../../context.ts'
+import { claimUntil, isClaimable, release } from '../../db/claims.ts'
 import { retryLostRaces } from '../../db/commit.ts'
 import { refundBatches } from '../../db/schema/sales/refund-batches.ts'
 import { decodeAs } from '../../db/select.ts'
@@ -11,7 +12,7 @@ import { requestNextOrders } from './request.ts'
 /** After this time, a consumer leaves the rest to the next one. */
 const shiftMs = 15_000
 /** Longer than a shift and its last step. */
-const leaseMs = 90_000
+const claimMs = 90_000
 const customersPerStep = 1000
 const batchesPerSweep = 20
 
@@ -28,14 +29,14 @@ export const isWorkRefundBatchMessage = (body: unknown): body is WorkRefundBatch
   (body as Partial<WorkRefundBatchMessage>).type === 'refund-batch.work' &&
   typeof (body as Partial<WorkRefundBatchMessage>).batch_id === 'string'
 
-/** Claims a batch that is due. No other consumer gets it before the lease ends. */
+/** Claims a batch that is due. No other consumer gets it before the claim ends. */
 const claimBatch = ({ db, now }: JobCtx, id: string): Promise<BatchRow | undefined> => {
   const at = now()
   return db.first(
     decodeAs(
       getTableColumns(refundBatches),
-      sql<BatchRow>`update refund_batches set lease_until = ${at + leaseMs}
-        where id = ${id} and due_at <= ${at} and coalesce(lease_until, 0) <= ${at} returning *`,
+      sql<BatchRow>`update refund_batches set ${claimUntil(at, claimMs)}
+        where id = ${id} and due_at <= ${at} and ${isClaimable(at)} returning *`,
     ),
   )
 }
@@ -45,23 +46,23 @@ const deleteCustomers = ({ db }: JobCtx, { id, version }: BatchRow): Promise<unk
   db.batch([
     sql`delete from refund_batch_customers where batch_id = ${id} and user_id in
       (select user_id from refund_batch_customers where batch_id = ${id} limit ${customersPerStep})`,
-    sql`update refund_batches set due_at = null, lease_until = null
+    sql`update refund_batches set due_at = null, ${release}
       where id = ${id} and version = ${version} and changes() < ${customersPerStep}`,
   ])
 
 /** Does one step of a batch. Answers false when the batch has no work or another consumer has claimed it. */
-const doStep = (job: JobCtx, { id, lease_until }: BatchRow): Promise<boolean> =>
+const doStep = (job: JobCtx, { id, claimed_until }: BatchRow): Promise<boolean> =>
   retryLostRaces(async () => {
     const batch = await loadBatch(job, id)
-    if (!batch || batch.due_at === null || batch.lease_until !== lease_until) return false
+    if (!batch || batch.due_at === null || batch.claimed_until !== claimed_until) return false
     if (batch.status === 'counting') await recordCount(job, batch, await countNextOrders(job, batch))
     else if (batch.status === 'running') await requestNextOrders(job, batch)
     else await deleteCustomers(job, batch)
     return true
   })
 
-const releaseBatch = ({ db }: JobCtx, { id, lease_until }: BatchRow): Promise<unknown> =>
-  db.all(update(refundBatches, { lease_until: null }, sql`id = ${id} and lease_until = ${lease_until}`))
+const releaseBatch = ({ db }: JobCtx, { id, claimed_until }: BatchRow): Promise<unknown> =>
+  db.all(update(refundBatches, { claimed_until: null }, sql`id = ${id} and claimed_until = ${claimed_until}`))
 
 async function workOn(job: JobCtx, id: string, endsAt: number): Promise<void> {
   const claim = await claimBatch(job, id)
@@ -79,11 +80,11 @@ export async function workRefundBatches(job: JobCtx, messages: readonly WorkRefu
   for (const id of new Set(messages.map(({ batch_id }) => batch_id))) await workOn(job, id, endsAt)
 }
 
-/** Sends messages for due batches, because messages get lost and leases end. */
+/** Sends messages for due batches, because messages get lost and claims end. */
 export async function sweepRefundBatches(job: JobCtx): Promise<void> {
   const now = job.now()
   const due = await job.db.all(sql<{ id: string }>`select id from refund_batches indexed by refund_batches_due
-    where due_at <= ${now} and coalesce(lease_until, 0) <= ${now} order by due_at limit ${batchesPerSweep}`)
+    where due_at <= ${now} and ${isClaimable(now)} order by due_at limit ${batchesPerSweep}`)
   await enqueueBatches(
     job,
     due.map(({ id }) => id),

@@ -27,8 +27,9 @@ import type { BatchRow } from './queries.ts'
 
 /** A request has about ten statements, and all requests of a step are one transaction. */
 const requestsPerStep = 10
+/** With fewer requests, a step reads more orders. */
 const enoughRequests = 5
-/** How many orders a step reads, in turn. Most filters match nearly all orders, but some match few of many. */
+/** How many orders a step reads, one size after the other: some filters match few of many orders. */
 const readSizes = [requestsPerStep, 50, 150]
 
 interface PlannedBatchOrder {
@@ -43,7 +44,7 @@ interface PlannedStep {
   isFinished: boolean
 }
 
-/** Reads orders, and more of them while few get a request. It adds orders without a request to `sums`. */
+/** Reads the next orders, and more of them while few get a request. Orders without a request are added to `sums`. */
 async function planStep(job: JobCtx, batch: BatchRow, sums: BatchSums, findAccount: FindAccount): Promise<PlannedStep> {
   const plannedOrders: PlannedBatchOrder[] = []
   let lastOrder: NextOrder | undefined
@@ -78,8 +79,8 @@ function replanOrder(batch: BatchRow, sums: BatchSums, { order }: PlannedBatchOr
   )
   const { amounts } = batch.dry_run
   const { currency } = paidOrder
-  const isWithin = (sums.amounts[currency] ?? 0) + plan.amount_minor <= (amounts[currency] ?? 0)
-  return isWithin ? plan : excludeOrder(plan, 'beyond_draft')
+  const isWithinDryRun = (sums.amounts[currency] ?? 0) + plan.amount_minor <= (amounts[currency] ?? 0)
+  return isWithinDryRun ? plan : excludeOrder(plan, 'beyond_draft')
 }
 
 const buildBatchFields = (batch: BatchRow) => ({

@@ -40,7 +40,7 @@ export async function startBatch(ctx: Ctx, batch: LoadedBatch): Promise<BatchDet
     started_by: ctx.caller.id,
     started_at: now,
     due_at: now,
-    lease_until: null,
+    claimed_until: null,
     modified_at: now,
   }
   const started = await commit(ctx, { ...batch, ...changes, version: batch.version + 1 }, [
@@ -55,7 +55,7 @@ export async function startBatch(ctx: Ctx, batch: LoadedBatch): Promise<BatchDet
 export async function cancelBatch(ctx: Ctx, batch: LoadedBatch): Promise<BatchDetailRow> {
   if (!refundBatchLifecycle.allows(batch.status, 'cancelled')) throw buildTransitionError(batch, 'cancelled')
   const now = ctx.now()
-  const changes = { status: 'cancelled' as const, due_at: now, lease_until: null, ended_at: now, modified_at: now }
+  const changes = { status: 'cancelled' as const, due_at: now, claimed_until: null, ended_at: now, modified_at: now }
   const cancelled = await commit(
     ctx,
     { ...batch, ...changes, version: batch.version + 1 },

@@ -8,7 +8,7 @@ import { refundItems, refundRequests, type RefundRow } from '../../db/schema/sal
 import { insert, update } from '../../db/write.ts'
 import { inList } from '../../db/visibility.ts'
 import { purchaseLifecycle } from '../../domain/orders/purchases.ts'
-import { nextRecheck } from '../../domain/refunds/refund-payments.ts'
+import { computeNextRecheck } from '../../domain/refunds/refund-payments.ts'
 import { refundLifecycle } from '../../domain/refunds/refunds.ts'
 import { refundEmailStatements } from '../transactional-emails/index.ts'
 import { markPassesChanged } from '../wallet/index.ts'
@@ -78,7 +78,7 @@ function cancelPurchases(refund: RefundRow, purchases: readonly RefundedPurchase
 
 /** A provider may reverse a refund, so the refund is looked up again some days later. */
 const computeRecheckTime = (refund: RefundRow, reference: string | null, now: number): number | null =>
-  (reference ?? refund.provider_reference) === null || refund.service === 'manual' ? null : nextRecheck(now, now)
+  (reference ?? refund.provider_reference) === null || refund.service === 'manual' ? null : computeNextRecheck(now, now)
 
 const status = 'completed'
 
@@ -92,7 +92,7 @@ const markCompleted = (refund: RefundRow, reference: string | null, now: number)
       failure_code: null,
       failure_message: null,
       due_at: computeRecheckTime(refund, reference, now),
-      lease_until: null,
+      claimed_until: null,
       needs_attention: false,
       completed_at: now,
       modified_at: now,

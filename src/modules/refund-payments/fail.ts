@@ -27,7 +27,7 @@ const markFailed = (refund: RefundRow, failure: RefundFailure, now: number): Sta
     failure_message: failure.message.slice(0, maxMessageLength),
     provider_reference: failure.provider_reference ?? refund.provider_reference,
     due_at: null,
-    lease_until: null,
+    claimed_until: null,
     needs_attention: false,
     completed_at: null,
     modified_at: now,
@@ -110,10 +110,11 @@ function moveCancellations(refund: RefundRow, others: readonly OtherCancellation
 export async function buildReversal(ctx: FailCtx, refund: RefundRow, failure: RefundFailure): Promise<RefundChanges> {
   const now = ctx.now()
   const purchases = await loadPurchases(ctx, refund.id)
-  const cancelled = 'refunded'
+  // `cancel_purchase` sets a purchase to `refunded`, not to `cancelled`.
+  const cancelledStatus: PurchaseStatus = 'refunded'
   const others = await ctx.db.all(selectOtherCancellations(refund.id))
   const isRestored = (purchase: RefundedPurchase) =>
-    purchase.status === cancelled &&
+    purchase.status === cancelledStatus &&
     purchase.status_before !== null &&
     others.every(({ purchase_id }) => purchase_id !== purchase.id)
   const restoredIds = purchases.filter(isRestored).map(({ id }) => id)
@@ -127,8 +128,8 @@ export async function buildReversal(ctx: FailCtx, refund: RefundRow, failure: Re
         { refunded: -1, reserved: 0 },
         {
           now,
-          status: sql`iif(purchases.status = ${cancelled} and items.status_before is not null, items.status_before,
-            purchases.status)`,
+          status: sql`iif(purchases.status = ${cancelledStatus} and items.status_before is not null,
+            items.status_before, purchases.status)`,
         },
       ),
       cancelTransaction(refund.id),

@@ -1,5 +1,6 @@
 import { gt, sql } from 'drizzle-orm'
 import type { JobCtx, PayRefundsMessage } from '../../context.ts'
+import { isClaimable } from '../../db/claims.ts'
 import { refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
 import { select } from '../../db/select.ts'
 import { dayMs } from '../../domain/time/instants.ts'
@@ -43,7 +44,7 @@ const findNextDueTime = async ({ db, now }: JobCtx): Promise<number | null> => {
   return row?.time ?? null
 }
 
-/** Pays due refunds until none is left. After a crash, leases end and the sweep sends a message again. */
+/** Pays due refunds until none is left. After a crash, claims end and the sweep sends a message again. */
 export async function payRefunds(job: JobCtx): Promise<void> {
   const endsAt = job.now() + shiftMs
   const errors: unknown[] = []
@@ -59,10 +60,10 @@ export async function payRefunds(job: JobCtx): Promise<void> {
   if (dueAt !== null && dueAt - job.now() <= maxDelayMs) await enqueueRefunds(job, Math.max(0, dueAt - job.now()))
 }
 
-/** Sends a message when refunds are due, because messages get lost and leases end. */
+/** Sends a message when refunds are due, because messages get lost and claims end. */
 export async function sweepRefunds(job: JobCtx): Promise<void> {
   const due = await job.db.first(sql<{ id: string }>`select id from refund_requests indexed by refund_requests_due
-    where due_at <= ${job.now()} and coalesce(lease_until, 0) <= ${job.now()} limit 1`)
+    where due_at <= ${job.now()} and ${isClaimable(job.now())} limit 1`)
   if (due) await enqueueRefunds(job)
 }
 

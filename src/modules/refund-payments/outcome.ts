@@ -5,7 +5,7 @@ import type { Statement } from '../../db/database.ts'
 import { refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
 import { updateVersion } from '../../db/write.ts'
 import { toMajor } from '../../domain/money.ts'
-import { nextCheck } from '../../domain/refunds/refund-payments.ts'
+import { computeNextCheck } from '../../domain/refunds/refund-payments.ts'
 import type { RefundOutcome } from '../../gateways/payments/payments.ts'
 import { buildCompletion, type RefundChanges } from './complete.ts'
 import { buildFailure, buildReversal } from './fail.ts'
@@ -46,14 +46,14 @@ async function reverse(job: JobCtx, refund: RefundRow, failure: Failed): Promise
 function scheduleCheck(job: JobCtx, refund: RefundRow, reference: string | null): RefundChanges {
   const now = job.now()
   const provider_reference = reference ?? refund.provider_reference
-  const state = { began_at: getStartTime(refund), checks: refund.checks, is_taken: provider_reference !== null }
-  const { due_at, needs_attention } = nextCheck(state, now)
+  const state = { began_at: getStartTime(refund), checks: refund.checks, is_accepted: provider_reference !== null }
+  const { due_at, needs_attention } = computeNextCheck(state, now)
   // A check that finds nothing new keeps the version of the request.
   const hasChanged = provider_reference !== refund.provider_reference || (needs_attention && !refund.needs_attention)
   const increment = hasChanged ? 1 : 0
   return {
     statements: [
-      sql`update refund_requests set due_at = ${due_at}, lease_until = null, checks = checks + 1,
+      sql`update refund_requests set due_at = ${due_at}, claimed_until = null, checks = checks + 1,
           needs_attention = max(needs_attention, ${Number(needs_attention)}),
           provider_reference = ${provider_reference}, modified_at = iif(${increment}, ${now}, modified_at),
           version = version + ${increment}

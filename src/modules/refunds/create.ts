@@ -102,7 +102,7 @@ export function buildRefundRow(
     failure_code: null,
     failure_message: null,
     due_at: null,
-    lease_until: null,
+    claimed_until: null,
     checks: 0,
     needs_attention: false,
     metadata: input.metadata ?? {},

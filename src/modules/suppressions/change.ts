@@ -29,7 +29,7 @@ export const selectAddress = ({ organization_id, channel, address }: SuppressedA
 
 /**
  * Suppresses the addresses of a query with the columns `organization_id`, `channel` and `address`. A hard bounce
- * replaces any other reason. A complaint replaces `unsubscribed`, because nobody can take it back.
+ * replaces any other reason. A complaint replaces `unsubscribed`, because only an unsubscription can be taken back.
  */
 export const suppress = (addresses: SQL, { reason, detail = '', campaign_id, at }: SuppressionCause): Statement =>
   sql`insert into suppressions (organization_id, channel, address, reason, detail, campaign_id, created_at)
@@ -39,7 +39,7 @@ export const suppress = (addresses: SQL, { reason, detail = '', campaign_id, at 
       or (excluded.reason = 'complaint' and suppressions.reason = 'unsubscribed')`
 
 interface SoftBounce {
-  /** The reference of the message, which counts once. */
+  /** The reference of the message. Several bounces of one message count once. */
   reference: string
   campaign_id: string | null
   at: number

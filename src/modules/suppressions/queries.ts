@@ -52,18 +52,18 @@ interface MessageKind {
  * address, which suits queries for few people.
  */
 export const selectSuppressionExclusion = (kind: MessageKind, address: SQL): SQL => {
-  const other = kind.communication_type === 'marketing' ? sql`else 'unsubscribed'` : sql``
-  return sql`(select case when reason in (${deadReasons}) then 'bounced' ${other} end from suppressions
+  const unsubscribed = kind.communication_type === 'marketing' ? sql`else 'unsubscribed'` : sql``
+  return sql`(select case when reason in (${deadReasons}) then 'bounced' ${unsubscribed} end from suppressions
     where organization_id = ${kind.organization_id} and channel = ${kind.communication_channel} and address = ${address})`
 }
 
-/** Selects the same as `selectSuppressionExclusion`. For very many people it takes a third of the time. */
+/** Selects the same as `selectSuppressionExclusion`. It takes a third of the time in queries for very many people. */
 export const selectBulkSuppressionExclusion = (kind: MessageKind, address: SQL): SQL => {
   const isListed = (condition: SQL) => sql`${address} in (select address from suppressions
     where organization_id = ${kind.organization_id} and channel = ${kind.communication_channel} and ${condition})`
-  const other =
+  const unsubscribed =
     kind.communication_type === 'marketing'
       ? sql`when ${isListed(sql`reason not in (${deadReasons})`)} then 'unsubscribed'`
       : sql``
-  return sql`case when ${isListed(sql`reason in (${deadReasons})`)} then 'bounced' ${other} end`
+  return sql`case when ${isListed(sql`reason in (${deadReasons})`)} then 'bounced' ${unsubscribed} end`
 }

@@ -1,10 +1,11 @@
 import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
+import { claimUntil, isClaimable, isClaimed, release } from '../../db/claims.ts'
 import { transactionalEmails } from '../../db/schema/messaging/transactional-emails.ts'
 import { decodeAs } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
 import {
-  emailLeaseMs,
+  emailClaimMs,
   type SendVerdict,
   transactionalEmailLifecycle,
 } from '../../domain/messaging/transactional-emails.ts'
@@ -28,14 +29,14 @@ const pending = transactionalEmailLifecycle.initial
 /** Written out, because the index of what is due has pending messages only and is not used for a bound value. */
 export const isPending = inWords(sql`status`, [pending])
 
-/** Claims due e-mails, the longest due first. After the lease another consumer may claim them as another attempt. */
+/** Claims due e-mails, the longest due first. After the claim another consumer may claim them as another attempt. */
 export const claimEmails = (job: JobCtx, count: number): Promise<EmailClaim[]> => {
   const now = job.now()
   const claim = sql<EmailClaim>`update transactional_emails set attempts = attempts + 1,
-      lease_until = ${now + emailLeaseMs}, modified_at = ${now}
+      ${claimUntil(now, emailClaimMs)}, modified_at = ${now}
     where id in (select id from transactional_emails indexed by transactional_emails_due
-      where ${isPending} and next_attempt_at <= ${now} and coalesce(lease_until, 0) <= ${now}
-      order by next_attempt_at limit ${count})
+      where ${isPending} and due_at <= ${now} and ${isClaimable(now)}
+      order by due_at limit ${count})
     returning *, ${selectSuppressionReason(recipientPlace)} as suppression`
   return job.db.all(decodeAs(getTableColumns(transactionalEmails), claim))
 }
@@ -56,8 +57,8 @@ export async function markCall(job: JobCtx, claim: EmailClaim, content: Outbound
     content: JSON.stringify(content),
     first_call_at: claim.first_call_at ?? now,
   }
-  const isLeased = sql`${isSameAttempt(claim)} and lease_until > ${now}`
-  const marked = await job.db.all(sql`${update(transactionalEmails, call, isLeased)} returning id`)
+  const isStillClaimed = sql`${isSameAttempt(claim)} and ${isClaimed(now)}`
+  const marked = await job.db.all(sql`${update(transactionalEmails, call, isStillClaimed)} returning id`)
   return marked.length === 1
 }
 
@@ -68,7 +69,7 @@ export const recordVerdict = (job: JobCtx, claim: EmailClaim, verdict: SendVerdi
   const isSent = verdict.status === 'sent'
   const changes = {
     ...columns,
-    lease_until: null,
+    claimed_until: null,
     ...(keeps_content ? {} : { content: null }),
     sent_at: isSent ? now : null,
     modified_at: now,
@@ -79,8 +80,8 @@ export const recordVerdict = (job: JobCtx, claim: EmailClaim, verdict: SendVerdi
 
 /** Releases claims of which no attempt was begun. They do not count as attempts. */
 export const releaseEmails = (job: JobCtx, claims: readonly EmailClaim[], until: number): Promise<unknown> =>
-  job.db.all(sql`update transactional_emails set attempts = attempts - 1, lease_until = null,
-      next_attempt_at = max(next_attempt_at, ${until})
+  job.db.all(sql`update transactional_emails set attempts = attempts - 1, ${release},
+      due_at = max(due_at, ${until})
     where status = ${pending} and (id, attempts) in
       (select value ->> 0, value ->> 1 from json_each(${JSON.stringify(claims.map(({ id, attempts }) => [id, attempts]))}))`)
 

@@ -58,7 +58,7 @@ export function confirmationStatements(ctx: Pick<Ctx, 'now' | 'newId'>, confirma
     consent_record_id: record_id,
     confirmation: kept,
     status: transactionalEmailLifecycle.initial,
-    next_attempt_at: now,
+    due_at: now,
     created_at: now,
     modified_at: now,
   }

@@ -5,8 +5,8 @@ import { isPending } from './claim.ts'
 /** Work that is due later than this is left to the sweep of each minute. */
 const enqueueAheadMs = 900_000
 
-/** When a message may be claimed: at its time, and after the lease of the consumer that claimed it before. */
-const freeAt: SQL = sql`max(next_attempt_at, coalesce(lease_until, 0))`
+/** When a message may be claimed: at its time, and after the end of an earlier claim. */
+const freeAt: SQL = sql`max(due_at, coalesce(claimed_until, 0))`
 
 /** Messages only say that work is due. The consumer reads the work from the table. */
 export const enqueueEmails = (job: Pick<JobCtx, 'jobQueue'>, delayMs = 0): Promise<void> =>
@@ -18,7 +18,7 @@ const firstDue = async (job: JobCtx): Promise<number | null> => {
   return row?.at ?? null
 }
 
-/** Enqueues a message when e-mails are due, for instance after a lost message, a crash or an expired lease. */
+/** Enqueues a message when e-mails are due, for instance after a lost message, a crash or an expired claim. */
 export async function sweepEmails(job: JobCtx): Promise<void> {
   const at = await firstDue(job)
   if (at !== null && at <= job.now()) await enqueueEmails(job)

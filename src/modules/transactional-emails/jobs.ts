@@ -50,7 +50,7 @@ async function attempt(job: JobCtx, claim: EmailClaim): Promise<number | null> {
   )
   await end(verdict)
   const isOfAll = result && !result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration')
-  return isOfAll ? verdict.next_attempt_at : null
+  return isOfAll ? verdict.due_at : null
 }
 
 /** Reasons for a consumer to stop: its own errors, and a provider that requests a pause. */
@@ -70,7 +70,7 @@ async function attemptAll(job: JobCtx, waiting: EmailClaim[], stops: Stops): Pro
       try {
         stops.restUntil = (await attempt(job, claim)) ?? stops.restUntil
       } catch (error) {
-        // Our own fault: the lease keeps the message for a later try.
+        // Our own fault: the claim keeps the message for a later try.
         stops.faults.push(error)
       }
     }
@@ -79,7 +79,7 @@ async function attemptAll(job: JobCtx, waiting: EmailClaim[], stops: Stops): Pro
 }
 
 /**
- * Sends all e-mails that are due. A crash loses nothing: leases expire and the sweep enqueues again. When the provider
+ * Sends all e-mails that are due. A crash loses nothing: claims expire and the sweep enqueues again. When the provider
  * requests a pause, e-mails that were not begun wait as well.
  */
 export async function sendEmails(job: JobCtx): Promise<void> {

@@ -55,7 +55,7 @@ export function receiptStatements(
             language,
             recipient: email,
             status: transactionalEmailLifecycle.initial,
-            next_attempt_at: now,
+            due_at: now,
             created_at: now,
             modified_at: now,
           },

@@ -97,7 +97,7 @@ export async function refundEmailStatements(
       language: parseLanguage(recipient.locale) ?? recipient.default_language,
       recipient: recipient.email,
       status: transactionalEmailLifecycle.initial,
-      next_attempt_at: now,
+      due_at: now,
       created_at: now,
       modified_at: now,
     },

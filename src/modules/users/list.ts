@@ -12,9 +12,7 @@ import { type CustomerRow, buildUserFields } from './queries.ts'
 
 type CustomerOrdering = readonly OrderBy<'email' | 'phone_number' | 'date_joined' | 'last_seen'>[]
 
-/**
- * Where customers are read: roles of organisations see rows of `users`, roles of editions rows of `edition_customers`.
- */
+/** A table of customers. Roles of organisations see rows of `users`, roles of editions rows of `edition_customers`. */
 interface CustomerTable {
   /** The name of a row in statements. */
   row: SQL
@@ -126,7 +124,7 @@ function buildEditionTable(
   }
 }
 
-/** Callers with roles of organisations and of editions of others read both tables. */
+/** Chooses the tables to read. A caller with roles in some organisations and in editions of others reads both. */
 function chooseTables(ctx: Ctx, filters: UserFilters, ordering: CustomerOrdering, view: CustomerView): CustomerTable[] {
   const { organization_id, edition_id } = filters
   const reach = getReach(ctx.caller)
@@ -136,9 +134,9 @@ function chooseTables(ctx: Ctx, filters: UserFilters, ordering: CustomerOrdering
     isRequested(grant.organization_id) ? (grant.edition_id ?? []) : [],
   )
   const organizationIds = reach.organizations.filter(isRequested)
-  const isOfEditions = edition_id !== undefined && editionIds.includes(edition_id)
-  const hasEditions = isOfEditions || (edition_id === undefined && editionIds.length > 0)
-  const hasOrganizations = !isOfEditions && (organizationIds.length > 0 || !hasEditions)
+  const isEditionReached = edition_id !== undefined && editionIds.includes(edition_id)
+  const hasEditions = isEditionReached || (edition_id === undefined && editionIds.length > 0)
+  const hasOrganizations = !isEditionReached && (organizationIds.length > 0 || !hasEditions)
   return [
     ...(hasOrganizations ? [buildUserTable(organizationIds, filters, ordering, view)] : []),
     ...(hasEditions ? [buildEditionTable([...new Set(editionIds)], filters, ordering)] : []),

@@ -21,9 +21,9 @@ function parsePhone(user: LoadedUser, text: string | null): string | null {
   return phone
 }
 
-const emailTaken = () => invalid(fieldError(['email'], 'unique', 'Another customer has this e-mail address.'))
-const phoneTaken = () =>
-  invalid(fieldError(['phone_number'], 'unique', 'Another customer has this phone number and no e-mail address.'))
+const buildEmailTakenError = () => invalid(fieldError(['email'], 'unique', 'Another customer has this e-mail address.'))
+const buildPhoneTakenError = () =>
+  invalid(fieldError(['phone_number'], 'unique', 'Another customer without an e-mail address has this phone number.'))
 
 /** The error `unique` reveals that another customer exists, so only callers who may see that customer get it. */
 async function chooseError(ctx: Ctx, user: LoadedUser, contact: Contact, error: unknown): Promise<unknown> {
@@ -107,7 +107,7 @@ function checkContacts(changes: Partial<Contact>, contacts: readonly Contact[]):
   throw invalid(fieldError([removed], 'contact_required', 'A customer needs an e-mail address or a phone number.'))
 }
 
-/** Changes the contact data in the only edition of a customer. */
+/** Changes the contact data that the customer's only edition has. */
 function updateInEdition(user: LoadedUser, { edition_id, contact }: EditionContact, after: Contact): Statement[] {
   if (isEmpty(pickChanges<Contact>(contact, after))) return []
   return [
@@ -160,15 +160,15 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
     : buildEditionView(editionContact ?? contact)
   try {
     return await commit(ctx, { ...user, ...visibleContact, version: user.version + 1 }, statements, {
-      'users.organization_id, users.email': emailTaken,
-      'users.organization_id, users.phone_number': phoneTaken,
+      'users.organization_id, users.email': buildEmailTakenError,
+      'users.organization_id, users.phone_number': buildPhoneTakenError,
     })
   } catch (error) {
     throw await chooseError(ctx, user, contact, error)
   }
 }
 
-/** The contact data as roles of an edition see it. `buildEditionColumn` is the same in SQL. */
+/** Builds the contact data that roles of an edition see. `buildEditionColumn` does the same in SQL. */
 const buildEditionView = (contact: Contact): Contact & Pick<LoadedUser, 'msg_channel'> => ({
   ...contact,
   msg_channel: contact.email === null && contact.phone_number !== null ? 'sms' : 'email',

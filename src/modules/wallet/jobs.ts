@@ -1,10 +1,11 @@
 import { and, asc, eq, lt, sql } from 'drizzle-orm'
 import { retryLostRaces } from '../../db/commit.ts'
 import type { JobCtx } from '../../context.ts'
+import { claimUntil, isClaimable, release } from '../../db/claims.ts'
 import { walletPasses, walletRegistrations } from '../../db/schema/wallet.ts'
 import { select, buildSelectList } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
-import { computeNextUpdateAt, updateLeaseMs } from '../../domain/wallet/wallet.ts'
+import { computeNextUpdateAt, updateClaimMs } from '../../domain/wallet/wallet.ts'
 import { type PassWithOwner, passEventFields, passEventJoins } from './announce-change.ts'
 import { loadPassContent } from './content.ts'
 import type { PassRow } from './queries.ts'
@@ -22,23 +23,23 @@ interface PhoneToPush {
   push_token: string
 }
 
-/** Claims the passes that are longest due. No other consumer gets them before the lease ends. */
+/** Claims the passes that have been due longest. No other consumer gets them before the claim ends. */
 const claimDuePasses = (job: JobCtx): Promise<PassRow[]> => {
   const now = job.now()
-  return job.db.all(sql<PassRow>`update wallet_passes set lease_until = ${now + updateLeaseMs},
-      update_attempts = update_attempts + 1
+  return job.db.all(sql<PassRow>`update wallet_passes set ${claimUntil(now, updateClaimMs)},
+      attempts = attempts + 1
     where id in (select id from wallet_passes indexed by wallet_passes_due
-      where update_due_at <= ${now} and coalesce(lease_until, 0) <= ${now} order by update_due_at limit ${passesPerBatch})
+      where due_at <= ${now} and ${isClaimable(now)} order by due_at limit ${passesPerBatch})
     returning *`)
 }
 
 /** Stores the result of an update. A pass that changed meanwhile stays due. */
 const recordUpdate = (job: JobCtx, pass: PassRow, dueAt: number | null, error: string | null): Promise<unknown> =>
-  job.db.all(sql`update wallet_passes set lease_until = null,
-      update_due_at = iif(change_number = ${pass.change_number}, ${dueAt}, update_due_at),
+  job.db.all(sql`update wallet_passes set ${release},
+      due_at = iif(change_number = ${pass.change_number}, ${dueAt}, due_at),
       update_error = iif(change_number = ${pass.change_number}, ${error}, update_error),
-      update_attempts = iif(${error} is null, 0, update_attempts)
-    where id = ${pass.id} and lease_until = ${pass.lease_until}`)
+      attempts = iif(${error} is null, 0, attempts)
+    where id = ${pass.id} and claimed_until = ${pass.claimed_until}`)
 
 async function updateGoogle(job: JobCtx, pass: PassRow): Promise<boolean> {
   const result = await job.passes.updateGoogle(await loadPassContent(job, pass), pass.change_number)
@@ -46,7 +47,7 @@ async function updateGoogle(job: JobCtx, pass: PassRow): Promise<boolean> {
     await recordUpdate(job, pass, null, null)
     return true
   }
-  const dueAt = result.kind === 'permanent' ? null : computeNextUpdateAt(pass.update_attempts, job.now())
+  const dueAt = result.kind === 'permanent' ? null : computeNextUpdateAt(pass.attempts, job.now())
   await recordUpdate(job, pass, dueAt, result.code)
   return result.kind === 'permanent'
 }
@@ -96,7 +97,7 @@ async function pushApple(job: JobCtx, pass: PassRow): Promise<boolean> {
       return true
     }
     if (result === 'transient') {
-      await recordUpdate(job, pass, computeNextUpdateAt(pass.update_attempts, job.now()), 'push_failed')
+      await recordUpdate(job, pass, computeNextUpdateAt(pass.attempts, job.now()), 'push_failed')
       return false
     }
     await (result === 'gone' ? unregisterGonePhone(job, pass.id, phone) : recordPush(job, pass, phone))
@@ -108,7 +109,7 @@ async function pushApple(job: JobCtx, pass: PassRow): Promise<boolean> {
 const updatePass = (job: JobCtx, pass: PassRow): Promise<boolean> =>
   pass.platform === 'google' ? updateGoogle(job, pass) : pushApple(job, pass)
 
-/** Returns false when an update failed. The platform is then left alone until the next sweep. */
+/** Returns false when an update failed. The sweep then stops, and the next one goes on. */
 async function updatePasses(job: JobCtx, passes: PassRow[]): Promise<boolean> {
   let allUpdated = true
   const errors: unknown[] = []
@@ -117,7 +118,7 @@ async function updatePasses(job: JobCtx, passes: PassRow[]): Promise<boolean> {
       try {
         allUpdated = (await updatePass(job, pass)) && allUpdated
       } catch (error) {
-        // The error is our own. The pass is tried again when its lease ends.
+        // The fault is in this service. The pass is tried again when its claim ends.
         errors.push(error)
       }
   }
@@ -127,7 +128,7 @@ async function updatePasses(job: JobCtx, passes: PassRow[]): Promise<boolean> {
 }
 
 /**
- * Tells the platforms about changed passes. A crash loses nothing, because the passes are due again after the lease.
+ * Tells the platforms about changed passes. A crash loses nothing, because the passes are due again after the claim.
  */
 export async function sweepPassUpdates(job: JobCtx): Promise<void> {
   for (let batch = 0; batch < batchesPerSweep; batch++) {

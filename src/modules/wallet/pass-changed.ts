@@ -13,9 +13,9 @@ export const nextChangeNumber: SQL = sql`(select coalesce(max(change_number), 0)
 export const buildChangeColumns = (now: number) => ({
   change_number: nextChangeNumber,
   changed_at: sql`max(${now}, changed_at + 1000)`,
-  update_attempts: 0,
+  attempts: 0,
   update_error: null,
-  update_due_at: sql`iif(platform = 'google' or registrations_count > 0, ${now}, null)`,
+  due_at: sql`iif(platform = 'google' or registrations_count > 0, ${now}, null)`,
 })
 
 /**
@@ -30,14 +30,14 @@ export const markPassesChanged = (purchaseIds: readonly string[], now: number): 
  * Google's copies are updated without the name. Repeating them does no harm.
  */
 export function eraseWallet(userId: string, now: number): Statement[] {
-  const isOwn = sql`purchase_id in (select id from purchases where user_id = ${userId})`
+  const isOfCustomer = sql`purchase_id in (select id from purchases where user_id = ${userId})`
   return [
-    remove(walletRegistrations, sql`pass_id in (select id from wallet_passes where ${isOwn})`),
-    update(walletPasses, buildChangeColumns(now), and(isOwn, eq(walletPasses.platform, 'google'))),
+    remove(walletRegistrations, sql`pass_id in (select id from wallet_passes where ${isOfCustomer})`),
+    update(walletPasses, buildChangeColumns(now), and(isOfCustomer, eq(walletPasses.platform, 'google'))),
     update(
       walletPasses,
-      { token_hash: null, registrations_count: 0, update_due_at: null },
-      and(isOwn, eq(walletPasses.platform, 'apple')),
+      { token_hash: null, registrations_count: 0, due_at: null },
+      and(isOfCustomer, eq(walletPasses.platform, 'apple')),
     ),
   ]
 }

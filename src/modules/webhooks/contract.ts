@@ -6,8 +6,8 @@ import { operation } from '../../http/operations/operation.ts'
 import {
   CreateWebhook,
   EventKindName,
-  keepers,
-  readers,
+  endpointAdmins,
+  endpointReaders,
   UpdateWebhook,
   WebhookEndpoint,
   WebhookEndpointDetail,
@@ -19,8 +19,8 @@ const EventKinds = z
       z.object({
         kind: EventKindName,
         meaning: z.string(),
-        schema: z.record(z.string(), z.unknown()).openapi({ description: 'JSON Schema of the whole payload.' }),
-        example: z.record(z.string(), z.unknown()).openapi({ description: 'A whole payload.' }),
+        schema: z.record(z.string(), z.unknown()).openapi({ description: 'The JSON Schema of the request body.' }),
+        example: z.record(z.string(), z.unknown()).openapi({ description: 'An example of the request body.' }),
       }),
     ),
   })
@@ -46,8 +46,8 @@ export const listWebhooks = operation({
   method: 'get',
   path: '/v1/webhooks',
   summary: 'List webhook endpoints',
-  description: 'Newest first. Endpoints without an edition are seen by roles of the organisation alone.',
-  roles: readers,
+  description: 'Newest first. Only roles of the organisation see endpoints without an edition.',
+  roles: endpointReaders,
   query: listWebhooksQuery,
   response: ListPage(WebhookEndpoint),
 })
@@ -59,8 +59,8 @@ export const createWebhook = operation({
   path: '/v1/webhooks',
   summary: 'Create a webhook endpoint',
   description:
-    'The answer has the secret that signs the requests. An admin of an edition names that edition in `edition_id`.',
-  roles: keepers,
+    'Returns the secret that signs the requests. An admin of an edition must set `edition_id` to that edition.',
+  roles: endpointAdmins,
   status: 201,
   body: CreateWebhook,
   example: {
@@ -79,7 +79,8 @@ export const listWebhookEventKinds = operation({
   method: 'get',
   path: '/v1/webhooks/event-kinds',
   summary: 'List the kinds of events',
-  description: 'Each kind that endpoints can subscribe to, with what it means, the JSON Schema of its payload and one.',
+  description:
+    'The kinds that you can subscribe to, each with its meaning, the JSON Schema of its payload and an example.',
   roles: roleCodes,
   response: EventKinds,
 })
@@ -90,8 +91,8 @@ export const getWebhook = operation({
   method: 'get',
   path: '/v1/webhooks/{id}',
   summary: 'Retrieve a webhook endpoint',
-  description: 'With the secret for admins whose token has the scope `write`, without it for others.',
-  roles: readers,
+  description: 'Includes the secret if you are an admin and your token has the scope `write`.',
+  roles: endpointReaders,
   params: IdParams('whk'),
   response: WebhookEndpointDetail,
 })
@@ -103,8 +104,8 @@ export const updateWebhook = operation({
   path: '/v1/webhooks/{id}',
   summary: 'Update a webhook endpoint',
   description:
-    'Fields that are left out stay. Attempts go to the address of their moment. Moving an endpoint needs a role at both places; without an edition that is a role of the organisation.',
-  roles: keepers,
+    'Fields that you leave out do not change. Retries go to the new address. To change `edition_id` you need a role for both editions, or for the organisation when one of them is null.',
+  roles: endpointAdmins,
   params: IdParams('whk'),
   body: UpdateWebhook,
   example: { name: 'Warehouse', is_active: false },
@@ -118,8 +119,8 @@ export const deleteWebhook = operation({
   method: 'delete',
   path: '/v1/webhooks/{id}',
   summary: 'Delete a webhook endpoint',
-  description: 'With all its deliveries; nothing more is sent to it.',
-  roles: keepers,
+  description: 'Deletes the endpoint with all its deliveries. Nothing more is sent to it.',
+  roles: endpointAdmins,
   status: 204,
   params: IdParams('whk'),
 })
@@ -131,8 +132,8 @@ export const rotateWebhookSecret = operation({
   path: '/v1/webhooks/{id}/rotate-secret',
   summary: 'Rotate the secret',
   description:
-    'Answers with a new secret. For 24 hours requests carry two signatures, by the new secret and by the one before; rotating again in that time ends the one before at once.',
-  roles: keepers,
+    'Returns a new secret. For 24 hours requests are signed with both the new and the previous secret. If you rotate again in that time, the older one ends at once.',
+  roles: endpointAdmins,
   params: IdParams('whk'),
   response: WebhookEndpointDetail,
 })

@@ -1,3 +1,2 @@
-export { type Announcement, announce, announceAll } from './events/announce.ts'
-export { commitAnnounced } from './events/commit-announced.ts'
-export { deliverClaims } from './delivery/delivery-run.ts'
+export { type Announcement, announce, announceAll, commitAnnounced } from './events/announce.ts'
+export { deliverClaims } from './delivery/deliver.ts'

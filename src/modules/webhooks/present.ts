@@ -3,8 +3,8 @@ import type { Ctx } from '../../context.ts'
 import { mayAt } from '../../domain/accounts/access.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import type { WebhookDelivery, WebhookDeliveryDetail } from './delivery/delivery-contract.ts'
-import { keepers, type WebhookEndpoint, type WebhookEndpointDetail } from './endpoint-contract.ts'
-import { type DeliveryDetailRow, type DeliveryRow, type EndpointRow, tenantOf } from './queries.ts'
+import { endpointAdmins, type WebhookEndpoint, type WebhookEndpointDetail } from './endpoint-contract.ts'
+import { type DeliveryDetailRow, type DeliveryRow, type EndpointRow, getEndpointTenant } from './queries.ts'
 
 export const presentEndpointItem = (row: EndpointRow): z.input<typeof WebhookEndpoint> => ({
   id: row.id,
@@ -21,7 +21,9 @@ export const presentEndpointItem = (row: EndpointRow): z.input<typeof WebhookEnd
 
 export const presentEndpoint = (row: EndpointRow, ctx: Ctx): z.input<typeof WebhookEndpointDetail> => ({
   ...presentEndpointItem(row),
-  ...(ctx.caller.scopes.includes('write') && mayAt(ctx.caller, keepers, tenantOf(row)) ? { secret: row.secret } : {}),
+  ...(ctx.caller.scopes.includes('write') && mayAt(ctx.caller, endpointAdmins, getEndpointTenant(row))
+    ? { secret: row.secret }
+    : {}),
   previous_secret_expires_at:
     row.previous_secret_until !== null && row.previous_secret_until > ctx.now()
       ? toIso(row.previous_secret_until)

@@ -3,13 +3,13 @@ import type { Ctx } from '../../context.ts'
 import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../db/schema/messaging/webhooks.ts'
 import { fromJson, jsonFlag, select } from '../../db/select.ts'
-import { buildVisibility, isVisibleTo, isVisibleIn } from '../../db/visibility.ts'
+import { buildVisibility, isVisibleIn, isVisibleTo } from '../../db/visibility.ts'
 import { mayAt, roleCodes, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
-import { type LoggedAttempt } from '../../domain/webhooks/webhooks.ts'
+import type { LoggedAttempt } from '../../domain/webhooks/webhooks.ts'
 import type { WebhookFilters, WebhookOrdering } from './contract.ts'
-import { attemptsShown } from './delivery/delivery-contract.ts'
+import { maxListedAttempts } from './delivery/delivery-contract.ts'
 
 export type EndpointRow = typeof webhookEndpoints.$inferSelect
 export type LoadedEndpoint = EndpointRow & { tenant: Tenant }
@@ -22,7 +22,7 @@ export interface DeliveryDetailRow extends DeliveryRow {
 
 export interface LoadedDelivery extends DeliveryDetailRow {
   tenant: Tenant
-  endpoint: Pick<EndpointRow, 'is_active' | 'breaker_until' | 'is_slow'>
+  endpoint: Pick<EndpointRow, 'is_active'>
 }
 
 const endpointColumns = getTableColumns(webhookEndpoints)
@@ -38,7 +38,7 @@ const deliveryVisibility = buildVisibility(
   sql`${webhookDeliveries.edition_id}`,
 )
 
-export const tenantOf = (endpoint: { organization_id: string; edition_id: string | null }): Tenant => ({
+export const getEndpointTenant = (endpoint: { organization_id: string; edition_id: string | null }): Tenant => ({
   organization_id: endpoint.organization_id,
   editions: endpoint.edition_id === null ? [] : [endpoint.edition_id],
 })
@@ -77,22 +77,22 @@ export async function findEndpoint(ctx: Ctx, id: string): Promise<LoadedEndpoint
       .where(and(eq(endpointColumns.id, id), isVisibleTo(ctx.caller, endpointVisibility))),
   )
   if (!row) throw notFound()
-  return { ...row, tenant: tenantOf(row) }
+  return { ...row, tenant: getEndpointTenant(row) }
 }
 
 /**
- * The deliveries of an endpoint that the caller may see. An endpoint that was moved to another edition keeps its
- * earlier deliveries. These contain customers of the earlier edition, whom roles of the new edition may not see.
+ * Matches the deliveries of an endpoint that the caller may see. An endpoint that was moved keeps deliveries about
+ * customers of its earlier edition, whom roles of the new edition may not see.
  */
-export const reachedDeliveries = (ctx: Ctx, endpoint: EndpointRow): SQL =>
-  sql`endpoint_id = ${endpoint.id} and ${seenDeliveries(ctx, endpoint)}`
+export const matchEndpointDeliveries = (ctx: Ctx, endpoint: EndpointRow): SQL =>
+  sql`endpoint_id = ${endpoint.id} and ${matchVisibleDeliveries(ctx, endpoint)}`
 
-export const seenDeliveries = (ctx: Ctx, { organization_id }: EndpointRow): SQL =>
+export const matchVisibleDeliveries = (ctx: Ctx, { organization_id }: EndpointRow): SQL =>
   isVisibleIn(ctx.caller, buildVisibility(sql`${organization_id}`, sql`${webhookDeliveries.edition_id}`), {
     organization_id,
   })
 
-/** The last attempts of a delivery, newest first. */
+/** The latest attempts of a delivery. */
 const attempts = fromJson<LoggedAttempt[]>(sql`(select json_group_array(json(entry)) from (
     select number, json_object('number', number, 'started_at', started_at, 'duration_ms', duration_ms,
       'status_code', status_code, 'error', error, 'is_manual', ${jsonFlag(sql`is_manual`)},
@@ -100,7 +100,7 @@ const attempts = fromJson<LoggedAttempt[]>(sql`(select json_group_array(json(ent
     from webhook_attempts where delivery_id = ${webhookDeliveries.id}
     union all
     select ${last_attempt} ->> 'number', ${last_attempt} where ${last_attempt} is not null
-    order by 1 desc limit ${attemptsShown}))`)
+    order by 1 desc limit ${maxListedAttempts}))`)
 
 export async function findDelivery(ctx: Ctx, endpointId: string, id: string): Promise<LoadedDelivery> {
   const row = await ctx.db.first(
@@ -110,8 +110,6 @@ export async function findDelivery(ctx: Ctx, endpointId: string, id: string): Pr
       organization_id: webhookEndpoints.organization_id,
       endpoint_edition_id: webhookEndpoints.edition_id,
       is_active: webhookEndpoints.is_active,
-      breaker_until: webhookEndpoints.breaker_until,
-      is_slow: webhookEndpoints.is_slow,
       attempt_log: attempts,
     })
       .from(webhookDeliveries)
@@ -127,22 +125,19 @@ export async function findDelivery(ctx: Ctx, endpointId: string, id: string): Pr
       ),
   )
   if (!row) throw notFound()
-  const { organization_id, endpoint_edition_id, is_active, breaker_until, is_slow, attempt_log, ...delivery } = row
+  const { organization_id, endpoint_edition_id, is_active, attempt_log, ...delivery } = row
   return {
     ...delivery,
     attempt_log: attempt_log.toSorted((a, b) => a.number - b.number),
-    tenant: tenantOf({ organization_id, edition_id: endpoint_edition_id }),
-    endpoint: { is_active, breaker_until, is_slow },
+    tenant: getEndpointTenant({ organization_id, edition_id: endpoint_edition_id }),
+    endpoint: { is_active },
   }
 }
 
-/**
- * The delivery, unless the caller reaches its edition through other roles than those of the operation: the endpoint may
- * have been moved since.
- */
-export function requireReached({ caller }: Ctx, delivery: LoadedDelivery): LoadedDelivery {
+/** Throws unless the operation's roles cover the edition of the delivery, which the endpoint may have left. */
+export function requireDeliveryRole({ caller }: Ctx, delivery: LoadedDelivery): LoadedDelivery {
   const { edition_id, tenant } = delivery
-  const place = tenantOf({ organization_id: tenant.organization_id, edition_id })
+  const place = getEndpointTenant({ organization_id: tenant.organization_id, edition_id })
   if (!mayAt(caller, caller.acting_roles ?? roleCodes, place)) throw notFound()
   return delivery
 }

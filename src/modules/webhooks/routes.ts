@@ -1,18 +1,12 @@
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
 import * as contract from './contract.ts'
-import { createEndpoint } from './create.ts'
-import { deleteEndpoint } from './delete.ts'
 import * as deliveries from './delivery/delivery-contract.ts'
-import { eventRequests } from './events/event-contract.ts'
-import { listEventKinds } from './events/event-kinds.ts'
+import { eventRequests, listEventKinds } from './events/event-contract.ts'
 import { presentDelivery, presentDeliveryItem, presentEndpoint, presentEndpointItem } from './present.ts'
 import { listDeliveries } from './delivery/list.ts'
-import { findDelivery, findEndpoint, listEndpoints, requireReached } from './queries.ts'
-import { recoverDeliveries } from './delivery/recover.ts'
-import { retryDelivery } from './delivery/retry-delivery.ts'
-import { rotateSecret } from './rotate-secret.ts'
-import { sendTest } from './send-test.ts'
-import { updateEndpoint } from './update.ts'
+import { findDelivery, findEndpoint, listEndpoints, requireDeliveryRole } from './queries.ts'
+import { recoverDeliveries, retryDelivery, sendTest } from './delivery/manual-sends.ts'
+import { createEndpoint, deleteEndpoint, rotateSecret, updateEndpoint } from './write-endpoints.ts'
 
 export const webhooks = createRouter()
 
@@ -30,7 +24,7 @@ mount(webhooks, contract.createWebhook, {
   location: ({ id }) => `/v1/webhooks/${id}`,
 })
 
-// Before the single endpoint, whose path would take it for an id.
+// The path of a single endpoint would take `event-kinds` for an id.
 mount(webhooks, contract.listWebhookEventKinds, {
   handle: async () => listEventKinds(),
   present: (kinds) => kinds,
@@ -83,12 +77,12 @@ mountList(webhooks, deliveries.listWebhookDeliveries, {
 
 mount(webhooks, deliveries.getWebhookDelivery, {
   load: (ctx, { id, delivery_id }) => findDelivery(ctx, id, delivery_id),
-  handle: async (ctx, { loaded }) => requireReached(ctx, loaded),
+  handle: async (ctx, { loaded }) => requireDeliveryRole(ctx, loaded),
   present: presentDelivery,
 })
 
 mount(webhooks, deliveries.retryWebhookDelivery, {
   load: (ctx, { id, delivery_id }) => findDelivery(ctx, id, delivery_id),
-  handle: (ctx, { loaded }) => retryDelivery(ctx, requireReached(ctx, loaded)),
+  handle: (ctx, { loaded }) => retryDelivery(ctx, requireDeliveryRole(ctx, loaded)),
   present: presentDelivery,
 })

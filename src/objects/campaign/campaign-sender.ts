@@ -91,19 +91,19 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
     return erased
   }
 
-  async claim(lease: string): Promise<ClaimAnswer> {
-    const answer = this.#coordinator.dispatcher.claim(lease, this.#job.now())
+  async claim(claimId: string): Promise<ClaimAnswer> {
+    const answer = this.#coordinator.dispatcher.claim(claimId, this.#job.now())
     this.#coordinator.noteConsumer()
     return answer
   }
 
-  async begin(chunk: number, lease: string, excluded: readonly ExcludedRecipient[]): Promise<boolean> {
-    return this.#coordinator.dispatcher.begin(chunk, lease, excluded, this.#job.now())
+  async begin(chunk: number, claimId: string, excluded: readonly ExcludedRecipient[]): Promise<boolean> {
+    return this.#coordinator.dispatcher.begin(chunk, claimId, excluded, this.#job.now())
   }
 
-  async report(report: ChunkReport, lease: string): Promise<ClaimAnswer> {
+  async report(report: ChunkReport, claimId: string): Promise<ClaimAnswer> {
     const now = this.#job.now()
-    const answer = this.#coordinator.dispatcher.report(report, lease, now)
+    const answer = this.#coordinator.dispatcher.report(report, claimId, now)
     if (!isRunning(this.#store.readRecord()?.status ?? '')) await this.#coordinator.wakeBy(now)
     this.#coordinator.noteConsumer()
     return answer

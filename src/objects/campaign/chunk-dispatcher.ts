@@ -2,7 +2,7 @@ import {
   type ClaimAnswer,
   computeChunkSize,
   isRepeatable,
-  chunkLeaseMs,
+  chunkClaimMs,
   type ExcludedRecipient,
   maxConcurrency,
   type ChunkReport,
@@ -12,7 +12,7 @@ import { readPerson } from '../../domain/campaigns/sender.ts'
 import { countPending } from '../../domain/campaigns/counters.ts'
 import type { CampaignRecord, RecipientOutcome } from './schema.ts'
 import type { RecipientStore } from './recipient-store.ts'
-import { type Chunk, ChunkStore, type Lease, type RetryChunk, readMembers } from './chunk-store.ts'
+import { type Chunk, ChunkStore, type ChunkClaim, type RetryChunk, readMembers } from './chunk-store.ts'
 
 /** What the provider of the campaign's channel can do. */
 export interface ChannelProvider {
@@ -46,17 +46,17 @@ export class ChunkDispatcher {
     this.#provider = provider
   }
 
-  claim(lease: string, now: number): ClaimAnswer {
+  claim(claimId: string, now: number): ClaimAnswer {
     return this.#store.transaction(() => {
-      this.endExpiredLeases(now)
-      return this.#claimNext(lease, now)
+      this.endExpiredClaims(now)
+      return this.#claimNext(claimId, now)
     })
   }
 
-  begin(number: number, lease: string, excluded: readonly ExcludedRecipient[], now: number): boolean {
+  begin(number: number, claimId: string, excluded: readonly ExcludedRecipient[], now: number): boolean {
     return this.#store.transaction(() => {
-      const chunk = this.#chunks.findHeld(number, lease)
-      if (!chunk || this.#store.readRecord()?.status !== 'sending' || (chunk.lease_until ?? 0) <= now) return false
+      const chunk = this.#chunks.findHeld(number, claimId)
+      if (!chunk || this.#store.readRecord()?.status !== 'sending' || (chunk.claimed_until ?? 0) <= now) return false
       const excludedNumbers = new Set(excluded.map(({ n }) => n))
       this.#chunks.begin(
         number,
@@ -67,21 +67,21 @@ export class ChunkDispatcher {
     })
   }
 
-  report(report: ChunkReport, lease: string, now: number): ClaimAnswer {
+  report(report: ChunkReport, claimId: string, now: number): ClaimAnswer {
     return this.#store.transaction(() => {
       this.#recordReport(report, now)
-      this.endExpiredLeases(now)
-      const answer = this.#claimNext(report.claims_next ? lease : null, now)
+      this.endExpiredClaims(now)
+      const answer = this.#claimNext(report.claims_next ? claimId : null, now)
       this.finishIfDone(now)
       return answer
     })
   }
 
-  /** Records results. A report that comes after the end of its lease only records messages that were sent. */
+  /** Records results. A report that comes after the end of its claim only records messages that were sent. */
   #recordReport(report: ChunkReport, now: number): void {
     const record = this.#store.readRecord()
     if (!record) return
-    const chunk = this.#chunks.findHeld(report.chunk, report.lease)
+    const chunk = this.#chunks.findHeld(report.chunk, report.claim_id)
     const changes = this.#evaluateReport(record, chunk, report, now)
     const { outcomes, retries, halt_reason, paused_until, concurrency } = changes
     this.#store.recordOutcomes(outcomes, !this.#provider.reportsDelivery)
@@ -150,10 +150,10 @@ export class ChunkDispatcher {
   }
 
   /**
-   * Ends expired leases. A chunk that cannot have been sent is ready again. A chunk that may have been sent is repeated
+   * Ends expired claims. A chunk that cannot have been sent is ready again. A chunk that may have been sent is repeated
    * unchanged, or given up when the provider does not deduplicate.
    */
-  endExpiredLeases(now: number): void {
+  endExpiredClaims(now: number): void {
     const { deduplicates } = this.#provider
     const isCancelled = this.#store.readRecord()?.status === 'cancelled'
     for (const chunk of this.#chunks.listExpired(now)) {
@@ -176,17 +176,17 @@ export class ChunkDispatcher {
     return recipients.filter(({ state }) => state === 'pending').map(({ n }) => n)
   }
 
-  #claimNext(lease: string | null, now: number): ClaimAnswer {
+  #claimNext(claimId: string | null, now: number): ClaimAnswer {
     const record = this.#store.readRecord()
     const isClosed = record?.status !== 'sending' || record.paused_until > now
     if (!record || isClosed || this.#chunks.countHeld(now) >= record.concurrency) return { next: null, has_more: false }
     const readyChunk = this.#findReady(now)
-    if (lease === null)
+    if (claimId === null)
       return { next: null, has_more: readyChunk !== null || this.#store.listPending(record, 1).length > 0 }
-    const lease_until = now + chunkLeaseMs
-    const newLease = { lease, now, until: lease_until }
-    if (readyChunk) this.#chunks.lease(readyChunk.number, newLease)
-    const chunk = readyChunk ?? this.#addChunk(record, newLease)
+    const claimed_until = now + chunkClaimMs
+    const newClaim = { claim_id: claimId, now, until: claimed_until }
+    if (readyChunk) this.#chunks.claim(readyChunk.number, newClaim)
+    const chunk = readyChunk ?? this.#addChunk(record, newClaim)
     if (!chunk) return { next: null, has_more: false }
     const recipients = this.#store.listRecipients(readMembers(chunk)).map((row) => ({
       n: row.n,
@@ -198,7 +198,7 @@ export class ChunkDispatcher {
     const { number, content_run } = chunk
     const is_repeat = chunk.is_repeat === 1
     return {
-      next: { campaign_id, content_run, chunk: number, lease, lease_until, is_repeat, recipients },
+      next: { campaign_id, content_run, chunk: number, claim_id: claimId, claimed_until, is_repeat, recipients },
       has_more: true,
     }
   }
@@ -228,10 +228,10 @@ export class ChunkDispatcher {
   }
 
   /** Makes a chunk of the next pending recipients. After the last one, the cursor stops further searches. */
-  #addChunk(record: CampaignRecord, lease: Lease): Chunk | null {
+  #addChunk(record: CampaignRecord, claim: ChunkClaim): Chunk | null {
     const members = this.#store.listPending(record, computeChunkSize(this.#provider.batch))
     this.#store.changeRecord({ chunked_up_to: members.at(-1) ?? Number.MAX_SAFE_INTEGER }, { isVisible: false })
-    return members.length ? this.#chunks.addLeased(record, members, lease) : null
+    return members.length ? this.#chunks.addClaimed(record, members, claim) : null
   }
 
   /** Stops the campaign for a reason that somebody has to correct. Pending recipients wait for a retry. */
@@ -267,13 +267,13 @@ export class ChunkDispatcher {
     return this.#chunks.countHeld(now) > 0 || this.isWaiting(now)
   }
 
-  /** Finds when the next chunk may be claimed or the next lease ends. */
+  /** Finds when the next chunk may be claimed or the next claim ends. */
   findNextTime(): number | null {
     const record = this.#store.readRecord()
     if (!record) return null
-    const { lease_until, not_before } = this.#chunks.findNextTimes()
+    const { claimed_until, not_before } = this.#chunks.findNextTimes()
     const ready = not_before !== null && record.status === 'sending' ? Math.max(not_before, record.paused_until) : null
-    return lease_until !== null && ready !== null ? Math.min(lease_until, ready) : (lease_until ?? ready)
+    return claimed_until !== null && ready !== null ? Math.min(claimed_until, ready) : (claimed_until ?? ready)
   }
 
   /** Ends the campaign when no recipient is pending. */

@@ -2,9 +2,9 @@ import { isNumbers, readJson } from '../../domain/text/json.ts'
 import type { CampaignRecord } from './schema.ts'
 
 /**
- * ready: a consumer may claim the chunk. leased: a consumer holds it. begun: its holder may have called the provider.
+ * ready: a consumer may claim the chunk. claimed: a consumer holds it. begun: its holder may have called the provider.
  */
-type ChunkState = 'ready' | 'leased' | 'begun'
+type ChunkState = 'ready' | 'claimed' | 'begun'
 
 /** Quotes a state for SQL. */
 export const quoteChunkState = (state: ChunkState): string => `'${state}'`
@@ -20,8 +20,8 @@ export interface Chunk {
   tries: number
   first_tried_at: number | null
   not_before: number
-  lease: string | null
-  lease_until: number | null
+  claim_id: string | null
+  claimed_until: number | null
 }
 
 export interface RetryChunk {
@@ -33,8 +33,8 @@ export interface RetryChunk {
 }
 
 /** Who holds a chunk, from when and until when. */
-export interface Lease {
-  lease: string
+export interface ChunkClaim {
+  claim_id: string
   now: number
   until: number
 }
@@ -53,14 +53,14 @@ export class ChunkStore {
     return this.#sql.exec(query, ...values).toArray() as unknown as Chunk[]
   }
 
-  findHeld(number: number, lease: string): Chunk | null {
+  findHeld(number: number, claimId: string): Chunk | null {
     const [chunk] = this.#select('select * from chunks where number = ?', number)
-    return chunk && chunk.state !== 'ready' && chunk.lease === lease ? chunk : null
+    return chunk && chunk.state !== 'ready' && chunk.claim_id === claimId ? chunk : null
   }
 
   listExpired(now: number): Chunk[] {
     return this.#select(
-      `select * from chunks where state <> ${quoteChunkState('ready')} and lease_until <= ? order by number`,
+      `select * from chunks where state <> ${quoteChunkState('ready')} and claimed_until <= ? order by number`,
       now,
     )
   }
@@ -79,7 +79,7 @@ export class ChunkStore {
   countHeld(now: number): number {
     return this.#sql
       .exec<{ n: number }>(
-        `select count(*) as n from chunks where state <> ${quoteChunkState('ready')} and lease_until > ?`,
+        `select count(*) as n from chunks where state <> ${quoteChunkState('ready')} and claimed_until > ?`,
         now,
       )
       .one().n
@@ -90,16 +90,16 @@ export class ChunkStore {
   }
 
   /** Adds a chunk that a consumer has already claimed. */
-  addLeased(record: CampaignRecord, members: readonly number[], { lease, now, until }: Lease): Chunk | null {
+  addClaimed(record: CampaignRecord, members: readonly number[], { claim_id, now, until }: ChunkClaim): Chunk | null {
     const [chunk] = this.#select(
-      `insert into chunks (run, content_run, members, state, tries, first_tried_at, not_before, lease, lease_until)
-       values (?, ?, ?, ${quoteChunkState('leased')}, 1, ?, ?, ?, ?) returning *`,
+      `insert into chunks (run, content_run, members, state, tries, first_tried_at, not_before, claim_id, claimed_until)
+       values (?, ?, ?, ${quoteChunkState('claimed')}, 1, ?, ?, ?, ?) returning *`,
       record.run,
       record.content_run,
       JSON.stringify(members),
       now,
       now,
-      lease,
+      claim_id,
       until,
     )
     return chunk ?? null
@@ -119,11 +119,11 @@ export class ChunkStore {
     )
   }
 
-  lease(number: number, { lease, now, until }: Lease): void {
+  claim(number: number, { claim_id, now, until }: ChunkClaim): void {
     this.#sql.exec(
-      `update chunks set state = ${quoteChunkState('leased')}, lease = ?, lease_until = ?, tries = tries + 1,
+      `update chunks set state = ${quoteChunkState('claimed')}, claim_id = ?, claimed_until = ?, tries = tries + 1,
         first_tried_at = coalesce(first_tried_at, ?) where number = ?`,
-      lease,
+      claim_id,
       until,
       now,
       number,
@@ -142,10 +142,10 @@ export class ChunkStore {
     this.#sql.exec('update chunks set members = ? where number = ?', JSON.stringify(members), number)
   }
 
-  /** Lets another consumer claim a chunk whose lease expired. */
+  /** Lets another consumer claim a chunk whose claim expired. */
   returnToReady(number: number, isRepeat: boolean, now: number): void {
     this.#sql.exec(
-      `update chunks set state = ${quoteChunkState('ready')}, lease = null, lease_until = null, is_repeat = ?,
+      `update chunks set state = ${quoteChunkState('ready')}, claim_id = null, claimed_until = null, is_repeat = ?,
         not_before = ? where number = ?`,
       Number(isRepeat),
       now,
@@ -162,11 +162,11 @@ export class ChunkStore {
     this.#sql.exec(`delete from chunks where state = ${quoteChunkState('ready')} and is_repeat = 0`)
   }
 
-  /** Finds the first end of a lease, and the first time at which a ready chunk may be claimed. */
-  findNextTimes(): { lease_until: number | null; not_before: number | null } {
+  /** Finds the first end of a claim, and the first time at which a ready chunk may be claimed. */
+  findNextTimes(): { claimed_until: number | null; not_before: number | null } {
     return this.#sql
-      .exec<{ lease_until: number | null; not_before: number | null }>(
-        `select min(iif(state = ${quoteChunkState('ready')}, null, lease_until)) as lease_until,
+      .exec<{ claimed_until: number | null; not_before: number | null }>(
+        `select min(iif(state = ${quoteChunkState('ready')}, null, claimed_until)) as claimed_until,
           min(iif(state = ${quoteChunkState('ready')}, not_before, null)) as not_before from chunks`,
       )
       .one()

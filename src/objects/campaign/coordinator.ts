@@ -119,7 +119,7 @@ export class CampaignCoordinator {
   async #enqueueConsumers(): Promise<void> {
     const now = this.#job.now()
     this.#store.transaction(() => {
-      this.dispatcher.endExpiredLeases(now)
+      this.dispatcher.endExpiredClaims(now)
       this.dispatcher.finishIfDone(now)
     })
     const record = this.#store.readRecord()

@@ -70,8 +70,8 @@ create table if not exists chunks (
   tries integer not null default 0,
   first_tried_at integer,
   not_before integer not null,
-  lease text,
-  lease_until integer
+  claim_id text,
+  claimed_until integer
 ) strict;
 create table if not exists engagement_changes (
   number integer primary key,

@@ -14,7 +14,6 @@ const batchSize = 20
 
 const queueBindings = {
   webhooks: 'WEBHOOKS',
-  'webhooks-slow': 'WEBHOOKS_SLOW',
   segments: 'SEGMENTS',
   emails: 'EMAILS',
   refunds: 'REFUNDS',

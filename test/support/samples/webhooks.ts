@@ -16,7 +16,7 @@ const freshEndpoint = async (world: World) => ({
 const freshDelivery = async (world: World) => {
   const { id } = await seedEndpoint(tenant(world))
   // The one request that a breaker leaves is taken, so what is asked for stays as it is.
-  await seedDelivery(tenant(world), id, { status: 'retrying', next_retry_at: neverOpen, lease_until: neverOpen })
+  await seedDelivery(tenant(world), id, { status: 'retrying', next_retry_at: neverOpen, claimed_until: neverOpen })
   const delivery = await seedDelivery(tenant(world), id)
   return { path: { id, delivery_id: delivery.id }, references: [endpointIn(world), deliveryIn(world)] }
 }

@@ -94,7 +94,7 @@ export async function seedDeliveries(
       signed_at: at,
       last_attempt_at: at + (number % 2),
       next_retry_at: null,
-      lease_until: null,
+      claimed_until: null,
       created_at: at,
       modified_at: at + (number % 2),
       last_attempt: null,

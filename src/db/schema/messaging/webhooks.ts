@@ -56,13 +56,13 @@ export const webhookDeliveries = sqliteTable('webhook_deliveries', {
   signed_at: integer(),
   last_attempt_at: integer(),
   next_retry_at: integer(),
-  lease_until: integer(),
+  claimed_until: integer(),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
   last_attempt: text({ mode: 'json' }).$type<LoggedAttempt>(),
 })
 
-/** The attempts before the last one, which stands in its delivery. */
+/** All attempts but the last one, which is in `webhook_deliveries.last_attempt`. */
 export const webhookAttempts = sqliteTable(
   'webhook_attempts',
   {

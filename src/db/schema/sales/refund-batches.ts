@@ -21,7 +21,7 @@ export const refundBatches = sqliteTable('refund_batches', {
   cursor_created_at: integer(),
   cursor_seq: integer(),
   due_at: integer(),
-  lease_until: integer(),
+  claimed_until: integer(),
   source: text({ enum: refundSources }).notNull(),
   created_by: text().notNull(),
   started_by: text(),

@@ -45,7 +45,7 @@ export const refundRequests = sqliteTable('refund_requests', {
   failure_code: text(),
   failure_message: text(),
   due_at: integer(),
-  lease_until: integer(),
+  claimed_until: integer(),
   checks: integer().notNull().default(0),
   needs_attention: integer({ mode: 'boolean' }).notNull().default(false),
   metadata: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull().default({}),

@@ -235,12 +235,16 @@ export class Checker implements TypeChecker {
   #list(asts: readonly Ast[], range: SourceRange): Expression {
     const items = asts.map((ast) => this.check(ast))
     const constants = items.filter((item): item is LiteralExpression => item.node === 'literal')
-    const stray = items.find((item) => item.node !== 'literal')
-    if (stray) throw new Refusal('unsupported', 'The elements of a list must be literals.', stray)
+    const computedItem = items.find((item) => item.node !== 'literal')
+    if (computedItem) throw new Refusal('unsupported', 'The elements of a list must be literals.', computedItem)
     const type = constants[0]?.type ?? 'never'
-    const other = constants.find((item) => item.type !== type || item.type === 'null')
-    if (other)
-      throw new Refusal('heterogeneous_list_element', 'The elements of a list must have the same simple type.', other)
+    const differentItem = constants.find((item) => item.type !== type || item.type === 'null')
+    if (differentItem)
+      throw new Refusal(
+        'heterogeneous_list_element',
+        'The elements of a list must have the same simple type.',
+        differentItem,
+      )
     return { node: 'list', items: constants, type: { list: type, nullable: false }, nullable: false, ...range }
   }
 }

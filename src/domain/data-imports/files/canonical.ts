@@ -1,7 +1,7 @@
 import { maxTableColumns, buildOpenQuoteFault, buildTooManyCellsFault, type RowFault } from './faults.ts'
 import { findLineStarts } from './lines.ts'
 import { RecordReader } from './records.ts'
-import type { RowKind, SortedRow } from './rows.ts'
+import type { RowKind, ClassifiedRow } from './rows.ts'
 
 /** A row of the canonical copy, which is UTF-8 and RFC 4180 with CRLF. The place of the original precedes its cells. */
 export interface CanonicalRow {
@@ -42,7 +42,7 @@ function formatRow(row: CanonicalRow): string {
 }
 
 /** Drops empty cells at the end, and most cells beyond the last possible column. */
-export function toCanonicalRow(row: SortedRow): CanonicalRow {
+export function toCanonicalRow(row: ClassifiedRow): CanonicalRow {
   const last = row.cells.findLastIndex((cell) => cell !== '')
   return {
     cells: row.cells.slice(0, Math.min(last, maxTableColumns) + 1),

@@ -4,7 +4,7 @@ import { maxRows, ReadError } from './faults.ts'
 import type { FileFormat, FormatOptions } from './format.ts'
 import type { LinePosition } from './lines.ts'
 import type { SourceRecord } from './records.ts'
-import { RowSorter, type SortedRow } from './rows.ts'
+import { RowClassifier, type ClassifiedRow } from './rows.ts'
 import { detectFileKind } from './sniff.ts'
 import type { FileSource } from './source.ts'
 import { inspectXlsx, readXlsxRecords } from './xlsx/file.ts'
@@ -65,9 +65,9 @@ export async function* readCanonicalChunks(
   format: FileFormat,
   from: CopyPosition = getCopyStart(format),
 ): AsyncGenerator<CanonicalChunk> {
-  const sorter = new RowSorter(format.names, from)
+  const sorter = new RowClassifier(format.names, from)
   let next = from
-  const buildChunk = (sorted: readonly SortedRow[], source: LinePosition, isLast: boolean): CanonicalChunk => {
+  const buildChunk = (sorted: readonly ClassifiedRow[], source: LinePosition, isLast: boolean): CanonicalChunk => {
     const copied = sorted.map(toCanonicalRow)
     const rowCount = checkRowCount(next.rowCount, copied)
     const { bytes, rows } = writeCanonical(copied, next.canonicalOffset)
@@ -79,8 +79,8 @@ export async function* readCanonicalChunks(
     const sorted = records.flatMap((record) => sorter.add(record))
     const last = records.at(-1)
     if (last) source = getRecordEnd(last)
-    const { firstHeld } = sorter
-    const goesOn = firstHeld ? { offset: firstHeld.offset, line: firstHeld.line } : source
+    const { firstWaitingRow } = sorter
+    const goesOn = firstWaitingRow ? { offset: firstWaitingRow.offset, line: firstWaitingRow.line } : source
     if (sorted.length > 0) yield buildChunk(sorted, goesOn, false)
   }
   yield buildChunk(sorter.end(), source, true)

@@ -16,13 +16,13 @@ export interface FailedRow {
 /** A report begins with these columns, because rows differ in length. Reading it again ignores them. */
 const reportColumns = ['_line', '_errors'] as const
 
-type WrittenFormat = Pick<CsvFormat, 'encoding' | 'delimiter' | 'quotes' | 'lineBreak'>
+type ReportFormat = Pick<CsvFormat, 'encoding' | 'delimiter' | 'quotes' | 'lineBreak'>
 
-const xlsxReportFormat: WrittenFormat = { encoding: 'utf-8', delimiter: ';', quotes: true, lineBreak: '\r\n' }
+const xlsxReportFormat: ReportFormat = { encoding: 'utf-8', delimiter: ';', quotes: true, lineBreak: '\r\n' }
 
-const getWrittenFormat = (format: FileFormat): WrittenFormat => (format.kind === 'csv' ? format : xlsxReportFormat)
+const chooseReportFormat = (format: FileFormat): ReportFormat => (format.kind === 'csv' ? format : xlsxReportFormat)
 
-function writeCell(cell: string, { delimiter, quotes }: WrittenFormat): string {
+function writeCell(cell: string, { delimiter, quotes }: ReportFormat): string {
   if (!quotes) return cell.replaceAll(delimiter, ' ').replaceAll(/[\r\n]+/g, ' ')
   return cell.includes(delimiter) || /["\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
 }
@@ -39,11 +39,11 @@ const isSafeToRepeat = ({ cells, fault }: FailedRow): boolean => fault?.code ===
 const lineFeed = 10
 const carriageReturn = 13
 
-function endWithLineBreak(raw: Uint8Array, written: WrittenFormat): Uint8Array {
-  const unit = written.encoding.startsWith('utf-16') ? raw.subarray(-2) : raw.subarray(-1)
+function endWithLineBreak(raw: Uint8Array, reportFormat: ReportFormat): Uint8Array {
+  const unit = reportFormat.encoding.startsWith('utf-16') ? raw.subarray(-2) : raw.subarray(-1)
   const isEnded =
     unit.some((byte) => byte === lineFeed || byte === carriageReturn) && unit.every((byte) => byte <= carriageReturn)
-  return isEnded ? raw : joinBytes([raw, encodeText(written.lineBreak, written.encoding)])
+  return isEnded ? raw : joinBytes([raw, encodeText(reportFormat.lineBreak, reportFormat.encoding)])
 }
 
 function listNames(format: CsvFormat | XlsxFormat): string[] {
@@ -52,24 +52,26 @@ function listNames(format: CsvFormat | XlsxFormat): string[] {
 
 /** @param header the original bytes of the header */
 export function writeReportHeader(format: FileFormat, header: Uint8Array | null): Uint8Array {
-  const written = getWrittenFormat(format)
-  const { delimiter, encoding, lineBreak } = written
+  const reportFormat = chooseReportFormat(format)
+  const { delimiter, encoding, lineBreak } = reportFormat
   const mark = format.kind === 'xlsx' || format.markLength > 0 ? getByteOrderMark(encoding) : new Uint8Array()
   const separator = format.kind === 'csv' && format.hasSeparatorLine ? `sep=${delimiter}${lineBreak}` : ''
-  const added = reportColumns.join(delimiter) + delimiter
-  const names = listNames(format).map((name) => writeCell(name, written))
-  const rest = header ? endWithLineBreak(header, written) : encodeText(names.join(delimiter) + lineBreak, encoding)
-  return joinBytes([mark, encodeText(separator + added, encoding), rest])
+  const addedCells = reportColumns.join(delimiter) + delimiter
+  const names = listNames(format).map((name) => writeCell(name, reportFormat))
+  const headerCells = header
+    ? endWithLineBreak(header, reportFormat)
+    : encodeText(names.join(delimiter) + lineBreak, encoding)
+  return joinBytes([mark, encodeText(separator + addedCells, encoding), headerCells])
 }
 
 export function writeReportRow(format: FileFormat, row: FailedRow): Uint8Array {
-  const written = getWrittenFormat(format)
-  const { delimiter, encoding, lineBreak } = written
-  const added = `${row.line}${delimiter}${writeCell(guardFormula(row.errors.join(' ')), written)}${delimiter}`
-  const texts = row.cells.map((cell) => writeCell(isFormula(cell) ? guardFormula(cell) : cell, written))
-  const rest =
+  const reportFormat = chooseReportFormat(format)
+  const { delimiter, encoding, lineBreak } = reportFormat
+  const addedCells = `${row.line}${delimiter}${writeCell(guardFormula(row.errors.join(' ')), reportFormat)}${delimiter}`
+  const texts = row.cells.map((cell) => writeCell(isFormula(cell) ? guardFormula(cell) : cell, reportFormat))
+  const rowCells =
     row.raw && isSafeToRepeat(row)
-      ? endWithLineBreak(row.raw, written)
+      ? endWithLineBreak(row.raw, reportFormat)
       : encodeText(texts.join(delimiter) + lineBreak, encoding)
-  return joinBytes([encodeText(added, encoding), rest])
+  return joinBytes([encodeText(addedCells, encoding), rowCells])
 }

@@ -3,10 +3,10 @@ import { buildTooManyCellsFault } from './faults.ts'
 import { fold } from '../../text/fold.ts'
 import type { SourceRecord } from './records.ts'
 
-/** `header`: the header again, as on a next page. `total`: sums below the table. `note`: text below it. */
+/** `header` repeats the header, as at the top of a page. `total` has sums of the table, `note` is a text below it. */
 export type RowKind = 'header' | 'data' | 'total' | 'note'
 
-export interface SortedRow extends SourceRecord {
+export interface ClassifiedRow extends SourceRecord {
   kind: RowKind
 }
 
@@ -16,19 +16,19 @@ const totalWords = new Set(
     .concat(['totaal', 'som', 'subtotaal', 'eindtotaal', 'razem', 'suma', 'ogolem', 'lacznie', 'suma koncowa']),
 )
 
-const heldRows = 20
+const maxWaitingRows = 20
 const number = /^[\p{Sc}\s.,'’+()%-]*\d[\p{Sc}\d\s.,'’+()%-]*$/u
 const currencyWord = /\b(kr|dkk|eur|sek|nok|gbp|usd|pln|zl)\b\.?/g
 
 const isNumber = (cell: string): boolean => number.test(fold(cell).replaceAll(currencyWord, ''))
 
 const startsWithLetter = /^\s*\p{L}/u
-const longestTotal = 40
+const maxTotalLength = 40
 
 /** Matches "Total" or its translations, with nothing but numbers beside it. */
 export function isTotal(cells: readonly string[], width: number): boolean {
   const first = cells.find((cell) => cell.trim() !== '')
-  if (width < 3 || first === undefined || first.length > longestTotal || !startsWithLetter.test(first)) return false
+  if (width < 3 || first === undefined || first.length > maxTotalLength || !startsWithLetter.test(first)) return false
   const word = fold(first)
     .replaceAll(currencyWord, '')
     .replaceAll(/[^\p{L}]+/gu, ' ')
@@ -51,41 +51,41 @@ function isHeader(cells: readonly string[], names: readonly string[]): boolean {
   )
 }
 
-export interface SorterState {
+export interface ClassifierState {
   emptyRows: number
   isAfterEmptyRow: boolean
 }
 
-/** A row that may be a note waits until the next rows are known. */
-export class RowSorter {
+/** Decides the kind of each row. A row that may be a note waits until the next rows are known. */
+export class RowClassifier {
   readonly #names: readonly string[]
   readonly #width: number
   #isAfterEmptyRow: boolean
   #emptyRows: number
-  #held: SortedRow[] = []
+  #waitingRows: ClassifiedRow[] = []
   /** The number of empty rows before the first waiting row. */
-  #emptyRowsBeforeHeld = 0
+  #emptyRowsBeforeWaiting = 0
 
-  constructor(names: readonly string[], state: SorterState = { emptyRows: 0, isAfterEmptyRow: false }) {
+  constructor(names: readonly string[], state: ClassifierState = { emptyRows: 0, isAfterEmptyRow: false }) {
     this.#names = names
     this.#width = names.length
     this.#emptyRows = state.emptyRows
     this.#isAfterEmptyRow = state.isAfterEmptyRow
   }
 
-  /** A reader that starts again has to begin at this row. */
-  get firstHeld(): SortedRow | undefined {
-    return this.#held[0]
+  /** The first row whose kind is not certain yet. A reader that starts again has to begin here. */
+  get firstWaitingRow(): ClassifiedRow | undefined {
+    return this.#waitingRows[0]
   }
 
-  get state(): SorterState {
-    const emptyRows = this.#held.length > 0 ? this.#emptyRowsBeforeHeld : this.#emptyRows
+  get state(): ClassifierState {
+    const emptyRows = this.#waitingRows.length > 0 ? this.#emptyRowsBeforeWaiting : this.#emptyRows
     return { emptyRows, isAfterEmptyRow: this.#isAfterEmptyRow }
   }
 
   /** Answers the rows whose kind is certain once this record is known. */
-  add(record: SourceRecord): SortedRow[] {
-    const row: SortedRow = { ...record, kind: 'data' }
+  add(record: SourceRecord): ClassifiedRow[] {
+    const row: ClassifiedRow = { ...record, kind: 'data' }
     if (!record.fault && isEmpty(record.cells)) {
       this.#emptyRows++
       this.#isAfterEmptyRow = true
@@ -93,32 +93,32 @@ export class RowSorter {
     }
     if (isTotal(record.cells, this.#width)) row.kind = 'total'
     else if (!record.fault && isHeader(record.cells, this.#names)) row.kind = 'header'
-    else if (!record.fault && hasCellsBehind(record.cells, this.#width)) row.fault = buildTooManyCellsFault(this.#width)
+    else if (!record.fault && hasCellsBeyond(record.cells, this.#width)) row.fault = buildTooManyCellsFault(this.#width)
     if (this.#mayBeNote(row)) {
-      if (this.#held.length === 0) this.#emptyRowsBeforeHeld = this.#emptyRows
-      this.#held.push(row)
+      if (this.#waitingRows.length === 0) this.#emptyRowsBeforeWaiting = this.#emptyRows
+      this.#waitingRows.push(row)
       return []
     }
-    const rows = [...this.#held, row]
-    this.#held = []
+    const rows = [...this.#waitingRows, row]
+    this.#waitingRows = []
     this.#isAfterEmptyRow = false
     return rows
   }
 
   /** Rows that still wait at the end of the file are notes. */
-  end(): SortedRow[] {
-    const rows = this.#held.map((row): SortedRow => (row.kind === 'total' ? row : { ...row, kind: 'note' }))
-    this.#held = []
+  end(): ClassifiedRow[] {
+    const rows = this.#waitingRows.map((row): ClassifiedRow => (row.kind === 'total' ? row : { ...row, kind: 'note' }))
+    this.#waitingRows = []
     return rows
   }
 
-  #mayBeNote(row: SortedRow): boolean {
-    if (!this.#isAfterEmptyRow || this.#held.length >= heldRows || row.fault) return false
+  #mayBeNote(row: ClassifiedRow): boolean {
+    if (!this.#isAfterEmptyRow || this.#waitingRows.length >= maxWaitingRows || row.fault) return false
     if (row.kind === 'total') return true
     return this.#width > 2 && countFilledCells(row.cells) === 1
   }
 }
 
-function hasCellsBehind(cells: readonly string[], width: number): boolean {
+function hasCellsBeyond(cells: readonly string[], width: number): boolean {
   return cells.length > width && cells.slice(width).some((cell) => cell.trim() !== '')
 }

@@ -55,7 +55,7 @@ export const isMessageInScope = (id: SQLWrapper, organization: SQLWrapper, editi
     or(isNull(emailMessages.edition_id), eq(emailMessages.edition_id, edition)),
   )
 
-const isOwnMessage = isMessageInScope(campaigns.email_message_id, campaigns.organization_id, campaigns.edition_id)
+const isCampaignMessage = isMessageInScope(campaigns.email_message_id, campaigns.organization_id, campaigns.edition_id)
 
 /** Selects campaigns together with everything that decides whether they can be sent. */
 export const selectCampaigns = () =>
@@ -64,7 +64,7 @@ export const selectCampaigns = () =>
     .innerJoin(editions, eq(editions.id, campaigns.edition_id))
     .innerJoin(organizations, eq(organizations.id, campaigns.organization_id))
     .innerJoin(segments, eq(segments.id, campaigns.segment_id))
-    .leftJoin(emailMessages, isOwnMessage)
+    .leftJoin(emailMessages, isCampaignMessage)
 
 type ReadinessRow = ReadinessColumns &
   Pick<StoredCampaignRow, 'channel' | 'email_message_id' | 'deleted_message_id' | 'sms_body'>

@@ -5,7 +5,7 @@ import {
   type ChunkClaim,
   type ChunkReport,
   type ExcludedRecipient,
-  chunkLeaseMarginMs,
+  chunkClaimMarginMs,
 } from '../../../domain/campaigns/sending-policy.ts'
 import { sha256, toHex } from '../../../domain/text/encoding.ts'
 import type { SendResult } from '../../../domain/messaging/messaging.ts'
@@ -88,7 +88,7 @@ async function prepareChunk(job: JobCtx, claim: ChunkClaim) {
   return { contents, excluded, isEmail: [...contents.values()][0]?.context.channel !== 'sms' }
 }
 
-/** Makes the calls of a chunk one after another. Makes none when the lease is over or the campaign has stopped. */
+/** Makes the calls of a chunk one after another. Makes none when the claim is over or the campaign has stopped. */
 export async function sendChunk(job: JobCtx, sender: CampaignSenderRpc, claim: ChunkClaim): Promise<Calls> {
   let prepared: Awaited<ReturnType<typeof prepareChunk>>
   try {
@@ -100,7 +100,7 @@ export async function sendChunk(job: JobCtx, sender: CampaignSenderRpc, claim: C
   const { campaign_id } = claim
   const { deduplicates } = isEmail ? job.email : job.sms
   const needsBegin = !deduplicates || excluded.length > 0
-  if (needsBegin && !(await sender.begin(claim.chunk, claim.lease, excluded))) return []
+  if (needsBegin && !(await sender.begin(claim.chunk, claim.claim_id, excluded))) return []
   const excludedNumbers = new Set(excluded.map(({ n }) => n))
   const recipients = claim.recipients.filter(({ n }) => !excludedNumbers.has(n))
   const chunk = { job, claim: { ...claim, recipients }, contents }
@@ -109,7 +109,7 @@ export async function sendChunk(job: JobCtx, sender: CampaignSenderRpc, claim: C
     : sendInCalls({ ...chunk, gateway: job.sms, compose: createSmsComposer(job, campaign_id, contents) })
 }
 
-/** Whether every other call would get the same answer. Such calls are neither made nor reported. */
+/** Whether all further calls would get the same answer. They are neither made nor reported. */
 const isRefusedForAll = (result: SendResult): boolean =>
   !result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration')
 
@@ -128,7 +128,7 @@ async function sendInCalls<Message>(channel: ChannelCalls<Message>): Promise<Cal
 
 async function sendCall<Message>(channel: ChannelCalls<Message>, recipients: Recipients): Promise<Calls[number]> {
   const { job, claim, gateway } = channel
-  const isLate = () => job.now() > claim.lease_until - chunkLeaseMarginMs
+  const isLate = () => job.now() > claim.claimed_until - chunkClaimMarginMs
   if (isLate()) return recipients.map(({ n }) => ({ n, result: lateResult }))
   let composed: ComposedMessage<Message>[]
   try {

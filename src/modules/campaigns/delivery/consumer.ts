@@ -16,17 +16,20 @@ const chunksAtOnce = 4
 
 /** Sends chunk after chunk: each report claims the next one. Returns whether another consumer would get a chunk. */
 async function sendChunksInTurn(job: JobCtx, sender: CampaignSenderRpc, endsAt: number): Promise<boolean> {
-  let answer = await sender.claim(job.newId('lease'))
+  let answer = await sender.claim(job.newId('claim'))
   while (answer.next) {
     const claim = answer.next
     const calls = await sendChunk(job, sender, claim)
     const claims_next = job.now() < endsAt
-    answer = await sender.report({ chunk: claim.chunk, lease: claim.lease, calls, claims_next }, job.newId('lease'))
+    answer = await sender.report(
+      { chunk: claim.chunk, claim_id: claim.claim_id, calls, claims_next },
+      job.newId('claim'),
+    )
   }
   return answer.has_more
 }
 
-/** Sends chunks of these campaigns. A crash loses nothing: leases expire, and the Durable Object enqueues again. */
+/** Sends chunks of these campaigns. A crash loses nothing: claims expire, and the Durable Object enqueues again. */
 export async function sendChunks(job: JobCtx, campaignIds: readonly string[]): Promise<void> {
   const endsAt = job.now() + consumerTimeMs
   const results = await Promise.allSettled(

@@ -37,16 +37,16 @@ export async function loadImportDefinitions(
   keys: readonly string[],
 ): Promise<ImportDefinitions> {
   if (keys.length === 0) return new Map()
-  const isNamed = sql`organization_id = ${edition.organization_id} and coalesce(edition_id, '') in ('', ${edition.id})
+  const isApplicable = sql`organization_id = ${edition.organization_id} and coalesce(edition_id, '') in ('', ${edition.id})
     and ${inList(sql`key`, keys)}`
   const [rows, versions] = await db.batch([
     select(getTableColumns(consents))
       .from(consents)
-      .where(isNamed)
+      .where(isApplicable)
       .orderBy(sql`edition_id is not null`),
     select(versionColumns)
       .from(consentVersions)
-      .where(sql`consent_id in (select id from consents where ${isNamed})`)
+      .where(sql`consent_id in (select id from consents where ${isApplicable})`)
       .orderBy(desc(version)),
   ])
   const versionsByConsent = Map.groupBy(versions, (row) => row.consent_id)

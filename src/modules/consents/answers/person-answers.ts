@@ -38,8 +38,8 @@ const fields = {
 
 /**
  * Lists the consents of the organisation and of the person's editions that are active or answered, sorted by position.
- * An erased person has none. There is no caller whose role would limit them: the list is for the person. `consentIds`
- * restricts it.
+ * The list is empty for an erased person. It is shown to the person, so no role limits it. `consentIds` restricts it to
+ * these consents.
  */
 export async function listPersonAnswers(
   { db }: Pick<JobCtx, 'db'>,

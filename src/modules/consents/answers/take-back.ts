@@ -22,20 +22,20 @@ export async function loadImportedChains(
     sql<ImportedRecord>`select r.user_id, r.consent_id, r.number, r.status, r.method, r.order_id, r.import_id,
         r.occurred_at, r.is_latest
       from json_each(${JSON.stringify(userIds)}) as person cross join consent_records r on r.user_id = person.value
-      where exists (select 1 from consent_records own where own.user_id = r.user_id and own.consent_id = r.consent_id
-        and own.import_id = ${importId})
+      where exists (select 1 from consent_records imported where imported.user_id = r.user_id
+        and imported.consent_id = r.consent_id and imported.import_id = ${importId})
       order by r.user_id, r.consent_id, r.number`,
   )
   return [...Map.groupBy(rows, ({ user_id, consent_id }) => `${user_id} ${consent_id}`).values()]
 }
 
-/** Finds the end of a chain that consists of answers to take back and of expiries that followed them. */
+/** Finds the records at the end of a chain that are answers to take back or expiries of such answers. */
 function findTail(
   chain: readonly ImportedRecord[],
   isTakenBack: (record: ImportedRecord) => boolean,
 ): ImportedRecord[] {
-  const lastKept = chain.findLastIndex((record) => !isTakenBack(record) && record.method !== 'expiry')
-  const first = chain.findIndex((record, at) => at > lastKept && isTakenBack(record))
+  const lastRemaining = chain.findLastIndex((record) => !isTakenBack(record) && record.method !== 'expiry')
+  const first = chain.findIndex((record, at) => at > lastRemaining && isTakenBack(record))
   return first < 0 ? [] : chain.slice(first)
 }
 
@@ -102,9 +102,9 @@ export function takeBackAnswers(
 
 /** Holds when somebody has answered a consent again since an import answered it with this order. */
 export const isAnsweredLater = (orderId: ReturnType<typeof sql>, userId: ReturnType<typeof sql>, importId: string) =>
-  sql`exists (select 1 from consent_records own join consent_records later on later.user_id = own.user_id
-    and later.consent_id = own.consent_id and later.number > own.number
-    where own.user_id = ${userId} and own.order_id = ${orderId} and own.import_id = ${importId}
+  sql`exists (select 1 from consent_records imported join consent_records later on later.user_id = imported.user_id
+    and later.consent_id = imported.consent_id and later.number > imported.number
+    where imported.user_id = ${userId} and imported.order_id = ${orderId} and imported.import_id = ${importId}
       and later.method <> 'expiry' and later.import_id is not ${importId})`
 
 export type { ImportedRecord }

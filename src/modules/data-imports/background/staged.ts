@@ -9,13 +9,13 @@ export const selectRowNumbers = (importId: string, keys: SQL): SQL =>
   sql`(select row_number from import_rows indexed by import_rows_of_order
     where import_id = ${importId} and group_key in ${keys})`
 
-/** A row without a key belongs to no order. */
 interface GroupedRow {
   row_number: number
+  /** Null for a row that belongs to no order. */
   group_key: string | null
 }
 
-/** Adds rows, which follow all earlier rows, to the orders of their keys. An order has the number of its first row. */
+/** Adds the next rows to the orders of their keys. An order has the number of its first row. */
 export function buildGroupStatements(importId: string, rows: readonly GroupedRow[]): Statement[] {
   const groups = Map.groupBy(
     rows.filter(({ group_key }) => group_key !== null),
@@ -31,19 +31,20 @@ export function buildGroupStatements(importId: string, rows: readonly GroupedRow
 
 export type StagedRow = typeof importRows.$inferSelect
 
-export interface ReadRow extends Pick<StagedRow, 'row_number' | 'file_line' | 'group_key'> {
+/** A staged row with undecoded JSON. */
+export interface RawStagedRow extends Pick<StagedRow, 'row_number' | 'file_line' | 'group_key'> {
   data: string
   errors: string
 }
 
 export const pickStagedValues = ({ values, currency_mark }: StagedValues): StagedValues => ({ values, currency_mark })
 
-export function parseStagedRow({ data, errors, file_line }: ReadRow): PlacedRow {
+export function parseStagedRow({ data, errors, file_line }: RawStagedRow): PlacedRow {
   const { values, currency_mark = null } = decodeValue(importRows.data, data)
   return { values, currency_mark, errors: decodeValue(importRows.errors, errors), is_ignored: false, line: file_line }
 }
 
-/** The outcome of a row is its own, or that of its order. */
+/** Selects the outcome of a row. Rows of created orders have none of their own and take that of their order. */
 export const selectRowOutcome = (row: SQL): SQL =>
-  sql`coalesce(${row}.outcome, (select its_order.outcome from import_orders as its_order
-    where its_order.import_id = ${row}.import_id and its_order.group_key = ${row}.group_key))`
+  sql`coalesce(${row}.outcome, (select row_order.outcome from import_orders as row_order
+    where row_order.import_id = ${row}.import_id and row_order.group_key = ${row}.group_key))`

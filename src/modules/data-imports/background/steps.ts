@@ -25,13 +25,13 @@ export type PhaseStep = (job: JobCtx, row: ImportRow) => Promise<ImportRow | nul
 
 export interface ImportStep {
   changes?: ImportChanges
-  /** They follow the change of the import in the same transaction. */
+  /** Statements that follow the change of the import in the same transaction. */
   statements?: readonly Statement[]
   /** Unique indexes that only a lost race violates. */
   races?: Readonly<Record<string, () => Error>>
 }
 
-/** Any change of the position, phase or epoch ends older steps. */
+/** Holds while the import is where it was read. Any change of its position, phase or epoch stops older steps. */
 const isUnmoved = ({ id, epoch, position, phase, status }: ImportRow): SQL =>
   sql`id = ${id} and epoch = ${epoch} and position = ${sql.param(position, dataImports.position)}
     and phase is ${phase} and status = ${status}`
@@ -71,11 +71,11 @@ export const commitStep = (
     races: step.races ?? {},
   })
 
-/** A position of another phase, which no transition leaves behind. */
+/** Builds the error for a position that does not belong to the phase, which no transition can cause. */
 export const buildPositionError = ({ id, phase, position }: ImportRow): Error =>
   new Error(`${id} cannot continue its phase ${phase} at ${JSON.stringify(position)}.`)
 
-/** True if a step lost a race of its own statements and no other consumer has continued the import. */
+/** Whether the import is still where it was read. Then a failed step has lost a race of its own statements only. */
 export const holdsPosition = async (job: JobCtx, row: ImportRow): Promise<boolean> =>
   (await job.db.first(sql`select 1 from data_imports where ${isUnmoved(row)}`)) !== undefined
 
@@ -86,11 +86,12 @@ export async function endPhase(
   step: ImportStep & { status: DataImportStatus },
 ): Promise<null> {
   const { status, changes, statements = [], races = {} } = step
-  if (!dataImportLifecycle.allows(row.status, status)) throw new Error(`${row.status} does not lead to ${status}`)
+  if (!dataImportLifecycle.allows(row.status, status))
+    throw new Error(`An import cannot change from ${row.status} to ${status}.`)
   const now = job.now()
-  const ended = { phase: null, heartbeat_at: null, stalls: 0, position: {} }
+  const idle = { phase: null, heartbeat_at: null, stalls: 0, position: {} }
   await commitUnmoved(job, row, {
-    changes: { ...changes, ...ended, status, version: row.version + 1, modified_at: now },
+    changes: { ...changes, ...idle, status, version: row.version + 1, modified_at: now },
     statements,
     races,
   })

@@ -23,8 +23,8 @@ const phaseSteps: Record<ImportPhase, PhaseStep> = {
   undo: undoStep,
 }
 
-/** A consumer works this long and then enqueues the rest behind other imports. */
-const shareMs = 10_000
+/** A consumer works on an import this long and then enqueues the rest behind other imports. */
+const turnMs = 10_000
 /** Requests wait for the same isolate, so the work pauses this often. */
 const pauseEveryMs = 250
 const importsASweep = 100
@@ -47,15 +47,10 @@ async function findWork({ db }: JobCtx, id: string, epoch: number): Promise<Impo
   return row ?? null
 }
 
-/** Works until the phase ends or the time is over. A message of an older epoch does nothing. */
-export async function workOnImport(
-  job: JobCtx,
-  id: string,
-  epoch: number,
-  endsAt = job.now() + shareMs,
-): Promise<void> {
+/** Works on an import until its phase ends or the turn is over. A message of an older epoch does nothing. */
+export async function workOnImport(job: JobCtx, id: string, epoch: number, endsAt = job.now() + turnMs): Promise<void> {
   let row = await findWork(job, id, epoch)
-  let pausesAt = endsAt - shareMs + pauseEveryMs
+  let pausesAt = endsAt - turnMs + pauseEveryMs
   while (row?.phase) {
     row = await phaseSteps[row.phase](job, row)
     const now = job.now()
@@ -68,36 +63,36 @@ export async function workOnImport(
 
 export async function workOnImports(job: JobCtx, messages: readonly ImportMessage[]): Promise<void> {
   for (const message of messages)
-    if (message.type === 'import.preview') await countPreview(job, message, job.now() + shareMs)
+    if (message.type === 'import.preview') await countPreview(job, message, job.now() + turnMs)
     else await workOnImport(job, message.import_id, message.epoch)
 }
 
-/** Starts the work again under a new epoch; null if another consumer has continued it. */
-async function revive(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
+/** Restarts stalled work under a new epoch. Answers null when another consumer has continued it. */
+async function restartWork(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
   const next = { epoch: row.epoch + 1, stalls: row.stalls + 1, heartbeat_at: job.now() }
   const isAsRead = sql`id = ${row.id} and epoch = ${row.epoch} and heartbeat_at = ${row.heartbeat_at}`
-  const [revived] = await job.db.all(
+  const [restarted] = await job.db.all(
     decodeAs(importFields, sql<ImportRow>`${update(dataImports, next, isAsRead)} returning *`),
   )
-  return revived ?? null
+  return restarted ?? null
 }
 
-const stalled = {
+const stallFault = {
   code: 'import_stalled',
   message: `The import stopped ${maxStalls} times at the same place. Contact support.`,
 }
 
 export async function sweepImports(job: JobCtx): Promise<void> {
-  const quiet = await job.db.all(
+  const silentImports = await job.db.all(
     select(importFields)
       .from(dataImports)
       .where(lte(dataImports.heartbeat_at, job.now() - heartbeatLostMs))
       .orderBy(asc(dataImports.heartbeat_at))
       .limit(importsASweep),
   )
-  for (const row of quiet) {
-    const isGivenUp = row.stalls >= maxStalls && dataImportLifecycle.allows(row.status, 'failed')
-    if (isGivenUp) await failPhase(job, row, stalled)
-    else await revive(job, row).then((revived) => revived && enqueueImports(job, [revived]))
+  for (const row of silentImports) {
+    const hasTooManyStalls = row.stalls >= maxStalls && dataImportLifecycle.allows(row.status, 'failed')
+    if (hasTooManyStalls) await failPhase(job, row, stallFault)
+    else await restartWork(job, row).then((restarted) => restarted && enqueueImports(job, [restarted]))
   }
 }

@@ -42,7 +42,7 @@ const Transform = z
   .object({ type: z.enum(transformTypes), args: TransformArgs.default({}) })
   .superRefine(({ type, args }, context) => {
     for (const name of Object.keys(args) as (keyof typeof args)[])
-      if (argsOf[type]?.includes(name) !== true)
+      if (argsByType[type]?.includes(name) !== true)
         context.addIssue({
           code: 'custom',
           path: ['args', name],
@@ -52,7 +52,7 @@ const Transform = z
   })
   .openapi('ImportTransform')
 
-const argsOf: Partial<Record<(typeof transformTypes)[number], readonly string[]>> = {
+const argsByType: Partial<Record<(typeof transformTypes)[number], readonly string[]>> = {
   date: ['order', 'time_zone'],
   number: ['decimal'],
   phone: ['country_code'],
@@ -141,7 +141,7 @@ const SampleRow = z
   })
   .openapi('ImportSampleRow')
 
-const beside = {
+const extraFields = {
   constants: z.array(Constant).openapi({ description: 'Targets with the same value in every row.' }),
   target_fields: z.array(TargetFieldShape),
   sample_rows: z
@@ -150,7 +150,7 @@ const beside = {
     .openapi({ description: 'The first rows of the file. Cells are cut at 200 characters.' }),
 }
 
-export const ColumnMappings = ListPage(ColumnMapping).extend(beside).openapi('ColumnMappings')
+export const ColumnMappings = ListPage(ColumnMapping).extend(extraFields).openapi('ColumnMappings')
 
 const listColumnsQuery = listQuery({ ordering: ['source_index'], filters: {} })
 export type ColumnQuery = ListRequest<typeof listColumnsQuery>
@@ -207,7 +207,7 @@ export const updateColumnMappings = operation({
   method: 'patch',
   path: '/v1/data-imports/{id}/column-mappings',
   summary: 'Update column mappings',
-  description: `Changes all of the given columns or none. The import returns to \`mapping_columns\`, and its rows have to be
+  description: `Changes all of the listed columns or none. The import returns to \`mapping_columns\`, and its rows have to be
 processed again.`,
   roles: importRoles,
   params: ImportParams,
@@ -272,7 +272,7 @@ export const validateColumnMappings = operation({
   errors: ['invalid_transition', 'import_running'],
 })
 
-const HomeOfTargets = z.object({
+const TargetFieldsQuery = z.object({
   edition_id: IdFilter.optional().openapi({
     pattern: '^edt_',
     description: 'Includes the consents of this edition.',
@@ -285,8 +285,8 @@ export const listTargetFields = operation({
   method: 'get',
   path: '/v1/data-imports/target-fields',
   summary: 'List target fields',
-  description: 'Lists the targets of columns. `order.metadata.<key>` is a target for any key.',
+  description: 'Lists the fields to which columns can be mapped. `order.metadata.<key>` is a target for any key.',
   roles: importRoles,
-  query: HomeOfTargets,
+  query: TargetFieldsQuery,
   response: z.object({ results: z.array(TargetFieldShape) }).openapi('ImportTargetFields'),
 })

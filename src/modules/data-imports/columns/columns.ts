@@ -51,7 +51,7 @@ export interface ColumnWithIssues extends ColumnRow {
 
 export const addIssues = (column: ColumnRow, view: ColumnView): ColumnWithIssues => ({
   ...column,
-  issues: view.issues.errors.concat(view.issues.warnings).filter(({ column: at }) => at === column.source_index),
+  issues: view.issues.errors.concat(view.issues.warnings).filter((issue) => issue.column === column.source_index),
   is_required: view.prepared.readers.some(
     ({ field }) => field.key === column.target_field && (field.is_required || field.one_of !== null),
   ),

@@ -20,8 +20,8 @@ import { buildHeaderKeys, type RememberedColumn } from '../../../domain/data-imp
 import type { ImportRow } from '../background/steps.ts'
 import { getImportSource } from '../run/setting.ts'
 
-/** The target of a column that was left out. */
-const leftOut = ''
+/** The stored target of a column that the user ignored. */
+const ignoredTarget = ''
 
 /** What an organisation decided in its last import of a source. */
 export interface SourceMemory {
@@ -78,7 +78,7 @@ export async function loadSourceMemory(
   if (!stored) return null
   return {
     columns: headers.flatMap(({ target_field, ...column }) => (target_field ? [{ ...column, target_field }] : [])),
-    left_out: new Set(headers.flatMap((one) => (one.target_field === leftOut ? [one.header_key] : []))),
+    left_out: new Set(headers.flatMap((one) => (one.target_field === ignoredTarget ? [one.header_key] : []))),
     constants: stored.constants,
     options: stored.options,
   }
@@ -99,7 +99,7 @@ export async function loadHeaderHistory(
         and ${inList(sql`header_key`, headers.filter(Boolean))} order by used_at`,
   )
   return new Map(
-    rows.map(({ header_key, target_field }) => [header_key, target_field === leftOut ? null : target_field]),
+    rows.map(({ header_key, target_field }) => [header_key, target_field === ignoredTarget ? null : target_field]),
   )
 }
 
@@ -135,7 +135,7 @@ export async function buildHistoryStatements(db: Database, row: ImportRow, now: 
       ? []
       : JSON.stringify([
           keys[index],
-          column.is_ignored ? leftOut : column.target_field,
+          column.is_ignored ? ignoredTarget : column.target_field,
           column.target_position,
           column.default_value,
           JSON.stringify(column.transform),

@@ -8,12 +8,12 @@ import { type EditionConsent, getStatistics } from '../mapping/state.ts'
 const sampleRows = 20
 const sampleLength = 200
 
-const knownAliases = new Map<string, readonly string[]>()
+const aliasesByTarget = new Map<string, readonly string[]>()
 
 /** Aliases are cached, because they never change and every list of columns needs them. */
 function getAliases(target: string): readonly string[] {
-  const aliases = knownAliases.get(target) ?? listAliasTexts(target)
-  if (!target.startsWith('consent.')) knownAliases.set(target, aliases)
+  const aliases = aliasesByTarget.get(target) ?? listAliasTexts(target)
+  if (!target.startsWith('consent.')) aliasesByTarget.set(target, aliases)
   return aliases
 }
 
@@ -61,15 +61,15 @@ export async function loadColumnExtras(ctx: Ctx, { row, state }: ColumnView) {
   }
 }
 
-export interface ShownColumns {
+export interface ColumnsWithExtras {
   view: ColumnView
-  beside: Awaited<ReturnType<typeof loadColumnExtras>>
+  extras: Awaited<ReturnType<typeof loadColumnExtras>>
 }
 
-export const presentColumns = ({ view, beside }: ShownColumns): z.input<typeof ColumnMappings> => ({
+export const presentColumns = ({ view, extras }: ColumnsWithExtras): z.input<typeof ColumnMappings> => ({
   count: view.state.columns.length,
   next: null,
   previous: null,
   results: view.state.columns.map((column) => presentColumn(addIssues(column, view))),
-  ...beside,
+  ...extras,
 })

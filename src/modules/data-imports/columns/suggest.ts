@@ -36,20 +36,20 @@ import {
 } from './history.ts'
 import { buildCanonicalPrefix, getFormat } from '../mapping/source.ts'
 
-const mostObjects = 1000
+const maxObjects = 1000
 
 const isDecided = ({ is_suggested, is_ignored, target_field }: ColumnRow): boolean =>
   !is_suggested && (is_ignored || target_field !== null)
 
 function pickOpenSuggestions(state: MappingState, mappings: readonly SuggestedMapping[]): SuggestedMapping[] {
-  const used = new Set(state.columns.filter(isDecided).map(({ source_index }) => source_index))
+  const usedColumns = new Set(state.columns.filter(isDecided).map(({ source_index }) => source_index))
   const targets = new Set([
     ...state.columns.filter(isDecided).map(({ target_field }) => target_field),
     ...state.constants.map(({ target_field }) => target_field),
   ])
   return mappings.filter(({ target, columns }) => {
-    const isOpen = !targets.has(target) && !columns.some((column) => used.has(column))
-    if (isOpen) for (const column of columns) used.add(column)
+    const isOpen = !targets.has(target) && !columns.some((column) => usedColumns.has(column))
+    if (isOpen) for (const column of columns) usedColumns.add(column)
     return isOpen
   })
 }
@@ -98,10 +98,10 @@ function applySuggestions(
   }
 }
 
-/** Earlier readings and lost races leave objects that the canonical copy does not use. */
+/** Deletes objects that earlier readings of the file and lost races left behind. */
 async function buildOrphanStatements(job: JobCtx, row: ImportRow): Promise<Statement[]> {
   const usedKeys = new Set(getFormat(row).segments.map(({ key }) => key))
-  const listed = await job.files.list({ prefix: buildCanonicalPrefix(row.id), after: '', limit: mostObjects })
+  const listed = await job.files.list({ prefix: buildCanonicalPrefix(row.id), after: '', limit: maxObjects })
   const orphans = listed.map(({ key }) => key).filter((key) => !usedKeys.has(key))
   if (orphans.length === 0) return []
   return [
@@ -149,20 +149,20 @@ export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
   const suggested = applySuggestions(row, state, open, memory?.constants ?? {})
   // The grouping stays open: the user may still map a column to the id.
   const hasId = decideGrouping(suggested.state) === 'external_id'
-  const decidedOptions = {
+  const finalOptions = {
     ...options,
     group_by: options.group_by ?? group_by ?? (hasId ? ('external_id' as const) : null),
   }
-  const final = { ...suggested.state, options: decidedOptions }
+  const finalState = { ...suggested.state, options: finalOptions }
   return endPhase(job, row, {
     status: 'mapping_columns',
     changes: {
       ...emptyStaging,
-      options: decidedOptions,
+      options: finalOptions,
       remembered_options: row.remembered_options ?? remembered.names,
       detected_source,
       ...source,
-      column_summary: summarizeColumns(final, prepareState(final, job.now())),
+      column_summary: summarizeColumns(finalState, prepareState(finalState, job.now())),
     },
     statements: [
       sql`delete from import_constants where import_id = ${row.id} and suggested_by is not null`,

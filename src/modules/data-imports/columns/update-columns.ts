@@ -24,16 +24,17 @@ import {
 } from '../mapping/state.ts'
 import type { ColumnChange, UpdateColumnMappingsInput } from './column-contract.ts'
 import { type ColumnView, buildColumnView } from './columns.ts'
-import { loadColumnExtras, type ShownColumns } from './present-columns.ts'
+import { loadColumnExtras, type ColumnsWithExtras } from './present-columns.ts'
 
 type ColumnPath = readonly (string | number)[]
 
 function buildUnknownTargetError(path: ColumnPath, target: string): FieldError {
-  const meant = findNearestName(
+  const nearest = findNearestName(
     target,
     fixedTargetFields.map(({ key }) => key),
   )
-  const hint = meant === null ? 'This target does not exist.' : `This target does not exist. Did you mean \`${meant}\`?`
+  const hint =
+    nearest === null ? 'This target does not exist.' : `This target does not exist. Did you mean \`${nearest}\`?`
   return fieldError(path, 'unknown_target_field', hint)
 }
 
@@ -64,16 +65,18 @@ function changeColumn(column: ColumnRow, change: ColumnChange, state: MappingSta
     : change.target_field === undefined
       ? column.target_field
       : change.target_field
-  const isOther = target_field !== column.target_field
+  const hasNewTarget = target_field !== column.target_field
   const type = target_field === null ? undefined : findTargetField(target_field, state.consents)?.type
   const statistics = getStatistics(column)
-  const suggested = isOther && type && statistics ? suggestValueMap(type, statistics) : null
-  const before = isOther ? { transform: { type: 'none' } as const, value_map: suggested, default_value: null } : {}
+  const suggested = hasNewTarget && type && statistics ? suggestValueMap(type, statistics) : null
+  const resetSettings = hasNewTarget
+    ? { transform: { type: 'none' } as const, value_map: suggested, default_value: null }
+    : {}
   return {
     ...column,
-    ...before,
+    ...resetSettings,
     target_field,
-    target_position: change.target_position ?? (isOther ? 0 : column.target_position),
+    target_position: change.target_position ?? (hasNewTarget ? 0 : column.target_position),
     is_ignored: change.is_ignored ?? (target_field === null && column.is_ignored),
     is_suggested: false,
     suggested_by: null,
@@ -86,7 +89,7 @@ function changeColumn(column: ColumnRow, change: ColumnChange, state: MappingSta
 
 function changeColumns(state: MappingState, { mappings }: UpdateColumnMappingsInput): ColumnRow[] {
   const errors: FieldError[] = []
-  const changed = new Map<number, ColumnRow>()
+  const changedColumns = new Map<number, ColumnRow>()
   for (const [index, change] of mappings.entries()) {
     const path = ['mappings', index]
     const { target_field } = change
@@ -94,15 +97,16 @@ function changeColumns(state: MappingState, { mappings }: UpdateColumnMappingsIn
       errors.push(buildUnknownTargetError([...path, 'target_field'], target_field))
     const column = findColumn(state, change, path)
     if (!('source_index' in column)) errors.push(column)
-    else if (changed.has(column.source_index))
+    else if (changedColumns.has(column.source_index))
       errors.push(fieldError(path, 'repeated', 'Another entry changes this column too.'))
-    else changed.set(column.source_index, changeColumn(column, change, state))
+    else changedColumns.set(column.source_index, changeColumn(column, change, state))
   }
   if (errors.length) throw invalid(...errors)
-  return state.columns.map((column) => changed.get(column.source_index) ?? column)
+  return state.columns.map((column) => changedColumns.get(column.source_index) ?? column)
 }
 
-function findConstantFault(state: MappingState, target: string, value: string): string | null {
+/** Reads a constant like a cell. Answers why it cannot be read, or null. */
+function findConstantProblem(state: MappingState, target: string, value: string): string | null {
   const { readers } = prepareMappings({
     mappings: [{ target, columns: [], constant: value }],
     statistics: [],
@@ -126,8 +130,8 @@ function changeConstants(state: MappingState, id: string, input: UpdateColumnMap
       else next.delete(target_field)
       continue
     }
-    const fault = value === null ? null : findConstantFault(state, target_field, value)
-    if (fault !== null) errors.push(fieldError([...path, 'value'], 'invalid_choice', fault))
+    const problem = value === null ? null : findConstantProblem(state, target_field, value)
+    if (problem !== null) errors.push(fieldError([...path, 'value'], 'invalid_choice', problem))
     if (value === null) next.delete(target_field)
     else next.set(target_field, { import_id: id, target_field, value, suggested_by: null })
   }
@@ -151,12 +155,12 @@ function buildStatements(id: string, before: MappingState, after: MappingState):
   ]
 }
 
-/** Changes all of them or none. Rows have to be staged again. */
+/** Changes all of the columns or none. The rows have to be staged again. */
 export async function updateColumns(
   ctx: Ctx,
   view: ColumnView,
   input: UpdateColumnMappingsInput,
-): Promise<ShownColumns> {
+): Promise<ColumnsWithExtras> {
   const { row, state } = view
   checkAction(ctx, row, 'update_column_mappings', 'mapped')
   const next: MappingState = {
@@ -168,6 +172,6 @@ export async function updateColumns(
   const changes = await buildMappingChanges(ctx, row, { options: state.options, state: next })
   return commitAnswer(ctx, row, { changes, statements }, async (changed) => {
     const after = buildColumnView(ctx, changed, next)
-    return { view: after, beside: await loadColumnExtras(ctx, after) }
+    return { view: after, extras: await loadColumnExtras(ctx, after) }
   })
 }

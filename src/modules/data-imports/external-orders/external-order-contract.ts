@@ -207,13 +207,13 @@ export const ExternalOrderSchema = z
 
 type ExternalOrderWire = z.output<typeof ExternalOrderSchema>
 
-interface GivenNames {
+interface NamesInput {
   first_name?: string | null | undefined
   last_name?: string | null | undefined
   full_name?: { first_name: string; last_name: string } | null | undefined
 }
 
-const mergeNames = ({ first_name, last_name, full_name }: GivenNames) => ({
+const mergeNames = ({ first_name, last_name, full_name }: NamesInput) => ({
   first_name: first_name || (full_name?.first_name ?? ''),
   last_name: last_name || (full_name?.last_name ?? ''),
 })
@@ -275,7 +275,7 @@ export function parseExternalOrder(
   return { errors: [...(result.error ? listFieldErrors(result.error, raw, path) : []), ...unknown] }
 }
 
-/** Checks an order of a file. The service has put it together, so it has no unknown fields. */
+/** Checks an order of a file. It cannot have unknown fields, because the mapping built it. */
 export function checkExternalOrder(raw: unknown): { order: ExternalOrder } | { errors: FieldError[] } {
   const result = ExternalOrderSchema.safeParse(raw)
   return result.success ? { order: toExternalOrder(result.data) } : { errors: listFieldErrors(result.error, raw, []) }

@@ -180,7 +180,7 @@ export async function importOrdersFromRequest(ctx: Ctx, input: ImportExternalOrd
   const importId = input.dry_run ? null : ctx.newId('data_import')
   const { source, on_duplicate, dry_run, skipped, emit_webhooks } = input
   const changeable = listChangeableEditions(ctx.caller, edition.organization_id)
-  const options = { source, on_duplicate, dry_run, skipped, emit_webhooks }
+  const options = { source, on_duplicate, dry_run, false_means_skipped: skipped, emit_webhooks }
   const run = { ...options, edition, changeable, definitions, import_id: importId, receipt_message: receipt }
   const outcomes = await runOrderImport(
     ctx,

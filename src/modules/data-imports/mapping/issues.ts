@@ -11,14 +11,15 @@ export interface MappingIssue {
   message: string
 }
 
-const twoColumns: ReadonlySet<string> = new Set(['instant', 'text', 'full_name', 'texts'])
+/** Types of targets that two columns can fill together, such as a date and its time. */
+const typesOfTwoColumns: ReadonlySet<string> = new Set(['instant', 'text', 'full_name', 'texts'])
 
 const getColumnName = ({ columns }: MappingState, index: number): string =>
   `"${columns[index]?.source_column || `column ${index + 1}`}"`
 
 type Ambiguous = PreparedMappings['ambiguous'][number]
 
-/** Both readings with the same cell. */
+/** Describes what one cell means in each reading. */
 function formatReadings({ decision }: Ambiguous): string {
   const text = decision.choices[0]?.examples[0]?.text ?? ''
   const meanings = decision.choices.map(({ format, examples }) => {
@@ -43,16 +44,16 @@ function buildAmbiguityIssue(state: MappingState, one: Ambiguous): MappingIssue 
 function findSurplusColumns({ columns, consents }: MappingState): { target: string; column: ColumnRow }[] {
   return [...groupColumns(columns)].flatMap(([target, ofTarget]) => {
     const type = findTargetField(target, consents)?.type ?? 'name'
-    return ofTarget.slice(twoColumns.has(type) ? 2 : 1).map((column) => ({ target, column }))
+    return ofTarget.slice(typesOfTwoColumns.has(type) ? 2 : 1).map((column) => ({ target, column }))
   })
 }
 
-const maxShown = 5
+const maxExamples = 5
 
 function findUnmappedIssues(state: MappingState, prepared: PreparedMappings): MappingIssue[] {
   return Object.entries(prepared.unmapped_values).map(([target_field, values]) => {
-    const examples = values.slice(0, maxShown).map((value) => `"${value}"`)
-    const more = values.length > maxShown ? ` and ${values.length - maxShown} more` : ''
+    const examples = values.slice(0, maxExamples).map((value) => `"${value}"`)
+    const more = values.length > maxExamples ? ` and ${values.length - maxExamples} more` : ''
     const column = groupColumns(state.columns).get(target_field)?.[0]?.source_index ?? null
     const message = `${target_field} does not understand ${examples.join(', ')}${more}. Map these values in its value_map.`
     return { code: 'unmapped_values', column, target_field, message }
@@ -76,7 +77,7 @@ export function findMappingIssues(
         code: 'duplicate_target',
         column: column.source_index,
         target_field: target,
-        message: `${getColumnName(state, column.source_index)} is mapped to ${target}, and so is another column.`,
+        message: `${getColumnName(state, column.source_index)} is mapped to ${target}, and so is another column. Map only one of them.`,
       })),
       ...unknown.map((column): MappingIssue => ({
         code: 'unknown_target_field',

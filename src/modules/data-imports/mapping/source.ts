@@ -7,7 +7,7 @@ import type { ImportRow } from '../background/steps.ts'
 type CopiedFormat = FileFormat & { segments: readonly CopySegment[] }
 
 export const getFormat = ({ format }: Pick<ImportRow, 'format'>): CopiedFormat => {
-  if (format === null) throw new Error('The file of this import was not read.')
+  if (format === null) throw new Error('The file of this import has not been read.')
   return { segments: [], ...format }
 }
 
@@ -21,7 +21,7 @@ const rangeBytes = 2_097_152
 async function* streamObject(job: Pick<JobCtx, 'files'>, key: string, offset: number, length: number) {
   for (let at = 0; at < length; at += rangeBytes) {
     const object = await job.files.open(key, { offset: offset + at, length: Math.min(rangeBytes, length - at) })
-    if (!object) throw new LostObject(`${key} is not there.`)
+    if (!object) throw new LostObject(`The object ${key} is missing.`)
     for await (const chunk of object.body) yield chunk
   }
 }
@@ -31,7 +31,7 @@ const createStoredSource = (job: Pick<JobCtx, 'files'>, key: string, size: numbe
   stream: (offset, length) => streamObject(job, key, offset, Math.min(length, size - offset)),
 })
 
-/** Null if the bytes are lost. */
+/** Opens the uploaded file. Answers null when its bytes are missing. */
 export async function openOriginal(job: Pick<JobCtx, 'db' | 'files'>, row: Pick<ImportRow, 'file_id'>) {
   const file = await job.db.first(
     sql<{ storage_key: string | null; size: number }>`select storage_key, size from files where id = ${row.file_id}`,

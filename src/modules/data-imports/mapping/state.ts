@@ -51,7 +51,7 @@ export const loadReadingPlace = async (db: Database, row: Pick<ImportRow, 'editi
       .from(editions)
       .where(eq(editions.id, row.edition_id)),
   )
-  if (!place) throw new Error('The edition of an import is gone.')
+  if (!place) throw new Error('The edition of an import is missing.')
   return place
 }
 
@@ -75,7 +75,7 @@ export async function loadMapping(
   return { columns, constants, consents, options, place }
 }
 
-/** Columns without their own settings take those of the import. */
+/** Chooses the transform of a column. What the column does not set, the options of the import decide. */
 function decideTransform(column: ColumnRow, { options, consents }: MappingState): Transform {
   const { transform } = column
   const type = column.target_field === null ? null : findTargetField(column.target_field, consents)?.type
@@ -99,7 +99,7 @@ export function groupColumns(columns: readonly ColumnRow[]): Map<string, ColumnR
 function buildTargetMappings(state: MappingState): TargetMapping[] {
   const byTarget = groupColumns(state.columns)
   const constants = new Map(state.constants.map(({ target_field, value }) => [target_field, value]))
-  const ofColumns = [...byTarget].map(([target, columns]): TargetMapping => {
+  const columnMappings = [...byTarget].map(([target, columns]): TargetMapping => {
     const [first] = columns
     return {
       target,
@@ -109,10 +109,10 @@ function buildTargetMappings(state: MappingState): TargetMapping[] {
       ...(first ? { transform: decideTransform(first, state), value_map: first.value_map } : {}),
     }
   })
-  const alone = state.constants.filter(({ target_field }) => !byTarget.has(target_field))
+  const onlyConstants = state.constants.filter(({ target_field }) => !byTarget.has(target_field))
   return [
-    ...ofColumns,
-    ...alone.map(({ target_field, value }) => ({ target: target_field, columns: [], constant: value })),
+    ...columnMappings,
+    ...onlyConstants.map(({ target_field, value }) => ({ target: target_field, columns: [], constant: value })),
   ]
 }
 

@@ -5,9 +5,9 @@ import { type ColumnView, readFirstDataRows } from '../columns/columns.ts'
 import type { MappingIssue } from './issues.ts'
 
 const checkedRows = 1000
-const mostErrors = 100
+const maxErrors = 100
 
-interface ShownFault {
+interface ValidationProblem {
   row: number | null
   column: string | null
   source_index: number | null
@@ -22,15 +22,18 @@ export interface MappingValidation {
   missing_required: readonly string[]
   duplicate_targets: readonly string[]
   unmapped_columns: readonly string[]
-  errors: readonly ShownFault[]
-  warnings: readonly ShownFault[]
+  errors: readonly ValidationProblem[]
+  warnings: readonly ValidationProblem[]
   checked_rows: number
 }
 
 const getColumnName = ({ state }: ColumnView, column: number | null): string | null =>
   column === null ? null : (state.columns[column]?.source_column ?? null)
 
-const toFault = (view: ColumnView, { column, target_field, code, message }: MappingIssue): ShownFault => ({
+const toValidationProblem = (
+  view: ColumnView,
+  { column, target_field, code, message }: MappingIssue,
+): ValidationProblem => ({
   row: null,
   column: getColumnName(view, column),
   source_index: column,
@@ -40,9 +43,12 @@ const toFault = (view: ColumnView, { column, target_field, code, message }: Mapp
   value: null,
 })
 
-async function findRowFaults(ctx: Ctx, view: ColumnView): Promise<{ faults: ShownFault[]; checked: number }> {
+async function findRowProblems(
+  ctx: Ctx,
+  view: ColumnView,
+): Promise<{ rowProblems: ValidationProblem[]; checked: number }> {
   const rows = await readFirstDataRows(ctx, view.row, checkedRows)
-  const faults = rows.flatMap(({ cells, line, fault }): ShownFault[] => {
+  const rowProblems = rows.flatMap(({ cells, line, fault }): ValidationProblem[] => {
     if (fault)
       return [
         {
@@ -65,14 +71,14 @@ async function findRowFaults(ctx: Ctx, view: ColumnView): Promise<{ faults: Show
       value,
     }))
   })
-  return { faults, checked: rows.length }
+  return { rowProblems, checked: rows.length }
 }
 
 export async function validateColumns(ctx: Ctx, view: ColumnView): Promise<MappingValidation> {
   checkAction(ctx, view.row, 'validate', 'validated')
   const { errors, warnings } = view.issues
-  const { faults, checked } = await findRowFaults(ctx, view)
-  const ofMapping = errors.map((issue) => toFault(view, issue))
+  const { rowProblems, checked } = await findRowProblems(ctx, view)
+  const mappingProblems = errors.map((issue) => toValidationProblem(view, issue))
   return {
     is_valid: errors.length === 0,
     missing_required: view.prepared.missing_required,
@@ -82,8 +88,8 @@ export async function validateColumns(ctx: Ctx, view: ColumnView): Promise<Mappi
     unmapped_columns: view.state.columns
       .filter(({ target_field, is_ignored }) => target_field === null && !is_ignored)
       .map(({ source_column }) => source_column),
-    errors: [...ofMapping, ...faults].slice(0, mostErrors),
-    warnings: warnings.map((issue) => toFault(view, issue)).slice(0, mostErrors),
+    errors: [...mappingProblems, ...rowProblems].slice(0, maxErrors),
+    warnings: warnings.map((issue) => toValidationProblem(view, issue)).slice(0, maxErrors),
     checked_rows: checked,
   }
 }

@@ -7,13 +7,13 @@ import { inList } from '../../../db/visibility.ts'
 import { insert, update } from '../../../db/write.ts'
 import type { PreviewTotals } from '../../../domain/data-imports/data-imports.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
-import { decideOrders, getAction, loadPreviewSetting, type PreviewedOrder } from './preview.ts'
+import { previewOrders, getAction, loadPreviewSetting, type PreviewedOrder } from './preview.ts'
 
 /** Orders are counted while the import waits for its start. */
 export const countedStatuses = ['mapping_products', 'ready'] as const
 
 const ordersAStep = 1000
-/** Counting without progress for this time begins again. */
+/** A count without progress for this time is started again. */
 const stalledMs = 60_000
 /** Totals of this age are counted again. */
 const staleMs = 600_000
@@ -65,7 +65,7 @@ const findWaitingImport = (db: Database, id: string): Promise<ImportRow | undefi
       ),
   )
 
-/** Answers the count to continue. A new version and old totals are counted from the beginning. */
+/** Answers the count to continue, or a new one for a changed import and for old totals. Null when nothing is due. */
 async function openCount({ db, now }: JobCtx, row: ImportRow): Promise<CountRow | null> {
   const count = await findCount(db, row)
   if (count && !isComplete(count, row)) return count
@@ -78,10 +78,10 @@ async function openCount({ db, now }: JobCtx, row: ImportRow): Promise<CountRow 
   return opened
 }
 
-/** Null if another consumer has counted on or started again. */
+/** Stores the progress of the count. Answers null when another consumer has continued or restarted it. */
 async function commitCount(job: JobCtx, count: CountRow, orders: readonly PreviewedOrder[]): Promise<CountRow | null> {
   const changes = {
-    last_number: orders.at(-1)?.planned.read.row.number ?? count.last_number,
+    last_number: orders.at(-1)?.planned.fileOrder.staged.number ?? count.last_number,
     totals: addToTotals(count.totals, orders),
     counted_at: job.now(),
   }
@@ -100,7 +100,7 @@ export async function countPreview(job: JobCtx, { import_id }: ImportPreviewMess
   if (!row || !count) return
   const setting = await loadPreviewSetting(job, row, null)
   while (count) {
-    const orders = await decideOrders(job, setting, { after: count.last_number, limit: ordersAStep })
+    const orders = await previewOrders(job, setting, { after: count.last_number, limit: ordersAStep })
     if (orders.length === 0) return
     count = await commitCount(job, count, orders)
     if (count && job.now() >= endsAt) return job.jobQueue.enqueue('imports', [{ type: 'import.preview', import_id }])

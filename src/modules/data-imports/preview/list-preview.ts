@@ -8,7 +8,7 @@ import { checkAction } from '../begin.ts'
 import type { LoadedImport } from '../queries.ts'
 import { maxPreviewed, ordersWalkedAPage, type PreviewQuery } from '../run/run-contract.ts'
 import { addToTotals, countedStatuses, loadPreviewCount, noTotals, type PreviewCount } from './count-preview.ts'
-import { decideOrders, getAction, loadPreviewSetting, type PreviewedOrder, type PreviewSetting } from './preview.ts'
+import { previewOrders, getAction, loadPreviewSetting, type PreviewedOrder, type PreviewSetting } from './preview.ts'
 
 const loadSettingFor = (ctx: Ctx, row: LoadedImport): Promise<PreviewSetting> =>
   loadPreviewSetting(ctx, row, listChangeableEditions(ctx.caller, row.organization_id))
@@ -20,10 +20,10 @@ interface RequestPreview {
   count: Promise<PreviewCount | null>
 }
 
-/** The list and the totals of one answer share their decisions. */
+/** The list and the totals of one response share the orders that were decided for them. */
 const requests = new WeakMap<LoadedImport, RequestPreview>()
 
-/** The first request has the orders counted in the background. */
+/** Loads the count of a large import and enqueues its calculation when it is missing or old. */
 async function requestCount(ctx: Ctx, row: LoadedImport): Promise<PreviewCount | null> {
   if (row.total_orders <= maxPreviewed || !countedStatuses.some((status) => status === row.status)) return null
   const count = await loadPreviewCount(ctx.db, row, ctx.now())
@@ -37,7 +37,7 @@ function shareRequest(ctx: Ctx, row: LoadedImport): RequestPreview {
   let orders: Promise<PreviewedOrder[]> | undefined
   const firstOrders = () =>
     (orders ??= loadSettingFor(ctx, row).then((setting) =>
-      decideOrders(ctx, setting, { after: 0, limit: maxPreviewed }),
+      previewOrders(ctx, setting, { after: 0, limit: maxPreviewed }),
     ))
   const request = { firstOrders, count: requestCount(ctx, row) }
   requests.set(row, request)
@@ -57,7 +57,7 @@ function findRange({ page, isDescending }: PreviewPage, count: number): { from: 
   return { from: isDescending ? Math.max(0, to - page.size) : skipped, to }
 }
 
-const getNumber = ({ planned }: PreviewedOrder): number => planned.read.row.number
+const getNumber = ({ planned }: PreviewedOrder): number => planned.fileOrder.staged.number
 
 function buildPage({ page, isDescending }: PreviewPage, orders: PreviewedOrder[], count: number): Page<PreviewedOrder> {
   const rows = isDescending ? orders.toReversed() : orders
@@ -71,7 +71,7 @@ async function decideRange(ctx: Ctx, row: LoadedImport, { from, to }: { from: nu
     sql<{ number: number }>`select number from import_orders where import_id = ${row.id} order by number
       limit 1 offset ${from}`,
   )
-  return decideOrders(ctx, await loadSettingFor(ctx, row), { after: (begin?.number ?? 0) - 1, limit: to - from })
+  return previewOrders(ctx, await loadSettingFor(ctx, row), { after: (begin?.number ?? 0) - 1, limit: to - from })
 }
 
 const ordersAtOnce = 100
@@ -110,7 +110,7 @@ async function walkOrders(
   for (let walked = 0; walked < ordersWalkedAPage; walked += ordersAtOnce) {
     const numbers = await findNextNumbers(ctx, row, after, isDescending)
     if (numbers.length === 0) return { rows, after: null }
-    const orders = await decideOrders(ctx, setting, { after: Math.min(...numbers) - 1, limit: numbers.length })
+    const orders = await previewOrders(ctx, setting, { after: Math.min(...numbers) - 1, limit: numbers.length })
     for (const order of isDescending ? orders.toReversed() : orders) {
       if (rows.length === page.size) return { rows, after: after === null ? null : [after] }
       after = getNumber(order)
@@ -170,7 +170,7 @@ interface PreviewSummary {
   total_orders: number
 }
 
-/** Sums the orders up by action: all of them, or none before they are counted. */
+/** Sums up the orders by action. `totals` is null until all orders are counted. */
 export async function summarizePreview(ctx: Ctx, row: LoadedImport): Promise<PreviewSummary> {
   const { total_orders } = row
   const { firstOrders, count } = shareRequest(ctx, row)
@@ -180,8 +180,20 @@ export async function summarizePreview(ctx: Ctx, row: LoadedImport): Promise<Pre
     const warnings = findWarnings(totals, orders.filter(isLookalike).length)
     return { warnings, totals, totals_state: 'exact', previewed_orders: orders.length, total_orders }
   }
-  const counted = await count
-  if (counted?.totals)
-    return { warnings: [], totals: counted.totals, totals_state: 'exact', previewed_orders: total_orders, total_orders }
-  return { warnings: [], totals: null, totals_state: counted ? 'counting' : 'none', previewed_orders: 0, total_orders }
+  const currentCount = await count
+  if (currentCount?.totals)
+    return {
+      warnings: [],
+      totals: currentCount.totals,
+      totals_state: 'exact',
+      previewed_orders: total_orders,
+      total_orders,
+    }
+  return {
+    warnings: [],
+    totals: null,
+    totals_state: currentCount ? 'counting' : 'none',
+    previewed_orders: 0,
+    total_orders,
+  }
 }

@@ -1,12 +1,12 @@
 import type { JobCtx } from '../../../context.ts'
 import { ordersPerChunk, type PreviewAction } from '../../../domain/data-imports/data-imports.ts'
 import { toMajor } from '../../../domain/money.ts'
-import { type ImportRun, previewGroup, type RecordedOrder, listInsertedRows } from '../../order-import/index.ts'
+import { type ImportRun, previewGroup, type OrderRecord, listInsertedRows } from '../../order-import/index.ts'
 import type { ImportRow } from '../background/steps.ts'
 import type { OrderRow } from '../../../db/schema/sales/orders.ts'
-import { takeFittingOrders, type Planned, type PlannedOrder, planOrders } from '../run/plan-orders.ts'
+import { takeGroup, type PlannedGroup, type PlannedOrder, planOrders } from '../run/plan-orders.ts'
 import { type Headers, loadHeaders } from '../reports/rows.ts'
-import { loadOrders, selectOrdersAfter, readOrders } from '../run/read-orders.ts'
+import { loadOrders, selectOrdersAfter, mapStagedOrders } from '../run/read-orders.ts'
 import { loadSetting, type RunSetting, getImportSource } from '../run/setting.ts'
 
 interface FieldChange {
@@ -42,11 +42,10 @@ export async function loadPreviewSetting(
     source: getImportSource(row),
     on_duplicate: options.on_duplicate,
     dry_run: true,
-    with_before: true,
     import_id: null,
     changeable,
     definitions,
-    skipped: options.skipped,
+    false_means_skipped: options.skipped,
     emit_webhooks: false,
     receipt_message: null,
   }
@@ -55,7 +54,7 @@ export async function loadPreviewSetting(
 
 type PreviewedColumn = 'status' | 'order_number' | 'amount_minor' | 'items_count' | 'user_id' | 'metadata'
 
-const shownFields: readonly (readonly [field: string, column: PreviewedColumn])[] = [
+const previewedFields: readonly (readonly [field: string, column: PreviewedColumn])[] = [
   ['status', 'status'],
   ['order_number', 'order_number'],
   ['amount', 'amount_minor'],
@@ -64,40 +63,46 @@ const shownFields: readonly (readonly [field: string, column: PreviewedColumn])[
   ['metadata', 'metadata'],
 ]
 
-const toShownValue = (value: OrderRow[PreviewedColumn]) =>
+const toPreviewValue = (value: OrderRow[PreviewedColumn]) =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : value
 
-const toShownAmount = (field: string, value: string | number | null) =>
+const toPreviewAmount = (field: string, value: string | number | null) =>
   field === 'amount' ? toMajor(Number(value)) : value
 
-function listChanges(record: RecordedOrder | undefined, after: OrderRow, cancelled: number): FieldChange[] {
-  const updated = record?.before?.updated
+function listChanges(record: OrderRecord | undefined, after: OrderRow, cancelled: number): FieldChange[] {
+  const updated = record?.undo?.updated
   if (!updated) return []
-  const ofOrder = shownFields.flatMap(([field, column]): FieldChange[] => {
+  const orderChanges = previewedFields.flatMap(([field, column]): FieldChange[] => {
     const formerValue = updated.order[column]
     if (formerValue === undefined) return []
-    const [was, is] = [toShownValue(formerValue), toShownValue(after[column])]
-    return was === is ? [] : [{ field, before: toShownAmount(field, was), after: toShownAmount(field, is) }]
+    const [oldValue, newValue] = [toPreviewValue(formerValue), toPreviewValue(after[column])]
+    return oldValue === newValue
+      ? []
+      : [{ field, before: toPreviewAmount(field, oldValue), after: toPreviewAmount(field, newValue) }]
   })
-  const open = updated.purchases.filter(({ status }) => status !== 'cancelled').length
-  const formerValue = open - cancelled + updated.added.length
+  const countBefore = updated.purchases.filter(({ status }) => status !== 'cancelled').length
+  const countAfter = countBefore - cancelled + updated.added.length
   const isSame = updated.added.length === 0 && cancelled === 0
-  return isSame ? ofOrder : [...ofOrder, { field: 'purchases', before: open, after: formerValue }]
+  return isSame ? orderChanges : [...orderChanges, { field: 'purchases', before: countBefore, after: countAfter }]
 }
 
-function buildPreviews(orders: readonly PlannedOrder[], { decision }: Planned, headers: Headers): PreviewedOrder[] {
-  const written = new Map(decision.orders.map((order) => [order.id, order]))
-  const records = new Map(decision.recorded().map((record) => [record.outcome.index, record]))
-  const added = new Set(listInsertedRows(decision.writes, 'users').map(({ id }) => id))
+function buildPreviews(
+  orders: readonly PlannedOrder[],
+  { decision }: PlannedGroup,
+  headers: Headers,
+): PreviewedOrder[] {
+  const writtenOrders = new Map(decision.orders.map((order) => [order.id, order]))
+  const records = new Map(decision.buildRecords().map((record) => [record.outcome.index, record]))
+  const newUserIds = new Set(listInsertedRows(decision.writes, 'users').map(({ id }) => id))
   return orders.map((planned, index) => {
-    const order = planned.order_id === null ? undefined : written.get(planned.order_id)
+    const order = planned.order_id === null ? undefined : writtenOrders.get(planned.order_id)
     if (!order) return { planned, customer_id: null, amount_minor: null, changes: [], headers }
     const cancelled = decision.changes.filter(
       ({ action, order: { id } }) => id === order.id && action === 'cancelled',
     ).length
     return {
       planned,
-      customer_id: added.has(order.user_id) ? null : order.user_id,
+      customer_id: newUserIds.has(order.user_id) ? null : order.user_id,
       amount_minor: order.amount_minor,
       changes: listChanges(records.get(index), order, cancelled),
       headers,
@@ -105,8 +110,8 @@ function buildPreviews(orders: readonly PlannedOrder[], { decision }: Planned, h
   })
 }
 
-/** Uses the same groups as the import. */
-export async function decideOrders(
+/** Previews a range of orders in the groups that the import would use. */
+export async function previewOrders(
   ctx: JobCtx,
   { setting, run, headers }: PreviewSetting,
   range: { after: number; limit: number },
@@ -116,15 +121,15 @@ export async function decideOrders(
   let { after } = range
   while (previews.length < range.limit) {
     const limit = Math.min(ordersPerChunk, range.limit - previews.length)
-    const loaded = await loadOrders(ctx.db, id, selectOrdersAfter(id, after, limit))
-    if (loaded.length === 0) break
-    const read = takeFittingOrders(await readOrders(ctx.db, setting, loaded))
-    const { orders, planned } = await planOrders(ctx.db, setting, read, async (group) => {
+    const stagedOrders = await loadOrders(ctx.db, id, selectOrdersAfter(id, after, limit))
+    if (stagedOrders.length === 0) break
+    const fileOrders = takeGroup(await mapStagedOrders(ctx.db, setting, stagedOrders))
+    const { orders, planned } = await planOrders(ctx.db, setting, fileOrders, async (group) => {
       const decision = await previewGroup(ctx, run, group)
       return { outcomes: decision.outcomes, decision }
     })
     previews.push(...buildPreviews(orders, planned, headers))
-    after = read.at(-1)?.row.number ?? after
+    after = fileOrders.at(-1)?.staged.number ?? after
   }
   return previews
 }

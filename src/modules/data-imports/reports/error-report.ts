@@ -12,7 +12,7 @@ import { toProblems } from './rows.ts'
 import { openCanonical, getFormat, openOriginal } from '../mapping/source.ts'
 
 const rowsAPage = 200
-/** A longer row has a range of its own. */
+/** Ranges within this length are read together. A longer row is read alone. */
 const windowBytes = 1_048_576
 
 interface ByteRange {
@@ -20,15 +20,15 @@ interface ByteRange {
   length: number
 }
 
-/** Takes ranges in ascending order and reads near ones together. */
+/** Reads ranges, which are in ascending order. Ranges that are near each other are read together. */
 async function readRanges(source: FileSource, ranges: readonly ByteRange[]): Promise<Uint8Array<ArrayBuffer>[]> {
   const parts: Uint8Array<ArrayBuffer>[] = []
   let window = { offset: 0, bytes: new Uint8Array() }
   for (const [index, { offset, length }] of ranges.entries()) {
-    const isRead = offset >= window.offset && offset + length <= window.offset + window.bytes.length
-    if (!isRead) {
-      const near = ranges.slice(index).findLast((other) => other.offset + other.length <= offset + windowBytes)
-      const end = Math.max(offset + length, near ? near.offset + near.length : 0)
+    const isInWindow = offset >= window.offset && offset + length <= window.offset + window.bytes.length
+    if (!isInWindow) {
+      const lastNear = ranges.slice(index).findLast((other) => other.offset + other.length <= offset + windowBytes)
+      const end = Math.max(offset + length, lastNear ? lastNear.offset + lastNear.length : 0)
       window = { offset, bytes: await readBytes(source, offset, end - offset) }
     }
     parts.push(window.bytes.subarray(offset - window.offset, offset - window.offset + length))
@@ -77,7 +77,7 @@ async function* streamReport(ctx: Ctx, row: LoadedImport): AsyncGenerator<Uint8A
 export function openErrorReport(ctx: Ctx, row: LoadedImport) {
   if (row.files_deleted_at !== null || row.rows_deleted_at !== null)
     throw buildDeletedError('The file of this import was deleted.')
-  if (row.format === null) throw new AppError('invalid_transition', 'The file of this import has not been read.')
+  if (row.format === null) throw new AppError('invalid_transition', 'The file of this import has not been read yet.')
   const format = getFormat(row)
   const charset = format.kind === 'csv' ? format.encoding : 'utf-8'
   return {

@@ -9,10 +9,10 @@ import { importFields, type ImportRow } from '../background/steps.ts'
 const pauseMs = 1000
 /** An idle connection gets a comment this often, so that it stays open. */
 const heartbeatMs = 15_000
-/** The connection ends after this time and the client connects again. */
-const mostMs = 60_000
+/** The service closes a connection after this time, and the client connects again. */
+const maxConnectionMs = 60_000
 
-const getState = (row: ImportRow) => ({
+const pickState = (row: ImportRow) => ({
   status: row.status,
   phase: row.phase,
   progress: getImportProgress(row),
@@ -27,15 +27,15 @@ const getState = (row: ImportRow) => ({
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-async function* follow(ctx: Ctx, id: string): AsyncGenerator<string, void> {
+async function* streamStates(ctx: Ctx, id: string): AsyncGenerator<string, void> {
   yield 'retry: 1000\n\n'
   let lastState = ''
   let silentMs = 0
-  // The clock of a Worker stands still without I/O, so the pauses are counted.
-  for (let waitedMs = 0; waitedMs < mostMs; waitedMs += pauseMs) {
+  // The clock of a Worker only moves with I/O, so the pauses are added up instead.
+  for (let waitedMs = 0; waitedMs < maxConnectionMs; waitedMs += pauseMs) {
     const row = await ctx.db.first(select(importFields).from(dataImports).where(eq(dataImports.id, id)))
     if (!row) return
-    const state = JSON.stringify(getState(row))
+    const state = JSON.stringify(pickState(row))
     if (row.phase === null) return yield `event: end\ndata: ${state}\n\n`
     if (state !== lastState) yield `event: progress\ndata: ${state}\n\n`
     else if (silentMs >= heartbeatMs) yield ': still at work\n\n'
@@ -48,5 +48,5 @@ async function* follow(ctx: Ctx, id: string): AsyncGenerator<string, void> {
 export const openEvents = (ctx: Ctx, { id }: LoadedImport) => ({
   name: null,
   headers: { 'cache-control': 'private, no-store, no-transform', 'x-accel-buffering': 'no' },
-  open: async () => follow(ctx, id),
+  open: async () => streamStates(ctx, id),
 })

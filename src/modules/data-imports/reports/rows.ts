@@ -20,7 +20,7 @@ export type Headers = ReadonlyMap<number, string>
 const r = alias(importRows, 'r')
 const o = alias(importOrders, 'o')
 
-/** A row, and what it has from its order. */
+/** Columns of a row, with the outcome that it takes from its order. */
 const listedFields = {
   ...getTableColumns(r),
   outcome: sql<RowOutcome | null>`coalesce(r.outcome, o.outcome)`,
@@ -39,7 +39,7 @@ export async function loadHeaders(db: Database, importId: string): Promise<Heade
   return new Map(columns.map(({ source_index, source_column }) => [source_index, source_column]))
 }
 
-export const nameProblems = (problems: readonly ImportProblem[], headers: Headers): z.input<typeof RowProblem>[] =>
+export const addColumnNames = (problems: readonly ImportProblem[], headers: Headers): z.input<typeof RowProblem>[] =>
   problems.map(({ row, column, target_field, code, message, value }) => ({
     row,
     column: column === null ? null : (headers.get(column) ?? null),
@@ -49,7 +49,7 @@ export const nameProblems = (problems: readonly ImportProblem[], headers: Header
     value,
   }))
 
-/** Problems from staging have no line. */
+/** Fills in stored problems. Those from staging have no line, so they get the line of their row. */
 export const toProblems = (stored: readonly StoredWarning[], line: number): ImportProblem[] =>
   stored.map(({ row = line, column = null, target_field = null, code, message, value = null }) => ({
     row,
@@ -62,14 +62,15 @@ export const toProblems = (stored: readonly StoredWarning[], line: number): Impo
 
 const withErrors = sql`import_rows.errors <> '[]'`
 
-const outcomesApart: readonly RowOutcome[] = ['updated', 'skipped', 'ignored', 'cancelled']
+/** Outcomes that the partial index `import_rows_by_outcome` contains. */
+const indexedOutcomes: readonly RowOutcome[] = ['updated', 'skipped', 'ignored', 'cancelled']
 
-/** Without an index, rows are read in their order. */
+/** Chooses the index of a filter. Without one, rows are read in the order of the file. */
 function chooseIndex({ order_id, outcome, has_errors }: RowFilters): SQL {
   if (order_id !== undefined) return sql`indexed by import_rows_of_order`
   // Every row with the outcome `error` has one.
   if (has_errors || outcome === 'error') return sql`indexed by import_rows_with_errors`
-  return outcome && outcomesApart.includes(outcome) ? sql`indexed by import_rows_by_outcome` : sql``
+  return outcome && indexedOutcomes.includes(outcome) ? sql`indexed by import_rows_by_outcome` : sql``
 }
 
 /** Repeats the conditions of the partial indexes literally, so that SQLite uses them. */
@@ -79,21 +80,23 @@ function buildConditions(importId: string, { order_id, outcome, has_errors }: Ro
       ? null
       : sql`import_rows.group_key in (select group_key from import_orders
           where order_id = ${order_id} and import_id = ${importId})`,
-    ...(outcome === undefined ? [] : buildOutcome(outcome)),
+    ...(outcome === undefined ? [] : buildOutcomeConditions(outcome)),
     has_errors || outcome === 'error' ? withErrors : null,
     has_errors === false ? sql`import_rows.errors = '[]'` : null,
   ]
   return conditions.filter((condition) => condition !== null)
 }
 
-/** Only rows of created orders have no outcome of their own. */
-function buildOutcome(outcome: RowOutcome): SQL[] {
+/** Only rows of created orders take their outcome from the order. */
+function buildOutcomeConditions(outcome: RowOutcome): SQL[] {
   if (outcome === 'created') return [sql`${selectRowOutcome(sql`import_rows`)} = 'created'`]
-  const isThis = sql`import_rows.outcome = ${outcome}`
-  return outcomesApart.includes(outcome) ? [isThis, inWords(sql`import_rows.outcome`, outcomesApart)] : [isThis]
+  const hasOutcome = sql`import_rows.outcome = ${outcome}`
+  return indexedOutcomes.includes(outcome)
+    ? [hasOutcome, inWords(sql`import_rows.outcome`, indexedOutcomes)]
+    : [hasOutcome]
 }
 
-/** Subtracts the rows with errors where only the others are listed. */
+/** Counts rows without reading them all. For rows without errors, it subtracts those with errors. */
 function buildCount({ id, row_counts }: LoadedImport, filters: RowFilters): SQL<{ n: number }> | undefined {
   const { order_id, outcome, has_errors } = filters
   if (row_counts === null || order_id !== undefined || has_errors || (outcome === undefined && has_errors !== false))

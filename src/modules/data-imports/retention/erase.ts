@@ -6,7 +6,7 @@ import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { isNumbers, isRecord, readJson } from '../../../domain/text/json.ts'
 import { selectRowNumbers } from '../background/staged.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
-import { forgetContent, forgetCopy, findStoredFile } from './files.ts'
+import { deleteContent, deleteCopy, findStoredFile } from './files.ts'
 
 export interface ErasedPerson {
   organization_id: string
@@ -43,7 +43,7 @@ const isPosition = (value: unknown): value is ErasurePosition =>
 const readPosition = (after: string): ErasurePosition =>
   after === '' ? { created_at: 0, id: '', row: 0 } : readJson(after, isPosition)
 
-/** The import that the search is at, or the next one. */
+/** Finds the import at the position of the search, or the next one. */
 const findSearchedImport = (job: JobCtx, { organization_id }: ErasedPerson, { created_at, id }: ErasurePosition) =>
   job.db.first(
     decodeAs(
@@ -57,7 +57,7 @@ const findSearchedImport = (job: JobCtx, { organization_id }: ErasedPerson, { cr
     ),
   )
 
-function namesPerson({ email, phone, holder }: SearchedRow, person: ErasedPerson, country: string): boolean {
+function concernsPerson({ email, phone, holder }: SearchedRow, person: ErasedPerson, country: string): boolean {
   const isTheirs = (address: string | null) => address !== null && person.emails.has(address.toLowerCase())
   if (isTheirs(email) || isTheirs(holder)) return true
   if (phone === null || person.phones.size === 0) return false
@@ -80,12 +80,12 @@ const loadOrderKeys = (job: JobCtx, importId: string, { user_id }: ErasedPerson)
       where import_id = ${importId} and order_id in ${selectOrdersOfPerson(user_id)} and group_key not like 'erased %'`,
   )
 
-/** Orders of an erased person cannot be undone. */
-export const forgetForUndo = (userId: string): Statement =>
+/** Removes the person from undo data. Their orders can no longer be undone. */
+export const buildUndoDataErasure = (userId: string): Statement =>
   sql`update import_orders set undo_data = json_remove(undo_data, '$.people', '$.updated')
     where undo_data is not null and order_id in ${selectOrdersOfPerson(userId)}`
 
-const reason = JSON.stringify([
+const erasedProblem = JSON.stringify([
   {
     column: null,
     target_field: null,
@@ -95,8 +95,10 @@ const reason = JSON.stringify([
   },
 ])
 
-const buildBlanking = (outcome: SQL) => sql`data = '{"values":{}}', warnings = iif(warnings = '[]', '[]', ${reason}),
-  errors = iif(errors = '[]' and ${outcome} <> 'error', '[]', ${reason})`
+const buildBlanking = (
+  outcome: SQL,
+) => sql`data = '{"values":{}}', warnings = iif(warnings = '[]', '[]', ${erasedProblem}),
+  errors = iif(errors = '[]' and ${outcome} <> 'error', '[]', ${erasedProblem})`
 
 /** Blanks all rows of the person's orders. An order that was not imported yet cannot be imported afterwards. */
 function buildErasure({ id, phase }: ImportRow, { rows, keys }: ErasableRows): Statement[] {
@@ -111,7 +113,7 @@ function buildErasure({ id, phase }: ImportRow, { rows, keys }: ErasableRows): S
           group_key = 'erased ' || ${orderOf(sql`number`)}
         where import_id = ${id} and row_number in ${selectRowNumbers(id, groupKeys)}`,
     sql`update import_orders set group_key = 'erased ' || number,
-        errors = iif(errors = '[]', '[]', ${reason}), warnings = iif(warnings = '[]', '[]', ${reason})
+        errors = iif(errors = '[]', '[]', ${erasedProblem}), warnings = iif(warnings = '[]', '[]', ${erasedProblem})
       where import_id = ${id} and group_key in ${groupKeys}`,
     // The new epoch stops a consumer that has already read these rows. The sweep enqueues the work again.
     ...(phase === 'import'
@@ -120,8 +122,8 @@ function buildErasure({ id, phase }: ImportRow, { rows, keys }: ErasableRows): S
   ]
 }
 
-/** Other imports may have read the same bytes. */
-async function forgetFiles(job: JobCtx, row: ImportRow): Promise<Statement[]> {
+/** Deletes the uploaded file, and the copies of all imports that have read the same bytes. */
+async function deleteFiles(job: JobCtx, row: ImportRow): Promise<Statement[]> {
   if (row.files_deleted_at !== null) return []
   const stored = await findStoredFile(job, row.file_id)
   const otherImports = stored
@@ -131,32 +133,32 @@ async function forgetFiles(job: JobCtx, row: ImportRow): Promise<Statement[]> {
             and files_deleted_at is null and data_imports.id <> ${row.id}`,
       )
     : []
-  const copies = await Promise.all([row, ...otherImports].map(({ id }) => forgetCopy(job, id)))
-  return [...copies.flat(), ...(stored ? forgetContent(job, stored) : [])]
+  const copies = await Promise.all([row, ...otherImports].map(({ id }) => deleteCopy(job, id)))
+  return [...copies.flat(), ...(stored ? deleteContent(job, stored) : [])]
 }
 
 /**
- * Blanks the person in the next rows of the organisation's imports and deletes the files of these rows. Answers where
- * to continue: null at the end, and the same place while an import is still being read.
+ * Blanks the next rows about the person in the imports of the organisation, and deletes the files of these imports.
+ * Answers where to continue: null at the end, and the same position while an import is still being read.
  */
 export async function eraseInImports(job: JobCtx, person: ErasedPerson, after: string): Promise<string | null> {
-  const place = readPosition(after)
-  const row = await findSearchedImport(job, person, place)
+  const position = readPosition(after)
+  const row = await findSearchedImport(job, person, position)
   if (!row) return null
   const { id, created_at } = row
-  const from = id === place.id ? place.row : 0
+  const from = id === position.id ? position.row : 0
   if (row.phase === 'parse' || row.phase === 'stage') return JSON.stringify({ created_at, id, row: from })
   const searched = await job.db.all(
     sql<SearchedRow>`select row_number, group_key, ${extractCell('customer.email')} as email,
         ${extractCell('customer.phone_number')} as phone, ${extractCell('item.user.email')} as holder
       from import_rows where import_id = ${id} and row_number > ${from} order by row_number limit ${rowsAStep}`,
   )
-  const matchingRows = searched.filter((one) => namesPerson(one, person, row.country_code))
-  const ofOrders = from === 0 ? await loadOrderKeys(job, id, person) : []
-  const keys = new Set([...ofOrders, ...matchingRows].flatMap(({ group_key }) => group_key ?? []))
+  const matchingRows = searched.filter((one) => concernsPerson(one, person, row.country_code))
+  const orderKeys = from === 0 ? await loadOrderKeys(job, id, person) : []
+  const keys = new Set([...orderKeys, ...matchingRows].flatMap(({ group_key }) => group_key ?? []))
   const rows = matchingRows.flatMap(({ row_number, group_key }) => (group_key === null ? [row_number] : []))
   if (keys.size > 0 || rows.length > 0)
-    await job.db.batch([...buildErasure(row, { rows, keys: [...keys] }), ...(await forgetFiles(job, row))])
+    await job.db.batch([...buildErasure(row, { rows, keys: [...keys] }), ...(await deleteFiles(job, row))])
   const last = searched.length === rowsAStep ? searched.at(-1)?.row_number : undefined
   // `~` sorts behind all ids, so the search continues with the next import.
   return JSON.stringify(last === undefined ? { created_at, id: `${id}~`, row: 0 } : { created_at, id, row: last })

@@ -16,8 +16,8 @@ async function listCanonicalKeys(job: JobCtx, importId: string): Promise<string[
   }
 }
 
-/** The import itself stays in lists. */
-export async function forgetCopy(job: JobCtx, importId: string): Promise<Statement[]> {
+/** Deletes the canonical copy of an import with its samples. The import itself stays in lists. */
+export async function deleteCopy(job: JobCtx, importId: string): Promise<Statement[]> {
   const keys = await listCanonicalKeys(job, importId)
   return [
     sql`update data_imports set files_deleted_at = ${job.now()}, version = version + 1
@@ -38,8 +38,8 @@ export const findStoredFile = (job: JobCtx, fileId: string | null): Promise<Impo
     sql<ImportFile>`select organization_id, storage_key from files where id = ${fileId} and storage_key is not null`,
   )
 
-/** Deletes the bytes with the last import that may read them. The file stays in lists. */
-export async function forgetOriginal(job: JobCtx, fileId: string | null): Promise<Statement[]> {
+/** Deletes the bytes of an uploaded file unless another import may still read them. The file stays in lists. */
+export async function deleteOriginal(job: JobCtx, fileId: string | null): Promise<Statement[]> {
   const file = await findStoredFile(job, fileId)
   if (!file) return []
   return [
@@ -50,8 +50,8 @@ export async function forgetOriginal(job: JobCtx, fileId: string | null): Promis
   ]
 }
 
-/** Deletes the bytes for all imports and files that have them. */
-export const forgetContent = (job: JobCtx, { organization_id, storage_key }: ImportFile): Statement[] => [
+/** Deletes the bytes for all files of the organisation that share them. */
+export const deleteContent = (job: JobCtx, { organization_id, storage_key }: ImportFile): Statement[] => [
   sql`update files set storage_key = null, version = version + 1, modified_at = ${job.now()}
     where organization_id = ${organization_id} and storage_key = ${storage_key}`,
   ...releaseContent(organization_id, storage_key, job.now()),

@@ -5,23 +5,23 @@ import { decodeAs } from '../../../db/select.ts'
 import { endedStatuses, importRetentionDays } from '../../../domain/data-imports/data-imports.ts'
 import { dayMs } from '../../../domain/time/instants.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
-import { forgetCopy, forgetOriginal } from './files.ts'
+import { deleteCopy, deleteOriginal } from './files.ts'
 
 const importsASweep = 20
 const rowsAStep = 2000
 const stepsASweep = 20
 
 /** Repeats the condition of the partial index literally, so that SQLite uses it. */
-const ended = sql.raw(`rows_deleted_at is null and file_id is not null
+const hasEnded = sql.raw(`rows_deleted_at is null and file_id is not null
   and status in (${endedStatuses.map((status) => `'${status}'`).join(', ')})`)
 
-/** A failed import may start again until then, and imports that can be undone are kept. */
+/** Finds imports whose retention is over. A failed import may continue and an undo may start until then. */
 const findDue = ({ db, now }: JobCtx) =>
   db.all(
     decodeAs(
       importFields,
       sql<ImportRow>`select * from data_imports indexed by data_imports_ended
-        where ${ended} and modified_at <= ${now() - importRetentionDays * dayMs} and phase is null
+        where ${hasEnded} and modified_at <= ${now() - importRetentionDays * dayMs} and phase is null
           and coalesce(undo_until, 0) <= ${now()}
         order by modified_at limit ${importsASweep}`,
     ),
@@ -31,14 +31,14 @@ const deletePart = (table: 'import_rows' | 'import_orders', key: string, id: str
   sql`delete from ${sql.raw(table)} where import_id = ${id} and (${sql.raw(key)}) in
     (select ${sql.raw(key)} from ${sql.raw(table)} where import_id = ${id} order by ${sql.raw(key)} limit ${rowsAStep})`
 
-/** False if some are left. */
+/** Deletes rows and orders of an import. Answers false when some are left because the budget is used up. */
 async function deleteRows(job: JobCtx, { id }: ImportRow, budget: { steps: number }): Promise<boolean> {
   while (budget.steps > 0) {
-    const remainder = await job.db.first(
+    const remaining = await job.db.first(
       sql`select 1 where exists (select 1 from import_rows where import_id = ${id})
         or exists (select 1 from import_orders where import_id = ${id})`,
     )
-    if (!remainder) return true
+    if (!remaining) return true
     budget.steps--
     await job.db.batch([deletePart('import_rows', 'row_number', id), deletePart('import_orders', 'number', id)])
   }
@@ -49,7 +49,7 @@ export async function sweepImportData(job: JobCtx): Promise<void> {
   const budget = { steps: stepsASweep }
   for (const row of await findDue(job)) {
     if (row.files_deleted_at === null)
-      await job.db.batch([...(await forgetCopy(job, row.id)), ...(await forgetOriginal(job, row.file_id))])
+      await job.db.batch([...(await deleteCopy(job, row.id)), ...(await deleteOriginal(job, row.file_id))])
     if (!(await deleteRows(job, row, budget))) return
     await job.db.batch([
       sql`delete from import_previews where import_id = ${row.id}`,

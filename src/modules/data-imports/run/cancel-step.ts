@@ -13,7 +13,7 @@ const rowsPerStep = 5000
 const countDecidedRows = (stored: RowCounts | null): number =>
   Object.values(stored ?? {}).reduce((sum, rows) => sum + rows, 0)
 
-/** Marks a range of rows. Orders have the numbers of their first rows. */
+/** Marks the next rows, and the orders that begin in them, as cancelled. An order has the number of its first row. */
 export async function cancelStep(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
   const cancelled_rows = 'cancelled_rows' in row.position ? row.position.cancelled_rows : 0
   const [last] = await job.db.all(

@@ -46,7 +46,8 @@ export async function findFirstRows(
   ids: readonly string[],
 ): Promise<Map<string, FirstRow>> {
   const columns = sql`wanted.value as external_id, r.row_number, r.file_line, r.group_key`
-  // The index excludes rows whose key happens to be the id. Its condition is repeated literally.
+  // The partial index of external ids leaves out rows whose key equals the id, so a second select reads these. Its
+  // condition is repeated literally, so that SQLite uses it.
   const rows = await db.all(
     sql<FirstRow>`with wanted as (select value from json_each(${JSON.stringify(ids)}))
       select ${columns} from wanted cross join import_rows r

@@ -4,7 +4,7 @@ import type { Statement } from '../../../db/database.ts'
 import { ordersPerChunk, undoDays } from '../../../domain/data-imports/data-imports.ts'
 import type { RunPosition } from '../../../domain/data-imports/import-position.ts'
 import { dayMs } from '../../../domain/time/instants.ts'
-import { type ImportRun, type ImportState, planGroup, races, readGroupWithin } from '../../order-import/index.ts'
+import { type ImportRun, type ImportState, planGroup, races, readGroupInTransaction } from '../../order-import/index.ts'
 import { receiptMessageOf, enqueueEmails } from '../../transactional-emails/index.ts'
 import {
   commitStep,
@@ -17,8 +17,8 @@ import {
 import { cancelStep } from './cancel-step.ts'
 import { buildCounters, buildOutcomeStatements } from './outcomes.ts'
 import { OrderWindow } from './order-window.ts'
-import { takeFittingOrders, numberOrders, planOrders } from './plan-orders.ts'
-import { type ReadOrder, readOrders } from './read-orders.ts'
+import { takeGroup, numberOrders, planOrders } from './plan-orders.ts'
+import { type FileOrder, mapStagedOrders } from './read-orders.ts'
 import { loadSetting, type RunSetting, getImportSource } from './setting.ts'
 
 function getRunPosition(row: ImportRow): RunPosition {
@@ -28,30 +28,30 @@ function getRunPosition(row: ImportRow): RunPosition {
 
 const maxTries = 5
 
-/** From 0 to 1. */
-const getShare = ({ total_rows }: ImportRow, processed: number): number =>
+/** Computes the progress from 0 to 1, rounded down to hundredths. */
+const computeProgress = ({ total_rows }: ImportRow, processed: number): number =>
   total_rows === 0 ? 1 : Math.floor((100 * processed) / total_rows) / 100
 
-/** Orders that can be decided: those of one transaction, with what was read for them, if it was. */
-interface DueOrders {
-  read: readonly ReadOrder[]
+/** The orders of one transaction. `state` is set when the transaction before has already read it. */
+interface Chunk {
+  fileOrders: readonly FileOrder[]
   state?: () => ImportState
 }
 
-interface Loaded {
+interface LoadedRun {
   epoch: number
   run: ImportRun
   setting: RunSetting
   window: OrderWindow
-  /** What the last transaction read for the orders behind this number. */
-  next: { after: number; chunk: DueOrders } | null
+  /** The chunk after this order number, which the last transaction has read. */
+  prefetched: { after: number; chunk: Chunk } | null
 }
 
-/** A consumer loads the run again with every message. */
-const settings = new WeakMap<JobCtx, Loaded>()
+/** Loaded runs by the job of a message, so that all steps of one message share them. */
+const runs = new WeakMap<JobCtx, LoadedRun>()
 
-async function loadRun(job: JobCtx, row: ImportRow, { changeable }: RunPosition): Promise<Loaded> {
-  const cached = settings.get(job)
+async function loadRun(job: JobCtx, row: ImportRow, { changeable }: RunPosition): Promise<LoadedRun> {
+  const cached = runs.get(job)
   if (cached?.setting.row.id === row.id && cached.epoch === row.epoch) return cached
   const setting = await loadSetting(job.db, row)
   const { edition, options, definitions } = setting
@@ -60,29 +60,28 @@ async function loadRun(job: JobCtx, row: ImportRow, { changeable }: RunPosition)
     source: getImportSource(row),
     on_duplicate: options.on_duplicate,
     dry_run: false,
-    with_before: true,
     import_id: row.id,
     changeable,
     definitions,
-    skipped: options.skipped,
+    false_means_skipped: options.skipped,
     emit_webhooks: options.emit_webhooks,
     receipt_message: options.send_receipts ? await receiptMessageOf(job, edition) : null,
   }
-  const loaded = { epoch: row.epoch, run, setting, window: new OrderWindow(job.db, row.id), next: null }
-  settings.set(job, loaded)
+  const loaded = { epoch: row.epoch, run, setting, window: new OrderWindow(job.db, row.id), prefetched: null }
+  runs.set(job, loaded)
   return loaded
 }
 
 /** Continues before the first order without an outcome. */
 async function resumeImport(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
-  const open = await job.db.first(
+  const undecided = await job.db.first(
     sql<{ number: number | null; rows: number }>`select min(number) as number, coalesce(sum(rows_count), 0) as rows
       from import_orders where import_id = ${row.id} and outcome is null`,
   )
   const { changeable } = getRunPosition(row)
-  const after = open?.number ? open.number - 1 : row.total_rows
-  const processed_rows = row.total_rows - (open?.rows ?? 0)
-  const position = { after, changeable, progress: getShare(row, processed_rows) }
+  const after = undecided?.number ? undecided.number - 1 : row.total_rows
+  const processed_rows = row.total_rows - (undecided?.rows ?? 0)
+  const position = { after, changeable, progress: computeProgress(row, processed_rows) }
   return commitStep(job, row, { position, changes: { processed_rows } })
 }
 
@@ -105,64 +104,66 @@ function finishImport(job: JobCtx, row: ImportRow): Promise<null> {
   })
 }
 
-/** A lost race discards what was read ahead. */
-async function takeChunk(job: JobCtx, loaded: Loaded, after: number, limit: number): Promise<DueOrders> {
-  const { next, setting, window } = loaded
-  loaded.next = null
-  if (next?.after === after) return next.chunk
-  return { read: takeFittingOrders(await readOrders(job.db, setting, await window.next(after, limit))) }
+/** Takes the prefetched chunk, or reads the next one. A chunk that loses a race is read again. */
+async function takeChunk(job: JobCtx, loaded: LoadedRun, after: number, limit: number): Promise<Chunk> {
+  const { prefetched, setting, window } = loaded
+  loaded.prefetched = null
+  if (prefetched?.after === after) return prefetched.chunk
+  return { fileOrders: takeGroup(await mapStagedOrders(job.db, setting, await window.next(after, limit))) }
 }
 
-/** The transaction reads what the next one needs, which saves a round trip. */
-async function readAhead(
+/** Reads the next chunk in the transaction of the current one, which saves a round trip. `apply` follows the commit. */
+async function prefetchChunk(
   job: JobCtx,
-  loaded: Loaded,
+  loaded: LoadedRun,
   after: number,
   planned: Pick<ImportState, 'has_hashes'>,
-): Promise<{ statements: Statement[]; take: () => void }> {
+): Promise<{ statements: Statement[]; apply: () => void }> {
   const { run, setting, window } = loaded
-  const stagedOrders = window.known(after, ordersPerChunk)
-  const read = takeFittingOrders(await readOrders(job.db, setting, stagedOrders))
-  const state = readGroupWithin(run, numberOrders(read), planned)
-  const more = window.readOn(after, read.at(-1)?.row.number ?? after, ordersPerChunk)
+  const stagedOrders = window.peek(after, ordersPerChunk)
+  const fileOrders = takeGroup(await mapStagedOrders(job.db, setting, stagedOrders))
+  const state = readGroupInTransaction(run, numberOrders(fileOrders), planned)
+  const further = window.prefetch(after, fileOrders.at(-1)?.staged.number ?? after, ordersPerChunk)
   return {
-    statements: [...(read.length > 0 ? state.statements : []), ...more.statements],
-    take: () => {
-      more.take()
-      if (read.length > 0) loaded.next = { after, chunk: { read, state: state.rows } }
+    statements: [...(fileOrders.length > 0 ? state.statements : []), ...further.statements],
+    apply: () => {
+      further.apply()
+      if (fileOrders.length > 0) loaded.prefetched = { after, chunk: { fileOrders, state: state.rows } }
     },
   }
 }
 
-/** Answers undefined for a lost race. */
+/** Imports one chunk. Answers undefined for a lost race, and null when the phase has ended or moved on. */
 async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<ImportRow | null | undefined> {
   const position = getRunPosition(row)
   const { after: before = 0 } = position
   const loaded = await loadRun(job, row, position)
   const { run, setting } = loaded
-  const { read, state } = await takeChunk(job, loaded, before, limit)
-  if (read.length === 0) return finishImport(job, row)
-  const { orders, planned } = await planOrders(job.db, setting, read, (group) => planGroup(job, run, group, state?.()))
-  const after = read.at(-1)?.row.number ?? before
+  const { fileOrders, state } = await takeChunk(job, loaded, before, limit)
+  if (fileOrders.length === 0) return finishImport(job, row)
+  const { orders, planned } = await planOrders(job.db, setting, fileOrders, (group) =>
+    planGroup(job, run, group, state?.()),
+  )
+  const after = fileOrders.at(-1)?.staged.number ?? before
   const changes = buildCounters(row, orders)
-  const ahead = await readAhead(job, loaded, after, planned)
+  const ahead = await prefetchChunk(job, loaded, after, planned)
   const next = await commitStep(job, row, {
-    position: { ...position, after, progress: getShare(row, changes.processed_rows) },
+    position: { ...position, after, progress: computeProgress(row, changes.processed_rows) },
     changes,
     statements: [
       ...planned.statements,
-      ...buildOutcomeStatements(row.id, orders, planned.decision.recorded()),
+      ...buildOutcomeStatements(row.id, orders, planned.decision.buildRecords()),
       ...ahead.statements,
     ],
     races,
   })
   if (!next) return (await holdsPosition(job, row)) ? undefined : null
-  ahead.take()
+  ahead.apply()
   if (run.receipt_message !== null && planned.decision.receipts.length > 0) await enqueueEmails(job)
   return next
 }
 
-/** Orders that race with other requests are decided again, at last one by one. */
+/** Imports the next chunk. Orders that race with other requests are decided again, finally one by one. */
 export const importStep: PhaseStep = async (job, row) => {
   if (row.status === 'cancelling') return cancelStep(job, row)
   const { after } = getRunPosition(row)
@@ -172,5 +173,5 @@ export const importStep: PhaseStep = async (job, row) => {
       const next = await importChunk(job, row, limit)
       if (next !== undefined) return next
     }
-  throw new Error(`An order of ${row.id} was changed by others again and again.`)
+  throw new Error(`An order of ${row.id} lost the race against other requests ${2 * maxTries} times.`)
 }

@@ -3,7 +3,7 @@ import type { Database } from '../../../db/database.ts'
 import { decodeAs, fromJson } from '../../../db/select.ts'
 import { type PlacedRow, buildProductKey, readProduct } from '../../../domain/data-imports/mapping/index.ts'
 
-/** The names are those that the edition has today. */
+/** The mapping of a product of the file, with the names that its targets have in the edition today. */
 export interface MappedProduct {
   product_key: string
   action: 'map' | 'create' | 'ignore' | null
@@ -20,14 +20,15 @@ export interface MappedProduct {
 const mappedOptions = fromJson<string[]>(sql`(select json_group_array(o.name) from json_each(ip.option_ids) as chosen
   join options o on o.id = chosen.value and o.product_id = ip.product_id)`)
 
-export async function lookUpProducts(
+/** Adds the mappings of the rows' products to `cache`; null for a product without a mapping. */
+export async function loadMappedProducts(
   db: Database,
   importId: string,
   rows: readonly PlacedRow[],
-  known: Map<string, MappedProduct | null>,
+  cache: Map<string, MappedProduct | null>,
 ): Promise<void> {
   const tuples = rows.flatMap((row) => readProduct(row.values) ?? [])
-  const missing = [...new Set(tuples.map(buildProductKey))].filter((key) => !known.has(key))
+  const missing = [...new Set(tuples.map(buildProductKey))].filter((key) => !cache.has(key))
   if (missing.length === 0) return
   const mappedProducts = await db.all(
     decodeAs(
@@ -44,33 +45,36 @@ export async function lookUpProducts(
       left join locations l on l.id = ip.location_id and l.edition_id = i.edition_id`,
     ),
   )
-  for (const key of missing) known.set(key, null)
-  for (const product of mappedProducts) known.set(product.product_key, product)
+  for (const key of missing) cache.set(key, null)
+  for (const product of mappedProducts) cache.set(product.product_key, product)
 }
 
-const isGone = (mapped: MappedProduct): boolean =>
+const isMissingInEdition = (mapped: MappedProduct): boolean =>
   (mapped.product_id !== null && mapped.product === null) ||
   (mapped.variant_id !== null && mapped.variant === null) ||
   (mapped.location_id !== null && mapped.location === null) ||
   mapped.options.length < mapped.options_count
 
-export type SoldAs = { row: PlacedRow } | 'ignored' | { code: 'unknown_product'; message: string }
+/** What a row sells: a row with the names of the edition, nothing, or a problem. */
+export type ProductResolution = { row: PlacedRow } | 'ignored' | { code: 'unknown_product'; message: string }
 
 type ProductValues = PlacedRow['values']
 
-/** Replaces the product of a row as the mapping says. */
-export function resolveProduct(row: PlacedRow, products: RunProducts, mayCreate: boolean): SoldAs {
+/** Replaces the product of a row by the product that it is mapped to. */
+export function resolveProduct(row: PlacedRow, products: RunProducts, mayCreate: boolean): ProductResolution {
   const tuple = readProduct(row.values)
   if (!tuple) return { row }
   const mapped = products.get(buildProductKey(tuple))
   if (mapped?.action === 'ignore') return 'ignored'
-  const unknown = (message: string): SoldAs => ({ code: 'unknown_product', message })
-  if (!mapped?.action) return unknown(`The product "${tuple.product}" is not mapped.`)
-  if (isGone(mapped)) return unknown(`"${tuple.product}" is mapped to a product that no longer exists in the edition.`)
-  if (mapped.action === 'create' && !mayCreate) return unknown(`The edition has no product "${tuple.product}".`)
+  const refuse = (message: string): ProductResolution => ({ code: 'unknown_product', message })
+  if (!mapped?.action) return refuse(`The product "${tuple.product}" is not mapped.`)
+  if (isMissingInEdition(mapped))
+    return refuse(`"${tuple.product}" is mapped to a product that no longer exists in the edition.`)
+  if (mapped.action === 'create' && !mayCreate)
+    return refuse(`The edition has no product "${tuple.product}", and the option create_missing_products is off.`)
   const { options } = mapped
-  const isAsRead = mapped.action === 'create' && !mapped.product && !mapped.variant && !mapped.location
-  if (isAsRead && options.length === 0) return { row }
+  const keepsNames = mapped.action === 'create' && !mapped.product && !mapped.variant && !mapped.location
+  if (keepsNames && options.length === 0) return { row }
   const values: Record<string, ProductValues[string] | null> = {
     ...row.values,
     'item.product': mapped.product ?? tuple.product,

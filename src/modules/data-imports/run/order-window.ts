@@ -2,67 +2,67 @@ import { readInTransaction } from '../../../db/commit.ts'
 import type { Database, Statement } from '../../../db/database.ts'
 import { loadOrders, selectOrdersAfter, groupOrders, selectRowsOfOrders, type StagedOrder } from './read-orders.ts'
 
-/** Orders that are read at once; a transaction takes in some of them. */
+/** Orders that one query reads. A transaction imports `ordersPerChunk` of them. */
 const ordersPerRead = 100
 
-/** Reads orders some steps ahead of the import. */
+/** Buffers staged orders, so that the import reads some steps ahead. */
 export class OrderWindow {
   readonly #db: Database
   readonly #importId: string
-  /** Orders behind this number are known, up to the last of `#orders`. */
+  /** `#orders` has the orders after this number without a gap. */
   #from = 0
   #orders: readonly StagedOrder[] = []
-  #isWhole = false
+  #hasReachedEnd = false
 
   constructor(db: Database, importId: string) {
     this.#db = db
     this.#importId = importId
   }
 
-  /** Answers none at the end of the import. */
+  /** Answers the next orders; an empty list at the end of the import. */
   async next(after: number, limit: number): Promise<readonly StagedOrder[]> {
     this.#moveTo(after)
-    if (this.#orders.length === 0 && !this.#isWhole)
+    if (this.#orders.length === 0 && !this.#hasReachedEnd)
       this.#add(await loadOrders(this.#db, this.#importId, selectOrdersAfter(this.#importId, after, ordersPerRead)))
-    return this.known(after, limit)
+    return this.peek(after, limit)
   }
 
-  /** As `next`, of the orders that were read. */
-  known(after: number, limit: number): readonly StagedOrder[] {
+  /** Like `next`, but only from orders that are already in the buffer. */
+  peek(after: number, limit: number): readonly StagedOrder[] {
     const first = this.#orders.findIndex(({ number }) => number > after)
     return first === -1 ? [] : this.#orders.slice(first, first + limit)
   }
 
   /**
-   * Reads further orders in the transaction of the orders up to `decided` if fewer than `enough` are known behind
-   * `after`. After the commit, `take` adds them and forgets the decided ones.
+   * Builds statements that read further orders in the transaction of the orders up to `decided`, unless the buffer has
+   * `enough` orders after `after`. Call `apply` after the commit: it adds the new orders and drops the decided ones.
    */
-  readOn(decided: number, after: number, enough: number): { statements: readonly Statement[]; take: () => void } {
-    const forget = () => this.#moveTo(decided)
-    if (this.#isWhole || this.known(after, enough).length === enough) return { statements: [], take: forget }
+  prefetch(decided: number, after: number, enough: number): { statements: readonly Statement[]; apply: () => void } {
+    const dropDecided = () => this.#moveTo(decided)
+    if (this.#hasReachedEnd || this.peek(after, enough).length === enough) return { statements: [], apply: dropDecided }
     const last = this.#orders.at(-1)?.number ?? after
     const { statements, rows } = readInTransaction({
       rows: selectRowsOfOrders(this.#importId, selectOrdersAfter(this.#importId, last, ordersPerRead)),
     })
     return {
       statements,
-      take: () => {
-        forget()
+      apply: () => {
+        dropDecided()
         this.#add(groupOrders(rows().rows ?? []))
       },
     }
   }
 
-  /** Forgets decided orders, or all of them when the import goes back. */
+  /** Drops decided orders, or all orders when the import goes back to an earlier one. */
   #moveTo(after: number): void {
-    const isBehind = after < this.#from
-    this.#orders = isBehind ? [] : this.#orders.filter(({ number }) => number > after)
+    const goesBack = after < this.#from
+    this.#orders = goesBack ? [] : this.#orders.filter(({ number }) => number > after)
     this.#from = after
-    if (isBehind) this.#isWhole = false
+    if (goesBack) this.#hasReachedEnd = false
   }
 
   #add(orders: readonly StagedOrder[]): void {
-    this.#isWhole = orders.length === 0
+    this.#hasReachedEnd = orders.length === 0
     this.#orders = [...this.#orders, ...orders]
   }
 }

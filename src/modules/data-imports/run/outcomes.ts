@@ -2,25 +2,25 @@ import { sql } from 'drizzle-orm'
 import type { Statement } from '../../../db/database.ts'
 import { splitIntoParameters } from '../../../db/write.ts'
 import { countRows, type RowCounts, type RowOutcome } from '../../../domain/data-imports/data-imports.ts'
-import type { RecordedOrder } from '../../order-import/index.ts'
+import type { OrderRecord } from '../../order-import/index.ts'
 import type { ImportChanges, ImportRow } from '../background/steps.ts'
 import { selectRowNumbers } from '../background/staged.ts'
 import type { PlannedOrder } from './plan-orders.ts'
 import { maxProblems, type ImportProblem, buildImportProblem } from './problems.ts'
 import { maxRowsPerOrder } from './read-orders.ts'
 
-/** Every row of a refused order gets a reason. */
-function assignProblems({ read, outcome, problems, warnings }: PlannedOrder) {
-  const ofLine = (all: readonly ImportProblem[], line: number) =>
+/** Assigns problems to the rows of their lines. Every other row of a refused order gets a reason, too. */
+function assignProblems({ fileOrder, outcome, problems, warnings }: PlannedOrder) {
+  const pickLine = (all: readonly ImportProblem[], line: number) =>
     all.filter(({ row }) => row === line).slice(0, maxProblems)
   const [first] = problems
-  return read.kept.map((number, index) => {
-    const line = read.lines[index] ?? 0
-    const lineProblems = ofLine(problems, line)
+  return fileOrder.rowNumbers.map((number, index) => {
+    const line = fileOrder.lines[index] ?? 0
+    const lineProblems = pickLine(problems, line)
     const reason = first && `Line ${first.row} of the same order: ${first.message}`
     const errors =
       lineProblems.length > 0 || !reason ? lineProblems : [buildImportProblem(line, null, 'order_refused', reason)]
-    return { number, outcome, errors, warnings: ofLine(warnings, line) }
+    return { number, outcome, errors, warnings: pickLine(warnings, line) }
   })
 }
 
@@ -28,8 +28,8 @@ const toJsonOrNull = (problems: readonly ImportProblem[]): string | null =>
   problems.length === 0 ? null : JSON.stringify(problems)
 
 /**
- * Writes the outcome and the reason of each row that does not simply belong to a created order. SQLite looks a row up
- * by its key only if each value contains the import's id too.
+ * Writes the outcome and the problems of rows. Rows of a created order without warnings are left out, because they have
+ * the outcome of their order. Each value contains the import's id, so that SQLite looks rows up by their key.
  */
 function buildRowStatements(importId: string, orders: readonly PlannedOrder[]): Statement[] {
   const rows = orders.flatMap((order) => [
@@ -38,20 +38,20 @@ function buildRowStatements(importId: string, orders: readonly PlannedOrder[]): 
         ? []
         : JSON.stringify([importId, number, outcome, toJsonOrNull(errors), toJsonOrNull(warnings)]),
     ),
-    ...order.read.ignored.map((number) => JSON.stringify([importId, number, 'ignored', null, null])),
+    ...order.fileOrder.ignoredRowNumbers.map((number) => JSON.stringify([importId, number, 'ignored', null, null])),
   ])
-  const long = orders.filter(({ read }) => read.row.rows_count > maxRowsPerOrder)
+  const tooLongOrders = orders.filter(({ fileOrder }) => fileOrder.staged.rows_count > maxRowsPerOrder)
   return [
     ...splitIntoParameters(rows).map(
-      (part): Statement => sql`update import_rows set outcome = decided.value ->> 2,
-        errors = coalesce(decided.value ->> 3, '[]'), warnings = coalesce(decided.value ->> 4, '[]')
-        from json_each(${`[${part.join(',')}]`}) as decided
-        where import_rows.import_id = decided.value ->> 0 and import_rows.row_number = decided.value ->> 1`,
+      (part): Statement => sql`update import_rows set outcome = processed.value ->> 2,
+        errors = coalesce(processed.value ->> 3, '[]'), warnings = coalesce(processed.value ->> 4, '[]')
+        from json_each(${`[${part.join(',')}]`}) as processed
+        where import_rows.import_id = processed.value ->> 0 and import_rows.row_number = processed.value ->> 1`,
     ),
-    ...long.map(
-      ({ read: { row }, problems }): Statement => sql`update import_rows set outcome = 'error',
+    ...tooLongOrders.map(
+      ({ fileOrder: { staged }, problems }): Statement => sql`update import_rows set outcome = 'error',
         errors = ${JSON.stringify(problems)} where import_id = ${importId}
-          and row_number in ${selectRowNumbers(importId, sql`(${row.group_key})`)}`,
+          and row_number in ${selectRowNumbers(importId, sql`(${staged.group_key})`)}`,
     ),
   ]
 }
@@ -59,41 +59,44 @@ function buildRowStatements(importId: string, orders: readonly PlannedOrder[]): 
 export function buildOutcomeStatements(
   importId: string,
   orders: readonly PlannedOrder[],
-  recorded: readonly RecordedOrder[],
+  records: readonly OrderRecord[],
 ): Statement[] {
-  const records = new Map(recorded.map((one) => [one.outcome.index, one]))
-  const outcomes = orders.map(({ read, outcome, order_id, problems, warnings }, index) => {
-    const record = records.get(index)
+  const recordsByIndex = new Map(records.map((one) => [one.outcome.index, one]))
+  const outcomes = orders.map(({ fileOrder, outcome, order_id, problems, warnings }, index) => {
+    const record = recordsByIndex.get(index)
     return JSON.stringify([
       importId,
-      read.row.number,
+      fileOrder.staged.number,
       outcome,
       order_id,
       record?.order_version ?? null,
-      record?.before ? JSON.stringify(record.before) : null,
+      record?.undo ? JSON.stringify(record.undo) : null,
       JSON.stringify(problems.slice(0, maxProblems)),
       JSON.stringify(warnings.slice(0, maxProblems)),
     ])
   })
   return [
     ...splitIntoParameters(outcomes).map(
-      (part): Statement => sql`update import_orders set outcome = decided.value ->> 2, order_id = decided.value ->> 3,
-        order_version = decided.value ->> 4, undo_data = decided.value ->> 5,
-        errors = decided.value ->> 6, warnings = decided.value ->> 7
-        from json_each(${`[${part.join(',')}]`}) as decided
-        where import_orders.import_id = decided.value ->> 0 and import_orders.number = decided.value ->> 1`,
+      (
+        part,
+      ): Statement => sql`update import_orders set outcome = processed.value ->> 2, order_id = processed.value ->> 3,
+        order_version = processed.value ->> 4, undo_data = processed.value ->> 5,
+        errors = processed.value ->> 6, warnings = processed.value ->> 7
+        from json_each(${`[${part.join(',')}]`}) as processed
+        where import_orders.import_id = processed.value ->> 0 and import_orders.number = processed.value ->> 1`,
     ),
     ...buildRowStatements(importId, orders),
   ]
 }
 
-/** Rows of the orders by their outcome, as `buildRowStatements` writes it. */
+/** Counts rows by the outcome that `buildRowStatements` writes. */
 function countRowsByOutcome(orders: readonly PlannedOrder[]): RowCounts {
   const counts: RowCounts = {}
   const add = (outcome: RowOutcome, rows: number) => (counts[outcome] = (counts[outcome] ?? 0) + rows)
-  for (const { read, outcome } of orders) {
-    add('ignored', read.ignored.length)
-    add(outcome, read.row.rows_count - read.ignored.length)
+  for (const { fileOrder, outcome } of orders) {
+    const ignored = fileOrder.ignoredRowNumbers.length
+    add('ignored', ignored)
+    add(outcome, fileOrder.staged.rows_count - ignored)
   }
   return counts
 }
@@ -106,6 +109,6 @@ export function buildCounters(row: ImportRow, orders: readonly PlannedOrder[]) {
     skipped_orders: row.skipped_orders + count('skipped'),
     failed_orders: row.failed_orders + count('error'),
     row_counts: countRows(row.row_counts, countRowsByOutcome(orders)),
-    processed_rows: row.processed_rows + orders.reduce((rows, { read }) => rows + read.row.rows_count, 0),
+    processed_rows: row.processed_rows + orders.reduce((rows, { fileOrder }) => rows + fileOrder.staged.rows_count, 0),
   } satisfies ImportChanges
 }

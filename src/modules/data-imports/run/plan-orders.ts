@@ -7,12 +7,12 @@ import {
   listInsertedRows,
 } from '../../order-import/index.ts'
 import { type ImportProblem, buildImportProblem, toProblem } from './problems.ts'
-import type { ReadOrder } from './read-orders.ts'
+import type { FileOrder } from './read-orders.ts'
 import type { RunSetting } from './setting.ts'
 import { findSimilarOrders } from './similar-orders.ts'
 
 export interface PlannedOrder {
-  read: ReadOrder
+  fileOrder: FileOrder
   /** `ignored`: all rows of the order are ignored. */
   outcome: 'created' | 'updated' | 'skipped' | 'error' | 'ignored'
   order_id: string | null
@@ -20,39 +20,45 @@ export interface PlannedOrder {
   warnings: readonly ImportProblem[]
 }
 
-export interface Planned {
+export interface PlannedGroup {
   outcomes: readonly OrderOutcome[]
   decision: GroupDecision
 }
 
-/** A group has no external id twice and no more units than one order may have. */
-export function takeFittingOrders(read: readonly ReadOrder[]): ReadOrder[] {
+/** Takes the first orders that fit into a group: each external id once, and no more units than one order may have. */
+export function takeGroup(fileOrders: readonly FileOrder[]): FileOrder[] {
   const ids = new Set<string>()
   let units = 0
-  const end = read.findIndex(({ order }, index) => {
+  const end = fileOrders.findIndex(({ order }, index) => {
     if (!order) return false
     units += order.items.reduce((count, { quantity }) => count + quantity, 0)
     const isTooMuch = index > 0 && (units > maxUnitsPerOrder || ids.has(order.external_id))
     ids.add(order.external_id)
     return isTooMuch
   })
-  return end === -1 ? [...read] : read.slice(0, end)
+  return end === -1 ? [...fileOrders] : fileOrders.slice(0, end)
 }
 
-export const numberOrders = (read: readonly ReadOrder[], refused: ReadonlySet<number> = new Set()): NumberedOrder[] =>
-  read.flatMap(({ order }, index) => (order && !refused.has(index) ? [{ index, path: [], order }] : []))
+export const numberOrders = (
+  fileOrders: readonly FileOrder[],
+  refused: ReadonlySet<number> = new Set(),
+): NumberedOrder[] =>
+  fileOrders.flatMap(({ order }, index) => (order && !refused.has(index) ? [{ index, path: [], order }] : []))
 
-/** Answers their places in the group. */
-function findOrdersOfNewPeople({ outcomes, decision }: Planned): Set<number> {
-  const added = new Set(listInsertedRows(decision.writes, 'users').map(({ id }) => id))
-  const orders = new Set(decision.orders.flatMap(({ id, user_id }) => (added.has(user_id) ? [id] : [])))
+/** Finds orders whose customer or holders would be created. Answers their places in the group. */
+function findOrdersOfNewPeople({ outcomes, decision }: PlannedGroup): Set<number> {
+  const newUserIds = new Set(listInsertedRows(decision.writes, 'users').map(({ id }) => id))
+  const orders = new Set(decision.orders.flatMap(({ id, user_id }) => (newUserIds.has(user_id) ? [id] : [])))
   for (const { order_id, user_id } of listInsertedRows(decision.writes, 'purchases'))
-    if (added.has(user_id)) orders.add(order_id)
+    if (newUserIds.has(user_id)) orders.add(order_id)
   return new Set(outcomes.flatMap(({ index, order_id }) => (order_id !== null && orders.has(order_id) ? [index] : [])))
 }
 
-const buildLookalike = (read: ReadOrder, code: 'looks_imported' | 'similar_order', message: string): ImportProblem =>
-  buildImportProblem(read.lines[0] ?? 0, 'order.external_id', code, message)
+const buildLookalike = (
+  fileOrder: FileOrder,
+  code: 'looks_imported' | 'similar_order',
+  message: string,
+): ImportProblem => buildImportProblem(fileOrder.lines[0] ?? 0, 'order.external_id', code, message)
 
 const looksImported =
   'An order with the same customer, date, product and price was imported before, so this row is skipped. If it is ' +
@@ -63,67 +69,69 @@ async function addLookalikes(
   db: Database,
   setting: RunSetting,
   orders: readonly PlannedOrder[],
-  { decision }: Planned,
+  { decision }: PlannedGroup,
 ): Promise<PlannedOrder[]> {
   // Ids that are made from the content of a row are the keys of their groups.
   const ofRows = orders.filter(
-    ({ read }) => setting.options.group_by === 'row' && read.decided?.external_id === read.row.group_key,
+    ({ fileOrder }) =>
+      setting.options.group_by === 'row' && fileOrder.mapped?.external_id === fileOrder.staged.group_key,
   )
   const newPeople = new Set(listInsertedRows(decision.writes, 'users').map(({ id }) => id))
   const written = new Map(decision.orders.map((order) => [order.id, order]))
-  const created = ofRows.flatMap(({ outcome, order_id, read }) => {
+  const created = ofRows.flatMap(({ outcome, order_id, fileOrder }) => {
     const order = outcome === 'created' ? written.get(order_id ?? '') : undefined
-    return order && !newPeople.has(order.user_id) ? [{ ...order, created_at: read.order?.created_at ?? null }] : []
+    return order && !newPeople.has(order.user_id) ? [{ ...order, created_at: fileOrder.order?.created_at ?? null }] : []
   })
   const similar = await findSimilarOrders(db, setting, created)
   return orders.map((order) => {
     if (!ofRows.includes(order)) return order
-    const { read, outcome, warnings } = order
+    const { fileOrder, outcome, warnings } = order
     const similarId = outcome === 'created' ? similar.get(order.order_id ?? '') : undefined
     if (outcome === 'skipped')
-      return { ...order, warnings: [...warnings, buildLookalike(read, 'looks_imported', looksImported)] }
+      return { ...order, warnings: [...warnings, buildLookalike(fileOrder, 'looks_imported', looksImported)] }
     if (similarId === undefined) return order
     const message = `The customer has an order with the same amount and date already: ${similarId}.`
-    return { ...order, warnings: [...warnings, buildLookalike(read, 'similar_order', message)] }
+    return { ...order, warnings: [...warnings, buildLookalike(fileOrder, 'similar_order', message)] }
   })
 }
 
-const buildUnknownCustomer = (read: ReadOrder): ImportProblem =>
+const buildUnknownCustomerProblem = (fileOrder: FileOrder): ImportProblem =>
   buildImportProblem(
-    read.lines[0] ?? 0,
+    fileOrder.lines[0] ?? 0,
     'customer.email',
     'does_not_exist',
-    'The customer does not exist yet, and this import does not create customers.',
+    'The customer does not exist, and the option create_users is off.',
   )
 
-function buildPlannedOrder(read: ReadOrder, outcome: OrderOutcome): PlannedOrder {
-  const { decided } = read
-  const at = (errors: OrderOutcome['errors']) => (decided ? errors.map((error) => toProblem(decided, error)) : [])
+function buildPlannedOrder(fileOrder: FileOrder, outcome: OrderOutcome): PlannedOrder {
+  const { mapped } = fileOrder
+  const toProblems = (errors: OrderOutcome['errors']) => (mapped ? errors.map((error) => toProblem(mapped, error)) : [])
   const { action, order_id } = outcome
-  const problems = at(outcome.errors)
-  return { read, outcome: action, order_id, problems, warnings: [...read.warnings, ...at(outcome.warnings)] }
+  const problems = toProblems(outcome.errors)
+  const warnings = [...fileOrder.warnings, ...toProblems(outcome.warnings)]
+  return { fileOrder, outcome: action, order_id, problems, warnings }
 }
 
 /**
- * Decides the orders of one transaction, for previews and imports. `plan` asks the engine. Without `create_users`,
- * orders of unknown people are refused.
+ * Decides the orders of one transaction, for previews and imports. `plan` decides a group without writing it. Without
+ * `create_users`, orders of people who do not exist yet are refused.
  */
-export async function planOrders<P extends Planned>(
+export async function planOrders<P extends PlannedGroup>(
   db: Database,
   setting: RunSetting,
-  read: readonly ReadOrder[],
+  fileOrders: readonly FileOrder[],
   plan: (group: NumberedOrder[]) => Promise<P>,
 ): Promise<{ orders: PlannedOrder[]; planned: P }> {
-  let planned = await plan(numberOrders(read))
-  const strangers = setting.options.create_users ? new Set<number>() : findOrdersOfNewPeople(planned)
-  if (strangers.size > 0) planned = await plan(numberOrders(read, strangers))
+  let planned = await plan(numberOrders(fileOrders))
+  const ordersOfNewPeople = setting.options.create_users ? new Set<number>() : findOrdersOfNewPeople(planned)
+  if (ordersOfNewPeople.size > 0) planned = await plan(numberOrders(fileOrders, ordersOfNewPeople))
   const outcomes = new Map(planned.outcomes.map((outcome) => [outcome.index, outcome]))
-  const orders = read.map((one, index): PlannedOrder => {
+  const orders = fileOrders.map((one, index): PlannedOrder => {
     const outcome = outcomes.get(index)
     if (outcome) return buildPlannedOrder(one, outcome)
-    const refused = { read: one, outcome: 'error', order_id: null, warnings: [] } as const
-    if (strangers.has(index)) return { ...refused, problems: [buildUnknownCustomer(one)] }
-    const isIgnored = one.kept.length === 0 && one.problems.length === 0
+    const refused = { fileOrder: one, outcome: 'error', order_id: null, warnings: [] } as const
+    if (ordersOfNewPeople.has(index)) return { ...refused, problems: [buildUnknownCustomerProblem(one)] }
+    const isIgnored = one.rowNumbers.length === 0 && one.problems.length === 0
     return isIgnored ? { ...refused, outcome: 'ignored', problems: [] } : { ...refused, problems: one.problems }
   })
   return { orders: await addLookalikes(db, setting, orders, planned), planned }

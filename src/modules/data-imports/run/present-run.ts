@@ -2,7 +2,7 @@ import type { z } from '@hono/zod-openapi'
 import { toMajor } from '../../../domain/money.ts'
 import { formatFullName } from '../../../domain/accounts/users.ts'
 import { getAction, type PreviewedOrder } from '../preview/preview.ts'
-import { type ListedRow, nameProblems, toProblems } from '../reports/rows.ts'
+import { type ListedRow, addColumnNames, toProblems } from '../reports/rows.ts'
 import type { ImportedRow, PreviewOrder } from './run-contract.ts'
 
 export function presentImportRow(row: ListedRow): z.input<typeof ImportedRow> {
@@ -16,27 +16,27 @@ export function presentImportRow(row: ListedRow): z.input<typeof ImportedRow> {
     undo_outcome,
     undo_reason,
     values: data.values,
-    errors: nameProblems(toProblems(errors, file_line), headers),
-    warnings: nameProblems(toProblems(warnings, file_line), headers),
+    errors: addColumnNames(toProblems(errors, file_line), headers),
+    warnings: addColumnNames(toProblems(warnings, file_line), headers),
   }
 }
 
-const toNamed = (name: string | null) => (name === null ? null : { name })
+const presentName = (name: string | null) => (name === null ? null : { name })
 
 export function presentPreviewOrder(one: PreviewedOrder): z.input<typeof PreviewOrder> {
   const { planned, headers, customer_id, amount_minor, changes } = one
-  const { read, outcome, order_id, problems, warnings } = planned
-  const { decided, order } = read
+  const { fileOrder, outcome, order_id, problems, warnings } = planned
+  const { staged, mapped, order } = fileOrder
   return {
-    id: String(read.row.number),
-    row_numbers: [...read.lines],
-    external_id: decided?.external_id ?? null,
-    order_number: decided?.order_number ?? null,
+    id: String(staged.number),
+    row_numbers: [...fileOrder.lines],
+    external_id: mapped?.external_id ?? null,
+    order_number: mapped?.order_number ?? null,
     action: getAction(one),
     order_id: outcome === 'created' ? null : order_id,
-    status: decided?.status ?? null,
+    status: mapped?.status ?? null,
     amount: amount_minor === null ? null : toMajor(amount_minor),
-    currency: decided?.currency ?? null,
+    currency: mapped?.currency ?? null,
     customer: order && {
       id: customer_id,
       is_new: outcome === 'created' && customer_id === null,
@@ -46,16 +46,16 @@ export function presentPreviewOrder(one: PreviewedOrder): z.input<typeof Preview
     },
     items: (order?.items ?? []).map((item) => ({
       product: { name: item.product },
-      variant: toNamed(item.variant),
-      location: toNamed(item.location),
+      variant: presentName(item.variant),
+      location: presentName(item.location),
       options: [...item.options],
       quantity: item.quantity,
       unit_price: toMajor(item.price_minor),
       status: item.status,
-      row: decided?.items[item.position]?.line ?? 0,
+      row: mapped?.items[item.position]?.line ?? 0,
     })),
     changes: [...changes],
-    errors: nameProblems(problems, headers),
-    warnings: nameProblems(warnings, headers),
+    errors: addColumnNames(problems, headers),
+    warnings: addColumnNames(warnings, headers),
   }
 }

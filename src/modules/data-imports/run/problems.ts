@@ -2,9 +2,9 @@ import type { FieldError } from '../../../domain/errors.ts'
 import type { DecidedOrder } from '../../../domain/data-imports/mapping/index.ts'
 
 export interface ImportProblem {
-  /** Lines count as in a text editor. */
+  /** The line of the file, from 1, as in a text editor. */
   row: number
-  /** Null for a problem without a column. */
+  /** The index of the column, from 0; null for a problem without a column. */
   column: number | null
   target_field: string | null
   code: string
@@ -34,16 +34,17 @@ const parsePointer = (pointer: string): string[] =>
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 
-const nothingSold = 'The rows of this order only return items, and no row sells these items.'
+const returnsOnlyMessage = 'The rows of this order only return items, and no row sells these items.'
 
-const ownGroups = new Set(['customer', 'consents'])
+const groupsWithSameName = new Set(['customer', 'consents'])
 
+/** Translates a pointer into an order of `importExternalOrders` to the target of a column. */
 function findTarget([first = '', ...rest]: readonly string[]): string | null {
   if (first === '') return null
   if (first === 'items') return ['item', ...rest.slice(1)].join('.')
   if (first === 'consents') return ['consent', ...rest].join('.')
   if (first === 'payment') return `order.payment_${rest[0] ?? 'service'}`
-  return ownGroups.has(first) ? [first, ...rest].join('.') : ['order', first, ...rest].join('.')
+  return groupsWithSameName.has(first) ? [first, ...rest].join('.') : ['order', first, ...rest].join('.')
 }
 
 export function toProblem(order: Pick<DecidedOrder, 'lines' | 'items'>, error: FieldError): ImportProblem {
@@ -51,5 +52,5 @@ export function toProblem(order: Pick<DecidedOrder, 'lines' | 'items'>, error: F
   const item = steps[0] === 'items' ? order.items[Number(steps[1])] : undefined
   const line = item?.line ?? order.lines[0] ?? 0
   const isEmpty = steps[0] === 'items' && order.items.length === 0
-  return buildImportProblem(line, findTarget(steps), error.code, isEmpty ? nothingSold : error.detail)
+  return buildImportProblem(line, findTarget(steps), error.code, isEmpty ? returnsOnlyMessage : error.detail)
 }

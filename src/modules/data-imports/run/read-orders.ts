@@ -3,9 +3,9 @@ import type { Database } from '../../../db/database.ts'
 import type { ExternalOrder } from '../../../domain/orders/external-orders.ts'
 import { type DecidedOrder, type PlacedRow, mapOrder, toWireOrder } from '../../../domain/data-imports/mapping/index.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
-import { parseStagedRow, type ReadRow } from '../background/staged.ts'
+import { parseStagedRow, type RawStagedRow } from '../background/staged.ts'
 import { findFirstRows, findFirstTickets } from './duplicate-ids.ts'
-import { lookUpProducts, resolveProduct } from './mapped-products.ts'
+import { loadMappedProducts, resolveProduct } from './mapped-products.ts'
 import { type ImportProblem, buildImportProblem, toProblem } from './problems.ts'
 import type { RunSetting } from './setting.ts'
 import { checkExternalOrder } from '../external-orders/external-order-contract.ts'
@@ -14,49 +14,52 @@ export interface StagedOrder {
   number: number
   group_key: string
   rows_count: number
-  /** Only the first row of an order with too many. */
-  rows: readonly ReadRow[]
+  /** An order with more than `maxRowsPerOrder` rows has only its first row here. */
+  rows: readonly RawStagedRow[]
 }
 
-/** An order of the file, as far as the file alone says what it is. */
-export interface ReadOrder {
-  row: StagedOrder
-  /** Rows with ignored products do not belong to the order. */
-  kept: readonly number[]
-  ignored: readonly number[]
+/** An order of the file after its mapping, before anything is compared with the database. */
+export interface FileOrder {
+  staged: StagedOrder
+  /** Numbers of the rows that make up the order. `lines` has their lines, in the same order. */
+  rowNumbers: readonly number[]
   lines: readonly number[]
-  decided: DecidedOrder | null
-  /** Null for an order with a problem, which is not imported. */
+  /** Numbers of rows that are left out, because the mapping ignores their product. */
+  ignoredRowNumbers: readonly number[]
+  /** The order as the mapping reads it; null when the mapping fails. */
+  mapped: DecidedOrder | null
+  /** The order as the engine imports it; null for an order with a problem, which is not imported. */
   order: ExternalOrder | null
   problems: readonly ImportProblem[]
   warnings: readonly ImportProblem[]
 }
 
-interface SoldRows {
+interface ResolvedRows {
   rows: PlacedRow[]
-  kept: number[]
-  ignored: number[]
+  rowNumbers: number[]
+  ignoredRowNumbers: number[]
   problems: ImportProblem[]
 }
 
 interface ParsedRow {
-  staged: ReadRow
+  staged: RawStagedRow
   row: PlacedRow
 }
 
-function resolveRows(setting: RunSetting, parsed: readonly ParsedRow[]): SoldRows {
-  const sold: SoldRows = { rows: [], kept: [], ignored: [], problems: [] }
+function resolveRows(setting: RunSetting, parsed: readonly ParsedRow[]): ResolvedRows {
+  const resolved: ResolvedRows = { rows: [], rowNumbers: [], ignoredRowNumbers: [], problems: [] }
   for (const { staged: one, row } of parsed) {
-    const as = resolveProduct(row, setting.products, setting.options.create_missing_products)
-    if (as === 'ignored') {
-      sold.ignored.push(one.row_number)
+    const resolution = resolveProduct(row, setting.products, setting.options.create_missing_products)
+    if (resolution === 'ignored') {
+      resolved.ignoredRowNumbers.push(one.row_number)
       continue
     }
-    sold.kept.push(one.row_number)
-    sold.rows.push('row' in as ? as.row : row)
-    if ('code' in as) sold.problems.push(buildImportProblem(row.line, 'item.product', as.code, as.message))
+    resolved.rowNumbers.push(one.row_number)
+    resolved.rows.push('row' in resolution ? resolution.row : row)
+    if ('code' in resolution)
+      resolved.problems.push(buildImportProblem(row.line, 'item.product', resolution.code, resolution.message))
   }
-  return sold
+  return resolved
 }
 
 function checkConsents({ definitions }: RunSetting, { consents, lines }: DecidedOrder): ImportProblem[] {
@@ -85,50 +88,54 @@ function normalizeOrderPhone(
 
 function checkOrder(
   setting: RunSetting,
-  decided: DecidedOrder,
+  mapped: DecidedOrder,
 ): { order: ExternalOrder | null; problems: ImportProblem[] } {
-  const problems = checkConsents(setting, decided)
-  const parsed = checkExternalOrder(toWireOrder(decided))
+  const problems = checkConsents(setting, mapped)
+  const parsed = checkExternalOrder(toWireOrder(mapped))
   if ('errors' in parsed)
-    return { order: null, problems: [...problems, ...parsed.errors.map((error) => toProblem(decided, error))] }
-  const order = normalizeOrderPhone(setting, parsed.order, decided.lines[0] ?? 0)
+    return { order: null, problems: [...problems, ...parsed.errors.map((error) => toProblem(mapped, error))] }
+  const order = normalizeOrderPhone(setting, parsed.order, mapped.lines[0] ?? 0)
   if ('code' in order) problems.push(order)
   return { order: problems.length > 0 || 'code' in order ? null : order, problems }
 }
 
-function readOrder(setting: RunSetting, row: StagedOrder, parsed: readonly ParsedRow[]): ReadOrder {
+function mapStagedOrder(setting: RunSetting, staged: StagedOrder, parsed: readonly ParsedRow[]): FileOrder {
   const { options } = setting
-  const { rows, kept, ignored, problems } = resolveRows(setting, parsed)
+  const { rows, rowNumbers, ignoredRowNumbers, problems } = resolveRows(setting, parsed)
   const lines = rows.map(({ line }) => line)
-  const base = { row, kept, ignored, lines, decided: null, order: null, warnings: [] }
+  const base = { staged, rowNumbers, ignoredRowNumbers, lines, mapped: null, order: null, warnings: [] }
   if (rows.length === 0) return { ...base, problems: [] }
-  const decision = mapOrder(rows, { ...options, row_key: row.group_key })
-  const allProblems = [...problems, ...decision.errors]
-  const warnings = decision.warnings.map((one) => ({ ...one, column: null, target_field: null, value: null }))
-  const decided = decision.order
-  if (!decided || problems.length > 0) return { ...base, decided, problems: allProblems, warnings }
-  const checked = checkOrder(setting, decided)
-  return { ...base, decided, order: checked.order, problems: checked.problems, warnings }
+  const mapping = mapOrder(rows, { ...options, row_key: staged.group_key })
+  const allProblems = [...problems, ...mapping.errors]
+  const warnings = mapping.warnings.map((one) => ({ ...one, column: null, target_field: null, value: null }))
+  const mapped = mapping.order
+  if (!mapped || problems.length > 0) return { ...base, mapped, problems: allProblems, warnings }
+  const checked = checkOrder(setting, mapped)
+  return { ...base, mapped, order: checked.order, problems: checked.problems, warnings }
 }
 
-/** Longer orders are not read. */
+/** An order with more rows is refused, and its rows are not read. */
 export const maxRowsPerOrder = 1000
 
-const buildTooLongOrder = (row: StagedOrder): ReadOrder => {
-  const message = `${row.rows_count} rows of the file belong to this order. An order has at most ${maxRowsPerOrder} rows.`
-  const problems = [buildImportProblem(row.rows[0]?.file_line ?? row.number, null, 'max_length', message)]
-  return { row, kept: [], ignored: [], lines: [], decided: null, order: null, problems, warnings: [] }
+const buildTooLongOrder = (staged: StagedOrder): FileOrder => {
+  const message = `${staged.rows_count} rows of the file belong to this order. An order has at most ${maxRowsPerOrder} rows.`
+  const problems = [buildImportProblem(staged.rows[0]?.file_line ?? staged.number, null, 'max_length', message)]
+  return { staged, rowNumbers: [], ignoredRowNumbers: [], lines: [], mapped: null, order: null, problems, warnings: [] }
 }
 
-/** Refuses orders whose external id an earlier order of the same file has. */
-async function refuseDuplicates(db: Database, setting: RunSetting, read: readonly ReadOrder[]): Promise<ReadOrder[]> {
-  const orders = read.flatMap(({ order }) => order ?? [])
-  if (!setting.has_own_ids || orders.length === 0) return [...read]
+/** Refuses an order with the external id of an earlier order in the same file. */
+async function refuseDuplicates(
+  db: Database,
+  setting: RunSetting,
+  fileOrders: readonly FileOrder[],
+): Promise<FileOrder[]> {
+  const orders = fileOrders.flatMap(({ order }) => order ?? [])
+  if (!setting.may_repeat_ids || orders.length === 0) return [...fileOrders]
   const ids = orders.map(({ external_id }) => external_id)
-  const first = await findFirstRows(db, setting.row.id, ids)
-  return read.map((one) => {
-    const earlier = one.order && first.get(one.order.external_id)
-    if (!earlier || earlier.group_key === one.row.group_key) return one
+  const firstRows = await findFirstRows(db, setting.row.id, ids)
+  return fileOrders.map((one) => {
+    const earlier = one.order && firstRows.get(one.order.external_id)
+    if (!earlier || earlier.group_key === one.staged.group_key) return one
     const message = `The order in line ${earlier.file_line} has the same id.`
     const problem = buildImportProblem(one.lines[0] ?? 0, 'order.external_id', 'duplicate_in_file', message)
     return { ...one, order: null, problems: [problem] }
@@ -139,19 +146,19 @@ async function refuseDuplicates(db: Database, setting: RunSetting, read: readonl
 async function refuseSharedTickets(
   db: Database,
   setting: RunSetting,
-  read: readonly ReadOrder[],
-): Promise<ReadOrder[]> {
-  const listTickets = ({ order, decided }: ReadOrder) =>
+  fileOrders: readonly FileOrder[],
+): Promise<FileOrder[]> {
+  const listTickets = ({ order, mapped }: FileOrder) =>
     order && order.status !== 'cancelled'
-      ? (decided?.items ?? []).filter(({ vendor_code, status }) => vendor_code !== null && status !== 'cancelled')
+      ? (mapped?.items ?? []).filter(({ vendor_code, status }) => vendor_code !== null && status !== 'cancelled')
       : []
-  const codes = read.flatMap((one) => listTickets(one).map(({ vendor_code }) => vendor_code ?? ''))
-  if (!setting.has_tickets || codes.length === 0) return [...read]
-  const first = await findFirstTickets(db, setting.row.id, [...new Set(codes)])
-  return read.map((one) => {
+  const codes = fileOrders.flatMap((one) => listTickets(one).map(({ vendor_code }) => vendor_code ?? ''))
+  if (!setting.has_tickets || codes.length === 0) return [...fileOrders]
+  const firstTickets = await findFirstTickets(db, setting.row.id, [...new Set(codes)])
+  return fileOrders.map((one) => {
     const problems = listTickets(one).flatMap(({ vendor_code, line }): ImportProblem[] => {
-      const earlier = first.get(vendor_code ?? '')
-      if (!earlier || earlier.group_key === one.row.group_key) return []
+      const earlier = firstTickets.get(vendor_code ?? '')
+      if (!earlier || earlier.group_key === one.staged.group_key) return []
       const message = `The order in line ${earlier.file_line} has a ticket with the same code "${vendor_code}".`
       return [buildImportProblem(line, 'item.vendor_code', 'duplicate_ticket_code', message)]
     })
@@ -159,34 +166,34 @@ async function refuseSharedTickets(
   })
 }
 
-/** Previews and imports share this. */
-export async function readOrders(
+/** Maps staged orders to orders that can be imported. Previews and imports share this, so they agree. */
+export async function mapStagedOrders(
   db: Database,
   setting: RunSetting,
   orders: readonly StagedOrder[],
-): Promise<ReadOrder[]> {
+): Promise<FileOrder[]> {
   const parsed = orders.map((order) => ({
     order,
     rows: order.rows.map((staged): ParsedRow => ({ staged, row: parseStagedRow(staged) })),
   }))
-  const placed = parsed.flatMap(({ rows }) => rows.map(({ row }) => row))
-  await lookUpProducts(db, setting.row.id, placed, setting.products)
-  const read = parsed.map(({ order, rows }) =>
-    order.rows_count > maxRowsPerOrder ? buildTooLongOrder(order) : readOrder(setting, order, rows),
+  const parsedRows = parsed.flatMap(({ rows }) => rows.map(({ row }) => row))
+  await loadMappedProducts(db, setting.row.id, parsedRows, setting.products)
+  const fileOrders = parsed.map(({ order, rows }) =>
+    order.rows_count > maxRowsPerOrder ? buildTooLongOrder(order) : mapStagedOrder(setting, order, rows),
   )
-  return refuseSharedTickets(db, setting, await refuseDuplicates(db, setting, read))
+  return refuseSharedTickets(db, setting, await refuseDuplicates(db, setting, fileOrders))
 }
 
-export interface RowOfOrder extends ReadRow {
+export interface StagedOrderRow extends RawStagedRow {
   number: number
   group_key: string
   rows_count: number
 }
 
-/** A single order may have more rows. */
+/** The most rows that one query reads, unless the first order alone has more. */
 const rowsPerRead = 2000
 
-/** Selects fewer orders if their rows are many. */
+/** Selects the next orders: at most `limit`, and only as many as `rowsPerRead` rows allow. */
 export const selectOrdersAfter = (importId: string, after: number, limit: number): SQL =>
   sql`select number, group_key, rows_count from (
       select number, group_key, rows_count,
@@ -196,20 +203,21 @@ export const selectOrdersAfter = (importId: string, after: number, limit: number
         where import_id = ${importId} and number > ${after} order by number limit ${sql.raw(String(limit))}))
     where coalesce(rows_before, 0) < ${sql.raw(String(rowsPerRead))}`
 
-/** Selects only the first row of an order with too many. */
-export const selectRowsOfOrders = (importId: string, chosen: SQL) =>
-  sql<RowOfOrder>`with its as materialized (${chosen})
-    select its.number, its.group_key, its.rows_count, own.row_number, own.file_line, own.data, own.errors
-    from its cross join import_rows as own indexed by import_rows_of_order
-      on own.import_id = ${importId} and own.group_key = its.group_key
-        and own.row_number <= iif(its.rows_count <= ${sql.raw(String(maxRowsPerOrder))}, ${Number.MAX_SAFE_INTEGER}, its.number)
-    order by its.number, own.row_number`
+/** Selects the rows of the selected orders, but only the first row of an order with too many. */
+export const selectRowsOfOrders = (importId: string, selectedOrders: SQL) =>
+  sql<StagedOrderRow>`with selected as materialized (${selectedOrders})
+    select selected.number, selected.group_key, selected.rows_count, r.row_number, r.file_line, r.data, r.errors
+    from selected cross join import_rows as r indexed by import_rows_of_order
+      on r.import_id = ${importId} and r.group_key = selected.group_key
+        and r.row_number <= iif(selected.rows_count <= ${sql.raw(String(maxRowsPerOrder))},
+          ${Number.MAX_SAFE_INTEGER}, selected.number)
+    order by selected.number, r.row_number`
 
-export const groupOrders = (rows: readonly RowOfOrder[]): StagedOrder[] =>
-  [...Map.groupBy(rows, ({ number }) => number)].flatMap(([number, own]) => {
-    const [first] = own
-    return first ? { number, group_key: first.group_key, rows_count: first.rows_count, rows: own } : []
+export const groupOrders = (rows: readonly StagedOrderRow[]): StagedOrder[] =>
+  [...Map.groupBy(rows, ({ number }) => number)].flatMap(([number, members]) => {
+    const [first] = members
+    return first ? { number, group_key: first.group_key, rows_count: first.rows_count, rows: members } : []
   })
 
-export const loadOrders = async (db: Database, importId: string, chosen: SQL): Promise<StagedOrder[]> =>
-  groupOrders(await db.all(selectRowsOfOrders(importId, chosen)))
+export const loadOrders = async (db: Database, importId: string, selectedOrders: SQL): Promise<StagedOrder[]> =>
+  groupOrders(await db.all(selectRowsOfOrders(importId, selectedOrders)))

@@ -32,14 +32,14 @@ export interface RunSetting {
   options: RunOptions
   definitions: ImportDefinitions
   /** Whether several orders of the file may have the same external id. */
-  has_own_ids: boolean
+  may_repeat_ids: boolean
   /** Whether a column has the codes of tickets. */
   has_tickets: boolean
-  /** Those that were looked up so far, by key. */
+  /** The mapped products that were loaded so far, by key. */
   products: Map<string, MappedProduct | null>
 }
 
-const standardOptions = {
+const defaultRunOptions = {
   on_duplicate: 'skip',
   default_status: 'completed',
   create_users: true,
@@ -49,7 +49,7 @@ const standardOptions = {
   skipped: false,
 } as const satisfies Partial<RunOptions>
 
-/** External ids are unique in the edition and this system. */
+/** Answers the name of the other system. External ids are unique within the edition and this name. */
 export const getImportSource = ({ external_source, detected_source }: ImportRow): string =>
   external_source ?? detected_source?.source ?? 'csv'
 
@@ -59,7 +59,7 @@ function decideOptions(row: ImportRow, edition: SettingEdition, hasIds: boolean)
   const setOptions = Object.fromEntries(
     Object.entries(storedOptions).filter(([, value]) => value !== null && value !== undefined),
   )
-  return { ...standardOptions, group_by: hasIds ? 'external_id' : 'row', ...setOptions, default_currency: currency }
+  return { ...defaultRunOptions, group_by: hasIds ? 'external_id' : 'row', ...setOptions, default_currency: currency }
 }
 
 export async function loadSetting(db: Database, row: ImportRow): Promise<RunSetting> {
@@ -69,7 +69,7 @@ export async function loadSetting(db: Database, row: ImportRow): Promise<RunSett
       where import_id = ${row.id} and is_ignored = 0 and target_field is not null
       union select target_field from import_constants where import_id = ${row.id}`,
   ])
-  if (!edition) throw new Error(`The edition of ${row.id} is gone.`)
+  if (!edition) throw new Error(`The edition of ${row.id} is missing.`)
   const names = targets.map(({ target }) => target)
   const prefix = 'consent.'
   const keys = names.flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []))
@@ -80,7 +80,7 @@ export async function loadSetting(db: Database, row: ImportRow): Promise<RunSett
     edition,
     options,
     definitions: await loadImportDefinitions(db, edition, keys),
-    has_own_ids: options.group_by !== 'external_id' && hasIds,
+    may_repeat_ids: options.group_by !== 'external_id' && hasIds,
     has_tickets: names.includes('item.vendor_code'),
     products: new Map(),
   }

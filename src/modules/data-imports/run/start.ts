@@ -28,7 +28,7 @@ function checkProducts({ status, product_summary }: LoadedImport): void {
 const formatInvalidRows = (count: number): string =>
   `${count === 1 ? '1 row has' : `${count} rows have`} errors. Correct them, or send skip_invalid_rows`
 
-/** Creates the orders, or continues behind those of an earlier start. */
+/** Starts creating the orders. A failed import continues after its last order. */
 export async function startImport(
   ctx: Ctx,
   row: LoadedImport,
@@ -43,7 +43,7 @@ export async function startImport(
     })
   await checkReceipts(ctx, row)
   const now = ctx.now()
-  // The work has the rights of the user who starts it.
+  // The background work has the rights of the user who starts it.
   const changeable = listChangeableEditions(ctx.caller, row.organization_id)
   const changes = {
     ...beginPhase(row, 'import', now),

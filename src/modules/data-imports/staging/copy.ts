@@ -22,15 +22,16 @@ const segmentBytes = 1_048_576
  */
 const copyMs = { csv: 8_000, xlsx: 20_000 }
 
-interface Counted {
+/** What a step has copied so far. */
+interface CopyState {
   file: FileSource
-  /** Null for a column of which nothing was counted. */
+  /** By column; null for a column whose cells were not counted yet. */
   statistics: (ColumnStatistics | null)[]
   segments: readonly CopySegment[]
 }
 
-/** Counts the cells as they come and keeps only the bytes. */
-class Part {
+/** A segment of the copy that is being built. It counts cells at once, so only their bytes stay in memory. */
+class SegmentBuilder {
   readonly bytes: Uint8Array<ArrayBuffer>[] = []
   readonly #counters: ColumnCounter[]
   size = 0
@@ -63,7 +64,7 @@ const buildStatisticsStatements = (id: string, statistics: readonly ColumnStatis
       where import_columns.import_id = ${id} and import_columns.source_index = part.source_index`,
   )
 
-async function loadStatistics(job: JobCtx, { id }: ImportRow): Promise<Counted['statistics']> {
+async function loadStatistics(job: JobCtx, { id }: ImportRow): Promise<CopyState['statistics']> {
   const rows = await job.db.all(
     select({ statistics: importColumns.statistics })
       .from(importColumns)
@@ -79,24 +80,24 @@ const getCopyProgress = (copy: CopyPosition, file: FileSource): number =>
 const buildEmptyFileError = (): ReadError =>
   new ReadError('empty_file', 'The file has a header but no rows. Choose the file with the orders.')
 
-/** Null if another consumer was faster. */
+/** Stores the segment and commits the position behind it. Answers null when another consumer was faster. */
 async function commitCopy(
   job: JobCtx,
   row: ImportRow,
-  { part, next: copied, isLast }: { part: Part; next: CopyPosition; isLast: boolean },
-  counted: Counted,
+  { part, next: copied, isLast }: { part: SegmentBuilder; next: CopyPosition; isLast: boolean },
+  state: CopyState,
 ): Promise<ImportRow | null> {
   const isEmpty = part.size === 0
-  if (isLast && isEmpty && counted.segments.length === 0) throw buildEmptyFileError()
+  if (isLast && isEmpty && state.segments.length === 0) throw buildEmptyFileError()
   const segment: CopySegment | null = isEmpty ? null : await storeSegment(job, row.id, part.bytes)
-  const segments = segment ? [...counted.segments, segment] : counted.segments
+  const segments = segment ? [...state.segments, segment] : state.segments
   const format = getFormat(row)
   const statistics = part.statistics.map((one, index) => {
-    const before = counted.statistics[index]
+    const before = state.statistics[index]
     return before ? mergeStatistics(before, one) : one
   })
-  counted.statistics = statistics
-  counted.segments = segments
+  state.statistics = statistics
+  state.segments = segments
   const size = segments.reduce((sum, one) => sum + one.size, 0)
   const copiedColumns = {
     format: { ...format, segments },
@@ -105,7 +106,7 @@ async function commitCopy(
   const after = await commitStep(job, row, {
     position: isLast
       ? { stage: 'suggest', progress: 0.99 }
-      : { stage: 'copy', copy: copied, segments, progress: getCopyProgress(copied, counted.file) },
+      : { stage: 'copy', copy: copied, segments, progress: getCopyProgress(copied, state.file) },
     changes: { total_rows: copied.rowCount, ...(isLast ? copiedColumns : {}) },
     statements: buildStatisticsStatements(row.id, statistics),
   })
@@ -121,18 +122,18 @@ export async function copyStep(
 ): Promise<ImportRow | null> {
   const format = getFormat(row)
   let endsAt: number | null = null
-  const counted: Counted = { statistics: await loadStatistics(job, row), segments, file }
+  const state: CopyState = { statistics: await loadStatistics(job, row), segments, file }
   let current: ImportRow = row
-  let part = new Part(format)
+  let part = new SegmentBuilder(format)
   for await (const chunk of readCanonicalChunks(file, format, copy)) {
     endsAt ??= job.now() + copyMs[format.kind]
     part.add(chunk)
     const { next, isLast } = chunk
     if (part.size < segmentBytes && !isLast) continue
-    const after = await commitCopy(job, current, { part, next, isLast }, counted)
+    const after = await commitCopy(job, current, { part, next, isLast }, state)
     if (after === null || isLast || job.now() >= endsAt) return after
     current = after
-    part = new Part(format)
+    part = new SegmentBuilder(format)
   }
   throw new Error('The copy of a file ended without its last part.')
 }

@@ -32,14 +32,14 @@ function buildFormatOptions(options: ImportOptions, place: ReadingPlace): Format
   }
 }
 
-/** The file shows the order of the bytes of `utf-16`. */
+/** The option `utf-16` does not say the byte order, so it is detected from the file. */
 async function inspect(file: FileSource, options: ImportOptions, place: ReadingPlace): Promise<FileFormat> {
   const format = await inspectFile(file, buildFormatOptions(options, place))
-  const isOther = options.encoding === 'utf-16' && format.kind === 'csv' && !format.encoding.startsWith('utf-16')
-  return isOther ? inspectFile(file, { ...buildFormatOptions(options, place), encoding: 'utf-16le' }) : format
+  const isUndetected = options.encoding === 'utf-16' && format.kind === 'csv' && !format.encoding.startsWith('utf-16')
+  return isUndetected ? inspectFile(file, { ...buildFormatOptions(options, place), encoding: 'utf-16le' }) : format
 }
 
-/** Decisions of the user survive for a column with the same name and place. */
+/** What the user decided about a column stays while the column has the same name at the same position. */
 function buildColumnStatements(job: JobCtx, { id }: ImportRow, names: readonly string[]): Statement[] {
   const isOther = sql`import_columns.source_column <> excluded.source_column or import_columns.is_suggested = 1`
   const keepUnlessOther = (column: string, otherwise: string) =>
@@ -87,7 +87,7 @@ export const parseStep: PhaseStep = async (job, row) => {
   const { position } = row
   if (position.stage === 'suggest') return suggestStep(job, row)
   const file = await openOriginal(job, row)
-  if (!file) return failPhase(job, row, { code: 'unreadable_file', message: 'The file is lost. Upload it again.' })
+  if (!file) return failPhase(job, row, { code: 'unreadable_file', message: 'The file is missing. Upload it again.' })
   try {
     return position.stage === 'copy' ? await copyStep(job, row, position, file) : await inspectStep(job, row, file)
   } catch (error) {
@@ -99,6 +99,6 @@ export const parseStep: PhaseStep = async (job, row) => {
 function formatFault({ fault }: ReadError): { code: string; message: string } {
   const { code, line, column } = fault
   const place = [line === null ? '' : `line ${line}`, column === null ? '' : `column ${column}`].filter(Boolean)
-  const isSaid = place.every((one) => fault.message.toLowerCase().includes(one))
-  return { code, message: isSaid ? fault.message : `${fault.message} (${place.join(', ')})` }
+  const namesPlace = place.every((one) => fault.message.toLowerCase().includes(one))
+  return { code, message: namesPlace ? fault.message : `${fault.message} (${place.join(', ')})` }
 }

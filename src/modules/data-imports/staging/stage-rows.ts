@@ -51,7 +51,7 @@ const placeRow = (row: CanonicalRow, id: string, number: number) => ({
   byte_length: row.length,
 })
 
-function leaveOut(place: ReturnType<typeof placeRow>, warning: StoredWarning): Staged {
+function ignoreRow(place: ReturnType<typeof placeRow>, warning: StoredWarning): Staged {
   const row = { ...place, group_key: null, data: { values: {} }, errors: [], warnings: [warning] }
   return { row: { ...row, outcome: 'ignored' }, tuple: null }
 }
@@ -82,26 +82,26 @@ interface KeyedRow {
   row: CanonicalRow
   place: ReturnType<typeof placeRow>
   /** Null for a row that is not data. */
-  decided: DecidedRow | null
+  mappedRow: DecidedRow | null
   key: string | null
 }
 
-function stageRow({ row, place, decided, key }: KeyedRow, group_by: Grouping): Staged {
-  if (row.kind === 'header') return leaveOut(place, { code: 'header_row', message: 'This row repeats the header.' })
-  if (row.kind === 'total') return leaveOut(place, { code: 'total_row', message: 'This row contains totals.' })
-  if (row.kind === 'note') return leaveOut(place, { code: 'note_row', message: 'This row is a note below the table.' })
-  if (!decided || decided.is_ignored)
-    return leaveOut(place, { code: 'ignored_by_value_map', message: 'The value map excludes this row.' })
+function stageRow({ row, place, mappedRow, key }: KeyedRow, group_by: Grouping): Staged {
+  if (row.kind === 'header') return ignoreRow(place, { code: 'header_row', message: 'This row repeats the header.' })
+  if (row.kind === 'total') return ignoreRow(place, { code: 'total_row', message: 'This row contains totals.' })
+  if (row.kind === 'note') return ignoreRow(place, { code: 'note_row', message: 'This row is a note below the table.' })
+  if (!mappedRow || mappedRow.is_ignored)
+    return ignoreRow(place, { code: 'ignored_by_value_map', message: 'The value map excludes this row.' })
   // Cells behind a fault may belong to other columns, so only the fault is reported.
-  const rowErrors: StoredError[] = row.fault ? [toError(row.fault)] : [...decided.errors]
+  const rowErrors: StoredError[] = row.fault ? [toError(row.fault)] : [...mappedRow.errors]
   const target = keyTarget[group_by]
-  const isSaid = rowErrors.some(({ target_field }) => target_field === target)
-  const errors = key === null && !isSaid && !row.fault ? [...rowErrors, buildMissingKeyError(group_by)] : rowErrors
-  const data = row.fault ? { values: {} } : pickStagedValues(decided)
+  const isReported = rowErrors.some(({ target_field }) => target_field === target)
+  const errors = key === null && !isReported && !row.fault ? [...rowErrors, buildMissingKeyError(group_by)] : rowErrors
+  const data = row.fault ? { values: {} } : pickStagedValues(mappedRow)
   const outcome = key === null ? ('error' as const) : null
   return {
     row: { ...place, group_key: key, data, errors, warnings: [], outcome },
-    tuple: row.fault || key === null ? null : readProduct(decided.values),
+    tuple: row.fault || key === null ? null : readProduct(mappedRow.values),
   }
 }
 
@@ -200,15 +200,15 @@ export async function rowsStep(job: JobCtx, row: ImportRow, position: RowsPositi
   const last = canonical.at(-1)
   if (!last) throw new Error('The canonical copy has a range without a row.')
   const reading = await loadReading(job, row)
-  const decided = canonical.map((one) => (one.kind === 'data' ? decideRow(reading.readers, one.cells) : null))
+  const mappedRows = canonical.map((one) => (one.kind === 'data' ? decideRow(reading.readers, one.cells) : null))
   const { group_by } = reading
   const keys =
     group_by === 'row'
-      ? await buildRowKeys(job, row.id, decided)
-      : decided.map((one) => one && getGroupKey(one, group_by))
+      ? await buildRowKeys(job, row.id, mappedRows)
+      : mappedRows.map((one) => one && getGroupKey(one, group_by))
   const rows = canonical.map((one, index) => {
     const place = placeRow(one, row.id, position.row + index + 1)
-    return stageRow({ row: one, place, decided: decided[index] ?? null, key: keys[index] ?? null }, group_by)
+    return stageRow({ row: one, place, mappedRow: mappedRows[index] ?? null, key: keys[index] ?? null }, group_by)
   })
   const invalid = rows.filter(({ row: { errors, data } }) => isInvalid(errors, data)).length
   const ignored = rows.filter((one) => one.row.outcome === 'ignored').length

@@ -8,9 +8,9 @@ import { emptyStaging } from '../mapping/state.ts'
 import { productsStep } from '../products/suggest-products.ts'
 import { rowsStep } from './stage-rows.ts'
 
-const clearedRows = 10_000
+const rowsPerClearing = 10_000
 
-const rowsBegin: RowsPosition = { stage: 'grouped-rows', offset: 0, row: 0, progress: 0 }
+const firstRowsPosition: RowsPosition = { stage: 'grouped-rows', offset: 0, row: 0, progress: 0 }
 
 interface Leftovers {
   rows: number
@@ -19,7 +19,7 @@ interface Leftovers {
 
 const buildClearing = (table: 'import_rows' | 'import_orders', key: string, id: string): Statement =>
   sql`delete from ${sql.raw(table)} where import_id = ${id} and (${sql.raw(key)}) in
-    (select ${sql.raw(key)} from ${sql.raw(table)} where import_id = ${id} order by ${sql.raw(key)} limit ${clearedRows})`
+    (select ${sql.raw(key)} from ${sql.raw(table)} where import_id = ${id} order by ${sql.raw(key)} limit ${rowsPerClearing})`
 
 async function clearStep(job: JobCtx, row: ImportRow, count: number): Promise<ImportRow | null> {
   const leftovers = await job.db.first(sql<Leftovers>`select
@@ -34,7 +34,7 @@ async function clearStep(job: JobCtx, row: ImportRow, count: number): Promise<Im
       ],
     })
   return commitStep(job, row, {
-    position: rowsBegin,
+    position: firstRowsPosition,
     changes: emptyStaging,
     statements: [sql`delete from import_products where import_id = ${row.id}`],
   })

@@ -9,10 +9,13 @@ import {
   buildPurchaseEvent,
 } from '../../purchases/index.ts'
 import type { Announcement } from '../../webhooks/index.ts'
-import type { WrittenOrder } from './load-orders.ts'
+import type { WrittenOrder } from './written-orders.ts'
 import { pickCreated, listRestoredPurchases, pickUpdated } from './order-statements.ts'
 
-const actions: Partial<Record<string, 'activated' | 'cancelled'>> = { active: 'activated', cancelled: 'cancelled' }
+const actionsByStatus: Partial<Record<string, 'activated' | 'cancelled'>> = {
+  active: 'activated',
+  cancelled: 'cancelled',
+}
 
 interface Change {
   id: string
@@ -20,35 +23,38 @@ interface Change {
   status: PurchaseStatus
 }
 
-function listChanges(undone: readonly WrittenOrder[], now: number): Change[] {
-  const updated = pickUpdated(undone)
+function listChanges(undoneOrders: readonly WrittenOrder[], now: number): Change[] {
+  const updated = pickUpdated(undoneOrders)
   const removedPurchases = [
-    ...pickCreated(undone).flatMap(({ purchases }) => purchases),
+    ...pickCreated(undoneOrders).flatMap(({ purchases }) => purchases),
     ...updated.flatMap((one) => one.purchases.filter(({ id }) => one.updated.added.includes(id))),
   ].filter(({ status }) => status === 'active')
-  const moved = updated.flatMap((one) =>
+  const statusChanges = updated.flatMap((one) =>
     listRestoredPurchases(one, now).flatMap(({ purchase, status }): Change[] => {
-      const action = purchase.status === status ? undefined : actions[status]
+      const action = purchase.status === status ? undefined : actionsByStatus[status]
       return action ? [{ id: purchase.id, action, status: status as PurchaseStatus }] : []
     }),
   )
-  return [...removedPurchases.map(({ id }): Change => ({ id, action: 'cancelled', status: 'cancelled' })), ...moved]
+  return [
+    ...removedPurchases.map(({ id }): Change => ({ id, action: 'cancelled', status: 'cancelled' })),
+    ...statusChanges,
+  ]
 }
 
 export async function buildUndoAnnouncements(
   db: Database,
-  undone: readonly WrittenOrder[],
+  undoneOrders: readonly WrittenOrder[],
   now: number,
 ): Promise<Announcement[]> {
-  const changes = listChanges(undone, now)
+  const changes = listChanges(undoneOrders, now)
   const ids = changes.map(({ id }) => id)
   const rows = await db.all(
     sql<PurchaseEventRow>`select ${purchaseEventColumns} from purchases ${purchaseEventJoins}
         where ${inList(sql`purchases.id`, ids)}`,
   )
-  const byId = new Map(rows.map((row) => [row.id, row]))
+  const rowsById = new Map(rows.map((row) => [row.id, row]))
   return changes.flatMap(({ id, action, status }) => {
-    const purchase = byId.get(id)
+    const purchase = rowsById.get(id)
     return purchase ? [buildPurchaseEvent(purchase, { action, status, occurredAt: now })] : []
   })
 }

@@ -18,18 +18,21 @@ export const listEntries = ({ options, variants, locations, products }: AddedCat
 
 const columns = { variants: 'variant_id', locations: 'location_id', products: 'product_id' } as const
 
-/** A product stays while an order or a cart of the edition has it. */
+/** Whether a purchase or a cart of the edition has the entry, which then stays. */
 const isBought = (column: string, editionId: string, id: string) => sql`(
   exists (select 1 from purchases where edition_id = ${editionId} and ${sql.raw(column)} = ${id})
   or exists (select 1 from orders where edition_id = ${editionId} and instr(cart, ${id})))`
 
-const isOption = (editionId: string, id: string) => sql`exists (select 1 from purchases, json_each(purchases.options)
+const isBoughtOption = (
+  editionId: string,
+  id: string,
+) => sql`exists (select 1 from purchases, json_each(purchases.options)
   where purchases.edition_id = ${editionId} and purchases.options <> '[]' and json_each.value ->> 'api_id' = ${id})`
 
 export function buildRemoval({ id: importId, edition_id }: ImportRow, { kind, id }: CatalogueEntry): Statement[] {
   if (kind === 'options')
     return [
-      sql`delete from options where id = ${id} and not ${isOption(edition_id, id)} and not exists (select 1
+      sql`delete from options where id = ${id} and not ${isBoughtOption(edition_id, id)} and not exists (select 1
         from import_products other, json_each(other.option_ids) where other.import_id in (select id from data_imports
           where edition_id = ${edition_id}) and other.import_id <> ${importId} and json_each.value = ${id})`,
     ]
@@ -47,10 +50,10 @@ export function buildRemoval({ id: importId, edition_id }: ImportRow, { kind, id
       : []),
     ...(kind === 'locations' ? [sql`exists (select 1 from purchase_uses where location_id = ${id})`] : []),
   ]
-  const isFree = sql`not (${sql.join(isUsed, sql` or `)})`
+  const isUnused = sql`not (${sql.join(isUsed, sql` or `)})`
   return [
     sql`update import_products set ${sql.raw(column)} = null where import_id = ${importId}
-      and ${sql.raw(column)} = ${id} and ${isFree}`,
-    sql`delete from ${sql.raw(kind)} where id = ${id} and ${isFree}`,
+      and ${sql.raw(column)} = ${id} and ${isUnused}`,
+    sql`delete from ${sql.raw(kind)} where id = ${id} and ${isUnused}`,
   ]
 }

@@ -7,32 +7,33 @@ import { buildReferenceChange } from '../../../db/refunds.ts'
 import { inList } from '../../../db/visibility.ts'
 import { isEmpty, update, updateVersion } from '../../../db/write.ts'
 import { decideStatusAfterUndo } from '../../../domain/data-imports/import-undo.ts'
-import type { UpdatedBefore } from '../../order-import/index.ts'
+import type { UpdateUndo } from '../../order-import/index.ts'
 import { markPassesChanged } from '../../wallet/index.ts'
-import type { UndonePurchase, WrittenOrder } from './load-orders.ts'
+import type { CurrentPurchase, WrittenOrder } from './written-orders.ts'
 
-type Updated = WrittenOrder & { updated: UpdatedBefore }
+/** An order that the import updated. */
+type UpdatedOrder = WrittenOrder & { updated: UpdateUndo }
 
-export const pickUpdated = (written: readonly WrittenOrder[]): Updated[] =>
-  written.flatMap((one) => (one.before?.updated ? [{ ...one, updated: one.before.updated }] : []))
+export const pickUpdated = (writtenOrders: readonly WrittenOrder[]): UpdatedOrder[] =>
+  writtenOrders.flatMap((one) => (one.undo?.updated ? [{ ...one, updated: one.undo.updated }] : []))
 
-export const pickCreated = (written: readonly WrittenOrder[]): WrittenOrder[] =>
-  written.filter(({ before }) => !before?.updated)
+export const pickCreated = (writtenOrders: readonly WrittenOrder[]): WrittenOrder[] =>
+  writtenOrders.filter(({ undo }) => !undo?.updated)
 
-/** Holds while the purchases are unchanged since they were read. */
-function guardPurchases(written: readonly WrittenOrder[]): Statement {
-  const ids = written.map(({ order }) => order.id)
-  const versions = written.flatMap(({ purchases }) => purchases.map(({ id, version }) => [id, version]))
+/** Aborts the transaction when a purchase has changed since it was read. */
+function guardPurchases(writtenOrders: readonly WrittenOrder[]): Statement {
+  const ids = writtenOrders.map(({ order }) => order.id)
+  const versions = writtenOrders.flatMap(({ purchases }) => purchases.map(({ id, version }) => [id, version]))
   return abortUnless(sql`(select count(*) from purchases where ${inList(sql`order_id`, ids)}) = ${versions.length}
-    and not exists (select 1 from json_each(${JSON.stringify(versions)}) as seen
-      left join purchases on purchases.id = seen.value ->> 0 where purchases.version is not seen.value ->> 1)`)
+    and not exists (select 1 from json_each(${JSON.stringify(versions)}) as expected
+      left join purchases on purchases.id = expected.value ->> 0 where purchases.version is not expected.value ->> 1)`)
 }
 
-/** Deletes children first. A new reference to one of the orders makes this fail. */
-function buildDeletions(made: readonly WrittenOrder[]): Statement[] {
-  if (made.length === 0) return []
-  const ids = made.map(({ order }) => order.id)
-  const versions = JSON.stringify(made.map(({ order }) => [order.id, order.version]))
+/** Deletes orders after their purchases and transactions. Fails when something new refers to one of the orders. */
+function buildDeletions(createdOrders: readonly WrittenOrder[]): Statement[] {
+  if (createdOrders.length === 0) return []
+  const ids = createdOrders.map(({ order }) => order.id)
+  const versions = JSON.stringify(createdOrders.map(({ order }) => [order.id, order.version]))
   return [
     sql`delete from purchases where ${inList(sql`order_id`, ids)}`,
     sql`delete from transactions where ${inList(sql`order_id`, ids)}`,
@@ -41,14 +42,15 @@ function buildDeletions(made: readonly WrittenOrder[]): Statement[] {
   ]
 }
 
-interface Restored {
-  purchase: UndonePurchase
+/** A purchase with the values that an undo gives back to it. */
+interface RestoredPurchase {
+  purchase: CurrentPurchase
   status: string
   valid_until: number | null
   user_id: string
 }
 
-export const listRestoredPurchases = ({ updated, purchases }: Updated, now: number): Restored[] =>
+export const listRestoredPurchases = ({ updated, purchases }: UpdatedOrder, now: number): RestoredPurchase[] =>
   updated.purchases.flatMap(({ id, ...before }) => {
     const purchase = purchases.find((one) => one.id === id)
     if (!purchase) return []
@@ -58,7 +60,7 @@ export const listRestoredPurchases = ({ updated, purchases }: Updated, now: numb
     return isSame ? [] : [{ purchase, status, valid_until, user_id }]
   })
 
-function buildPurchaseRestorations(one: Updated, now: number): Statement[] {
+function buildPurchaseRestorations(one: UpdatedOrder, now: number): Statement[] {
   const restored = listRestoredPurchases(one, now)
   const { added } = one.updated
   const ids = restored.map(({ purchase }) => purchase.id)
@@ -72,9 +74,9 @@ function buildPurchaseRestorations(one: Updated, now: number): Statement[] {
     ...(added.length ? [sql`delete from purchases where ${inList(sql`id`, added)}`, requireChanges(added.length)] : []),
     ...(ids.length
       ? [
-          sql`update purchases set status = given.value ->> 1, valid_until = given.value ->> 2,
-              user_id = given.value ->> 3, modified_at = ${now}, version = version + 1
-            from json_each(${JSON.stringify(values)}) as given where purchases.id = given.value ->> 0`,
+          sql`update purchases set status = restored.value ->> 1, valid_until = restored.value ->> 2,
+              user_id = restored.value ->> 3, modified_at = ${now}, version = version + 1
+            from json_each(${JSON.stringify(values)}) as restored where purchases.id = restored.value ->> 0`,
           requireChanges(ids.length),
           markPassesChanged(ids, now),
         ]
@@ -82,8 +84,8 @@ function buildPurchaseRestorations(one: Updated, now: number): Statement[] {
   ]
 }
 
-/** The version increases, because the order changes. */
-function buildRestorations(organizationId: string, one: Updated, now: number): Statement[] {
+/** Restores the values of an updated order. Its version increases, because the order changes. */
+function buildRestorations(organizationId: string, one: UpdatedOrder, now: number): Statement[] {
   const { order, updated } = one
   const { payment } = updated
   return [
@@ -97,7 +99,7 @@ function buildRestorations(organizationId: string, one: Updated, now: number): S
           update(
             transactions,
             { ...payment.before, ...buildReferenceChange(organizationId, payment.before.provider_reference, now) },
-            // A refund of fees alone changes no purchase.
+            // A refund of fees alone changes no purchase, so `guardPurchases` does not notice it.
             sql`id = ${payment.id} and status = ${payment.after.status}
               and refunded_minor = ${payment.after.refunded_minor} and reserved_minor = ${payment.after.reserved_minor}`,
           ),
@@ -108,12 +110,16 @@ function buildRestorations(organizationId: string, one: Updated, now: number): S
   ]
 }
 
-export function buildUndoStatements(organizationId: string, undone: readonly WrittenOrder[], now: number): Statement[] {
-  if (undone.length === 0) return []
-  const createdOrders = pickCreated(undone)
-  const updated = pickUpdated(undone)
+export function buildUndoStatements(
+  organizationId: string,
+  undoneOrders: readonly WrittenOrder[],
+  now: number,
+): Statement[] {
+  if (undoneOrders.length === 0) return []
+  const createdOrders = pickCreated(undoneOrders)
+  const updated = pickUpdated(undoneOrders)
   return [
-    guardPurchases(undone),
+    guardPurchases(undoneOrders),
     ...buildDeletions(createdOrders),
     ...updated.flatMap((one) => buildRestorations(organizationId, one, now)),
   ]

@@ -20,75 +20,78 @@ import {
 } from '../background/steps.ts'
 import { buildUndoAnnouncements } from './announcements.ts'
 import { listEntries, buildRemoval } from './catalogue.ts'
-import { loadWrittenOrders, type WrittenOrder } from './load-orders.ts'
+import { loadWrittenOrders, type WrittenOrder } from './written-orders.ts'
 import {
-  extendCatalogue,
-  findCatalogue,
-  findNotedOrders,
-  forgetCatalogue,
-  forgetPeople,
-  type NotedOrder,
-} from './noted-orders.ts'
+  extendCatalogueRange,
+  findNextCatalogue,
+  loadUndoData,
+  deleteCatalogueUndoData,
+  deletePeopleUndoData,
+  type OrderUndoData,
+} from './undo-data.ts'
 import { buildUndoStatements } from './order-statements.ts'
 import { findPeople, buildPeopleStatements } from './people.ts'
 
 /** Deleting a catalogue entry makes the database check all tables that may refer to it. */
 const entriesAStep = 10
-/** Orders of each try. Orders that others change at the same time are undone one by one. */
-const batchSizes = [100, 100, 1, 1]
+/** How many orders each try undoes. Orders that others change at the same time are undone one by one. */
+const ordersPerTry = [100, 100, 1, 1]
 
 async function buildAnswerStatements(
   job: JobCtx,
   row: ImportRow,
-  undone: readonly WrittenOrder[],
+  undoneOrders: readonly WrittenOrder[],
 ): Promise<Statement[]> {
-  const userIds = [...new Set(undone.map(({ order }) => order.user_id))]
+  const userIds = [...new Set(undoneOrders.map(({ order }) => order.user_id))]
   const chains = await loadImportedChains(job.db, row.id, userIds)
   if (chains.length === 0) return []
-  const mailed = await job.db.all(
+  const mailedPeople = await job.db.all(
     sql<{ user_id: string }>`select distinct user_id from campaign_receipts
       where user_id in (select value from json_each(${JSON.stringify(userIds)}))
         and coalesce(received_at, ${job.now()}) >= ${row.started_at ?? row.created_at}`,
   )
   const orderIds = chains.flatMap((chain) => chain.flatMap(({ order_id }) => order_id ?? []))
-  const before = await job.db.all(
+  const earlierUndone = await job.db.all(
     sql<{ order_id: string }>`select order_id from import_orders
       where order_id in (select value from json_each(${JSON.stringify(orderIds)}))
         and import_id = ${row.id} and undo_outcome = 'undone'`,
   )
-  const undoneOrderIds = new Set([...before.map(({ order_id }) => order_id), ...undone.map(({ order }) => order.id)])
-  const mailedUserIds = new Set(mailed.map(({ user_id }) => user_id))
+  const undoneOrderIds = new Set([
+    ...earlierUndone.map(({ order_id }) => order_id),
+    ...undoneOrders.map(({ order }) => order.id),
+  ])
+  const mailedUserIds = new Set(mailedPeople.map(({ user_id }) => user_id))
   const isTakenBack = ({ user_id, import_id, order_id }: ImportedRecord) =>
     import_id === row.id && order_id !== null && undoneOrderIds.has(order_id) && !mailedUserIds.has(user_id)
   return takeBackAnswers(chains, isTakenBack)
 }
 
-/** The data for an undo stay until the people are undone. */
+/** Stores whether each order was undone or kept. Its undo data stay until the people and the catalogue are undone. */
 function buildUndoOutcomes({ id }: ImportRow, written: readonly WrittenOrder[]): Statement[] {
   const outcomes = written.map(({ number, reason }) => [id, number, reason === null ? 'undone' : 'kept', reason])
   return [
-    sql`update import_orders set undo_outcome = done.value ->> 2, undo_reason = done.value ->> 3
-      from json_each(${JSON.stringify(outcomes)}) as done
-      where import_id = done.value ->> 0 and number = done.value ->> 1 and undo_outcome is null`,
+    sql`update import_orders set undo_outcome = undone.value ->> 2, undo_reason = undone.value ->> 3
+      from json_each(${JSON.stringify(outcomes)}) as undone
+      where import_id = undone.value ->> 0 and number = undone.value ->> 1 and undo_outcome is null`,
     requireChanges(written.length),
   ]
 }
 
-/** Announces the purchases if the import announced them. */
+/** Undoes orders that have no reason to be kept. Their purchases are announced only if the import announced its own. */
 async function commitOrders(job: JobCtx, row: ImportRow, written: readonly WrittenOrder[]): Promise<ImportRow | null> {
-  const undone = written.filter(({ reason }) => reason === null)
+  const undoneOrders = written.filter(({ reason }) => reason === null)
   const { emit_webhooks = false } = row.options
   const statements = [
-    ...(await buildAnswerStatements(job, row, undone)),
-    ...buildUndoStatements(row.organization_id, undone, job.now()),
+    ...(await buildAnswerStatements(job, row, undoneOrders)),
+    ...buildUndoStatements(row.organization_id, undoneOrders, job.now()),
     ...buildUndoOutcomes(row, written),
-    ...(emit_webhooks ? announceAll(job, await buildUndoAnnouncements(job.db, undone, job.now())) : []),
+    ...(emit_webhooks ? announceAll(job, await buildUndoAnnouncements(job.db, undoneOrders, job.now())) : []),
   ]
   return commitStep(job, row, {
     position: { stage: 'orders', below: written.at(-1)?.number ?? 0 },
     changes: {
-      undone_orders: row.undone_orders + undone.length,
-      kept_orders: row.kept_orders + written.length - undone.length,
+      undone_orders: row.undone_orders + undoneOrders.length,
+      kept_orders: row.kept_orders + written.length - undoneOrders.length,
     },
     statements,
   })
@@ -97,9 +100,9 @@ async function commitOrders(job: JobCtx, row: ImportRow, written: readonly Writt
 const keepAll = (written: readonly WrittenOrder[], reason: KeptReason): WrittenOrder[] =>
   written.map((one) => ({ ...one, reason: one.reason ?? reason }))
 
-/** Orders that change meanwhile are read again. An order that cannot be deleted is kept. */
+/** Undoes the next orders. Orders that change meanwhile are read again, and one that still cannot be undone is kept. */
 async function undoOrders(job: JobCtx, row: ImportRow, below: number | null): Promise<ImportRow | null> {
-  for (const size of batchSizes) {
+  for (const size of ordersPerTry) {
     const written = await loadWrittenOrders(job.db, row, below, size)
     if (written.length === 0)
       return commitStep(job, row, { position: { stage: 'people', below: null, catalogue: null } })
@@ -111,51 +114,55 @@ async function undoOrders(job: JobCtx, row: ImportRow, below: number | null): Pr
 
 interface PeopleStep {
   catalogue: CatalogueOrders | null
-  noted: readonly NotedOrder[]
+  orders: readonly OrderUndoData[]
   statements: readonly Statement[]
 }
 
-const commitPeople = (job: JobCtx, row: ImportRow, { catalogue, noted, statements }: PeopleStep) =>
+const commitPeople = (job: JobCtx, row: ImportRow, { catalogue, orders, statements }: PeopleStep) =>
   commitStep(job, row, {
-    position: { stage: 'people', below: noted.at(-1)?.number ?? 0, catalogue: extendCatalogue(catalogue, noted) },
-    statements: [...statements, ...forgetPeople(row, noted)],
+    position: {
+      stage: 'people',
+      below: orders.at(-1)?.number ?? 0,
+      catalogue: extendCatalogueRange(catalogue, orders),
+    },
+    statements: [...statements, ...deletePeopleUndoData(row, orders)],
   })
 
-async function buildPeopleUndo(job: JobCtx, row: ImportRow, noted: readonly NotedOrder[]): Promise<Statement[]> {
-  const people = noted.flatMap(({ before }) => before.people ?? [])
+async function buildPeopleUndo(job: JobCtx, row: ImportRow, orders: readonly OrderUndoData[]): Promise<Statement[]> {
+  const people = orders.flatMap(({ undo }) => undo.people ?? [])
   const rows = await findPeople(job.db, row, [...new Set(people.map(({ id }) => id))])
   return buildPeopleStatements(row, rows, people, job.now())
 }
 
 async function undoPeople(job: JobCtx, row: ImportRow, position: PeopleStagePosition): Promise<ImportRow | null> {
   const { below, catalogue } = position
-  for (const size of batchSizes) {
-    const notedOrders = await findNotedOrders(job.db, row, below, size)
-    if (notedOrders.length === 0) {
+  for (const size of ordersPerTry) {
+    const orders = await loadUndoData(job.db, row, below, size)
+    if (orders.length === 0) {
       const [from, last] = catalogue ?? [0, -1]
       return commitStep(job, row, { position: { stage: 'catalogue', below: last + 1, from, entry: 0 } })
     }
-    const statements = await buildPeopleUndo(job, row, notedOrders)
-    const next = await commitPeople(job, row, { catalogue, noted: notedOrders, statements })
+    const statements = await buildPeopleUndo(job, row, orders)
+    const next = await commitPeople(job, row, { catalogue, orders, statements })
     if (next || !(await holdsPosition(job, row))) return next
   }
-  const notedOrders = await findNotedOrders(job.db, row, below, 1)
-  return commitPeople(job, row, { catalogue, noted: notedOrders, statements: [] })
+  const orders = await loadUndoData(job.db, row, below, 1)
+  return commitPeople(job, row, { catalogue, orders, statements: [] })
 }
 
 async function undoCatalogue(job: JobCtx, row: ImportRow, position: CatalogueStagePosition) {
   const { below, from, entry } = position
-  const notedOrder = await findCatalogue(job.db, row, below, from)
-  if (!notedOrder) return endPhase(job, row, { status: 'undone' })
-  const entries = listEntries(notedOrder.catalogue)
+  const order = await findNextCatalogue(job.db, row, below, from)
+  if (!order) return endPhase(job, row, { status: 'undone' })
+  const entries = listEntries(order.catalogue)
   const removedEntries = entries.slice(entry, entry + entriesAStep)
   const isLast = entry + entriesAStep >= entries.length
-  const next = isLast ? { below: notedOrder.number, entry: 0 } : { below, entry: entry + entriesAStep }
+  const next = isLast ? { below: order.number, entry: 0 } : { below, entry: entry + entriesAStep }
   return commitStep(job, row, {
     position: { stage: 'catalogue', from, ...next },
     statements: [
       ...removedEntries.flatMap((one) => buildRemoval(row, one)),
-      ...(isLast ? [forgetCatalogue(row, notedOrder.number)] : []),
+      ...(isLast ? [deleteCatalogueUndoData(row, order.number)] : []),
     ],
   })
 }

@@ -109,7 +109,7 @@ const unsatisfiable = (size: number): AppError =>
 
 /** The store has lost the bytes. The client gets 404, and the log says why. */
 const createLostBytesError = (key: string): AppError =>
-  new AppError('not_found', 'Not representation.', { cause: new Error(`the bytes of ${key} are gone`) })
+  new AppError('not_found', 'Not found.', { cause: new Error(`the bytes of ${key} are gone`) })
 
 async function openBytes(job: JobCtx, representation: Representation, range?: { offset: number; length: number }) {
   if (!range && representation.body) return representation.body

@@ -16,7 +16,7 @@ const shapes: Record<DerivedVariant, ImageShape> = {
 /** How long a request waits for another one that makes the same variant, before it makes it itself. */
 const waitMs = 10_000
 
-/** The variants that this isolate is runningWork. If several isolates make one, the first is stored. */
+/** The variants that this isolate is making now. If several isolates make one, the first is stored. */
 const runningWork = new Map<string, Promise<void>>()
 
 type VariantSource = Pick<ServedFile, 'storage_key'>

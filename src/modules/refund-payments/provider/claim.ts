@@ -1,25 +1,26 @@
 import { getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
+import { claimUntil, isClaimable, isClaimed, release } from '../../../db/claims.ts'
 import { selectPayingEdition } from '../../../db/refunds.ts'
 import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
 import { decodeAs } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import { update } from '../../../db/write.ts'
-import { nextCheck, refundLeaseMs } from '../../../domain/refunds/refund-payments.ts'
+import { computeNextCheck, refundClaimMs } from '../../../domain/refunds/refund-payments.ts'
 import { refundLifecycle } from '../../../domain/refunds/refunds.ts'
 
 const columns = getTableColumns(refundRequests)
 const target = 'processing'
 
-/** Claims due refunds, longest due first. No other consumer gets them before the lease ends. */
+/** Claims due refunds, longest due first. No other consumer gets them before the claim ends. */
 export const claimRefunds = (job: JobCtx, count: number): Promise<RefundRow[]> => {
   const now = job.now()
   return job.db.all(
     decodeAs(
       columns,
-      sql<RefundRow>`update refund_requests set lease_until = ${now + refundLeaseMs}
+      sql<RefundRow>`update refund_requests set ${claimUntil(now, refundClaimMs)}
         where id in (select id from refund_requests indexed by refund_requests_due
-          where due_at <= ${now} and coalesce(lease_until, 0) <= ${now} order by due_at limit ${count})
+          where due_at <= ${now} and ${isClaimable(now)} order by due_at limit ${count})
         returning *`,
     ),
   )
@@ -28,7 +29,7 @@ export const claimRefunds = (job: JobCtx, count: number): Promise<RefundRow[]> =
 /**
  * Stores the idempotency key of the next attempt, whose result is unknown until an answer is recorded. The same
  * statement decides whether the edition may pay back the payment with these `references`, so all calls with the key are
- * for the same payment. It also renews the lease. Answers null when another consumer has claimed the refund.
+ * for the same payment. It also extends the claim. Answers null when another consumer has claimed the refund.
  */
 export async function beginAttempt(
   job: JobCtx,
@@ -41,10 +42,10 @@ export async function beginAttempt(
       attempts = attempts + 1, provider_key = id || ':' || (attempts + 1), provider_key_at = ${now},
       is_payable = coalesce(edition_id = ${edition}, 0),
       provider_reference = null, failure_code = null, failure_message = null, checks = 0, needs_attention = 0,
-      lease_until = ${now + refundLeaseMs}, modified_at = ${now}, version = version + 1
+      ${claimUntil(now, refundClaimMs)}, modified_at = ${now}, version = version + 1
     where id = ${claim.id} and version = ${claim.version}
       and ${inList(sql`status`, refundLifecycle.sourcesOf(target))}
-      and lease_until = ${claim.lease_until} and lease_until > ${now}
+      and claimed_until = ${claim.claimed_until} and ${isClaimed(now)}
     returning *`
   const row = await job.db.first(decodeAs(columns, statement))
   return row ?? null
@@ -53,14 +54,14 @@ export async function beginAttempt(
 /** Releases a refund that cannot begin now, and schedules the next try. */
 export function postponeRefund(job: JobCtx, claim: RefundRow): Promise<unknown> {
   const now = job.now()
-  const state = { began_at: claim.modified_at, checks: claim.checks, is_taken: false }
-  const { due_at, needs_attention } = nextCheck(state, now)
-  const changes = { due_at, needs_attention, checks: claim.checks + 1, lease_until: null }
-  const isClaimed = sql`id = ${claim.id} and version = ${claim.version} and lease_until = ${claim.lease_until}`
-  return job.db.all(update(refundRequests, changes, isClaimed))
+  const state = { began_at: claim.modified_at, checks: claim.checks, is_accepted: false }
+  const { due_at, needs_attention } = computeNextCheck(state, now)
+  const changes = { due_at, needs_attention, checks: claim.checks + 1, claimed_until: null }
+  const isSameClaim = sql`id = ${claim.id} and version = ${claim.version} and claimed_until = ${claim.claimed_until}`
+  return job.db.all(update(refundRequests, changes, isSameClaim))
 }
 
 export const releaseRefunds = (job: JobCtx, claims: readonly RefundRow[]): Promise<unknown> =>
-  job.db.all(sql`update refund_requests set lease_until = null where (id, lease_until) in
+  job.db.all(sql`update refund_requests set ${release} where (id, claimed_until) in
     (select value ->> 0, value ->> 1
-      from json_each(${JSON.stringify(claims.map(({ id, lease_until }) => [id, lease_until]))}))`)
+      from json_each(${JSON.stringify(claims.map(({ id, claimed_until }) => [id, claimed_until]))}))`)

@@ -6,7 +6,7 @@ import { transactions } from '../../../db/schema/sales/orders.ts'
 import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
 import { select } from '../../../db/select.ts'
 import { update } from '../../../db/write.ts'
-import { wasNeverReceived, nextRecheck, chooseStep } from '../../../domain/refunds/refund-payments.ts'
+import { wasNeverReceived, computeNextRecheck, chooseStep } from '../../../domain/refunds/refund-payments.ts'
 import {
   type PaymentGateway,
   PaymentProviderUnavailable,
@@ -143,9 +143,9 @@ async function recheck(job: JobCtx, refund: RefundRow): Promise<void> {
     ? await lookUpRefund({ refund, payment: (await loadPayment(job, refund)).reference, gateway, isFirstCall: false })
     : 'not_found'
   if (outcome !== 'not_found' && outcome.state === 'failed') return recordOutcome(job, refund, outcome)
-  const due_at = nextRecheck(refund.completed_at ?? refund.modified_at, job.now())
+  const due_at = computeNextRecheck(refund.completed_at ?? refund.modified_at, job.now())
   const isUnchanged = sql`id = ${refund.id} and version = ${refund.version}`
-  await job.db.all(update(refundRequests, { due_at, lease_until: null }, isUnchanged))
+  await job.db.all(update(refundRequests, { due_at, claimed_until: null }, isUnchanged))
 }
 
 /** Finds all references of a payment. Answers null when the provider cannot be reached. */

@@ -9,7 +9,7 @@ import { type RowOf, select } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import { insert } from '../../../db/write.ts'
 import { toMajor } from '../../../domain/money.ts'
-import { nextCheck, nextRecheck } from '../../../domain/refunds/refund-payments.ts'
+import { computeNextCheck, computeNextRecheck } from '../../../domain/refunds/refund-payments.ts'
 import type { ProviderRefund } from '../../../gateways/payments/payments.ts'
 import type { OpenedAccount } from '../../merchant-accounts/index.ts'
 import { movePayment } from '../amounts.ts'
@@ -67,9 +67,9 @@ const computeCountedAmount = (payment: PaymentRow, refund: ProviderRefund): numb
 
 function buildRefundRow(job: JobCtx, account: OpenedAccount, payment: PaymentRow, refund: ProviderRefund): RefundRow {
   const now = job.now()
-  const counted = computeCountedAmount(payment, refund)
+  const countedMinor = computeCountedAmount(payment, refund)
   const isCompleted = refund.outcome.state === 'completed'
-  const next = nextCheck({ began_at: now, checks: 0, is_taken: true }, now)
+  const next = computeNextCheck({ began_at: now, checks: 0, is_accepted: true }, now)
   return {
     id: job.newId('refund_request'),
     organization_id: account.organization_id,
@@ -86,8 +86,8 @@ function buildRefundRow(job: JobCtx, account: OpenedAccount, payment: PaymentRow
     comment: '',
     currency: refund.currency,
     requested_minor: refund.amount_minor,
-    approved_minor: counted,
-    refunded_minor: isCompleted ? counted : 0,
+    approved_minor: countedMinor,
+    refunded_minor: isCompleted ? countedMinor : 0,
     price_minor: 0,
     deposit_minor: 0,
     handling_fee_minor: 0,
@@ -109,10 +109,10 @@ function buildRefundRow(job: JobCtx, account: OpenedAccount, payment: PaymentRow
     provider_reference: refund.provider_reference,
     failure_code: null,
     failure_message: null,
-    due_at: isCompleted ? nextRecheck(now, now) : next.due_at,
-    lease_until: null,
+    due_at: isCompleted ? computeNextRecheck(now, now) : next.due_at,
+    claimed_until: null,
     checks: 0,
-    needs_attention: counted !== refund.amount_minor,
+    needs_attention: countedMinor !== refund.amount_minor,
     metadata: {},
     version: 1,
     created_at: now,
@@ -136,7 +136,7 @@ export async function buildProviderRefund(
   const payment = await loadPayment(job, account, refund)
   if (!payment) return null
   const row = buildRefundRow(job, account, payment, refund)
-  const counted = row.approved_minor ?? 0
+  const countedMinor = row.approved_minor ?? 0
   const move = state === 'completed' ? ({ refunded: 1, reserved: 0 } as const) : ({ refunded: 0, reserved: 1 } as const)
   const after = { status: row.status, source: row.source, amount: toMajor(refund.amount_minor) }
   return {
@@ -146,7 +146,7 @@ export async function buildProviderRefund(
           = ${payment.refunded_minor}`,
       ),
       insert(refundRequests, row),
-      movePayment(row, counted, move),
+      movePayment(row, countedMinor, move),
       ...(state === 'completed' ? buildTransaction(job, row, refund.provider_reference) : []),
       buildRefundAudit(job, 'recordProviderRefund', row, { before: null, after }),
     ],

@@ -73,7 +73,7 @@ export const buildApprovedColumns = (
   failure_code: null,
   failure_message: null,
   due_at: way === 'by provider' ? now : null,
-  lease_until: null,
+  claimed_until: null,
   checks: 0,
   needs_attention: false,
 })

@@ -11,7 +11,7 @@ import {
 } from '../../consents/index.ts'
 import { selectBulkSuppressionExclusion } from '../../suppressions/index.ts'
 
-/** The people, type and channel of a message. */
+/** Whom a message is for: the people, the type of the message and its channel. */
 export interface Audience {
   organization_id: string
   edition_id: string | null
@@ -28,7 +28,7 @@ export interface PeopleSql {
   where: SQL
 }
 
-/** Null for the whole organisation. */
+/** Lists the editions of the audience. Answers null for the whole organisation. */
 export const listEditionIds = ({ edition_id, editions }: SegmentTenant): readonly string[] | null =>
   edition_id === null ? (editions ?? null) : [edition_id]
 
@@ -81,13 +81,13 @@ const buildMarketingScope = ({ communication_channel, ...tenant }: Audience): Ma
 })
 
 /**
- * The conditions of an audience, first the one that counts first. `reason` is null when the condition does not
- * exclude the person `u`. `suppressed` replaces the SQL that finds a suppression of the person.
+ * Builds the conditions of an audience, in the order in which they count. `reason` is null when the condition does not
+ * exclude the person `u`. `suppressionReason` replaces the SQL that finds a suppression of the person.
  */
 export const buildConditions = (
   audience: Audience,
   now: number,
-  suppressed: SQL = selectBulkSuppressionExclusion(audience, selectAddress(audience.communication_channel)),
+  suppressionReason: SQL = selectBulkSuppressionExclusion(audience, selectAddress(audience.communication_channel)),
 ): { name: string; reason: SQL }[] => [
   {
     name: 'address',
@@ -96,13 +96,13 @@ export const buildConditions = (
   ...(audience.communication_type === 'marketing'
     ? [{ name: 'consent', reason: selectMarketingRefusal(sql`u.id`, buildMarketingScope(audience), now) }]
     : []),
-  { name: 'suppression', reason: suppressed },
+  { name: 'suppression', reason: suppressionReason },
   { name: 'active', reason: sql`case when u.is_active = 0 then 'inactive' end` },
 ]
 
-/** One of `exclusionReasons` for the person `u`, or null for a person who receives the message. */
-export const buildExclusion = (audience: Audience, now: number, suppressed?: SQL): SQL =>
+/** Selects why the person `u` does not receive the message: one of `exclusionReasons`, or null for a recipient. */
+export const buildExclusion = (audience: Audience, now: number, suppressionReason?: SQL): SQL =>
   sql`coalesce(${sql.join(
-    buildConditions(audience, now, suppressed).map(({ reason }) => reason),
+    buildConditions(audience, now, suppressionReason).map(({ reason }) => reason),
     sql`, `,
   )})`

@@ -18,8 +18,9 @@ export interface Calculation extends Audience {
   id: string
   epoch: number
   expression: string
-  /** The position that the walk has reached, and its last position. */
+  /** The position that the walk has reached. */
   cursor_id: string
+  /** The position at which the walk ends. */
   last_id: string
   started_at: number
 }
@@ -38,9 +39,10 @@ const columns = {
   started_at: segments.calculation_started_at,
 }
 
-const hasStatus = (status: SegmentStatus): SQL => sql`status = ${status}`
+/** `status = …`, as a condition or as an assignment of an update. */
+const statusEquals = (status: SegmentStatus): SQL => sql`status = ${status}`
 
-/** Null when this calculation has ended or another one has started. */
+/** Finds a running calculation. Answers null when it has ended or another one has started. */
 export async function findCalculation(job: JobCtx, id: string, epoch: number): Promise<Calculation | null> {
   const row = await job.db.first(
     select(columns)
@@ -60,8 +62,9 @@ export const buildCalculationStart = (
 ) => {
   const walk = buildWalk(segment)
   return [
-    sql`update segments set ${hasStatus('calculating')}, epoch = epoch + 1, version = version + 1, cursor_id = (${walk.start}),
-        last_id = coalesce((${walk.last}), (${walk.start})), walked_count = 0, matched_count = 0,
+    sql`update segments set ${statusEquals('calculating')}, epoch = epoch + 1, version = version + 1,
+        cursor_id = (${walk.start}), last_id = coalesce((${walk.last}), (${walk.start})),
+        walked_count = 0, matched_count = 0,
         population_count = ${countPeople(segment)},
         calculation_started_at = ${now}, heartbeat_at = ${now}, error_message = ''
       where id = ${segment.id} and version = ${segment.version}`,
@@ -70,10 +73,10 @@ export const buildCalculationStart = (
 }
 
 const isRunning = ({ seq, epoch }: Calculation): SQL =>
-  sql`seq = ${seq} and epoch = ${epoch} and ${hasStatus('calculating')}`
+  sql`seq = ${seq} and epoch = ${epoch} and ${statusEquals('calculating')}`
 
-/** Closes sets of members to new readers. The sweep deletes a set once its last reader is done. */
-export const leaveMembers = (epoch: SQL, where: SQL, now: number): SQL =>
+/** Retires sets of members: nobody starts to read them any more, and the sweep deletes each after its last reader. */
+export const retireMembers = (epoch: SQL, where: SQL, now: number): SQL =>
   sql`insert into segment_leftovers (segment_seq, epoch, left_at)
     select seq, ${epoch}, ${now} from segments where ${where} on conflict do nothing`
 
@@ -94,11 +97,14 @@ export function chooseStepSize(size: number, elapsedMs: number): number {
   return Math.min(maxStepSize, Math.max(1, Math.floor(size * factor)))
 }
 
-/** One step is one transaction: it moves the cursor on from where it was read, or changes nothing. */
+/** Builds one step as one transaction. It moves the cursor, or aborts when the cursor has moved since it was read. */
 function buildStep(calculation: Calculation, expression: Expression, now: number, size: number) {
   const { seq, epoch, started_at } = calculation
   const walk = buildWalk(calculation)
-  const people = walk.part(calculation.cursor_id, sql`select cursor_id as position from segments where seq = ${seq}`)
+  const people = walk.peopleBetween(
+    calculation.cursor_id,
+    sql`select cursor_id as position from segments where seq = ${seq}`,
+  )
   const predicate = buildPredicate(expression, buildScope(calculation, started_at))
   const end = walk.end({ after: calculation.cursor_id, until: calculation.last_id, size })
   const isLast = sql`${isRunning(calculation)} and cursor_id = last_id`
@@ -111,9 +117,9 @@ function buildStep(calculation: Calculation, expression: Expression, now: number
       select ${seq}, ${epoch}, u.seq, ${buildExclusion(calculation, started_at)} from ${people.from}
       where ${people.where} and ${predicate}`,
     sql`update segments set matched_count = matched_count + changes() where seq = ${seq}`,
-    leaveMembers(sql`members_epoch`, sql`${isLast} and members_epoch > 0`, now),
-    sql`update segments set ${hasStatus('ready')}, members_epoch = epoch, calculated_at = ${now}, heartbeat_at = null,
-        version = version + 1,
+    retireMembers(sql`members_epoch`, sql`${isLast} and members_epoch > 0`, now),
+    sql`update segments set ${statusEquals('ready')}, members_epoch = epoch, calculated_at = ${now},
+        heartbeat_at = null, version = version + 1,
         (user_count, excluded) = (select matched_count - count(*), json_object(${exclusionCounts})
           from segment_members where segment_seq = segments.seq and epoch = segments.epoch and excluded_for is not null)
       where ${isLast}`,
@@ -124,8 +130,9 @@ function buildStep(calculation: Calculation, expression: Expression, now: number
 /** Ends a running calculation as `failed`. The members of the calculation before it stay. */
 export async function failCalculation(job: JobCtx, calculation: Calculation, message: string): Promise<void> {
   await job.db.batch([
-    leaveMembers(sql`epoch`, isRunning(calculation), job.now()),
-    sql`update segments set ${hasStatus('failed')}, error_message = ${message}, heartbeat_at = null, version = version + 1
+    retireMembers(sql`epoch`, isRunning(calculation), job.now()),
+    sql`update segments set ${statusEquals('failed')}, error_message = ${message}, heartbeat_at = null,
+        version = version + 1
       where ${isRunning(calculation)}`,
   ])
 }
@@ -155,7 +162,7 @@ export async function calculateStep(job: JobCtx, calculation: Calculation, size:
   }
 }
 
-/** Makes steps until the calculation ends or `endsAt` has passed. Tests give a fixed `size`. */
+/** Does steps until the calculation ends or `endsAt` has passed. Tests pass a fixed `size`. */
 export async function continueCalculation(
   job: JobCtx,
   calculation: Calculation,

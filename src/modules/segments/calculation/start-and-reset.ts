@@ -8,7 +8,7 @@ import { AppError } from '../../../domain/errors.ts'
 import { quietAfterMs, segmentLifecycle, type SegmentStatus } from '../../../domain/segments.ts'
 import { enqueueCalculations } from '../jobs.ts'
 import type { LoadedSegment, SegmentRow } from '../queries.ts'
-import { buildCalculationStart, leaveMembers } from './calculation.ts'
+import { buildCalculationStart, retireMembers } from './calculation.ts'
 
 export const segmentCalculating = (status: SegmentStatus): AppError =>
   new AppError('segment_calculating', 'This segment is being calculated.', {
@@ -72,9 +72,9 @@ export const buildDraftColumns = (segment: SegmentRow) => ({
   error_message: '',
 })
 
-/** Leaves the sets of members of a loaded segment to the sweep. These statements come before the guarded change. */
+/** Retires the sets of members of a loaded segment. These statements come before the guarded change. */
 export const dropMembers = (segment: SegmentRow, now: number): Statement[] =>
   [
     ...(segment.members_epoch > 0 ? [segment.members_epoch] : []),
     ...(segment.status === 'calculating' ? [segment.epoch] : []),
-  ].map((epoch) => leaveMembers(sql`${epoch}`, sql`id = ${segment.id}`, now))
+  ].map((epoch) => retireMembers(sql`${epoch}`, sql`id = ${segment.id}`, now))

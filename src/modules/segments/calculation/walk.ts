@@ -11,14 +11,14 @@ interface WalkStep {
 
 /** Walks the people of a segment in the order in which they joined. Positions are texts. */
 interface Walk {
-  /** Selects the position before everybody. */
+  /** Selects a position before the first person. */
   start: SQL
   /** Selects the last position. */
   last: SQL
-  /** Selects the position at which a step ends; null for `until`. */
+  /** Selects the position at which a step ends; no row when fewer than `size` people are left. */
   end: (step: WalkStep) => SQL
-  /** The people after a position, up to the position that a query selects. */
-  part: (after: string, until: SQL) => PeopleSql
+  /** Selects the people after a position, up to the position that the query `until` selects. */
+  peopleBetween: (after: string, until: SQL) => PeopleSql
 }
 
 /** Without a collation SQLite does not compare a rowid with a key of an index. */
@@ -39,8 +39,8 @@ export function buildWalk(tenant: SegmentTenant): Walk {
     end: ({ after, until, size }) => sql`select ${position} from ${table} where ${where}
       and (created_at, seq) > ${buildKey(sql`${after}`)} and (created_at, seq) <= ${buildKey(sql`${until}`)}
       order by created_at, seq limit 1 offset ${size - 1}`,
-    part: (after, until) => ({
-      // With its limit the query runs once, not for each person.
+    peopleBetween: (after, until) => ({
+      // `limit 1` makes SQLite run the query once instead of once per person.
       from: sql`(select position from (${until}) limit 1) as until cross join ${people.from}`,
       where: sql`${people.where} and (${alias}.created_at, ${alias}.seq) > ${buildKey(sql`${after}`)}
         and (${alias}.created_at, ${alias}.seq) <= ${buildKey(sql`until.position`)}`,

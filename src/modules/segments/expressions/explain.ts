@@ -30,10 +30,10 @@ const listConsentKeys = (literals: readonly { field: string; value: string }[]):
 ]
 
 const presentConsents = (
-  named: readonly DecidingAnswer[],
+  namedAnswers: readonly DecidingAnswer[],
   deciding: DecidingAnswer | null,
 ): SegmentExplanation['consents'] => [
-  ...named.map((answer) => ({ ...answer, decides: 'expression' as const })),
+  ...namedAnswers.map((answer) => ({ ...answer, decides: 'expression' as const })),
   ...(deciding === null ? [] : [{ ...deciding, decides: 'audience' as const }]),
 ]
 

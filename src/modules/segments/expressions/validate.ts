@@ -78,13 +78,13 @@ async function findWarnings(
   literals: readonly KnownLiteral[],
 ): Promise<UnknownValueWarning[]> {
   if (literals.length === 0) return []
-  const known = await listKnownValues(ctx.db, tenant)
+  const knownValues = await listKnownValues(ctx.db, tenant)
   const unlisted = literals.filter(
-    ({ values_from, by, value }) => !known[values_from].some((candidate) => candidate[by] === value),
+    ({ values_from, by, value }) => !knownValues[values_from].some((candidate) => candidate[by] === value),
   )
-  const missing = await findMissingLiterals(ctx, tenant, known, unlisted)
+  const missing = await findMissingLiterals(ctx, tenant, knownValues, unlisted)
   return missing.map((literal) => {
-    const suggestion = findNearest(literal.value, known[literal.values_from], ({ value, label }) =>
+    const suggestion = findNearest(literal.value, knownValues[literal.values_from], ({ value, label }) =>
       literal.by === 'label' ? [label] : [value, label],
     )
     return { literal, suggestion }
@@ -103,7 +103,7 @@ async function findFirstPeople(ctx: Ctx, tenant: SegmentTenant): Promise<{ seqs:
   return { seqs: seqs.map(({ seq }) => seq), total: row?.total ?? 0 }
 }
 
-/** Counts the first 10,000 people, or those whom a second is enough for, and extrapolates when there are more. */
+/** Tests the first 10,000 people, or as many as it can in a second. When there are more, it extrapolates. */
 async function estimateMembers(
   ctx: Ctx,
   tenant: SegmentTenant,
@@ -133,7 +133,7 @@ async function estimateMembers(
   return { count: Math.round((members * total) / Math.max(1, tested)), isExtrapolated: true }
 }
 
-/** Answers what is wrong with an expression, what looks wrong, and for how many people it holds. */
+/** Answers the errors and warnings of an expression, and for how many people it holds. */
 export async function validateExpression(ctx: Ctx, input: ValidateCelInput): Promise<Validation> {
   const tenant = await findSegmentTenant(ctx, input, (name, code, detail) =>
     fieldError(name === null ? [] : [name], code, detail),

@@ -1,55 +1,108 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
+import { addAfterCommit } from '../../../db/commit.ts'
+import type { Statement } from '../../../db/database.ts'
 import { decodeAs, type Query } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
-import type { DeliveryClaim, Lane } from '../../../domain/webhooks/webhook-sender.ts'
+import type { DeliveryClaim } from '../../../domain/webhooks/webhook-sender.ts'
 import { deliveryLifecycle } from '../../../domain/webhooks/webhooks.ts'
-import { claimedPayload, claimFields, freeSlots, leaseMs } from './claim.ts'
+import { claimedPayload, claimFields, claimMs, countFreeSlots, sortClaims } from './claim.ts'
+import { deliverClaims } from './deliver.ts'
+import { enqueueEndpoints, enqueueEvents } from './enqueue.ts'
 
 /** Deliveries of events to some endpoints of their organisations. */
-export interface NewDeliveries {
+interface NewDeliveries {
   eventIds: readonly string[]
-  areRecipients: SQL
+  isRecipient: SQL
   /** The id of a delivery. */
   id: SQL
 }
 
-/** One that was claimed, or one that was not: `lane` is that of consumers who are to post it now. */
-export type AddedDelivery = DeliveryClaim | { lease_until: null; endpoint_id: string; lane: Lane | null }
+/** A request leaves more events than this to the consumers of the queue. */
+const maxEvents = 20
 
-export const isClaimed = (delivery: AddedDelivery): delivery is DeliveryClaim => delivery.lease_until !== null
+/** A request claims at most this many deliveries, however many endpoints its organisation has. */
+const maxClaims = 50
 
-/** One statement for any number of events. Deliveries for which the condition holds are claimed. */
-function addStatement(now: number, { eventIds, areRecipients, id }: NewDeliveries, areClaimed: SQL): SQL {
-  return sql`insert into webhook_deliveries (id, endpoint_id, event_id, edition_id, kind, status, next_retry_at,
-      created_at, modified_at, attempts, last_attempt_at, lease_until)
-    select ${id}, endpoint_id, event_id, edition_id, kind, ${deliveryLifecycle.initial}, next_retry_at, ${now}, ${now},
-      is_claimed, iif(is_claimed, ${now}, null), iif(is_claimed, ${now + leaseMs}, null)
-    from (select webhook_endpoints.id as endpoint_id, events.id as event_id, events.edition_id, events.kind as kind,
-        max(${now}, coalesce(breaker_until, 0)) as next_retry_at, ${areClaimed} as is_claimed
-      from webhook_events as events cross join webhook_endpoints
-        on webhook_endpoints.organization_id = events.organization_id
-      where ${inList(sql`events.id`, eventIds)} and is_active = 1 and ${areRecipients})
-    where true on conflict do nothing`
+/** The platform ends what a request does 30 s after its answer, so longer timeouts are left to the queue. */
+const maxTimeoutSeconds = 17
+
+const isQuick = sql`(is_slow = 0 and timeout_seconds <= ${sql.raw(String(maxTimeoutSeconds))})`
+
+interface UnclaimedDelivery {
+  claimed_until: null
+  endpoint_id: string
+  next_retry_at: number
+  is_quick: number
 }
 
-export const addDeliveries = (job: JobCtx, deliveries: NewDeliveries): SQL =>
-  addStatement(job.now(), deliveries, sql`0`)
+type AddedDelivery = DeliveryClaim | UnclaimedDelivery
+
+const isClaim = (delivery: AddedDelivery): delivery is DeliveryClaim => delivery.claimed_until !== null
+
+/** Inserts what `rows` selects: an endpoint, an event, when it is due, and whether it is claimed. */
+const insertDeliveries = (now: number, id: SQL, rows: SQL): SQL => sql`
+  insert into webhook_deliveries (id, endpoint_id, event_id, edition_id, kind, status, next_retry_at, created_at,
+    modified_at, attempts, last_attempt_at, claimed_until)
+  select ${id}, endpoint_id, event_id, edition_id, kind, ${deliveryLifecycle.initial}, next_retry_at, ${now}, ${now},
+    is_claimed, iif(is_claimed, ${now}, null), iif(is_claimed, ${now + claimMs}, null)
+  from (${rows}) where true on conflict do nothing`
+
+/** The rows of new deliveries, with further columns. */
+const selectRecipients = (now: number, { eventIds, isRecipient }: NewDeliveries, columns: SQL): SQL => sql`
+  select webhook_endpoints.id as endpoint_id, events.id as event_id, events.edition_id, events.kind as kind,
+    max(${now}, coalesce(breaker_until, 0)) as next_retry_at, ${columns}
+  from webhook_events as events cross join webhook_endpoints
+    on webhook_endpoints.organization_id = events.organization_id
+  where ${inList(sql`events.id`, eventIds)} and is_active = 1 and ${isRecipient}`
+
+/** Claims deliveries to quick endpoints, as far as these may have more requests in flight. */
+function addAndClaim(now: number, deliveries: NewDeliveries): Query<AddedDelivery> {
+  const place = sql`row_number() over (partition by webhook_endpoints.id order by events.id)`
+  const isClaimable = sql`(${isQuick} and coalesce(breaker_until, 0) <= ${now} and ${place} <= ${countFreeSlots(now)})`
+  const rows = sql`select *, is_claimable
+      and row_number() over (partition by is_claimable order by place, endpoint_id) <= ${maxClaims} as is_claimed
+    from (${selectRecipients(now, deliveries, sql`${place} as place, ${isClaimable} as is_claimable`)})`
+  const ifClaimed = (value: SQL) => sql`iif(claimed_until is null, null, ${value})`
+  return decodeAs(
+    claimFields,
+    sql<AddedDelivery>`${insertDeliveries(now, deliveries.id, rows)}
+      returning id, endpoint_id, event_id, attempts, status, step, manual, claimed_until, next_retry_at,
+        iif(claimed_until is null, (select ${isQuick} from webhook_endpoints where webhook_endpoints.id = endpoint_id),
+          null) as is_quick,
+        ${ifClaimed(claimedPayload)} as payload, ${ifClaimed(sql`${claimFields.endpoint}`)} as endpoint`,
+  )
+}
+
+/** The endpoints that a request leaves to the consumers of the queue. */
+function selectLeftEndpoints(added: readonly AddedDelivery[], now: number): string[] {
+  const isFull = added.filter(isClaim).length === maxClaims
+  // A quick endpoint without a free slot has requests in flight, and whoever ends these claims what is due next.
+  const isLeft = (delivery: AddedDelivery) =>
+    !isClaim(delivery) && delivery.next_retry_at <= now && (isFull || delivery.is_quick === 0)
+  return [...new Set(added.filter(isLeft).map(({ endpoint_id }) => endpoint_id))]
+}
 
 /**
- * Adds deliveries, and claims those to the endpoints for which the condition holds, as far as they may have more
- * requests in flight. What has waited there for longer is claimed when these end.
+ * The statement that adds deliveries, followed by `guards`. A request claims deliveries as it adds them and posts them
+ * after its answer. Everything else goes through the queue. The sweep finds deliveries that a crash left behind.
  */
-export function addClaimed(job: JobCtx, deliveries: NewDeliveries, areChosen: SQL): Query<AddedDelivery> {
+export function addAndDeliver(job: JobCtx, deliveries: NewDeliveries, guards: readonly Statement[] = []): Statement[] {
+  const { afterAnswer } = job
+  const { eventIds } = deliveries
   const now = job.now()
-  const isNext = sql`(${areChosen} and coalesce(breaker_until, 0) <= ${now}
-    and row_number() over (partition by webhook_endpoints.id order by events.id) <= ${freeSlots(now)})`
-  const consumers = sql`(select iif(${areChosen}, null, iif(is_slow, ${'slow' satisfies Lane}, ${'fast' satisfies Lane}))
-    from webhook_endpoints where webhook_endpoints.id = endpoint_id)`
-  const ofClaim = (value: SQL) => sql`iif(lease_until is null, null, ${value})`
-  const added = sql<AddedDelivery>`${addStatement(now, deliveries, isNext)}
-    returning id, endpoint_id, event_id, attempts, status, step, manual, lease_until,
-      iif(lease_until is null and next_retry_at <= ${now}, ${consumers}, null) as lane,
-      ${ofClaim(claimedPayload)} as payload, ${ofClaim(sql`${claimFields.endpoint}`)} as endpoint`
-  return decodeAs(claimFields, added)
+  if (!afterAnswer || eventIds.length > maxEvents) {
+    const rows = selectRecipients(now, deliveries, sql`0 as is_claimed`)
+    const added = addAfterCommit(insertDeliveries(now, deliveries.id, rows), () => enqueueEvents(job, eventIds))
+    return [added, ...guards]
+  }
+  const added = addAfterCommit(addAndClaim(now, deliveries), async (rows) => {
+    const background = afterAnswer()
+    const works = [
+      deliverClaims(background, sortClaims(rows.filter(isClaim))),
+      enqueueEndpoints(background, selectLeftEndpoints(rows, now)),
+    ]
+    for (const work of await Promise.allSettled(works)) if (work.status === 'rejected') throw work.reason
+  })
+  return [added, ...guards]
 }

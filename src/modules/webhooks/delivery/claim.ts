@@ -1,66 +1,80 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
+import { claimUntil, isClaimable, isClaimed } from '../../../db/claims.ts'
 import { decodeAs, fromJson, type Query } from '../../../db/select.ts'
-import { inList } from '../../../db/visibility.ts'
-import type { DeliveryClaim, ClaimedEndpoint } from '../../../domain/webhooks/webhook-sender.ts'
-import { maxInFlight } from '../../../domain/webhooks/webhooks.ts'
-import { isLeased, isWaiting } from './open-deliveries.ts'
+import { inList, inWords } from '../../../db/visibility.ts'
+import type { ClaimedEndpoint, DeliveryClaim } from '../../../domain/webhooks/webhook-sender.ts'
+import { maxInFlight, openDeliveryStatuses } from '../../../domain/webhooks/webhooks.ts'
 
-/** Longer than any request may take together with what comes after it. */
-export const leaseMs = 60_000
+/** Longer than any request may take together with the time to store its result. */
+export const claimMs = 60_000
+
+/** The statuses are literals, so that the partial indexes fit. Queries name the index: SQLite prefers one of all rows. */
+export const isOpen = inWords(sql`webhook_deliveries.status`, openDeliveryStatuses)
+
+/** Deliveries that wait for an attempt. */
+export const isWaiting = sql`${isOpen} and webhook_deliveries.claimed_until is null`
+
+/** Deliveries with an attempt under way, or with one whose result was never stored. */
+export const isInProgress = sql`${isOpen} and webhook_deliveries.claimed_until is not null`
+
+/** The ids of all open deliveries for which the condition on `endpoint_id` holds. */
+export const selectOpenDeliveries = (isOfEndpoints: SQL): SQL => sql`
+  select id from webhook_deliveries indexed by webhook_deliveries_open where ${isWaiting} and ${isOfEndpoints}
+  union all
+  select id from webhook_deliveries indexed by webhook_deliveries_claimed where ${isInProgress} and ${isOfEndpoints}`
 
 const endpoint = fromJson<ClaimedEndpoint>(sql`(select json_object('url', url, 'secret', secret,
     'previous_secret', previous_secret, 'previous_secret_until', previous_secret_until,
     'timeout_seconds', timeout_seconds)
   from webhook_endpoints where webhook_endpoints.id = endpoint_id)`)
 
-/** Beside its columns, what a claim answers of the delivery's event and endpoint. */
 export const claimFields = { endpoint }
 export const claimedPayload = sql`(select payload from webhook_events where webhook_events.id = event_id)`
 
-/** How many more requests to an endpoint may be in flight: at most four, and one while it is being probed. */
-export const freeSlots = (now: number): SQL => sql`iif(breaker_until is null, ${maxInFlight}, 1) - (select count(*)
-  from webhook_deliveries where endpoint_id = webhook_endpoints.id and webhook_deliveries.lease_until > ${now})`
-
-/** The condition that an endpoint is one of these. */
-export const isOneOf = (endpointIds: readonly string[]): SQL => inList(sql`id`, endpointIds)
+/** How many more requests an endpoint may have in flight: four in all, and one while its breaker probes it. */
+export const countFreeSlots = (now: number): SQL => sql`iif(breaker_until is null, ${maxInFlight}, 1) - (select count(*)
+  from webhook_deliveries where endpoint_id = webhook_endpoints.id and ${isClaimed(now)})`
 
 /**
- * Claims due deliveries of the endpoints for which the condition holds, retries by hand first, then the oldest. While the
- * breaker of an endpoint is open, only retries by hand are claimed. No other consumer gets them before the lease ends.
+ * Claims due deliveries of these endpoints, manual retries first, then the oldest. While the breaker of an endpoint is
+ * open, only manual retries are claimed.
  */
-export const claimStatement = (job: JobCtx, areChosen: SQL): Query<DeliveryClaim> => {
+export function claimStatement(job: JobCtx, endpointIds: readonly string[]): Query<DeliveryClaim> {
   const now = job.now()
-  const due = sql`endpoint_id = lanes.id and next_retry_at <= ${now}`
+  const isDue = sql`endpoint_id = endpoints.id and next_retry_at <= ${now}`
   // With a bound limit, SQLite parses the statement again for each call.
   const inOrder = sql.raw(`order by event_id limit ${maxInFlight}`)
-  const claimed = sql<DeliveryClaim>`update webhook_deliveries set attempts = attempts + 1, last_attempt_at = ${now},
-      lease_until = ${now + leaseMs}, modified_at = ${now}
+  const claimed = sql<DeliveryClaim>`update webhook_deliveries
+    set ${claimUntil(now, claimMs)}, attempts = attempts + 1, last_attempt_at = ${now}, modified_at = ${now}
     where id in (
-      with lanes as materialized (
-        select id, ${freeSlots(now)} as free, coalesce(breaker_until, 0) > ${now} as is_resting
-        from webhook_endpoints where ${areChosen} and is_active = 1
+      with endpoints as materialized (
+        select id, ${countFreeSlots(now)} as free, coalesce(breaker_until, 0) > ${now} as is_resting
+        from webhook_endpoints where ${inList(sql`id`, endpointIds)} and is_active = 1
       )
       select id from (
         select deliveries.id, free, row_number() over (partition by deliveries.endpoint_id
           order by deliveries.manual is null, deliveries.event_id) as place
-        from lanes join webhook_deliveries as deliveries on deliveries.id in (
-          select id from (select id from webhook_deliveries indexed by webhook_deliveries_asked
-            where manual is not null and ${isWaiting} and ${due} ${inOrder})
+        from endpoints join webhook_deliveries as deliveries on deliveries.id in (
+          select id from (select id from webhook_deliveries indexed by webhook_deliveries_manual
+            where manual is not null and ${isWaiting} and ${isDue} ${inOrder})
           union all
           select id from (select id from webhook_deliveries indexed by webhook_deliveries_open
-            where not lanes.is_resting and ${isWaiting} and ${due} ${inOrder})
+            where not endpoints.is_resting and ${isWaiting} and ${isDue} ${inOrder})
           union all
-          select id from (select id from webhook_deliveries indexed by webhook_deliveries_leased
-            where (manual is not null or not lanes.is_resting) and ${isLeased} and lease_until <= ${now} and ${due} ${inOrder}))
+          select id from (select id from webhook_deliveries indexed by webhook_deliveries_claimed
+            where (manual is not null or not endpoints.is_resting) and ${isInProgress} and ${isClaimable(now)}
+              and ${isDue} ${inOrder}))
         where free > 0
       ) where place <= free)
-    returning id, endpoint_id, event_id, attempts, status, step, manual, lease_until,
-      ${claimedPayload} as payload,
-      ${endpoint} as endpoint`
+    returning id, endpoint_id, event_id, attempts, status, step, manual, claimed_until,
+      ${claimedPayload} as payload, ${endpoint} as endpoint`
   return decodeAs(claimFields, claimed)
 }
 
-/** In the order of the events, which RETURNING does not keep. */
-export const claimsOf = (rows: readonly DeliveryClaim[]): DeliveryClaim[] =>
-  rows.toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1))
+/** RETURNING keeps no order. Ids of events sort by time. */
+export const sortClaims = (claims: readonly DeliveryClaim[]): DeliveryClaim[] =>
+  claims.toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1))
+
+export const claimDueDeliveries = async (job: JobCtx, endpointIds: readonly string[]): Promise<DeliveryClaim[]> =>
+  sortClaims(await job.db.all(claimStatement(job, endpointIds)))

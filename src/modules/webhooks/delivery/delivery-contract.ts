@@ -3,29 +3,28 @@ import { deliveryStatuses } from '../../../domain/webhooks/webhooks.ts'
 import { Count, Id, IdParams, Instant, Timestamp } from '../../../http/fields.ts'
 import { type ListRequest, BooleanFilter, ListPage, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
 import { operation } from '../../../http/operations/operation.ts'
-import { EventKindName, keepers, readers } from '../endpoint-contract.ts'
+import { endpointAdmins, endpointReaders, EventKindName } from '../endpoint-contract.ts'
 
 export const WebhookDelivery = z
   .object({
     id: Id('whd'),
     status: z.enum(deliveryStatuses).openapi({
       description:
-        '`exhausted` has used the schedule of attempts up; `failed` ended before: by an answer 410, a forbidden destination, or an endpoint that was switched off.',
+        '`exhausted`: every attempt of the schedule failed. `failed`: it ended earlier, because the endpoint answered 410 or was switched off, or its address is forbidden.',
     }),
-    event: z.string().openapi({ description: 'Kind of the event.', example: 'purchase.action' }),
-    attempts: Count.openapi({ description: 'Requests that were made.' }),
-    response_status_code: z
-      .int()
-      .nullable()
-      .openapi({ description: 'Of the latest attempt; null before the first and when no answer came.' }),
+    event: z.string().openapi({ description: 'The kind of the event.', example: 'purchase.action' }),
+    attempts: Count.openapi({ description: 'The number of attempts so far.' }),
+    response_status_code: z.int().nullable().openapi({
+      description: 'The status of the latest answer. Null before the first attempt and when no answer came.',
+    }),
     last_attempt_at: Timestamp.nullable().openapi({ description: 'Null before the first attempt.' }),
     next_retry_at: Timestamp.nullable().openapi({ description: 'Null when no further attempt is planned.' }),
     created: Timestamp,
   })
   .openapi('WebhookDelivery')
 
-/** The attempts in one answer. Retries by hand make any number of them. */
-export const attemptsShown = 100
+/** Manual retries can make any number of attempts. */
+export const maxListedAttempts = 100
 
 const Attempt = z
   .object({
@@ -35,34 +34,35 @@ const Attempt = z
     status_code: z.int().nullable().openapi({ description: 'Null when no answer came.' }),
     error: z.string().nullable().openapi({
       description:
-        'Null for a success; else `timeout`, `connection_refused`, `connection_reset`, `connection_lost` (refused, or closed before an answer: the runtime does not say which), `dns_failure`, `tls_failure`, `network_error` (the runtime does not say what), `redirect`, `http_error` or `destination_forbidden` (nothing was sent).',
+        'Null for a success. Otherwise `timeout`, `connection_refused`, `connection_reset`, `connection_lost` (refused, or closed before an answer), `dns_failure`, `tls_failure`, `network_error` (the cause is unknown), `redirect`, `http_error` or `destination_forbidden` (nothing was sent).',
     }),
     response_text: z.string().nullable().openapi({
       description:
-        'The first 1024 bytes of the answer as plain text, without control characters; null when no answer came.',
+        'The first 1024 bytes of the answer as plain text, without control characters. Null when no answer came.',
       example: 'unknown topic',
     }),
     is_manual: z.boolean(),
     next_retry_at: Timestamp.nullable().openapi({ description: 'Null when no further attempt is planned.' }),
     next_reason: z.string().nullable().openapi({
       description:
-        'What the time of the next attempt came from: `schedule`, `retry_after` or `breaker`. Null when none is planned.',
+        'What set the time of the next attempt: `schedule`, `retry_after` or `breaker`. Null when none is planned.',
     }),
   })
   .openapi('WebhookAttempt')
 
 export const WebhookDeliveryDetail = WebhookDelivery.extend({
   endpoint_id: Id('whk'),
-  event_id: Id('evn').openapi({ description: 'The `webhook-id` of every attempt.' }),
-  payload: z.string().openapi({ description: 'The body, byte for byte, that was sent or will be.' }),
+  event_id: Id('evn').openapi({ description: 'The `webhook-id` header of every attempt.' }),
+  payload: z.string().openapi({ description: 'The request body, byte for byte.' }),
   signature: z.string().max(64).openapi({
-    description: 'By the current secret of the latest attempt, `v1,<base64>`; empty before the first.',
+    description:
+      'The signature of the latest attempt by the secret of that time, `v1,<base64>`. Empty before the first attempt.',
     example: 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   }),
   signed_at: Timestamp.nullable().openapi({
-    description: 'The `webhook-timestamp` that was signed; null before the first attempt.',
+    description: 'The `webhook-timestamp` of the latest attempt. Null before the first.',
   }),
-  attempt_log: z.array(Attempt).max(attemptsShown).openapi({ description: 'The latest attempts, in their order.' }),
+  attempt_log: z.array(Attempt).max(maxListedAttempts).openapi({ description: 'The latest attempts, oldest first.' }),
 }).openapi('WebhookDeliveryDetail')
 
 const DeliveryParams = IdParams('whk').extend({
@@ -76,11 +76,11 @@ const TestWebhook = z.object({ event: EventKindName })
 
 const RecoverDeliveries = z.object({
   since: Instant,
-  until: Instant.optional().openapi({ description: 'Now by default.' }),
+  until: Instant.optional().openapi({ description: 'The default is now.' }),
 })
 
 const Recovered = z
-  .object({ recovered: Count.openapi({ description: 'Deliveries that will be sent again.', example: 12 }) })
+  .object({ recovered: Count.openapi({ description: 'The number of deliveries that are sent again.', example: 12 }) })
   .openapi('WebhookRecovery')
 
 export type RecoverDeliveriesInput = z.output<typeof RecoverDeliveries>
@@ -91,9 +91,9 @@ const listDeliveriesQuery = listQuery({
   ordering: ['created', 'modified', 'name'],
   filters: {
     status: z.enum(deliveryStatuses).optional(),
-    edition_id: IdFilter.optional().openapi({ description: 'Of the event, whichever the endpoint is of now.' }),
-    organization_id: IdFilter.optional().openapi({ description: 'Of the endpoint.' }),
-    is_active: BooleanFilter.optional().openapi({ description: 'Of the endpoint.' }),
+    edition_id: IdFilter.optional().openapi({ description: 'The edition of the event.' }),
+    organization_id: IdFilter.optional().openapi({ description: 'A filter on the endpoint.' }),
+    is_active: BooleanFilter.optional().openapi({ description: 'A filter on the endpoint.' }),
   },
 })
 
@@ -105,8 +105,8 @@ export const listWebhookDeliveries = operation({
   method: 'get',
   path: '/v1/webhooks/{id}/deliveries',
   summary: 'List deliveries',
-  description: 'Newest first. `name` orders by the kind of the event.',
-  roles: readers,
+  description: 'Newest first. `name` sorts by the kind of the event.',
+  roles: endpointReaders,
   params: IdParams('whk'),
   query: listDeliveriesQuery,
   response: ListPage(WebhookDelivery),
@@ -118,8 +118,8 @@ export const getWebhookDelivery = operation({
   method: 'get',
   path: '/v1/webhooks/{id}/deliveries/{delivery_id}',
   summary: 'Retrieve a delivery',
-  description: 'With the payload, which may name people, and the result of each attempt.',
-  roles: keepers,
+  description: 'Includes the payload, which may contain personal data, and the result of each attempt.',
+  roles: endpointAdmins,
   params: DeliveryParams,
   response: WebhookDeliveryDetail,
 })
@@ -131,8 +131,8 @@ export const retryWebhookDelivery = operation({
   path: '/v1/webhooks/{id}/deliveries/{delivery_id}/retry',
   summary: 'Retry a delivery',
   description:
-    'Makes one attempt now, before all others and also behind an open breaker. For a delivery that is `retrying` it comes beside the schedule, which goes on; one that has `failed` or is `exhausted` gets this attempt alone.',
-  roles: keepers,
+    'Makes one attempt now, before all other deliveries and even while the endpoint is paused. A `retrying` delivery keeps its schedule. A delivery that is `failed` or `exhausted` gets this one attempt.',
+  roles: endpointAdmins,
   params: DeliveryParams,
   response: WebhookDeliveryDetail,
   errors: ['delivery_already_succeeded', 'delivery_in_progress', 'endpoint_inactive'],
@@ -144,8 +144,9 @@ export const testWebhook = operation({
   method: 'post',
   path: '/v1/webhooks/{id}/test',
   summary: 'Send a test event',
-  description: 'Delivers the example of a kind, whether the endpoint subscribes to it or not, as real events are.',
-  roles: keepers,
+  description:
+    'Delivers the example of an event kind in the same way as a real event. The endpoint need not subscribe to it.',
+  roles: endpointAdmins,
   status: 201,
   params: IdParams('whk'),
   body: TestWebhook,
@@ -161,8 +162,8 @@ export const recoverWebhookDeliveries = operation({
   path: '/v1/webhooks/{id}/recover',
   summary: 'Send failed deliveries again',
   description:
-    'Deliveries made from `since` to `until` that have `failed` or are `exhausted` go through the whole schedule again, starting now.',
-  roles: keepers,
+    'Starts the retry schedule again for `failed` and `exhausted` deliveries that were created from `since` to `until`.',
+  roles: endpointAdmins,
   params: IdParams('whk'),
   body: RecoverDeliveries,
   example: { since: '2026-06-01T00:00:00Z', until: '2026-06-02T00:00:00Z' },

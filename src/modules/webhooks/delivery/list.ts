@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { buildOrderBy, maxIndexedOffset, maxSortedOffset, paginate, type SortKey } from '../../../db/paginate.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
-import { deliveryColumns, type DeliveryRow, type EndpointRow, seenDeliveries } from '../queries.ts'
+import { deliveryColumns, type DeliveryRow, type EndpointRow, matchVisibleDeliveries } from '../queries.ts'
 import type { DeliveryQuery } from './delivery-contract.ts'
 
 const columns = {
@@ -11,7 +11,6 @@ const columns = {
   name: sql`webhook_deliveries.kind`,
 }
 
-/** One page of an endpoint's deliveries, newest first. Other orderings are sorted from the same index. */
 export async function listDeliveries(
   ctx: Ctx,
   endpoint: EndpointRow,
@@ -19,19 +18,19 @@ export async function listDeliveries(
   query: DeliveryQuery,
 ): Promise<Page<DeliveryRow>> {
   const { ordering, status, edition_id, organization_id, is_active } = query
-  const isOfEndpoint =
+  const matchesEndpoint =
     (organization_id === undefined || organization_id === endpoint.organization_id) &&
     (is_active === undefined || is_active === endpoint.is_active)
   return paginate(ctx.db, page, {
     from: sql`webhook_deliveries indexed by webhook_deliveries_of_endpoint`,
     where: [
       sql`webhook_deliveries.endpoint_id = ${endpoint.id}`,
-      seenDeliveries(ctx, endpoint),
-      isOfEndpoint ? sql`1` : sql`0`,
+      matchVisibleDeliveries(ctx, endpoint),
+      matchesEndpoint ? sql`1` : sql`0`,
       status === undefined ? sql`1` : sql`webhook_deliveries.status = ${status}`,
       edition_id === undefined ? sql`1` : sql`webhook_deliveries.edition_id = ${edition_id}`,
     ],
-    orderBy: orderByCreationWithin(buildOrderBy(ordering, '-created', columns)),
+    orderBy: breakTiesByCreation(buildOrderBy(ordering, '-created', columns)),
     id: sql`webhook_deliveries.id`,
     columns: deliveryColumns,
     joins: sql`join webhook_deliveries on webhook_deliveries.id = page.id`,
@@ -39,8 +38,8 @@ export async function listDeliveries(
   })
 }
 
-/** Deliveries of one kind follow each other as they were created. */
-function orderByCreationWithin(keys: SortKey[]): SortKey[] {
+/** Sorts deliveries of the same kind by creation. */
+function breakTiesByCreation(keys: SortKey[]): SortKey[] {
   const last = keys.at(-1)
   return last?.column === columns.name ? [...keys, { column: columns.created, desc: last.desc }] : keys
 }

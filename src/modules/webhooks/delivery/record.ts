@@ -1,42 +1,126 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
+import type { JobCtx } from '../../../context.ts'
+import { release } from '../../../db/claims.ts'
 import type { Statement } from '../../../db/database.ts'
 import { webhookAttempts, webhookDeliveries, webhookEndpoints } from '../../../db/schema/messaging/webhooks.ts'
-import { inList, inWords } from '../../../db/visibility.ts'
+import { inList } from '../../../db/visibility.ts'
 import { update } from '../../../db/write.ts'
+import type { DeliveryClaim } from '../../../domain/webhooks/webhook-sender.ts'
 import {
+  decideBreaker,
   type DeliveryStatus,
+  disableAfterMs,
   type DisabledReason,
   type LoggedAttempt,
-  openStatuses,
 } from '../../../domain/webhooks/webhooks.ts'
-import { type AttemptOutcome, attemptOf } from './attempt.ts'
-import { isWaiting, openOf } from './open-deliveries.ts'
+import { type Attempt, logAttempt } from './attempt.ts'
+import { claimStatement, isOpen, isWaiting, selectOpenDeliveries, sortClaims } from './claim.ts'
+import { enqueueEndpoints } from './enqueue.ts'
 
-const isOpen = inWords(sql`webhook_deliveries.status`, openStatuses)
-
-const field = (index: number): SQL => sql.raw(`outcome.value ->> ${index}`)
-
-/** As `field`, of a row that is selected once: SQLite makes its JSON text again for each `outcome.value`. */
-const given = (index: number): SQL => sql.raw(`given ->> ${index}`)
-
-const table = (rows: readonly unknown[][]): SQL => sql`json_each(${JSON.stringify(rows)}) as outcome`
+/** Retries further ahead than this are left to the sweep of each minute. */
+const enqueueAheadMs = 900_000
 
 /**
- * A failure is recorded only while its lease is still the delivery's: a later claim, retry or end of the delivery has
- * precedence. A success is always recorded, because the receiver has the event. The values are the first of a row.
+ * Stores the results of attempts and claims what these endpoints are due next, in one round trip. After a failure it
+ * takes two, because the failure may open a breaker.
  */
-const isRecorded = sql`webhook_deliveries.id = ${field(0)} and webhook_deliveries.attempts = ${field(1)}
-  and (webhook_deliveries.lease_until = ${field(2)} or ${field(3)} = ${'success' satisfies DeliveryStatus})
+export async function recordAttempts(
+  job: JobCtx,
+  attempts: readonly Attempt[],
+  { claimMore }: { claimMore: boolean },
+): Promise<DeliveryClaim[]> {
+  const endpointIds = [...new Set(attempts.map(({ claim }) => claim.endpoint_id))]
+  const allSucceeded = attempts.every(({ result }) => result?.error === null)
+  // While a breaker is open only manual retries are attempted. A success of one closes the breaker.
+  const healed = attempts.filter(({ claim, result }) => claim.manual !== null && result?.error === null)
+  if (healed.length > 0) {
+    const healedIds = [...new Set(healed.map(({ claim }) => claim.endpoint_id))]
+    await job.db.batch([endWaiting(healedIds, job.now())])
+  }
+  const {
+    stored = [],
+    health = [],
+    ...rows
+  } = await job.db.batchNamed({
+    ...storeStatements(attempts),
+    next: allSucceeded && claimMore ? claimStatement(job, endpointIds) : null,
+  })
+  const storedIds = new Set(stored.map(({ id }) => id))
+  const expiredAttempts = attempts.filter(({ claim }) => !storedIds.has(claim.id))
+  if (expiredAttempts.length > 0) await job.db.batch([logExpired(expiredAttempts)])
+  const judgements = judgeEndpoints(job, attempts, health)
+  const claims = allSucceeded ? (rows.next ?? []) : await judgeAndClaim(job, judgements, claimMore ? endpointIds : [])
+  await enqueueRetries(job, attempts)
+  if (!claimMore) await enqueueEndpoints(job, endpointIds)
+  return sortClaims(claims)
+}
+
+/** Opens breakers, and switches off endpoints that are gone or have failed for days. */
+function judgeEndpoints(job: JobCtx, attempts: readonly Attempt[], health: readonly EndpointHealth[]): Statement[] {
+  const now = job.now()
+  return health.flatMap(({ id, failures_in_row, failing_since, breaker_until }) => {
+    const ofEndpoint = attempts.filter(({ claim }) => claim.endpoint_id === id)
+    if (ofEndpoint.some(({ result }) => result?.status === 410)) return switchOff(id, 'gone', now)
+    if (failures_in_row > 0 && failing_since !== null && now - failing_since >= disableAfterMs)
+      return switchOff(id, 'failing', now)
+    const isOpenBreaker = breaker_until !== null && breaker_until > now
+    // A manual retry that fails does not extend an open breaker.
+    if (isOpenBreaker && ofEndpoint.every(({ claim }) => claim.manual !== null))
+      return waitUntil(
+        ofEndpoint.map(({ claim }) => claim.id),
+        breaker_until,
+      )
+    const until = decideBreaker(failures_in_row, now)
+    return until === null ? [] : openBreaker(id, until)
+  })
+}
+
+async function judgeAndClaim(
+  job: JobCtx,
+  judgements: readonly Statement[],
+  endpointIds: readonly string[],
+): Promise<DeliveryClaim[]> {
+  if (judgements.length + endpointIds.length === 0) return []
+  const claim = endpointIds.length > 0 ? claimStatement(job, endpointIds) : null
+  const rows: unknown[][] = await job.db.batch(claim ? [...judgements, claim] : judgements)
+  return claim ? (rows.at(-1) as DeliveryClaim[]) : []
+}
+
+/** Sends messages for retries that are near, so that they need not wait for the sweep. */
+async function enqueueRetries(job: JobCtx, attempts: readonly Attempt[]): Promise<void> {
+  const endpointsBySecond = new Map<number, Set<string>>()
+  for (const { claim, result, verdict } of attempts) {
+    const delayMs = result && verdict.next ? Math.max(0, verdict.next.at - job.now()) : Number.POSITIVE_INFINITY
+    if (delayMs > enqueueAheadMs) continue
+    const seconds = Math.ceil(delayMs / 1000)
+    endpointsBySecond.set(seconds, (endpointsBySecond.get(seconds) ?? new Set()).add(claim.endpoint_id))
+  }
+  for (const [seconds, ids] of endpointsBySecond) await enqueueEndpoints(job, [...ids], seconds * 1000)
+}
+
+const field = (index: number): SQL => sql.raw(`attempt.value ->> ${index}`)
+
+/** As `field`, of a row that is selected once: SQLite makes its JSON text again for each `attempt.value`. */
+const selectedField = (index: number): SQL => sql.raw(`attempt_row ->> ${index}`)
+
+const listRows = (rows: readonly unknown[][]): SQL => sql`json_each(${JSON.stringify(rows)}) as attempt`
+
+/**
+ * A failure is stored only while its claim is still the delivery's: a later claim, retry or end of the delivery has
+ * precedence. A success is always stored, because the receiver has the event.
+ */
+const isStored = sql`webhook_deliveries.id = ${field(0)} and webhook_deliveries.attempts = ${field(1)}
+  and (webhook_deliveries.claimed_until = ${field(2)} or ${field(3)} = ${'success' satisfies DeliveryStatus})
   and ${isOpen}`
 
-const headOf = ({ claim, verdict }: AttemptOutcome) => [claim.id, claim.attempts, claim.lease_until, verdict.status]
+/** The first fields of a row, which `isStored` compares. */
+const identifyClaim = ({ claim, verdict }: Attempt) => [claim.id, claim.attempts, claim.claimed_until, verdict.status]
 
-/** Writes the results of attempts into their deliveries, and answers which. */
-function deliveryStatement(outcomes: readonly AttemptOutcome[]): SQL<{ id: string }> {
-  const rows = outcomes.map((outcome) => {
-    const { claim, result, verdict, signature, startedAt, endedAt } = outcome
+function storeResults(attempts: readonly Attempt[]): SQL<{ id: string }> {
+  const rows = attempts.map((attempt) => {
+    const { claim, result, verdict, signature, startedAt, endedAt } = attempt
     return [
-      ...headOf(outcome),
+      ...identifyClaim(attempt),
       result ? claim.attempts : claim.attempts - 1,
       verdict.step,
       result?.status ?? null,
@@ -44,18 +128,19 @@ function deliveryStatement(outcomes: readonly AttemptOutcome[]): SQL<{ id: strin
       signature === null ? null : Math.floor(startedAt / 1000) * 1000,
       verdict.next?.at ?? null,
       endedAt,
-      // A released claim keeps the request of a manual attempt.
+      // A released claim stays a manual one.
       result === null && verdict.next ? claim.manual : null,
-      attemptOf(outcome),
+      logAttempt(attempt),
     ]
   })
   return sql<{ id: string }>`update webhook_deliveries set (status, attempts, step, response_status_code, signature,
       signed_at, next_retry_at, modified_at, manual, last_attempt)
-      = (select ${given(3)}, ${given(4)}, ${given(5)}, ${given(6)}, coalesce(${given(7)}, signature),
-        coalesce(${given(8)}, signed_at), ${given(9)}, ${given(10)}, ${given(11)}, coalesce(${given(12)}, last_attempt)
-        from (select outcome.value as given)),
-      lease_until = null
-    from ${table(rows)} where ${isRecorded} returning webhook_deliveries.id`
+      = (select ${selectedField(3)}, ${selectedField(4)}, ${selectedField(5)}, ${selectedField(6)},
+        coalesce(${selectedField(7)}, signature), coalesce(${selectedField(8)}, signed_at), ${selectedField(9)},
+        ${selectedField(10)}, ${selectedField(11)}, coalesce(${selectedField(12)}, last_attempt)
+        from (select attempt.value as attempt_row)),
+      ${release}
+    from ${listRows(rows)} where ${isStored} returning webhook_deliveries.id`
 }
 
 export const attemptColumns = [
@@ -70,29 +155,29 @@ export const attemptColumns = [
   'next_reason',
 ] as const satisfies (keyof LoggedAttempt)[]
 
-/** Rows for attempts, from a relation that has their deliveries' ids and them as JSON. */
-function logStatement(from: SQL): Statement {
+/** Inserts into the attempt log what the query selects: the id of a delivery and an attempt as JSON. */
+function logAttempts(query: SQL): Statement {
   const names = sql.raw(attemptColumns.join(', '))
-  const values = sql.raw(attemptColumns.map((name) => `attempt ->> '${name}'`).join(', '))
+  const values = sql.raw(attemptColumns.map((name) => `logged ->> '${name}'`).join(', '))
   const changes = sql.raw(attemptColumns.map((name) => `${name} = excluded.${name}`).join(', '))
-  return sql`insert into webhook_attempts (delivery_id, ${names}) select delivery_id, ${values} from (${from})
+  return sql`insert into webhook_attempts (delivery_id, ${names}) select delivery_id, ${values} from (${query})
     where true on conflict do update set ${changes}`
 }
 
-/** The attempt before moves out of the delivery's row. One that was not made has given its number to the next one. */
-const moveEarlier = (outcomes: readonly AttemptOutcome[]): Statement =>
-  logStatement(sql`select webhook_deliveries.id as delivery_id, last_attempt as attempt
-    from ${table(outcomes.map(headOf))} cross join webhook_deliveries on ${isRecorded}
+/** Moves the attempt before out of the delivery's row. A released claim gives its number to the next attempt. */
+const moveLastAttempts = (attempts: readonly Attempt[]): Statement =>
+  logAttempts(sql`select webhook_deliveries.id as delivery_id, last_attempt as logged
+    from ${listRows(attempts.map(identifyClaim))} cross join webhook_deliveries on ${isStored}
     where last_attempt ->> 'number' < webhook_deliveries.attempts`)
 
-/** Attempts whose results came too late for their deliveries. A delivery may be gone with its endpoint. */
-export const logLate = (outcomes: readonly AttemptOutcome[]): Statement =>
-  logStatement(sql`select webhook_deliveries.id as delivery_id, ${field(1)} as attempt
-    from ${table(outcomes.map((outcome) => [outcome.claim.id, attemptOf(outcome)]))}
+/** Logs attempts whose claims had expired. Their deliveries may be deleted. */
+const logExpired = (attempts: readonly Attempt[]): Statement =>
+  logAttempts(sql`select webhook_deliveries.id as delivery_id, ${field(1)} as logged
+    from ${listRows(attempts.map((attempt) => [attempt.claim.id, logAttempt(attempt)]))}
     cross join webhook_deliveries on webhook_deliveries.id = ${field(0)}
     where ${field(1)} is not null and coalesce(last_attempt ->> 'number', 0) <> ${field(1)} ->> 'number'`)
 
-export interface EndpointHealth {
+interface EndpointHealth {
   id: string
   failures_in_row: number
   failing_since: number | null
@@ -100,26 +185,25 @@ export interface EndpointHealth {
 }
 
 /**
- * Counts failures in a row; a success sets the count to 0. Results of one group count in the order in which they ended.
- * An attempt at an earlier address of the endpoint does not count.
+ * Counts failures in a row, in the order in which the attempts ended; a success sets the count to 0. An attempt at an
+ * earlier address of the endpoint does not count.
  */
-function endpointStatement(outcomes: readonly AttemptOutcome[]): SQL<EndpointHealth> {
+function updateHealth(attempts: readonly Attempt[]): SQL<EndpointHealth> {
   const groups = Map.groupBy(
-    outcomes.filter((outcome) => outcome.result !== null),
+    attempts.filter(({ result }) => result !== null),
     ({ claim }) => `${claim.endpoint_id} ${claim.endpoint.url}`,
   )
   const rows = [...groups.values()].map((group) => {
     const inOrder = group.toSorted((a, b) => a.endedAt - b.endedAt)
-    const lastSuccess = inOrder.findLastIndex((outcome) => outcome.result?.error === null)
+    const lastSuccess = inOrder.findLastIndex(({ result }) => result?.error === null)
     const failures = inOrder.slice(lastSuccess + 1)
-    const isSlow = inOrder.at(-1)?.slow ? 1 : 0
     const { endpoint_id, endpoint } = group[0]?.claim ?? {}
     return [
       endpoint_id,
       lastSuccess >= 0 ? 1 : 0,
       failures.length,
       failures[0]?.startedAt ?? null,
-      isSlow,
+      inOrder.at(-1)?.isSlow ? 1 : 0,
       endpoint?.url,
     ]
   })
@@ -128,39 +212,39 @@ function endpointStatement(outcomes: readonly AttemptOutcome[]): SQL<EndpointHea
       failing_since = iif(${field(1)}, ${field(3)}, coalesce(failing_since, ${field(3)})),
       breaker_until = iif(${field(1)}, null, breaker_until),
       is_slow = ${field(4)}
-    from ${table(rows)} where webhook_endpoints.id = ${field(0)} and webhook_endpoints.url = ${field(5)} and (${field(2)} > 0 or is_slow <> ${field(4)}
-      or failures_in_row > 0 or failing_since is not null or breaker_until is not null)
+    from ${listRows(rows)} where webhook_endpoints.id = ${field(0)} and webhook_endpoints.url = ${field(5)}
+      and (${field(2)} > 0 or is_slow <> ${field(4)} or failures_in_row > 0 or failing_since is not null
+        or breaker_until is not null)
     returning id, failures_in_row, failing_since, breaker_until`
 }
 
-/** What moves earlier attempts out of the way is left out where all attempts are first ones. */
-export const recordStatements = (outcomes: readonly AttemptOutcome[]) => {
-  const later = outcomes.filter(({ claim }) => claim.attempts > 1)
+function storeStatements(attempts: readonly Attempt[]) {
+  const laterAttempts = attempts.filter(({ claim }) => claim.attempts > 1)
   return {
-    earlier: later.length ? moveEarlier(later) : null,
-    recorded: deliveryStatement(outcomes),
-    health: endpointStatement(outcomes),
+    moved: laterAttempts.length > 0 ? moveLastAttempts(laterAttempts) : null,
+    stored: storeResults(attempts),
+    health: updateHealth(attempts),
   }
 }
 
-const putOff = (waiting: SQL, until: number): Statement[] => [
+const putOff = (areWaiting: SQL, until: number): Statement[] => [
   update(
     webhookAttempts,
     { next_retry_at: until, next_reason: 'breaker' },
-    sql`(delivery_id, number) in (select id, attempts from webhook_deliveries where ${waiting})`,
+    sql`(delivery_id, number) in (select id, attempts from webhook_deliveries where ${areWaiting})`,
   ),
   sql`update webhook_deliveries set next_retry_at = ${until}, last_attempt = iif(last_attempt ->> 'number' = attempts,
       json_set(last_attempt, '$.next_retry_at', ${until}, '$.next_reason', 'breaker'), last_attempt)
-    where ${waiting}`,
+    where ${areWaiting}`,
 ]
 
 const isWaitingBefore = (until: number): SQL => sql`${isWaiting} and next_retry_at < ${until} and manual is null`
 
 /**
- * Pauses an endpoint until then. Deliveries that are due earlier wait, and their attempts say why. A requested attempt
- * does not wait.
+ * Pauses an endpoint until then. Deliveries that are due earlier wait, and their attempts say why. Manual retries do not
+ * wait.
  */
-export const openBreaker = (endpointId: string, until: number): Statement[] => [
+const openBreaker = (endpointId: string, until: number): Statement[] => [
   update(webhookEndpoints, { breaker_until: until }, eq(webhookEndpoints.id, endpointId)),
   ...putOff(
     sql`id in (select id from webhook_deliveries indexed by webhook_deliveries_open
@@ -169,29 +253,26 @@ export const openBreaker = (endpointId: string, until: number): Statement[] => [
   ),
 ]
 
-/** These deliveries wait for a breaker that is open already. */
-export const waitFor = (deliveryIds: readonly string[], until: number): Statement[] =>
+/** Puts deliveries off until the breaker of their endpoint, which is open already, lets a probe through. */
+const waitUntil = (deliveryIds: readonly string[], until: number): Statement[] =>
   putOff(sql`${inList(sql`id`, deliveryIds)} and ${isWaitingBefore(until)}`, until)
 
-/**
- * Makes deliveries due that wait for the open breakers of these endpoints. It has to run before the breakers are
- * closed.
- */
+/** Makes deliveries due that wait for the open breakers of these endpoints. It must run before the breakers are closed. */
 export const endWaiting = (endpointIds: readonly string[], now: number): Statement =>
   sql`update webhook_deliveries set next_retry_at = ${now} where id in (
     select webhook_deliveries.id from webhook_endpoints cross join webhook_deliveries
       on endpoint_id = webhook_endpoints.id and ${isWaiting} and next_retry_at = breaker_until
     where ${inList(sql`webhook_endpoints.id`, endpointIds)} and breaker_until > ${now})`
 
-/** Open deliveries of endpoints that are switched off fail. They can be recovered. */
+/** Fails the open deliveries of endpoints that are switched off. They can be recovered. */
 export const failOpenDeliveries = (endpointIds: readonly string[], now: number): Statement =>
   update(
     webhookDeliveries,
-    { status: 'failed', next_retry_at: null, lease_until: null, manual: null, modified_at: now },
-    sql`id in (${openOf(inList(sql`endpoint_id`, endpointIds))})`,
+    { status: 'failed', next_retry_at: null, claimed_until: null, manual: null, modified_at: now },
+    sql`id in (${selectOpenDeliveries(inList(sql`endpoint_id`, endpointIds))})`,
   )
 
-export function switchOff(endpointId: string, reason: Exclude<DisabledReason, 'manual'>, now: number): Statement[] {
+function switchOff(endpointId: string, reason: Exclude<DisabledReason, 'manual'>, now: number): Statement[] {
   return [
     update(
       webhookEndpoints,

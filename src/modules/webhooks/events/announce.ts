@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { requireOneChange } from '../../../db/commit.ts'
+import { requireOneChange, commitPart } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { webhookEvents } from '../../../db/schema/messaging/webhooks.ts'
 import { insert, insertAll } from '../../../db/write.ts'
 import { toIso } from '../../../domain/time/instants.ts'
 import { deliveryLifecycle, type EventKind } from '../../../domain/webhooks/webhooks.ts'
-import { checkedData, type EventData } from './payload-contract.ts'
-import { addAndDeliver } from '../delivery/deliver-due.ts'
+import { addAndDeliver } from '../delivery/add-deliveries.ts'
+import { checkData, type EventData } from './payload-contract.ts'
 
 interface AnnouncementOf<Kind extends EventKind> {
   kind: Kind
@@ -19,7 +19,7 @@ interface AnnouncementOf<Kind extends EventKind> {
 export type Announcement = { [Kind in EventKind]: AnnouncementOf<Kind> }[EventKind]
 
 /** The body that every endpoint receives, and the event's row. */
-function eventOf(job: JobCtx, announcement: Announcement) {
+function buildEvent(job: JobCtx, announcement: Announcement) {
   const now = job.now()
   const id = job.newId('webhook_event')
   const { kind, organization_id, edition_id, data } = announcement
@@ -30,53 +30,45 @@ function eventOf(job: JobCtx, announcement: Announcement) {
     api_version: 'v1',
     organization_id,
     edition_id,
-    data: checkedData(kind, data),
+    data: checkData(kind, data),
   })
   return { id, organization_id, edition_id, kind, payload, created_at: now }
 }
 
-/** Ids that one statement looks up: far below D1's limit for one bound value. */
+/** Ids of one statement, far below D1's limit for one bound value. */
 const eventsAStatement = 10_000
 
-const areSubscribed = sql`(webhook_endpoints.edition_id is null or webhook_endpoints.edition_id = events.edition_id)
+const isSubscribed = sql`(webhook_endpoints.edition_id is null or webhook_endpoints.edition_id = events.edition_id)
   and exists (select 1 from json_each(webhook_endpoints.events) where value = events.kind)`
 
-/**
- * SQL makes the ids, because only SQL knows the endpoints: the time and the cell's mark of the event's id, then 64 random
- * bits in hexadecimal.
- */
+/** SQL makes the ids, because only SQL knows the endpoints: time and cell of the event's id, then 64 random bits. */
 const deliveryId = sql`'whd_' || substr(event_id, 5, length(event_id) - 20) || hex(randomblob(8))`
 
 /**
- * Statements that write these events and their deliveries to every subscribed, active endpoint. They are part of the
- * transaction of the change, so that an event is stored exactly if its change is. Their number does not depend on the
- * number of events.
+ * Statements that store these events and a delivery for every active endpoint that subscribes to them. Commit them with
+ * the change, so that an event is stored exactly if its change is. Their number does not grow with the events.
  */
 export function announceAll(job: JobCtx, announcements: readonly Announcement[]): Statement[] {
   if (announcements.length === 0) return []
-  const events = announcements.map((announcement) => eventOf(job, announcement))
+  const events = announcements.map((announcement) => buildEvent(job, announcement))
   const ids = events.map(({ id }) => id)
   const deliveries: Statement[] = []
   for (let start = 0; start < ids.length; start += eventsAStatement) {
     const eventIds = ids.slice(start, start + eventsAStatement)
-    deliveries.push(...addAndDeliver(job, { eventIds, areRecipients: areSubscribed, id: deliveryId }))
+    deliveries.push(...addAndDeliver(job, { eventIds, isRecipient: isSubscribed, id: deliveryId }))
   }
   return [...insertAll(webhookEvents, events), ...deliveries]
 }
 
-/** As `announceAll`, for one event. */
 export const announce = (job: JobCtx, announcement: Announcement): Statement[] => announceAll(job, [announcement])
 
-/**
- * An event for one active endpoint alone, whether it subscribes to it or not. A lost race when the endpoint was switched
- * off meanwhile.
- */
+/** An event for one endpoint alone, whether it subscribes to it or not. The race is lost if the endpoint was switched off. */
 export function announceTo(
   job: JobCtx,
   endpoint: { id: string; breaker_until: number | null },
   announcement: Announcement,
 ) {
-  const event = eventOf(job, announcement)
+  const event = buildEvent(job, announcement)
   const now = job.now()
   const delivery = {
     id: job.newId('webhook_delivery'),
@@ -89,11 +81,21 @@ export function announceTo(
     created_at: now,
     modified_at: now,
   }
-  const added = {
+  const newDeliveries = {
     eventIds: [event.id],
-    areRecipients: sql`webhook_endpoints.id = ${endpoint.id}`,
+    isRecipient: sql`webhook_endpoints.id = ${endpoint.id}`,
     id: sql`${delivery.id}`,
   }
-  const statements = [insert(webhookEvents, event), ...addAndDeliver(job, added, [requireOneChange()])]
+  const statements = [insert(webhookEvents, event), ...addAndDeliver(job, newDeliveries, [requireOneChange()])]
   return { event, delivery, statements }
+}
+
+/** Commits background work with its events. Throws as `commitPart` does. */
+export async function commitAnnounced(
+  job: JobCtx,
+  statements: readonly Statement[],
+  announcements: readonly Announcement[],
+  unique: Readonly<Record<string, () => Error>> = {},
+): Promise<void> {
+  await commitPart(job, [...statements, ...announceAll(job, announcements)], unique)
 }

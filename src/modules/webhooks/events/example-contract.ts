@@ -1,25 +1,25 @@
 import type { EventKind } from '../../../domain/webhooks/webhooks.ts'
 import type { EventData } from './payload-contract.ts'
 
-const idOf = (prefix: string) => `${prefix}_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8`
+const exampleId = (prefix: string) => `${prefix}_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8`
 
 const at = '2026-06-01T08:00:00.000Z'
-const user = { api_id: idOf('usr'), email: 'aegir@example.dk' }
+const user = { api_id: exampleId('usr'), email: 'aegir@example.dk' }
 
 const consentChange = {
-  consent: { id: idOf('con'), key: 'newsletter', version: 1 },
+  consent: { id: exampleId('con'), key: 'newsletter', version: 1 },
   user,
-  record_id: idOf('cre'),
+  record_id: exampleId('cre'),
   previous_status: null,
   occurred_at: at,
   expires_at: null,
   source: 'checkout',
 }
 
-const pass = { id: idOf('wps'), serial_number: '6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e' }
-const passChange = { purchase: { id: idOf('pur') }, user, occurred_at: at }
+const pass = { id: exampleId('wps'), serial_number: '6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e' }
+const passChange = { purchase: { id: exampleId('pur') }, user, occurred_at: at }
 
-/** What `data` looks like for each kind: shown in the catalogue and the document, and sent by tests of an endpoint. */
+/** An example of `data` for each kind, for the documentation and for test events. */
 export const exampleData: { [Kind in EventKind]: EventData<Kind> } = {
   'consent.given': { ...consentChange, status: 'given', expires_at: '2028-06-01T08:00:00.000Z' },
   'consent.skipped': { ...consentChange, status: 'skipped' },
@@ -28,13 +28,13 @@ export const exampleData: { [Kind in EventKind]: EventData<Kind> } = {
   'purchase.action': {
     action: 'activated',
     purchase: {
-      id: idOf('pur'),
+      id: exampleId('pur'),
       vendor_code: 'DAY',
       status: 'active',
-      product: { api_id: idOf('prd'), name: 'Day ticket' },
-      variant: { api_id: idOf('var'), name: 'Adult' },
+      product: { api_id: exampleId('prd'), name: 'Day ticket' },
+      variant: { api_id: exampleId('var'), name: 'Adult' },
     },
-    order: { id: idOf('ord'), order_number: '100023' },
+    order: { id: exampleId('ord'), order_number: '100023' },
     user,
     refund_request: null,
     occurred_at: at,
@@ -44,12 +44,12 @@ export const exampleData: { [Kind in EventKind]: EventData<Kind> } = {
   'wallet.vendorB.pass-added': { ...passChange, pass: { ...pass, provider: 'vendorB', platform: 'google' } },
 }
 
-export const examplePayload = (kind: EventKind) => ({
-  id: idOf('evn'),
+export const buildExamplePayload = (kind: EventKind) => ({
+  id: exampleId('evn'),
   type: kind,
   created: at,
   api_version: 'v1' as const,
-  organization_id: idOf('org'),
-  edition_id: idOf('edt'),
+  organization_id: exampleId('org'),
+  edition_id: exampleId('edt'),
   data: exampleData[kind],
 })

@@ -5,7 +5,7 @@ import { Id, Timestamp } from '../../../http/fields.ts'
 
 const Person = z.object({
   api_id: Id('usr'),
-  email: z.string().nullable().openapi({ description: 'Null for a customer without an e-mail address.' }),
+  email: z.string().nullable().openapi({ description: 'Null when the customer has no e-mail address.' }),
 })
 
 const ConsentChange = z.object({
@@ -16,9 +16,9 @@ const ConsentChange = z.object({
   previous_status: z
     .enum(['given', 'skipped', 'withdrawn', 'expired'])
     .nullable()
-    .openapi({ description: 'Null for the first of this consent.' }),
+    .openapi({ description: 'Null when this is the first answer to this consent.' }),
   occurred_at: Timestamp,
-  expires_at: Timestamp.nullable().openapi({ description: 'Null for a consent that does not end by itself.' }),
+  expires_at: Timestamp.nullable().openapi({ description: 'Null when the consent does not expire.' }),
   source: z.string().openapi({ example: 'checkout' }),
 })
 
@@ -39,21 +39,21 @@ const PurchaseAction = z.object({
   action: z.enum(purchaseActions),
   purchase: z.object({
     id: Id('pur'),
-    vendor_code: z.string().nullable().openapi({ description: 'Null when its source gave none.' }),
+    vendor_code: z.string().nullable().openapi({ description: 'Null when the purchase has no vendor code.' }),
     status: z.string().openapi({ example: 'active' }),
     product: z.object({ api_id: Id('prd'), name: z.string() }),
     variant: z
       .union([z.object({ api_id: Id('var'), name: z.string() }), z.null()])
-      .openapi({ description: 'Null for a product that was sold without variants.' }),
+      .openapi({ description: 'Null when the product was sold without a variant.' }),
   }),
   order: z.object({
     id: Id('ord'),
-    order_number: z.string().nullable().openapi({ description: 'Null for an order that came without one.' }),
+    order_number: z.string().nullable().openapi({ description: 'Null when the order has no number.' }),
   }),
   user: Person,
   refund_request: z
     .union([z.object({ id: Id('rfr'), status: z.string(), amount: z.number(), currency: z.string() }), z.null()])
-    .openapi({ description: 'Null for an action that is no refund.' }),
+    .openapi({ description: 'Null when the action is not about a refund.' }),
   occurred_at: Timestamp,
 })
 
@@ -69,7 +69,7 @@ const WalletPass = z.object({
   occurred_at: Timestamp,
 })
 
-/** The `data` of every kind: for the document, for the catalogue, and for checking what is sent. */
+/** The `data` of every kind. */
 const eventData = {
   'consent.given': ConsentChange,
   'consent.skipped': ConsentChange,
@@ -84,16 +84,19 @@ const eventData = {
 export type EventData<Kind extends EventKind> = z.output<(typeof eventData)[Kind]>
 
 /** The body of the requests that deliver an event. */
-export const payloadOf = (kind: EventKind) =>
+export const payloadSchema = (kind: EventKind) =>
   z.object({
-    id: Id('evn').openapi({ description: 'The same for every endpoint and every attempt; also the `webhook-id`.' }),
+    id: Id('evn').openapi({
+      description:
+        'The id of the event and the `webhook-id` header. It is the same for every endpoint and every attempt.',
+    }),
     type: z.literal(kind),
     created: Timestamp,
     api_version: z.literal('v1'),
     organization_id: Id('org'),
-    edition_id: Id('edt').nullable().openapi({ description: 'Null for an event of the whole organisation.' }),
+    edition_id: Id('edt').nullable().openapi({ description: 'Null when the event belongs to the whole organisation.' }),
     data: eventData[kind],
   })
 
-/** Throws for data that does not fit the schema of its kind, so that no such event is sent. */
-export const checkedData = (kind: EventKind, data: unknown): unknown => eventData[kind].parse(data)
+/** Throws for data that does not fit the schema of its kind. */
+export const checkData = (kind: EventKind, data: unknown): unknown => eventData[kind].parse(data)

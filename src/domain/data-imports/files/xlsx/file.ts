@@ -26,7 +26,10 @@ export async function inspectXlsx(file: FileSource, options: FormatOptions): Pro
     if (sample.length >= sampleRows) break
   }
   if (sample.length === 0)
-    throw new ReadError('empty_file', `The sheet "${workbook.sheetName}", the first isVisibleTo one, has no rows.`)
+    throw new ReadError(
+      'empty_file',
+      `The sheet "${workbook.sheetName}" has no rows. Only the first visible sheet is read.`,
+    )
   // Sheets omit empty cells at the end of a row.
   const width = Math.max(...sample.map(({ cells }) => cells.length))
   const rows = sample.map(({ number, cells }) => ({

@@ -87,14 +87,14 @@ function buildChoices(orders: readonly DateOrder[], { examples }: DateStatistics
  * are older than their export. All countries that write dots put the day first.
  */
 export function decideDates(statistics: DateStatistics, latest: number | null = null): FormatDecision<DateFormat> {
-  const seen = Object.keys(statistics.allowed)
-  if (seen.length === 0) return { status: 'decided', format: { order: 'each' } }
-  const possible = dateOrders.filter((order) => seen.some((key) => parseOrders(key).includes(order)))
+  const allowedOrders = Object.keys(statistics.allowed)
+  if (allowedOrders.length === 0) return { status: 'decided', format: { order: 'each' } }
+  const possible = dateOrders.filter((order) => allowedOrders.some((key) => parseOrders(key).includes(order)))
   const ambiguous = (reason: 'conflicting' | 'undetermined', orders: readonly DateOrder[]) =>
     ({ status: 'ambiguous', reason, choices: buildChoices(orders, statistics) }) as const
   // A spreadsheet converts dates that it understands to numbers, maybe wrongly, so the column is ambiguous.
   if (statistics.serial > 0) return ambiguous('conflicting', possible)
-  const viable = dateOrders.filter((order) => seen.every((key) => parseOrders(key).includes(order)))
+  const viable = dateOrders.filter((order) => allowedOrders.every((key) => parseOrders(key).includes(order)))
   if (viable.length === 0) return ambiguous('conflicting', possible)
   const past = viable.filter((order) => latest === null || (statistics.latest[order] ?? 0) <= latest)
   const candidates = past.length > 0 ? past : viable
@@ -115,7 +115,7 @@ export interface ParsedDate {
   offset: number | null
 }
 
-/** Null for a text that is not a date, `undecided` for one that the format leaves ambiguous. */
+/** Parses a date. Answers null for another text, and `undecided` for a date that the format leaves ambiguous. */
 export function parseDate(text: string, { order }: DateFormat): ParsedDate | 'undecided' | null {
   const shape = readDate(text)
   if (!shape) return null

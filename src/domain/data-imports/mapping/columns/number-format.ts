@@ -71,13 +71,13 @@ export type FormatDecision<Format> =
 
 function buildChoice(decimal: DecimalSeparator, { examples }: NumberStatistics): ReadingChoice<NumberFormat> {
   const texts = [...examples.either, ...examples.comma.slice(0, 1), ...examples.dot.slice(0, 1)]
-  const valueOf = (text: string) => {
+  const formatReading = (text: string) => {
     const parsed = parseNumber(text, { decimal })
     return parsed
       ? `${parsed.is_negative ? '-' : ''}${parsed.whole}${parsed.fraction ? `.${parsed.fraction}` : ''}`
       : null
   }
-  return { format: { decimal }, examples: texts.map((text) => ({ text, value: valueOf(text) })) }
+  return { format: { decimal }, examples: texts.map((text) => ({ text, value: formatReading(text) })) }
 }
 
 /** Texts with a comma decide. A point may come from numbers of the workbook, which say nothing about its texts. */
@@ -92,7 +92,7 @@ function decideTyped(statistics: NumberStatistics): FormatDecision<NumberFormat>
   }
 }
 
-/** Decides by the numbers of the whole column and never guesses. */
+/** Decides the decimal separator by the numbers of the whole column, and never guesses. */
 export function decideNumbers(statistics: NumberStatistics, isTyped = false): FormatDecision<NumberFormat> {
   if (isTyped) return decideTyped(statistics)
   const { dot, comma, either } = statistics.counts
@@ -113,13 +113,13 @@ export interface ParsedNumber extends Digits {
   currency: string | null
 }
 
-/** Null for a cell that is not a number or has two readings. */
+/** Parses a number. Answers null for a cell that is not a number or has two readings. */
 export function parseNumber(text: string, { decimal, or_other }: NumberFormat): ParsedNumber | null {
   const shape = readNumber(text)
   if (!shape || (decimal === 'each' && classifyNumber(shape) === 'either')) return null
   const { is_negative, currency, readings } = shape
-  const other = readings['.'] ?? readings[',']
-  const digits = decimal === 'each' ? other : (readings[decimal] ?? (or_other ? other : null))
+  const anyReading = readings['.'] ?? readings[',']
+  const digits = decimal === 'each' ? anyReading : (readings[decimal] ?? (or_other ? anyReading : null))
   return digits && { ...digits, is_negative, currency }
 }
 
@@ -134,6 +134,6 @@ export function toMinorUnits({ whole, fraction, is_negative }: ParsedNumber): nu
   return is_negative && cents > 0 ? -cents : cents
 }
 
-/** Null for a number with a fraction. */
+/** Answers null for a number with a fraction. */
 export const toWholeNumber = ({ whole, fraction, is_negative }: ParsedNumber): number | null =>
   /[1-9]/.test(fraction) ? null : (is_negative ? -1 : 1) * Number(whole) + 0

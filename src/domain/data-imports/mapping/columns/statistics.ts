@@ -55,24 +55,24 @@ interface CellFacts {
 const isName = (text: string): boolean =>
   text.length <= 80 && /^[\p{L}\p{M}'’.,\- ]+$/u.test(text) && /\p{L}/u.test(text)
 const isCode = (text: string): boolean => /^#?[\p{L}\d][\p{L}\d._/-]{2,63}$/u.test(text)
-const fewestPhoneDigits = 7
+const minPhoneDigits = 7
 /** A number has a country code, or digits with nothing but spaces and the like between them. */
 const isPhone = (text: string): boolean =>
   /^(?:\+|00)[\d\s()./-]{7,22}$/.test(text) ||
-  (/^[\d\s()/-]{7,16}$/.test(text) && text.replaceAll(/\D/g, '').length >= fewestPhoneDigits)
+  (/^[\d\s()/-]{7,16}$/.test(text) && text.replaceAll(/\D/g, '').length >= minPhoneDigits)
 
 /** A word for yes or no has no other digits. Words for a status or a language have none at all. */
 const mayBeWord = /^\D*(?:[01]\D*)?$/
-const longestWord = 40
+const maxWordLength = 40
 
 const isOfKind: Record<Exclude<CellKind, 'number' | 'date'>, (text: string, hasDigit: boolean) => boolean> = {
   time: (text, hasDigit) => hasDigit && text.length <= 24 && text.includes(':') && readTime(text) !== null,
   email: (text) => text.length <= maxEmailLength && text.includes('@') && normalizeEmail(text) !== null,
   phone: (text, hasDigit) => hasDigit && isPhone(text),
-  boolean: (text) => text.length <= longestWord && mayBeWord.test(text) && readBoolean(text) !== null,
-  status: (text, hasDigit) => text.length <= longestWord && !hasDigit && readStatus(text) !== null,
-  currency: (text) => text.length <= longestWord && readCurrencyMark(text) !== null,
-  language: (text, hasDigit) => text.length <= longestWord && !hasDigit && readLanguage(text) !== null,
+  boolean: (text) => text.length <= maxWordLength && mayBeWord.test(text) && readBoolean(text) !== null,
+  status: (text, hasDigit) => text.length <= maxWordLength && !hasDigit && readStatus(text) !== null,
+  currency: (text) => text.length <= maxWordLength && readCurrencyMark(text) !== null,
+  language: (text, hasDigit) => text.length <= maxWordLength && !hasDigit && readLanguage(text) !== null,
   code: (text, hasDigit) => hasDigit && isCode(text),
   name: (text, hasDigit) => !hasDigit && isName(text),
   link: (text) => /^https?:\/\//i.test(text),
@@ -113,7 +113,7 @@ class ValueCounter {
     else this.#counts.set(text, (count ?? 0) + 1)
   }
 
-  get counted(): Pick<ColumnStatistics, 'values' | 'has_more_values'> {
+  get summary(): Pick<ColumnStatistics, 'values' | 'has_more_values'> {
     return { values: Object.fromEntries(this.#counts), has_more_values: this.#hasMore }
   }
 }
@@ -153,7 +153,7 @@ export class ColumnCounter {
   }
 
   get statistics(): ColumnStatistics {
-    return { ...this.#statistics, ...this.#values.counted }
+    return { ...this.#statistics, ...this.#values.summary }
   }
 
   #getFacts(text: string): CellFacts {

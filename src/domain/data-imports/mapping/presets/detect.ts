@@ -21,7 +21,7 @@ interface Preset {
   source: string
   label: string
   about: string
-  /** All of these columns are in files of the system. */
+  /** Columns that every file of the system has. */
   signature: readonly ColumnNames[]
   targets: Readonly<Record<string, PresetTarget>>
   /** Columns that a general rule would map wrongly. */
@@ -53,8 +53,10 @@ const findColumn = (names: ColumnNames, byKey: ReadonlyMap<string, number>): num
 /** Of several presets whose whole signature matches, the one with the longest signature wins. */
 function findPreset(columns: readonly ImportColumn[]): Preset | null {
   const byKey = indexColumns(columns)
-  const matching = presets.filter(({ signature }) => signature.every((names) => findColumn(names, byKey) !== null))
-  return matching.toSorted((one, other) => other.signature.length - one.signature.length)[0] ?? null
+  const matchingPresets = presets.filter(({ signature }) =>
+    signature.every((names) => findColumn(names, byKey) !== null),
+  )
+  return matchingPresets.toSorted((one, other) => other.signature.length - one.signature.length)[0] ?? null
 }
 
 const presetConfidence = 0.97
@@ -63,11 +65,11 @@ function buildMapping(target: string, preset: PresetTarget, input: SuggestionInp
   const byKey = indexColumns(input.columns)
   const columns = preset.columns.flatMap((names) => findColumn(names, byKey) ?? [])
   const field = findTargetField(target, input.consents)
-  const isFirstThere = preset.columns.length === 0 || findColumn(preset.columns[0] ?? [], byKey) !== null
-  if (!field || !isFirstThere || (columns.length === 0 && preset.constant === undefined)) return null
+  const hasFirstColumn = preset.columns.length === 0 || findColumn(preset.columns[0] ?? [], byKey) !== null
+  if (!field || !hasFirstColumn || (columns.length === 0 && preset.constant === undefined)) return null
   const statistics = input.columns[columns[0] ?? -1]?.statistics
-  const ownMap = statistics ? suggestValueMap(field.type, statistics) : null
-  const value_map = ownMap || preset.value_map ? { ...ownMap, ...preset.value_map } : null
+  const suggestedMap = statistics ? suggestValueMap(field.type, statistics) : null
+  const value_map = suggestedMap || preset.value_map ? { ...suggestedMap, ...preset.value_map } : null
   return {
     target,
     columns,

@@ -80,7 +80,7 @@ function formatValue(target: string, value: OrderValues[string] | undefined): st
 }
 
 /** Hints for columns whose cells differ in the rows of an order. */
-const otherMeaning: Readonly<Record<string, string>> = {
+const hintsByTarget: Readonly<Record<string, string>> = {
   'order.status': ' If each ticket has a status of its own, map the column to item.status.',
   'order.amount': ' If it is the amount of each row, map the column to item.line_total.',
 }
@@ -146,14 +146,15 @@ function mergeRows(rows: readonly PlacedRow[]): MergedRows {
       else if (typeof before === 'string' && typeof value === 'string' && target.startsWith('order.metadata.'))
         values[target] = appendText(before, value)
       else if (isOfCustomer(target)) {
-        const [said, own] = [formatValue(target, before), formatValue(target, value)]
-        const message = `The buyer in line ${first} has ${said}, so ${own} is only used for the ticket of this line.`
+        const [firstValue, ownValue] = [formatValue(target, before), formatValue(target, value)]
+        const message = `The buyer in line ${first} has ${firstValue}, so ${ownValue} is only used for the ticket of this line.`
         warnings.push({ row: row.line, code: 'several_customers', message })
       } else if (!(target.startsWith('consent.') && namesOther(row, values))) {
-        const [said, own] = [formatValue(target, before), formatValue(target, value)]
-        const message = `Line ${first} of the same order has ${said}, this line has ${own}.${otherMeaning[target] ?? ''}`
+        const [firstValue, ownValue] = [formatValue(target, before), formatValue(target, value)]
+        const hint = hintsByTarget[target] ?? ''
+        const message = `Line ${first} of the same order has ${firstValue}, this line has ${ownValue}.${hint}`
         const error = { column: null, target_field: target, code: 'inconsistent_order', message } as const
-        errors.push({ ...error, row: row.line, value: own })
+        errors.push({ ...error, row: row.line, value: ownValue })
       }
     }
   const withHolders = warnings.length === 0 ? rows : rows.map((row, index) => addHolder(row, values, index === 0))
@@ -176,22 +177,23 @@ function decideCurrency(rows: readonly PlacedRow[], values: OrderValues, options
   const orderCurrency = typeof cellCurrency === 'string' && cellCurrency !== 'kr' ? cellCurrency : specific[0]
   const isCrown = cellCurrency === 'kr' || marks.includes('kr')
   const currency = orderCurrency ?? options.default_currency
-  const fault = (code: 'currency_mismatch' | 'invalid_currency', message: string): OrderError => ({
+  const buildError = (code: 'currency_mismatch' | 'invalid_currency', message: string): OrderError => ({
     ...buildMissingError(rows[0]?.line ?? 0, 'order.currency', message),
     code,
     value: orderCurrency ?? 'kr',
   })
-  if (!isCurrency(currency)) return fault('invalid_currency', `Orders in ${currency.toUpperCase()} are not supported.`)
+  if (!isCurrency(currency))
+    return buildError('invalid_currency', `Orders in ${currency.toUpperCase()} are not supported.`)
   const isOther = marks.some((mark) => !allowsCurrency(mark, currency)) || (isCrown && !allowsCurrency('kr', currency))
   return isOther
-    ? fault(
+    ? buildError(
         'currency_mismatch',
         `Amounts of the order are in ${marks.join(', ') || 'kr'}, but the order is in ${currency.toUpperCase()}.`,
       )
     : currency
 }
 
-/** Orders without a status get that of their tickets. */
+/** An order without a status gets the status of its tickets. */
 function decideStatus(items: readonly DecidedItem[], options: OrderOptions): OrderStatus {
   const itemsWithStatus = items.filter(({ status }) => status !== null)
   if (itemsWithStatus.length < items.length || itemsWithStatus.some(({ status }) => status === 'active'))
@@ -232,7 +234,7 @@ const readCustomer = (values: OrderValues): DecidedOrder['customer'] => ({
   locale: findWord(languages, getText(values, 'customer.locale')),
 })
 
-/** Another service counts as `import`. */
+/** Services that a file can name. Any other name counts as `import`. */
 const paymentServices = ['import', 'manual', 'stripe'] as const
 type NamedService = (typeof paymentServices)[number]
 
@@ -276,10 +278,10 @@ export function mapOrder(placed: readonly PlacedRow[], options: OrderOptions): M
     ...(typeof currency === 'string' ? [] : [currency]),
   ]
   const wrongTargets = new Set(errors.map(({ target_field }) => target_field))
-  const isUnread = rows.some((row) => row.errors.some(concernsWholeRow))
+  const hasUnreadRow = rows.some((row) => row.errors.some(concernsWholeRow))
   const require = (targets: readonly string[], message: string) => {
-    const isThere = isUnread || targets.some((target) => values[target] !== undefined || wrongTargets.has(target))
-    if (!isThere) errors.push(buildMissingError(first, targets[0] ?? '', message))
+    const hasSource = hasUnreadRow || targets.some((target) => values[target] !== undefined || wrongTargets.has(target))
+    if (!hasSource) errors.push(buildMissingError(first, targets[0] ?? '', message))
   }
   require(['customer.email', 'customer.phone_number'], 'The order has neither an e-mail address nor a phone number.')
   if (options.group_by === 'external_id') require(['order.external_id'], 'The order has no id.')

@@ -68,9 +68,9 @@ function decideFormats(mapping: TargetMapping, field: TargetField, input: Prepar
     return { ...formats, ambiguous: decision }
   }
   if (readsDates({ field, mapping })) {
-    const decimalSetting = transform?.type === 'date' ? transform.order : undefined
-    if (decimalSetting) return { ...formats, date: { order: decimalSetting } }
-    // Orders are older than their file.
+    const orderSetting = transform?.type === 'date' ? transform.order : undefined
+    if (orderSetting) return { ...formats, date: { order: orderSetting } }
+    // No order is later than its file.
     const last = field.key === 'order.created' ? input.now + dayMs : null
     const decision = statistics ? decideDates(statistics.dates, last) : null
     if (decision?.status === 'decided') return { ...formats, date: decision.format }
@@ -80,16 +80,16 @@ function decideFormats(mapping: TargetMapping, field: TargetField, input: Prepar
 }
 
 function findMissingTargets(mapped: ReadonlySet<string>, group_by: Grouping): string[] {
-  const alone = fixedTargetFields.filter(
+  const missingFields = fixedTargetFields.filter(
     ({ key, is_required }) =>
       is_required && !mapped.has(key) && !(key === 'order.external_id' && group_by !== 'external_id'),
   )
-  const groups = (['contact', 'price'] as const).flatMap((name) => {
+  const missingGroups = (['contact', 'price'] as const).flatMap((name) => {
     const ofGroup = fixedTargetFields.filter(({ one_of }) => one_of === name)
     return ofGroup.some(({ key }) => mapped.has(key)) ? [] : ofGroup.slice(0, 1)
   })
   const email = group_by === 'email' && !mapped.has('customer.email') ? ['customer.email'] : []
-  return [...new Set([...alone.map(({ key }) => key), ...groups.map(({ key }) => key), ...email])]
+  return [...new Set([...missingFields.map(({ key }) => key), ...missingGroups.map(({ key }) => key), ...email])]
 }
 
 const foldValueMap = ({ value_map }: TargetMapping): TargetReader['values'] =>
@@ -112,16 +112,16 @@ export function prepareMappings(input: PrepareInput): PreparedMappings {
     const field = findTargetField(mapping.target, input.consents)
     if (!field) return []
     const transform = mapping.transform ?? { type: 'none' as const }
-    const decided = decideFormats(mapping, field, input)
+    const formats = decideFormats(mapping, field, input)
     const [column] = mapping.columns
     const statistics = column === undefined ? null : input.statistics[column]
-    if (decided.ambiguous && column !== undefined)
-      ambiguous.push({ target: field.key, column, decision: decided.ambiguous })
+    if (formats.ambiguous && column !== undefined)
+      ambiguous.push({ target: field.key, column, decision: formats.ambiguous })
     const unknown = statistics ? listUnmappedValues(field.type, statistics, mapping.value_map ?? null) : []
     if (unknown.length > 0) unmapped[field.key] = unknown
     const zone = (transform.type === 'date' ? transform.time_zone : undefined) ?? input.time_zone
     const country = (transform.type === 'phone' ? transform.country_code : undefined) ?? input.country_code
-    const { number, date } = decided
+    const { number, date } = formats
     const format = { field, transform, number, date, localTime: localTime(zone), country_code: country }
     return [{ mapping, field, format, values: foldValueMap(mapping) }]
   })

@@ -13,18 +13,18 @@ const foldName = (text: string): string =>
     .trim()
 
 /** Folded names are cached, because a file repeats the same few products. */
-const mostNames = 1000
-const longestName = 200
-const folded = new Map<string, string>()
+const maxCachedNames = 1000
+const maxCachedLength = 200
+const foldedNames = new Map<string, string>()
 
 function foldNameOnce(text: string | null): string {
   if (text === null || text === '') return ''
-  const cachedName = folded.get(text)
+  const cachedName = foldedNames.get(text)
   if (cachedName !== undefined) return cachedName
   const name = foldName(text)
-  if (text.length > longestName) return name
-  if (folded.size >= mostNames) folded.clear()
-  folded.set(text, name)
+  if (text.length > maxCachedLength) return name
+  if (foldedNames.size >= maxCachedNames) foldedNames.clear()
+  foldedNames.set(text, name)
   return name
 }
 
@@ -45,7 +45,7 @@ export function readProduct(values: Readonly<Record<string, unknown>>): ProductT
       }
 }
 
-/** Case, accents, punctuation and the order of options do not matter. */
+/** Builds the key of a product. It ignores case, accents, punctuation and the order of options. */
 export const buildProductKey = ({ product, variant, location, options }: ProductTuple): string =>
   JSON.stringify([
     foldNameOnce(product),
@@ -58,7 +58,7 @@ export interface CountedTuple extends ProductTuple {
   rows: number
 }
 
-/** Counts rows by product. The first row of a product decides how it is written. */
+/** Counts rows by product. The spelling in the first row of a product is kept. */
 export function countTuples<Tuple extends ProductTuple>(tuples: Iterable<Tuple>): Map<string, Tuple & CountedTuple> {
   const counted = new Map<string, Tuple & CountedTuple>()
   for (const tuple of tuples) {

@@ -34,7 +34,7 @@ export interface OrderWarning {
 /** Blank cells have no value. Amounts are in minor units. */
 export interface DecidedRow {
   values: Readonly<Record<string, Exclude<CellValue, Amount | null>>>
-  /** The currency beside the amounts, or null. */
+  /** The currency that stands beside the amounts in their cells, or null. */
   currency_mark: string | null
   errors: readonly RowError[]
   /** Whether a value map leaves the row out. */
@@ -60,8 +60,8 @@ const maxShownValue = 200
 function readTexts({ mapping, values }: TargetReader, cells: readonly string[]): string[] | 'ignored' {
   const clean = mapping.columns.map((column) => cleanCell(cells[column] ?? ''))
   const filled = clean.filter((text) => text !== '')
-  const isWhole = filled.length > 0 && clean[0] !== ''
-  const sources = isWhole ? filled : [(mapping.constant ?? mapping.default_value ?? filled.join(' ')).trim()]
+  const hasFirstColumn = filled.length > 0 && clean[0] !== ''
+  const sources = hasFirstColumn ? filled : [(mapping.constant ?? mapping.default_value ?? filled.join(' ')).trim()]
   const texts: string[] = []
   for (const text of sources) {
     const mapped = text === '' ? undefined : values?.get(toPlainWord(text))
@@ -82,24 +82,23 @@ function readTarget(reader: TargetReader, cells: readonly string[]): ReadTarget 
   return { error: { ...result, column: mapping.columns[0] ?? null, target_field: field.key, value } }
 }
 
-/** Read cells are cached, because the rows of an order and of a product repeat them. */
-const mostKnownCells = 64
-const longestKnownCell = 200
-const knownCells = new WeakMap<TargetReader, Map<string, ReadTarget>>()
+/** Cells that were read are cached, because the rows of an order and of a product repeat them. */
+const maxCachedCells = 64
+const maxCachedLength = 200
+const cellCaches = new WeakMap<TargetReader, Map<string, ReadTarget>>()
 
-/** As `readTarget`. The rows of an order, and those of a product, have many cells in common: each is read once. */
 function readOnce(reader: TargetReader, cells: readonly string[]): ReadTarget {
   const { columns } = reader.mapping
   const [column] = columns
   if (column === undefined || columns.length > 1) return readTarget(reader, cells)
   const cell = cells[column] ?? ''
-  if (cell.length > longestKnownCell) return readTarget(reader, cells)
-  const cachedCells = knownCells.get(reader) ?? new Map<string, ReadTarget>()
-  const before = cachedCells.get(cell)
-  if (before !== undefined) return before
+  if (cell.length > maxCachedLength) return readTarget(reader, cells)
+  const cachedCells = cellCaches.get(reader) ?? new Map<string, ReadTarget>()
+  const cachedTarget = cachedCells.get(cell)
+  if (cachedTarget !== undefined) return cachedTarget
   const target = readTarget(reader, cells)
-  if (cachedCells.size >= mostKnownCells) cachedCells.clear()
-  knownCells.set(reader, cachedCells.set(cell, target))
+  if (cachedCells.size >= maxCachedCells) cachedCells.clear()
+  cellCaches.set(reader, cachedCells.set(cell, target))
   return target
 }
 
@@ -130,7 +129,7 @@ function checkMarks(marks: ReadonlySet<string>, currency: unknown): RowError | n
   return { column: null, target_field: 'order.currency', code: 'currency_mismatch', message, value: mark ?? null }
 }
 
-/** Every cell that cannot be read is an error. */
+/** Reads the cells of a row. Each cell that cannot be read is an error. */
 export function decideRow(readers: readonly TargetReader[], cells: readonly string[]): DecidedRow {
   const values: Record<string, Exclude<CellValue, Amount | null>> = {}
   const errors: RowError[] = []
@@ -146,16 +145,16 @@ export function decideRow(readers: readonly TargetReader[], cells: readonly stri
     const { value } = target
     const { key } = reader.field
     if (isAmount(value)) {
-      const wrong = checkAmount(reader, value, cells)
-      if (wrong) errors.push(wrong)
+      const amountError = checkAmount(reader, value, cells)
+      if (amountError) errors.push(amountError)
       if (value.currency !== null) marks.add(value.currency)
       values[key] = signless.has(key) ? Math.abs(value.minor) : value.minor
     } else if (value !== null) values[key] = value
   }
   const currency = values['order.currency']
-  // `kr` adds nothing to the code of a crown.
+  // `kr` beside the code of a crown, such as `dkk`, is no second currency.
   if (marks.size > 1 && [...marks].some((mark) => mark !== 'kr' && allowsCurrency('kr', mark))) marks.delete('kr')
-  const wrong = checkMarks(marks, currency === 'kr' ? undefined : currency)
-  if (wrong) errors.push(wrong)
+  const currencyError = checkMarks(marks, currency === 'kr' ? undefined : currency)
+  if (currencyError) errors.push(currencyError)
   return { values, currency_mark: [...marks][0] ?? null, errors, is_ignored: false }
 }

@@ -9,7 +9,7 @@ const removeNulls = (fields: Readonly<Record<string, unknown>>): Record<string, 
 
 const majorOrNull = (minor: number | null): number | null => (minor === null ? null : toMajor(minor))
 
-const itemOf = (item: DecidedItem): Record<string, unknown> =>
+const toWireItem = (item: DecidedItem): Record<string, unknown> =>
   removeNulls({
     product: item.product,
     variant: item.variant,
@@ -35,7 +35,7 @@ export const toWireOrder = (order: DecidedOrder): Record<string, unknown> =>
     created: order.created_at === null ? null : toIso(order.created_at),
     currency: order.currency,
     customer: removeNulls(order.customer),
-    items: order.items.map(itemOf),
+    items: order.items.map(toWireItem),
     amount: majorOrNull(order.amount_minor),
     refunded_amount: majorOrNull(order.refunded_minor),
     service_fee: order.service_fee_minor > 0 ? toMajor(order.service_fee_minor) : null,

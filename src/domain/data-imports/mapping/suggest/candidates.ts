@@ -36,42 +36,42 @@ export interface CandidateContext {
   history: ReadonlyMap<string, string | null>
 }
 
-interface FoundAlias {
+interface AliasMatch {
   alias: Alias
   confidence: number
   reason: SuggestionReason
 }
 
-const shortestNear = 8
-const longestNear = 40
-const longWord = 5
+const minNearLength = 8
+const maxNearLength = 40
+const minLongWord = 5
 
 /** Short words and numbers have to be equal. Long words may differ by a letter and begin with the same one. */
 function areNear(one: readonly string[], other: readonly string[]): boolean {
   if (one.length !== other.length) return false
-  let wrong = 0
+  let differences = 0
   for (const [index, word] of one.entries()) {
     const against = other[index] ?? ''
     if (word === against) continue
-    const isShort = Math.min(word.length, against.length) < longWord
+    const isShort = Math.min(word.length, against.length) < minLongWord
     if (isShort || word[0] !== against[0] || /\d/.test(word + against) || countEdits(word, against) > 1) return false
-    wrong++
+    differences++
   }
-  return wrong === 1
+  return differences === 1
 }
 
 const aliasWords = [...aliasesByKey.values()].map((alias) => ({ alias, words: splitHeader(alias.text) }))
 
-/** Null if similar aliases mean different targets. */
+/** Finds an alias with a similar spelling. Answers null when such aliases mean different targets. */
 function findNearAlias(header: string): Alias | null {
   const words = splitHeader(header)
   const { length } = words.join('')
-  if (length < shortestNear || length > longestNear) return null
+  if (length < minNearLength || length > maxNearLength) return null
   const near = aliasWords.filter((one) => areNear(words, one.words)).map(({ alias }) => alias)
   return new Set(near.map(({ target }) => target)).size === 1 ? (near[0] ?? null) : null
 }
 
-function findAlias(header: string): FoundAlias | null {
+function findAlias(header: string): AliasMatch | null {
   const key = buildHeaderKey(header)
   if (key === '' || otherKeys.has(key)) return null
   const alias = aliasesByKey.get(key)
@@ -98,7 +98,7 @@ function findConsent(key: string, consents: readonly KnownConsent[]): { target: 
 
 const rankConfidence: Record<AliasRank, number> = { specific: 0, plain: -0.01, indirect: -0.06, vague: -0.14 }
 
-/** The possible targets of a column by its header, unless its values contradict them. */
+/** Finds the target that the header of a column suggests. Answers null when the values contradict it. */
 export function findCandidate(column: ImportColumn, index: number, context: CandidateContext): Candidate | null {
   const key = buildHeaderKey(column.header)
   const certain = (target: string, confidence: number, reason: SuggestionReason): Candidate | null =>

@@ -10,7 +10,7 @@ const rankOrder = ['certain', 'specific', 'plain', 'indirect', 'vague'] as const
 const compareRanks = (one: Candidate, other: Candidate): number =>
   rankOrder.indexOf(one.rank) - rankOrder.indexOf(other.rank)
 
-/** Two candidates of the same rank are none. */
+/** Picks the candidate of the best rank. Answers null when two share it. */
 function pickBest(candidates: readonly Candidate[]): Candidate | null {
   const [first, second] = candidates.toSorted(compareRanks)
   return first && (!second || compareRanks(first, second) !== 0) ? first : null
@@ -56,7 +56,7 @@ function addNumberBesideId(
 const firstNamesBesideName: ReadonlySet<string> = new Set(['vorname', 'voornaam'])
 
 /** `Name` beside `Vorname` is the last name; beside other first names it is ambiguous. */
-function settleNames(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
+function resolveBareNames(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
   for (const person of ['customer', 'item.user']) {
     const [first, last, full] = ['first_name', 'last_name', 'full_name'].map((name) => chosen.get(`${person}.${name}`))
     if (!full || full.rank === 'certain' || (!first && !last)) continue
@@ -83,14 +83,14 @@ function dropDoubtfulName(chosen: ChosenCandidates, columns: readonly ImportColu
   if (isPriced && !(arePeople(statistics) && areDifferent(statistics))) chosen.delete('customer.full_name')
 }
 
-function haveOrdersSeveralRows(chosen: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
+function doOrdersSpanRows(chosen: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
   const id = chosen.get('order.external_id')
   const values = (id && columns[id.column]?.statistics?.values) ?? {}
   return Object.values(values).some((count) => count > 1)
 }
 
 /** A bare status beside tickets or their holders is the status of the ticket. */
-function settleStatus(chosen: ChosenCandidates): void {
+function resolveBareStatus(chosen: ChosenCandidates): void {
   const status = chosen.get('order.status')
   const areTickets = chosen.has('item.vendor_code') || personFields.some((name) => chosen.has(`item.user.${name}`))
   if (status?.rank !== 'plain' || !areTickets || chosen.has('item.status')) return
@@ -109,7 +109,7 @@ interface ChoiceInput {
 function dropUnsupported(chosen: ChosenCandidates, { columns, now }: ChoiceInput): void {
   const total = chosen.get('order.amount')
   const isPriced = chosen.has('item.unit_price') || chosen.has('item.line_total')
-  if (total?.rank === 'vague' && (!isPriced || haveOrdersSeveralRows(chosen, columns))) chosen.delete('order.amount')
+  if (total?.rank === 'vague' && (!isPriced || doOrdersSpanRows(chosen, columns))) chosen.delete('order.amount')
   const date = chosen.get('order.created')
   const statistics = date && columns[date.column]?.statistics
   const isSame = statistics && statistics.filled >= 3 && Object.keys(statistics.values).length === 1
@@ -130,19 +130,19 @@ export function findTimeColumn(
   return dates.dates.with_time * 2 > dates.filled ? null : time.column
 }
 
-/** No column is chosen if two are equally good. */
+/** Chooses a column for each target. A target for which two columns are equally good gets none. */
 export function choose(candidates: readonly Candidate[], input: ChoiceInput): ChosenCandidates {
   const { columns } = input
-  const dateCandidates = candidates.filter(({ part }) => part === null)
+  const candidatesWithoutTimes = candidates.filter(({ part }) => part === null)
   const chosen: ChosenCandidates = new Map()
-  for (const [target, ofTarget] of Map.groupBy(dateCandidates, (one) => one.target)) {
+  for (const [target, ofTarget] of Map.groupBy(candidatesWithoutTimes, (one) => one.target)) {
     const best = pickBest(ofTarget)
     if (best) chosen.set(target, best)
   }
-  addHoldersBesideBuyers(dateCandidates, chosen)
-  addNumberBesideId(dateCandidates, chosen, columns)
-  settleNames(chosen, columns)
-  settleStatus(chosen)
+  addHoldersBesideBuyers(candidatesWithoutTimes, chosen)
+  addNumberBesideId(candidatesWithoutTimes, chosen, columns)
+  resolveBareNames(chosen, columns)
+  resolveBareStatus(chosen)
   dropUnsupported(chosen, input)
   return chosen
 }

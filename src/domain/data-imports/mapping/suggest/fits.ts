@@ -6,7 +6,7 @@ import type { TargetType } from '../targets/fields.ts'
 export type Fit = 'yes' | 'no' | 'unknown'
 
 /** The kind of the cells, and the smallest share of cells that has to be of it. */
-const expected: Partial<Record<TargetType, readonly [CellKind, number]>> = {
+const expectedKinds: Partial<Record<TargetType, readonly [CellKind, number]>> = {
   email: ['email', 0.6],
   money: ['number', 0.8],
   quantity: ['number', 0.9],
@@ -51,11 +51,11 @@ function getShareOfValues({ values, filled }: ColumnStatistics, holds: (value: s
   return filled === 0 ? 0 : matchingCells / filled
 }
 
-const isPieces = (value: string): boolean => /^\d{1,4}$/.test(removeUnit(value))
+const isPieceCount = (value: string): boolean => /^\d{1,4}$/.test(removeUnit(value))
 
 /** An amount may be a word for "free", and a quantity may have a unit. */
 function getShareOfNumbers(statistics: ColumnStatistics, type: 'money' | 'quantity'): number {
-  const isWord = type === 'money' ? isFree : (value: string) => isPieces(value) && !/^\d+$/.test(value)
+  const isWord = type === 'money' ? isFree : (value: string) => isPieceCount(value) && !/^\d+$/.test(value)
   return getShare(statistics, 'number') + getShareOfValues(statistics, isWord)
 }
 
@@ -79,7 +79,7 @@ export function buildPaidMap(statistics: ColumnStatistics | null): ValueMap | nu
 }
 
 /** A column with the name of its target fits if half of its cells do. The others are errors that the user sees. */
-const leastOfNamed = 0.5
+const minShareOfNamed = 0.5
 
 /** @param isNamed whether the header names the target exactly */
 export function checkFit(type: TargetType, statistics: ColumnStatistics | null, isNamed = false): Fit {
@@ -87,11 +87,11 @@ export function checkFit(type: TargetType, statistics: ColumnStatistics | null, 
   if (type === 'product') return checkProductFit(statistics)
   if (type === 'phone') return checkPhoneFit(statistics)
   if (type === 'full_name' && repeatsFew(statistics)) return 'no'
-  const [kind, usual] = expected[type] ?? []
-  if (kind === undefined || usual === undefined) return checkTextFit(statistics)
-  const least = isNamed ? Math.min(usual, leastOfNamed) : usual
-  if (type === 'money' || type === 'quantity') return getShareOfNumbers(statistics, type) >= least ? 'yes' : 'no'
-  return getShare(statistics, kind) >= least ? 'yes' : 'no'
+  const [kind, usualShare] = expectedKinds[type] ?? []
+  if (kind === undefined || usualShare === undefined) return checkTextFit(statistics)
+  const minShare = isNamed ? Math.min(usualShare, minShareOfNamed) : usualShare
+  if (type === 'money' || type === 'quantity') return getShareOfNumbers(statistics, type) >= minShare ? 'yes' : 'no'
+  return getShare(statistics, kind) >= minShare ? 'yes' : 'no'
 }
 
 /** A mapping from an earlier file is useless if no cell fits its target. */

@@ -19,21 +19,21 @@ export interface SuggestionInput {
 const emptyHeader =
   /^(?:|(?:column|col|spalte|kolonne|kolumn|kolom|kolumna|feld|felt|field|unnamed)?[a-z]?\d{0,3}|kontakt|contact|kontaktoplysninger|kontaktdaten|kontaktuppgifter|contactgegevens|dane kontaktowe|adresse|address)$/
 
-const byValues: readonly { kind: CellKind; target: string; least: number }[] = [
-  { kind: 'email', target: 'customer.email', least: 0.95 },
-  { kind: 'currency', target: 'order.currency', least: 1 },
+const byValues: readonly { kind: CellKind; target: string; minShare: number }[] = [
+  { kind: 'email', target: 'customer.email', minShare: 0.95 },
+  { kind: 'currency', target: 'order.currency', minShare: 1 },
 ]
 
-const leastFilled = 3
+const minFilledCells = 3
 
 /** Finds columns whose values leave no doubt although their headers say nothing. */
-function findCandidatesByValues(columns: readonly ImportColumn[], taken: ReadonlySet<number>): Candidate[] {
-  return byValues.flatMap(({ kind, target, least }) => {
+function findCandidatesByValues(columns: readonly ImportColumn[], usedColumns: ReadonlySet<number>): Candidate[] {
+  return byValues.flatMap(({ kind, target, minShare }) => {
     const fitting = columns.flatMap(({ statistics }, column) =>
-      statistics && statistics.filled >= leastFilled && getShare(statistics, kind) >= least ? [column] : [],
+      statistics && statistics.filled >= minFilledCells && getShare(statistics, kind) >= minShare ? [column] : [],
     )
     const [column, ...more] = fitting
-    if (column === undefined || more.length > 0 || taken.has(column)) return []
+    if (column === undefined || more.length > 0 || usedColumns.has(column)) return []
     if (!emptyHeader.test(buildHeaderKey(columns[column]?.header ?? ''))) return []
     return [{ column, target, rank: 'vague' as const, confidence: 0.8, reason: 'values' as const, part: null }]
   })

@@ -33,14 +33,14 @@ export interface TargetField {
   is_order_level: boolean
 }
 
-interface Details {
+interface FieldDetails {
   type?: TargetType
   required?: boolean
   one_of?: 'contact' | 'price'
   max?: number
 }
 
-function buildField(key: string, label: string, details: Details = {}): TargetField {
+function buildField(key: string, label: string, details: FieldDetails = {}): TargetField {
   const [first] = key.split('.')
   return {
     key,
@@ -81,9 +81,9 @@ export const fixedTargetFields: readonly TargetField[] = [
   buildField('item.location', 'Location', { type: 'product' }),
   buildField('item.options', 'Options', { type: 'texts' }),
   buildField('item.quantity', 'Quantity', { type: 'quantity' }),
-  buildField('item.unit_price', 'Price of one', { type: 'money', one_of: 'price' }),
-  buildField('item.line_total', 'Price of all of the item', { type: 'money', one_of: 'price' }),
-  buildField('item.tax', 'Tax of all of the item that its price lacks', amount),
+  buildField('item.unit_price', 'Unit price', { type: 'money', one_of: 'price' }),
+  buildField('item.line_total', 'Line total', { type: 'money', one_of: 'price' }),
+  buildField('item.tax', 'Tax of the line that its price does not include', amount),
   buildField('item.deposit', 'Deposit', amount),
   buildField('item.handling_fee', 'Handling fee', amount),
   buildField('item.vendor_code', 'Ticket code', { max: 64 }),
@@ -114,7 +114,7 @@ function buildMetadataField(key: string): TargetField | null {
 
 const fixedByKey: ReadonlyMap<string, TargetField> = new Map(fixedTargetFields.map((one) => [one.key, one]))
 
-/** `order.metadata.<key>` takes any key besides. */
+/** Lists all targets of an edition, except `order.metadata.<key>`, which takes any key. */
 export const buildTargetFields = (consents: readonly KnownConsent[]): TargetField[] => [
   ...fixedTargetFields,
   ...consents.map(({ key, name }): TargetField => ({
@@ -123,7 +123,7 @@ export const buildTargetFields = (consents: readonly KnownConsent[]): TargetFiel
   })),
 ]
 
-/** Null for an unknown key. Consents belong to their edition. */
+/** Finds a target by its key. `consents` are those of the edition. */
 export const findTargetField = (key: string, consents: readonly KnownConsent[] = []): TargetField | null =>
   fixedByKey.get(key) ??
   buildMetadataField(key) ??

@@ -8,7 +8,7 @@ import type { ItemStatus } from '../../../orders/external-orders.ts'
 export const toOrderStatus = (meaning: StatusMeaning): Exclude<StatusMeaning, 'refunded'> =>
   meaning === 'refunded' ? 'cancelled' : meaning
 
-const itemStatusOfMeaning: Record<StatusMeaning, ItemStatus> = {
+const itemStatusByMeaning: Record<StatusMeaning, ItemStatus> = {
   completed: 'active',
   confirmed: 'active',
   pending: 'pending',
@@ -16,7 +16,7 @@ const itemStatusOfMeaning: Record<StatusMeaning, ItemStatus> = {
   refunded: 'cancelled',
 }
 
-export const toItemStatus = (meaning: StatusMeaning): ItemStatus => itemStatusOfMeaning[meaning]
+export const toItemStatus = (meaning: StatusMeaning): ItemStatus => itemStatusByMeaning[meaning]
 
 function readMeaning(type: TargetType, text: string): string | null {
   if (type === 'boolean') return readBoolean(text)?.toString() ?? null
@@ -34,13 +34,13 @@ export function suggestValueMap(type: TargetType, statistics: ColumnStatistics):
   return entries.length > 0 ? Object.fromEntries(entries) : null
 }
 
-/** The cells of a column that its target takes only once the user maps them. */
+/** Lists the cells of a column that the target does not understand until the user maps them. */
 export const listUnmappedValues = (type: TargetType, statistics: ColumnStatistics, map: ValueMap | null): string[] =>
   type === 'boolean' || type === 'order_status' || type === 'item_status'
     ? Object.keys(statistics.values).filter((text) => !findMappedValue(map, text) && readMeaning(type, text) === null)
     : []
 
-/** Case, accents and spaces at the ends do not matter. */
+/** Finds the mapped value of a cell. Case, accents and spaces at the ends do not count. */
 function findMappedValue(map: ValueMap | null | undefined, text: string): ValueMap[string] | null {
   if (!map) return null
   if (Object.hasOwn(map, text)) return map[text] ?? null

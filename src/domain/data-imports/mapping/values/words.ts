@@ -18,7 +18,7 @@ const normalizeWord = (text: string): string =>
         .replace(/^[\s"'([#]+/, '')
         .replace(/(?<![\s"')\].!:;])[\s"')\].!:;]+$/, '')
 
-/** Each cell is compared with several lists, one after the other. */
+/** The last cell is cached, because each cell is compared with several lists in turn. */
 let last = { text: '', word: '' }
 
 /** Folds a cell, removes punctuation at its ends and doubled spaces. */

@@ -15,7 +15,7 @@ import type { ImportState, TransactionRow } from './state.ts'
 import type { ImportEdition } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
-/** `path` leads to the order in the request. */
+/** An order with its place in the request or group. `path` leads to it in the request; empty for an order of a file. */
 export interface NumberedOrder {
   index: number
   path: readonly PropertyKey[]
@@ -31,15 +31,15 @@ export interface OrderOutcome {
   warnings: readonly FieldError[]
 }
 
-export interface KnownOrder {
+export interface ExistingOrder {
   order: OrderRow | undefined
   payment: TransactionRow | undefined
 }
 
 type ItemAmounts = ReturnType<typeof pickCountedItems>
 
-/** Either errors, or the amounts of the order that is taken. */
-export interface Judgement {
+/** The result of checking an order. An order with errors is not imported, and its amounts do not count. */
+export interface OrderCheck {
   errors: readonly FieldError[]
   warnings: readonly FieldError[]
   amounts: ItemAmounts
@@ -66,7 +66,7 @@ function checkAmounts({ path }: NumberedOrder, { totals }: ItemAmounts): FieldEr
   return errors
 }
 
-/** Assumes that the order is paid, and applies its refunded amount. */
+/** Computes the payment after the import. A new order is treated as one with a pending payment of its total. */
 const predictPayment = ({ order }: NumberedOrder, { totals }: ItemAmounts, payment: TransactionRow | undefined) => {
   const before: PaymentAmounts = payment ?? {
     status: 'pending',
@@ -77,7 +77,7 @@ const predictPayment = ({ order }: NumberedOrder, { totals }: ItemAmounts, payme
   return decidePayment(before, { ...order, amount_minor: totals.total_minor }).payment
 }
 
-function checkRefund(numbered: NumberedOrder, amounts: ItemAmounts, { payment }: KnownOrder): FieldError[] {
+function checkRefund(numbered: NumberedOrder, amounts: ItemAmounts, { payment }: ExistingOrder): FieldError[] {
   const { order, path } = numbered
   const money = (minor: number) => formatMoney(minor, order.currency)
   const total = amounts.totals.total_minor
@@ -88,25 +88,25 @@ function checkRefund(numbered: NumberedOrder, amounts: ItemAmounts, { payment }:
     const at = [...path, 'refunded_amount']
     if (order.status === 'pending')
       return [fieldError(at, 'nothing_paid', 'A pending order has not been paid, so nothing can be refunded.')]
-    const most = after.amount_minor - reserved
-    if (refundedMinor > most)
-      return [fieldError(at, 'refund_exceeds_amount', `The refunded amount is at most ${money(most)}.`)]
+    const maxMinor = after.amount_minor - reserved
+    if (refundedMinor > maxMinor)
+      return [fieldError(at, 'refund_exceeds_amount', `The refunded amount must be at most ${money(maxMinor)}.`)]
   }
-  const takenMinor = after.refunded_minor + reserved
-  if (total >= takenMinor) return []
-  const detail = `${money(takenMinor)} of this order are refunded or about to be, so its amount cannot be ${money(total)}.`
+  const refundedOrReserved = after.refunded_minor + reserved
+  if (total >= refundedOrReserved) return []
+  const detail = `${money(refundedOrReserved)} of this order are refunded or about to be, so its amount cannot be ${money(total)}.`
   return [fieldError([...path, 'items'], 'amount_below_refunds', detail)]
 }
 
-function listWarnings(numbered: NumberedOrder, { totals }: ItemAmounts, { payment }: KnownOrder): FieldError[] {
+function listWarnings(numbered: NumberedOrder, { totals }: ItemAmounts, { payment }: ExistingOrder): FieldError[] {
   const { order, path } = numbered
   const warnings: FieldError[] = []
   const total = totals.total_minor
   if (order.amount_minor !== null && order.amount_minor !== total) {
-    const [said, made] = [formatMoney(order.amount_minor, order.currency), formatMoney(total, order.currency)]
+    const [sourceTotal, computedTotal] = [order.amount_minor, total].map((minor) => formatMoney(minor, order.currency))
     const difference = formatMoney(Math.abs(order.amount_minor - total), order.currency)
     const detail =
-      `The total is ${said} in the source, but items and fees add up to ${made}. The difference is ${difference}: ` +
+      `The total is ${sourceTotal} in the source, but items and fees add up to ${computedTotal}. The difference is ${difference}: ` +
       'check for a fee, discount or item that is missing.'
     warnings.push(fieldError([...path, 'amount'], 'amount_mismatch', detail))
   }
@@ -126,15 +126,15 @@ function listWarnings(numbered: NumberedOrder, { totals }: ItemAmounts, { paymen
   return warnings
 }
 
-export function judgeOrder(edition: ImportEdition, numbered: NumberedOrder, existing: KnownOrder): Judgement {
+export function checkOrder(edition: ImportEdition, numbered: NumberedOrder, existing: ExistingOrder): OrderCheck {
   const { order } = numbered
   const vatRate = edition.tax_type === 'vat' ? edition.default_price_tax_rate : 0
   const refunded = Math.max(order.refunded_minor ?? 0, existing.payment ? sumTakenBack(existing.payment) : 0)
   const amounts = pickCountedItems(order, vatRate, refunded)
-  const impossible = checkAmounts(numbered, amounts)
+  const amountErrors = checkAmounts(numbered, amounts)
   const errors = [
     ...(existing.order ? checkChange(numbered, existing.order) : []),
-    ...(impossible.length ? impossible : checkRefund(numbered, amounts, existing)),
+    ...(amountErrors.length ? amountErrors : checkRefund(numbered, amounts, existing)),
   ]
   return { errors, amounts, warnings: errors.length ? [] : listWarnings(numbered, amounts, existing) }
 }
@@ -170,7 +170,7 @@ export function compareWithStored(
   known: KnownNames,
 ): { customer: FieldError[]; items: FieldError[] } {
   const { order, path } = numbered
-  const { amounts } = judgeOrder(edition, numbered, { order: undefined, payment: undefined })
+  const { amounts } = checkOrder(edition, numbered, { order: undefined, payment: undefined })
   const warn = (field: 'customer' | 'items', code: 'other_customer' | 'other_items', what: string) => [
     fieldError(
       [...path, field],
@@ -185,8 +185,8 @@ export function compareWithStored(
   }
 }
 
-/** Null for an order that is updated. */
-export function judgeDuplicate(
+/** Decides what happens to an order that already exists. Answers null when it is updated. */
+export function decideDuplicate(
   policy: DuplicatePolicy,
   { path }: NumberedOrder,
 ): { action: 'skipped' | 'error'; errors: readonly FieldError[] } | null {

@@ -1,17 +1,21 @@
 import type { PaymentAmounts } from '../../domain/data-imports/imported-amounts.ts'
-import type { OrderOutcome } from './judge.ts'
+import type { OrderOutcome } from './check.ts'
 import type { EditionValues, ImportState, PurchaseRow, TransactionRow } from './state.ts'
 import { listInsertedRows, type Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 import type { Contact } from '../../domain/accounts/users.ts'
 
-export interface PersonBefore {
+/** What an import changed about a person. */
+export interface PersonUndo {
   id: string
   is_new: boolean
   /** Fields that were empty, with their new values. */
   filled: Partial<Contact>
-  /** The values of the edition; `before` is null without any. Null for a new or unchanged person. */
-  said: { before: EditionValues | null; after: EditionValues } | null
+  /**
+   * The person's values in the edition. `before` is null for a person who joined the edition. All of it is null for a
+   * new person, and when these values did not change.
+   */
+  edition_values: { before: EditionValues | null; after: EditionValues } | null
 }
 
 export interface AddedCatalogue {
@@ -21,36 +25,40 @@ export interface AddedCatalogue {
   options: string[]
 }
 
-type PurchaseBefore = Pick<PurchaseRow, 'id' | 'status' | 'valid_until' | 'user_id'> & {
+type PurchaseUndo = Pick<PurchaseRow, 'id' | 'status' | 'valid_until' | 'user_id'> & {
   /** The version after the import. */
   version: number
 }
 
-export interface UpdatedBefore {
+/** The values that an update replaced. */
+export interface UpdateUndo {
+  /** Columns that the update changed, with their former values. */
   order: Partial<OrderRow>
   payment: { id: string; before: Partial<TransactionRow>; after: PaymentAmounts } | null
-  /** All purchases of the order, also unchanged ones. */
-  purchases: PurchaseBefore[]
+  /** All purchases that the order had, including unchanged ones. */
+  purchases: PurchaseUndo[]
+  /** Ids of purchases that the update added. */
   added: string[]
 }
 
-export interface OrderBefore {
+/** What an undo needs to take an order of an import back. `import_orders.undo_data` stores it. */
+export interface UndoData {
   /** Null for a new order. */
-  updated: UpdatedBefore | null
-  people: PersonBefore[]
+  updated: UpdateUndo | null
+  people: PersonUndo[]
   catalogue: AddedCatalogue
 }
 
-export interface RecordedOrder {
+export interface OrderRecord {
   outcome: OrderOutcome
-  /** Null, like `before`, if nothing was written. */
+  /** The order's version after the import. Null, like `undo`, when nothing was written. */
   order_version: number | null
-  before: OrderBefore | null
+  undo: UndoData | null
 }
 
-export const readBefore = (text: string): OrderBefore => JSON.parse(text) as OrderBefore
+export const parseUndoData = (text: string): UndoData => JSON.parse(text) as UndoData
 
-export const createAddedCatalogue = (): AddedCatalogue => ({ products: [], locations: [], variants: [], options: [] })
+export const createEmptyCatalogue = (): AddedCatalogue => ({ products: [], locations: [], variants: [], options: [] })
 
 export const listAddedCatalogue = (writes: readonly Write[]): AddedCatalogue => ({
   products: listInsertedRows(writes, 'products').map(({ id }) => id),
@@ -62,7 +70,7 @@ export const listAddedCatalogue = (writes: readonly Write[]): AddedCatalogue => 
 const pick = <Row extends object>(row: Row, names: readonly string[]): Partial<Row> =>
   Object.fromEntries(names.map((name) => [name, row[name as keyof Row]])) as Partial<Row>
 
-function recordPayment(writes: readonly Write[]): UpdatedBefore['payment'] {
+function recordPayment(writes: readonly Write[]): UpdateUndo['payment'] {
   const write = writes.find((one) => one.write === 'payment')
   if (!write) return null
   const { payment, changes } = write
@@ -74,21 +82,21 @@ function recordPayment(writes: readonly Write[]): UpdatedBefore['payment'] {
   }
 }
 
-/** How often the writes raise the version of each purchase. */
-function countRaises(writes: readonly Write[]): Map<string, number> {
-  const raises = new Map<string, number>()
+/** Counts how often the writes increase the version of each purchase. */
+function countVersionIncreases(writes: readonly Write[]): Map<string, number> {
+  const increases = new Map<string, number>()
   for (const one of writes) {
-    const isRaise =
+    const isIncrease =
       one.write === 'purchase-status' || one.write === 'purchase-validity' || one.write === 'purchase-holders'
-    if (isRaise) for (const { id } of one.purchases) raises.set(id, (raises.get(id) ?? 0) + 1)
+    if (isIncrease) for (const { id } of one.purchases) increases.set(id, (increases.get(id) ?? 0) + 1)
   }
-  return raises
+  return increases
 }
 
-export function recordUpdate(state: ImportState, existing: OrderRow, writes: readonly Write[]): UpdatedBefore {
+export function recordUpdate(state: ImportState, existing: OrderRow, writes: readonly Write[]): UpdateUndo {
   const change = writes.find((one) => one.write === 'order')
   const { modified_at: _, ...changes } = change?.changes ?? {}
-  const raises = countRaises(writes)
+  const increases = countVersionIncreases(writes)
   return {
     order: pick(existing, Object.keys(changes)),
     payment: recordPayment(writes),
@@ -97,7 +105,7 @@ export function recordUpdate(state: ImportState, existing: OrderRow, writes: rea
       status,
       valid_until,
       user_id,
-      version: version + (raises.get(id) ?? 0),
+      version: version + (increases.get(id) ?? 0),
     })),
     added: listInsertedRows(writes, 'purchases').map(({ id }) => id),
   }

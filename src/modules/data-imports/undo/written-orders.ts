@@ -1,0 +1,139 @@
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../db/database.ts'
+import type { importOrders } from '../../../db/schema/data-imports.ts'
+import type { orders, purchases, transactions } from '../../../db/schema/sales/orders.ts'
+import { inList } from '../../../db/visibility.ts'
+import { maxUnitsPerOrder } from '../../../domain/orders/external-orders.ts'
+import { findKeptReason, type KeptReason } from '../../../domain/data-imports/import-undo.ts'
+import { isAnsweredLater } from '../../consents/index.ts'
+import { type UndoData, parseUndoData } from '../../order-import/index.ts'
+import type { ImportRow } from '../background/steps.ts'
+
+type ImportOrder = Pick<typeof importOrders.$inferSelect, 'number' | 'order_version' | 'outcome' | 'undo_data'>
+type Order = Pick<typeof orders.$inferSelect, 'id' | 'external_id' | 'version' | 'user_id' | 'modified_at'>
+
+interface UndoRow extends ImportOrder, Order {
+  /** The customer before the import; null when that customer no longer exists. */
+  former_id: string | null
+  has_refund: number
+  has_use: number
+  has_pass: number
+  has_email: number
+  has_later_answer: number
+  has_erased_customer: number
+}
+
+export type CurrentPurchase = Pick<
+  typeof purchases.$inferSelect,
+  'id' | 'order_id' | 'user_id' | 'status' | 'valid_until' | 'version'
+>
+
+/** An order that the import created or updated, as it is today. */
+export interface WrittenOrder {
+  number: number
+  order: Order
+  undo: UndoData | null
+  purchases: readonly CurrentPurchase[]
+  /** Why the order cannot be undone; null when it can. */
+  reason: KeptReason | null
+}
+
+const isAfterImport = sql`created_at >= o.modified_at`
+const purchaseIds = sql`(select id from purchases where order_id = o.id)`
+const affectedUserIds = sql`(select o.user_id union all select written.undo_data ->> '$.updated.order.user_id'
+  union all select user_id from purchases where order_id = o.id)`
+
+const selectUndoRows = (importId: string, below: number | null, limit: number) =>
+  sql<UndoRow>`with written as materialized (
+      select number, order_id, order_version, outcome, undo_data from import_orders
+      where import_id = ${importId} and outcome in ('created', 'updated') and undo_outcome is null
+        and number < ${below ?? Number.MAX_SAFE_INTEGER}
+      order by number desc limit ${sql.raw(String(limit))})
+    select written.*,
+      o.id, o.external_id, o.version, o.user_id, o.modified_at, former.id as former_id,
+      exists (select 1 from refund_requests where order_id = o.id and ${isAfterImport}) as has_refund,
+      exists (select 1 from purchase_uses where purchase_id in ${purchaseIds} and ${isAfterImport}) as has_use,
+      exists (select 1 from wallet_passes where purchase_id in ${purchaseIds} and ${isAfterImport}) as has_pass,
+      exists (select 1 from transactional_emails where order_id = o.id and ${isAfterImport}) as has_email,
+      ${isAnsweredLater(sql`o.id`, sql`o.user_id`, importId)} as has_later_answer,
+      exists (select 1 from erasures where user_id in ${affectedUserIds}) as has_erased_customer
+    from written left join orders o on o.id = written.order_id
+    left join users former on former.id = coalesce(written.undo_data ->> '$.updated.order.user_id', o.user_id)
+    order by written.number desc`
+
+type CurrentPayment = Pick<
+  typeof transactions.$inferSelect,
+  'id' | 'order_id' | 'status' | 'amount_minor' | 'refunded_minor' | 'reserved_minor'
+>
+
+/** Versions of the purchases as the import left them, by id. */
+const mapImportedVersions = (undo: UndoData | null, purchases: readonly CurrentPurchase[]): Map<string, number> =>
+  undo?.updated
+    ? new Map([
+        ...undo.updated.purchases.map(({ id, version }) => [id, version] as const),
+        ...undo.updated.added.map((id) => [id, 1] as const),
+      ])
+    : new Map(purchases.map(({ id }) => [id, 1]))
+
+function isPaymentChanged(undo: UndoData | null, payments: readonly CurrentPayment[]): boolean {
+  const change = undo?.updated?.payment
+  if (!change) return false
+  const payment = payments.find(({ id }) => id === change.id)
+  if (!payment) return true
+  return (['status', 'amount_minor', 'refunded_minor', 'reserved_minor'] as const).some(
+    (name) => payment[name] !== change.after[name],
+  )
+}
+
+function buildWrittenOrder(
+  row: UndoRow,
+  purchases: readonly CurrentPurchase[],
+  payments: readonly CurrentPayment[],
+): WrittenOrder {
+  const undo = row.undo_data === null ? null : parseUndoData(row.undo_data)
+  const { id, external_id, version, user_id, modified_at } = row
+  const reason = findKeptReason({
+    is_missing: id === null || row.former_id === null || (row.outcome === 'updated' && !undo?.updated),
+    has_erased_customer: row.has_erased_customer === 1,
+    order_version: row.order_version ?? 0,
+    version,
+    has_refund: row.has_refund === 1,
+    has_use: row.has_use === 1,
+    has_pass: row.has_pass === 1,
+    has_email: row.has_email === 1,
+    has_later_answer: row.has_later_answer === 1,
+    purchases,
+    imported_versions: mapImportedVersions(undo, purchases),
+    is_payment_changed: isPaymentChanged(undo, payments),
+  })
+  const order = { id, external_id, version, user_id, modified_at }
+  return { number: row.number, order, undo, purchases, reason }
+}
+
+/** No transaction of an import writes more purchases, so an undo can take as many back in one. */
+const maxPurchases = maxUnitsPerOrder
+
+/** Loads the next orders before `below`, last first. Answers only one order when several have too many purchases. */
+export async function loadWrittenOrders(
+  db: Database,
+  { id }: Pick<ImportRow, 'id'>,
+  below: number | null,
+  limit: number,
+): Promise<WrittenOrder[]> {
+  const rows = await db.all(selectUndoRows(id, below, limit))
+  const ids = rows.flatMap((row) => row.id ?? [])
+  if (rows.length === 0) return []
+  const purchaseLimit = rows.length === 1 ? -1 : maxPurchases + 1
+  const [purchases, payments] = await db.batch([
+    sql<CurrentPurchase>`select id, order_id, user_id, status, valid_until, version from purchases
+      where ${inList(sql`order_id`, ids)} limit ${purchaseLimit}`,
+    sql<CurrentPayment>`select id, order_id, status, amount_minor, refunded_minor, reserved_minor from transactions
+      where type = 'payment' and ${inList(sql`order_id`, ids)}`,
+  ])
+  if (purchases.length === purchaseLimit) return loadWrittenOrders(db, { id }, below, 1)
+  const purchasesByOrder = Map.groupBy(purchases, ({ order_id }) => order_id)
+  const paymentsByOrder = Map.groupBy(payments, ({ order_id }) => order_id)
+  return rows.map((row) =>
+    buildWrittenOrder(row, purchasesByOrder.get(row.id) ?? [], paymentsByOrder.get(row.id) ?? []),
+  )
+}

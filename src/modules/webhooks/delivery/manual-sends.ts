@@ -1,0 +1,118 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../../context.ts'
+import { requireChanges, requireOneChange, commit } from '../../../db/commit.ts'
+import { webhookDeliveries } from '../../../db/schema/messaging/webhooks.ts'
+import { select } from '../../../db/select.ts'
+import { inWords } from '../../../db/visibility.ts'
+import { update } from '../../../db/write.ts'
+import { AppError, fieldError, invalid } from '../../../domain/errors.ts'
+import {
+  deliveryLifecycle,
+  type EventKind,
+  lostStatuses,
+  type Manual,
+  decideManualRetry,
+} from '../../../domain/webhooks/webhooks.ts'
+import { type Announcement, announceTo } from '../events/announce.ts'
+import { exampleData } from '../events/example-contract.ts'
+import { type DeliveryDetailRow, type EndpointRow, type LoadedDelivery, matchEndpointDeliveries } from '../queries.ts'
+import type { RecoverDeliveriesInput } from './delivery-contract.ts'
+import { enqueueEndpoints } from './enqueue.ts'
+
+const endpointInactive = (extra: Record<string, unknown> = {}): AppError =>
+  new AppError('endpoint_inactive', 'This endpoint is switched off.', { extra })
+
+/** Throws where no retry is possible. */
+function decideRetry(delivery: LoadedDelivery, now: number): Manual {
+  const { status, claimed_until } = delivery
+  const extra = { current_status: status, allowed_transitions: deliveryLifecycle.targetsOf(status) }
+  if (status === 'success') throw new AppError('delivery_already_succeeded', 'This delivery has succeeded.', { extra })
+  const manual = decideManualRetry(status)
+  const isClaimed = claimed_until !== null && claimed_until > now
+  if (manual === null || isClaimed || delivery.manual !== null)
+    throw new AppError('delivery_in_progress', 'An attempt is due or under way.', { extra })
+  if (!delivery.endpoint.is_active) throw endpointInactive(extra)
+  return manual
+}
+
+export async function retryDelivery(ctx: Ctx, delivery: LoadedDelivery): Promise<LoadedDelivery> {
+  const { id, endpoint_id, attempts } = delivery
+  const now = ctx.now()
+  const manual = decideRetry(delivery, now)
+  const changes = { status: 'retrying' as const, manual, next_retry_at: now, claimed_until: null, modified_at: now }
+  const isAsRead = sql`id = ${id} and status = ${delivery.status} and attempts = ${attempts} and manual is null
+    and exists (select 1 from webhook_endpoints where id = ${endpoint_id} and is_active = 1)`
+  const retriedDelivery = await commit(ctx, { ...delivery, ...changes }, [
+    update(webhookDeliveries, changes, isAsRead),
+    requireOneChange(),
+  ])
+  ctx.afterCommit(() => enqueueEndpoints(ctx, [endpoint_id]))
+  return retriedDelivery
+}
+
+/**
+ * Puts deliveries that ended without success back to the start of the schedule. They are counted first, because the
+ * transaction also stores the answer with this number. If another number of rows changes, the race is lost.
+ */
+export async function recoverDeliveries(
+  ctx: Ctx,
+  endpoint: EndpointRow,
+  input: RecoverDeliveriesInput,
+): Promise<{ recovered: number }> {
+  const now = ctx.now()
+  const { since, until = now } = input
+  if (since > until)
+    throw invalid(
+      input.until === undefined
+        ? fieldError(['since'], 'in_future', 'This time has not come yet.')
+        : fieldError(['until'], 'end_before_start', 'The end is before the start.'),
+    )
+  if (!endpoint.is_active) throw endpointInactive()
+  const areLost = sql`${matchEndpointDeliveries(ctx, endpoint)} and ${inWords(sql`status`, lostStatuses)}
+    and created_at >= ${since} and created_at <= ${until}
+    and exists (select 1 from webhook_endpoints where id = ${endpoint.id} and is_active = 1)`
+  const count = await ctx.db.first(
+    select({ n: sql<number>`count(*)` })
+      .from(webhookDeliveries)
+      .where(areLost),
+  )
+  const recovered = count?.n ?? 0
+  if (recovered === 0) return commit(ctx, { recovered }, [])
+  const dueAt = Math.max(now, endpoint.breaker_until ?? 0)
+  const changes = {
+    status: 'retrying' as const,
+    step: 0,
+    manual: null,
+    next_retry_at: dueAt,
+    claimed_until: null,
+    modified_at: now,
+  }
+  const answer = await commit(ctx, { recovered }, [
+    update(webhookDeliveries, changes, areLost),
+    requireChanges(recovered),
+  ])
+  ctx.afterCommit(() => enqueueEndpoints(ctx, [endpoint.id], dueAt - now))
+  return answer
+}
+
+/** Delivers the example of a kind to the endpoint, in the same way as real events. */
+export async function sendTest(ctx: Ctx, endpoint: EndpointRow, kind: EventKind): Promise<DeliveryDetailRow> {
+  if (!endpoint.is_active) throw endpointInactive()
+  const { organization_id, edition_id } = endpoint
+  const announcement = { kind, organization_id, edition_id, data: exampleData[kind] } as Announcement
+  const { event, delivery, statements } = announceTo(ctx, endpoint, announcement)
+  const row: DeliveryDetailRow = {
+    ...delivery,
+    payload: event.payload,
+    attempt_log: [],
+    attempts: 0,
+    step: 0,
+    manual: null,
+    response_status_code: null,
+    signature: null,
+    signed_at: null,
+    last_attempt_at: null,
+    claimed_until: null,
+  }
+  return commit(ctx, row, statements)
+}
