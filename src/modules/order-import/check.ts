@@ -105,9 +105,7 @@ function listWarnings(numbered: NumberedOrder, { totals }: ItemAmounts, { paymen
   if (order.amount_minor !== null && order.amount_minor !== total) {
     const [sourceTotal, computedTotal] = [order.amount_minor, total].map((minor) => formatMoney(minor, order.currency))
     const difference = formatMoney(Math.abs(order.amount_minor - total), order.currency)
-    const detail =
-      `The total is ${sourceTotal} in the source, but items and fees add up to ${computedTotal}. The difference is ${difference}: ` +
-      'check for a fee, discount or item that is missing.'
+    const detail = `The total is ${sourceTotal} in the source, but items and fees add up to ${computedTotal}, ${difference} away.`
     warnings.push(fieldError([...path, 'amount'], 'amount_mismatch', detail))
   }
   if (payment && hasFailed(payment.status) && (order.refunded_minor ?? 0) > payment.refunded_minor) {
@@ -175,8 +173,7 @@ export function compareWithStored(
     fieldError(
       [...path, field],
       code,
-      `The order ${existing.id} with this id has ${what}. If it is another order, import it with the name of another ` +
-        'source.',
+      `The order ${existing.id} with this id has ${what}. If this is another order, name another source.`,
     ),
   ]
   return {

@@ -185,6 +185,15 @@ function recordOrders(
   })
 }
 
+function buildOutcome(decision: AcceptedDecision, isUnchanged: boolean, people: PeopleResolver): OrderOutcome {
+  const { order, accepted } = decision
+  const { numbered, existing, check } = accepted
+  const { external_id } = numbered.order
+  const action = isUnchanged ? 'skipped' : existing ? 'updated' : 'created'
+  const warnings = [...check.warnings, ...warnAboutName(decision, people)]
+  return { index: numbered.index, external_id, action, order_id: order.id, errors: [], warnings }
+}
+
 /** Decides on a group of orders without reading or writing. No external id may be in the group twice. */
 export function decideOrderGroup(
   context: DecisionContext,
@@ -220,14 +229,7 @@ export function decideOrderGroup(
     decideOrder(context, state, one, (resolvers[at] as () => ResolvedOrder)()),
   )
   const unchanged = new Set(decisions.filter((one) => one.is_unchanged && listChangedPeople(one, people).length === 0))
-  const outcomes = decisions.map((one): OrderOutcome => {
-    const { order, accepted } = one
-    const { numbered, existing, check } = accepted
-    const action = unchanged.has(one) ? 'skipped' : existing ? 'updated' : 'created'
-    const { external_id } = numbered.order
-    const warnings = [...check.warnings, ...warnAboutName(one, people)]
-    return { index: numbered.index, external_id, action, order_id: order.id, errors: [], warnings }
-  })
+  const outcomes = decisions.map((one) => buildOutcome(one, unchanged.has(one), people))
   const parts = { state, people, writes: catalogue.buildWrites() }
   return {
     outcomes: [...refused, ...outcomes],
