@@ -103,9 +103,10 @@ function listWarnings(numbered: NumberedOrder, { totals }: ItemAmounts, { paymen
   const warnings: FieldError[] = []
   const total = totals.total_minor
   if (order.amount_minor !== null && order.amount_minor !== total) {
-    const [sourceTotal, computedTotal] = [order.amount_minor, total].map((minor) => formatMoney(minor, order.currency))
-    const difference = formatMoney(Math.abs(order.amount_minor - total), order.currency)
-    const detail = `The total is ${sourceTotal} in the source, but items and fees add up to ${computedTotal}, ${difference} away.`
+    const format = (minor: number) => formatMoney(minor, order.currency)
+    const [source, sum] = [format(order.amount_minor), format(total)]
+    const difference = format(Math.abs(order.amount_minor - total))
+    const detail = `The total is ${source} in the source, but items and fees add up to ${sum}, ${difference} away.`
     warnings.push(fieldError([...path, 'amount'], 'amount_mismatch', detail))
   }
   if (payment && hasFailed(payment.status) && (order.refunded_minor ?? 0) > payment.refunded_minor) {

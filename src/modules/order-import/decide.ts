@@ -136,7 +136,7 @@ interface GroupParts {
   writes: readonly Write[]
 }
 
-/** An import never changes the name of a customer, so it says so. A new order of a known address is no reason for it. */
+/** An import never changes the name of a customer, and an update says so. */
 function warnAboutName({ resolvedOrder, accepted }: AcceptedDecision, people: PeopleResolver): FieldError[] {
   const { numbered, existing } = accepted
   const other = people.findOtherName(resolvedOrder.user.id, toImportedCustomer(numbered.order))
@@ -148,7 +148,7 @@ function warnAboutName({ resolvedOrder, accepted }: AcceptedDecision, people: Pe
         fieldError(
           path,
           'phone_of_other_name',
-          `The phone number belongs to ${customer}, who gets this order. Add an e-mail address if it is another person.`,
+          `The phone number belongs to ${customer}, who gets this order. If it is another person, add an e-mail.`,
         ),
       ]
     : [fieldError(path, 'name_not_changed', `The customer is stored as ${customer} and keeps this name.`)]
