@@ -10,6 +10,8 @@ create table data_imports (
   name text not null,
   source text not null,
   external_source text,
+  -- Where external_source comes from: memory, preset, headers; null if the user set it or it is open.
+  source_suggested_by text,
   detected_source text,
   search text not null default '',
   status text not null,
@@ -28,6 +30,8 @@ create table data_imports (
   format text check (format is null or json_valid(format)),
   canonical_size integer,
   options text not null check (json_valid(options)),
+  -- The options that were taken from an earlier import (JSON list); null until the file was read.
+  remembered_options text check (remembered_options is null or json_valid(remembered_options)),
   -- What lists say of the mappings, written with each change of them.
   column_summary text not null
   default '{"total":0,"mapped":0,"ignored":0,"missing_required":[]}' check (json_valid(column_summary)),
@@ -90,6 +94,8 @@ create table import_columns (
   target_position integer not null default 0,
   is_ignored integer not null default 0 check (is_ignored in (0, 1)),
   is_suggested integer not null default 0 check (is_suggested in (0, 1)),
+  -- Where a suggestion comes from: memory, preset, header, values; null without one.
+  suggested_by text,
   confidence real not null default 0,
   default_value text,
   transform text not null default '{"type":"none"}' check (json_valid(transform)),
@@ -102,16 +108,33 @@ create table import_constants (
   import_id text not null references data_imports (id),
   target_field text not null,
   value text not null,
+  suggested_by text,
   primary key (import_id, target_field)
 ) strict, without rowid;
 
--- What an organization mapped a header to before. An empty target is a column that was ignored.
+-- How an organization last mapped each header of a source. A header that a file has twice has two keys.
 create table import_header_history (
   organization_id text not null references organizations (id),
+  external_source text not null,
   header_key text not null,
-  target_field text not null,
+  -- Null for a column that was not mapped, and empty for one that was ignored.
+  target_field text,
+  target_position integer not null,
+  default_value text,
+  transform text not null check (json_valid(transform)),
+  value_map text check (value_map is null or json_valid(value_map)),
   used_at integer not null,
-  primary key (organization_id, header_key)
+  primary key (organization_id, external_source, header_key)
+) strict, without rowid;
+
+-- The constants and options of an organization's last import of a source.
+create table import_source_history (
+  organization_id text not null references organizations (id),
+  external_source text not null,
+  constants text not null check (json_valid(constants)),
+  options text not null check (json_valid(options)),
+  used_at integer not null,
+  primary key (organization_id, external_source)
 ) strict, without rowid;
 
 -- One row per data row of the file, as the mapping reads it.
@@ -139,6 +162,9 @@ create index import_rows_of_order on import_rows (import_id, group_key, row_numb
 create index import_rows_by_external_id
   on import_rows (import_id, json_extract(data, '$.values."order.external_id"'), row_number)
   where group_key <> json_extract(data, '$.values."order.external_id"');
+-- Finds the same ticket code in two orders of a file.
+create index import_rows_by_ticket on import_rows (import_id, json_extract(data, '$.values."item.vendor_code"'), row_number)
+  where json_extract(data, '$.values."item.vendor_code"') is not null;
 -- Serves the report of errors, and lists of rows with errors.
 create index import_rows_with_errors on import_rows (import_id, row_number) where errors <> '[]';
 -- Serves lists of one outcome. Created orders are most rows of most imports and are found without it.

@@ -75,7 +75,7 @@ describe('updateColumnMappings', () => {
       [{ target_field: 'order.currency', value: 'EUR' }],
     )
     expect(reply.status, reply.text).toBe(200)
-    expect(reply.body.constants).toEqual([{ target_field: 'order.currency', value: 'EUR' }])
+    expect(reply.body.constants).toEqual([{ target_field: 'order.currency', value: 'EUR', suggested_by: null }])
     expect(await process(id)).toMatchObject({ status: 'ready', total_orders: 1, valid_rows: 1, invalid_rows: 0 })
     const [first, second] = await stagedRows(id)
     expect(JSON.parse(first?.data ?? '').values).toMatchObject({

@@ -33,7 +33,8 @@ describe('createDataImport', () => {
     const read = await get(pathOf(created.body.id))
     expect(read.body).toMatchObject({
       file: { id: file, name: 'orders.csv', size: twoOrders.length },
-      external_source: 'file',
+      external_source: expect.stringMatching(/^file-[0-9a-f]{8}$/),
+      source_suggested_by: 'headers',
       detected_source: null,
       file_format: {
         type: 'csv',

@@ -55,7 +55,8 @@ describe('previewImportOrders', () => {
     const known = Array.from({ length: 3 }, () => aRow())
     await runToEnd(await seedStarted(shop, known))
     const shipping = (length: number) => Array.from({ length }, () => aRow({ 'item.product': 'Shipping' }))
-    const rows = [...shipping(1040), aBadRow(), ...known, aRow(), ...shipping(54), aBadRow()]
+    const changed = known.map(({ values }) => ({ values: { ...values, 'item.unit_price': 30_000 } }))
+    const rows = [...shipping(1040), aBadRow(), ...changed, aRow(), ...shipping(54), aBadRow()]
     const products = { Shipping: { action: 'ignore' as const } }
     const id = await seedStaged(shop, rows, { products, options: { on_duplicate: 'update' } })
     const first = await preview(id)

@@ -44,7 +44,7 @@ describe('amounts of another system', () => {
     expect(result.warnings).toEqual([
       {
         code: 'amount_mismatch',
-        detail: 'The total is 99.99 DKK in the source, but items and fees add up to 105.00 DKK.',
+        detail: 'The total is 99.99 DKK in the source, but items and fees add up to 105.00 DKK, 5.01 DKK away.',
         attr: 'orders.0.amount',
         pointer: '#/orders/0/amount',
       },

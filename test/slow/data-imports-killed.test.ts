@@ -94,7 +94,7 @@ const tableCounts = (): Record<string, number> =>
  * What a start and an undo leave behind: who did it, what was mapped, spans of time in
  * which there were orders; and sweeps.
  */
-const kept = new Set(['audit_log', 'import_header_history', 'order_counts', 'storage_sweeps'])
+const kept = new Set(['audit_log', 'import_header_history', 'import_source_history', 'order_counts', 'storage_sweeps'])
 const withoutKept = (counts: Record<string, number>) =>
   Object.fromEntries(Object.entries(counts).filter(([name]) => !kept.has(name)))
 

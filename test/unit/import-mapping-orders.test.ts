@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import {
   countTuples,
   decideRow,
-  getGroupKey,
   mergeTuples,
   suggestProduct,
   mapOrder,
@@ -12,12 +11,13 @@ import {
 } from '../../src/domain/data-imports/mapping/index.ts'
 import type { OrderOptions } from '../../src/domain/data-imports/mapping/rows/order.ts'
 import { prepare } from '../support/import-mapping/prepared.ts'
+import { keyOf } from '../support/import-mapping/read-file.ts'
 
 const options: OrderOptions = {
   group_by: 'external_id',
   default_currency: 'dkk',
   default_status: 'completed',
-  id_prefix: 'imp_1',
+  row_key: 'row-1',
 }
 
 const targets = [
@@ -37,9 +37,7 @@ function ordersOf(rows: readonly (readonly string[])[], given: Partial<OrderOpti
   const all = { ...options, ...given }
   const { readers } = prepare(mappings, rows, all.group_by)
   const placed = rows.map((cells, index): PlacedRow => ({ ...decideRow(readers, cells), line: index + 2 }))
-  return [...Map.groupBy(placed, (row) => getGroupKey(row, all.group_by)).values()].map((ofOrder) =>
-    mapOrder(ofOrder, all),
-  )
+  return [...Map.groupBy(placed, (row) => keyOf(row, all.group_by)).values()].map((ofOrder) => mapOrder(ofOrder, all))
 }
 
 describe('the rows of an order', () => {
@@ -57,14 +55,65 @@ describe('the rows of an order', () => {
     expect(b?.order).toMatchObject({ lines: [3], items: [{ quantity: 1, unit_price_minor: 2000 }] })
   })
 
+  const people = [
+    'order.external_id',
+    'customer.email',
+    'customer.full_name',
+    'item.product',
+    'item.unit_price',
+    'order.metadata.food',
+    'item.user.full_name',
+  ].map((target, index) => ({ target, columns: [index] }))
+  const orderOf = (rows: readonly (readonly string[])[]) => {
+    const { readers } = prepare(people, rows, 'external_id')
+    return mapOrder(
+      rows.map((cells, index): PlacedRow => ({ ...decideRow(readers, cells), line: index + 2 })),
+      options,
+    )
+  }
+
+  it('may name a holder for each ticket in the columns of the buyer, who is in the first row', () => {
+    const { order, errors, warnings } = orderOf([
+      ['A', 'ane@example.com', 'Ane Holm', 'Day', '10', 'vegan', ''],
+      ['A', 'bo@example.com', 'Bo Dahl', 'Day', '10', 'fish', ''],
+      ['A', 'ane@example.com', 'Ida Lund', 'Day', '10', 'vegan', ''],
+      ['A', '', '', 'Day', '10', '', ''],
+    ])
+    expect(errors).toEqual([])
+    expect(order?.customer).toMatchObject({ email: 'ane@example.com', full_name: 'Ane Holm' })
+    expect(order?.items.map(({ user }) => user && [user.email, user.full_name])).toEqual([
+      ['ane@example.com', 'Ane Holm'],
+      ['bo@example.com', 'Bo Dahl'],
+      [null, 'Ida Lund'],
+      null,
+    ])
+    expect(order?.metadata).toEqual({ food: 'vegan, fish' })
+    expect(warnings.map(({ row, code }) => `${row} ${code}`)).toEqual([
+      '3 several_customers',
+      '3 several_customers',
+      '4 several_customers',
+    ])
+  })
+
+  it('may have the addresses of ticket holders in the column of the buyer and their names in another', () => {
+    const { order } = orderOf([
+      ['A', 'ane@example.com', '', 'Day', '10', '', 'Ane Holm'],
+      ['A', 'bo@example.com', '', 'Day', '10', '', 'Bo Dahl'],
+    ])
+    expect(order?.items.map(({ user }) => user && [user.email, user.full_name])).toEqual([
+      ['ane@example.com', 'Ane Holm'],
+      ['bo@example.com', 'Bo Dahl'],
+    ])
+  })
+
   it('that contradict each other are refused, and the error names the line', () => {
     const [decision] = ordersOf([
-      ['A', 'a@example.com', 'Day', '2', '10'],
-      ['A', 'b@example.com', 'Day', '1', '10'],
+      ['A', 'a@example.com', 'Day', '2', '10', '', '', 'DKK'],
+      ['A', 'a@example.com', 'Day', '1', '10', '', '', 'EUR'],
     ])
     expect(decision?.order).toBeNull()
     expect(decision?.errors).toMatchObject([
-      { row: 3, target_field: 'customer.email', code: 'inconsistent_order', value: 'b@example.com' },
+      { row: 3, target_field: 'order.currency', code: 'inconsistent_order', value: 'eur' },
     ])
   })
 
@@ -156,7 +205,7 @@ describe('the rows of an order', () => {
       ['', 'a@example.com', 'Day', '1', '10'],
       ['', 'a@example.com', 'Day', '1', '10'],
     ]
-    expect(ordersOf(rows, { group_by: 'row' }).map(({ order }) => order?.external_id)).toEqual(['imp_1-2', 'imp_1-3'])
+    expect(ordersOf(rows, { group_by: 'row' }).map(({ order }) => order?.external_id)).toEqual(['row-1', 'row-1'])
     expect(ordersOf(rows, { group_by: 'email' }).map(({ order }) => order?.external_id)).toEqual(['a@example.com'])
   })
 

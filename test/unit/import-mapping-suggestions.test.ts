@@ -34,6 +34,26 @@ const targetsOf = (names: readonly string[], history?: ReadonlyMap<string, strin
     ({ target, reason }) => [target, reason],
   )
 
+describe('a column with a known header', () => {
+  const suggestedFor = (header: string, cells: readonly string[]) =>
+    suggestImport({ columns: columns([header], [cells]), consents }).mappings.map(({ target }) => target)
+
+  it('is suggested although some of its cells do not fit', () => {
+    expect(suggestedFor('Antal', ['2', '3', 'to', '2'])).toEqual(['item.quantity'])
+    expect(suggestedFor('Stykpris', ['100,00', 'ukendt', '50,00', '?'])).toEqual(['item.unit_price'])
+    expect(suggestedFor('Ordredato', ['15-01-2026', 'i går', '16-01-2026'])).toEqual(['order.created'])
+  })
+
+  it('is not suggested if most of its cells do not fit', () => {
+    expect(suggestedFor('Antal', ['to', 'tre', 'to', '2'])).toEqual([])
+  })
+
+  it('is suggested for the fee of an order', () => {
+    expect(suggestedFor('Total Fee', ['12.50', '0.00', '3.00'])).toEqual(['order.service_fee'])
+    expect(suggestedFor('fee_total', ['12.50', '0.00', '3.00'])).toEqual(['order.service_fee'])
+  })
+})
+
 describe('suggestions for header rows of six languages', () => {
   it.each(headerRows.map((row) => [row.name, row] as const))('are never wrong: %s', (_, row) => {
     expect(suggested(row).filter(({ target, expected }) => target !== null && target !== expected)).toEqual([])

@@ -28,3 +28,14 @@ it.each([
 ])('the full name %j is split', (text, first_name, last_name) => {
   expect(splitFullName(text)).toEqual({ first_name, last_name })
 })
+
+it.each([
+  ['Hansen, jr.', '', 'Hansen, jr.'],
+  ['Peter Hansen, Jr', 'Peter', 'Hansen, Jr'],
+  ['Anna Holm, Ph.D.', 'Anna', 'Holm, Ph.D.'],
+  ['Henry Ford, III', 'Henry', 'Ford, III'],
+  ['Hansen, Peter', 'Peter', 'Hansen'],
+  ['Iversen, Iv', 'Iv', 'Iversen'],
+])('keeps the suffix of "%s" at the last name', (text, first_name, last_name) => {
+  expect(splitFullName(text)).toEqual({ first_name, last_name })
+})

@@ -8,20 +8,23 @@ import {
   noProducts,
   type PreviewTotals,
   type ProductSummary,
+  type RememberedOption,
   type RowCounts,
   rowOutcomes,
+  sourceOrigins,
   type StoredOptions,
 } from '../../domain/data-imports/data-imports.ts'
 import type { ImportPosition } from '../../domain/data-imports/import-position.ts'
 import { keptReasons } from '../../domain/data-imports/import-undo.ts'
 import type { StoredFormat } from '../../domain/data-imports/files/format.ts'
-import type {
-  ColumnStatistics,
-  StagedValues,
-  StoredError,
-  StoredWarning,
-  Transform,
-  ValueMap,
+import {
+  suggestionOrigins,
+  type ColumnStatistics,
+  type StagedValues,
+  type StoredError,
+  type StoredWarning,
+  type Transform,
+  type ValueMap,
 } from '../../domain/data-imports/mapping/index.ts'
 
 export const dataImports = sqliteTable('data_imports', {
@@ -32,8 +35,10 @@ export const dataImports = sqliteTable('data_imports', {
   name: text().notNull(),
   source: text({ enum: ['csv', 'api'] }).notNull(),
   external_source: text(),
+  source_suggested_by: text({ enum: sourceOrigins }),
   status: text({ enum: dataImportStatuses }).notNull(),
   options: text({ mode: 'json' }).$type<StoredOptions>().notNull(),
+  remembered_options: text({ mode: 'json' }).$type<readonly RememberedOption[]>(),
   total_rows: integer().notNull(),
   created_orders: integer().notNull(),
   updated_orders: integer().notNull(),
@@ -84,6 +89,7 @@ export const importColumns = sqliteTable(
     target_position: integer().notNull().default(0),
     is_ignored: integer({ mode: 'boolean' }).notNull().default(false),
     is_suggested: integer({ mode: 'boolean' }).notNull().default(false),
+    suggested_by: text({ enum: suggestionOrigins }),
     confidence: real().notNull().default(0),
     default_value: text(),
     transform: text({ mode: 'json' }).$type<Transform>().notNull().default({ type: 'none' }),
@@ -94,7 +100,12 @@ export const importColumns = sqliteTable(
 
 export const importConstants = sqliteTable(
   'import_constants',
-  { import_id: text().notNull(), target_field: text().notNull(), value: text().notNull() },
+  {
+    import_id: text().notNull(),
+    target_field: text().notNull(),
+    value: text().notNull(),
+    suggested_by: text({ enum: suggestionOrigins }),
+  },
   (table) => [primaryKey({ columns: [table.import_id, table.target_field] })],
 )
 
@@ -102,11 +113,28 @@ export const importHeaderHistory = sqliteTable(
   'import_header_history',
   {
     organization_id: text().notNull(),
+    external_source: text().notNull(),
     header_key: text().notNull(),
-    target_field: text().notNull(),
+    target_field: text(),
+    target_position: integer().notNull(),
+    default_value: text(),
+    transform: text({ mode: 'json' }).$type<Transform>().notNull(),
+    value_map: text({ mode: 'json' }).$type<ValueMap>(),
     used_at: integer().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.organization_id, table.header_key] })],
+  (table) => [primaryKey({ columns: [table.organization_id, table.external_source, table.header_key] })],
+)
+
+export const importSourceHistory = sqliteTable(
+  'import_source_history',
+  {
+    organization_id: text().notNull(),
+    external_source: text().notNull(),
+    constants: text({ mode: 'json' }).$type<Readonly<Record<string, string>>>().notNull(),
+    options: text({ mode: 'json' }).$type<StoredOptions>().notNull(),
+    used_at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organization_id, table.external_source] })],
 )
 
 export const importRows = sqliteTable(

@@ -82,13 +82,22 @@ export function buildSearchColumns(contact: Contact) {
 const isParticle = (word: string | undefined): boolean =>
   word !== undefined && word !== word.toUpperCase() && word === word.toLowerCase()
 
+/** What may follow a name after a comma without being a first name. */
+const suffix = /^(?:jr|jun|junior|sr|sen|senior|i{2,3}|ph\.? ?d|m\.?d|mba|m\.?sc|b\.?sc|esq|dds|cand\. ?\w+)\.?$/i
+
 /**
- * Splits a full name. Before a comma stands the last name. Otherwise the last name is the last word together with the
+ * Splits a full name. Before a comma stands the last name, unless only a suffix such as jr. or Ph.D. follows. Otherwise the last name is the last word together with the
  * lower-case words before it, and a single word is a first name.
  */
 export function splitFullName(text: string): { first_name: string; last_name: string } {
   const name = cleanName(text)
   const comma = name.indexOf(',')
+  if (comma >= 0 && suffix.test(name.slice(comma + 1).trim())) {
+    const { first_name, last_name } = splitFullName(name.slice(0, comma))
+    return last_name === ''
+      ? { first_name: '', last_name: name }
+      : { first_name, last_name: last_name + name.slice(comma) }
+  }
   if (comma >= 0) return { first_name: name.slice(comma + 1).trim(), last_name: name.slice(0, comma).trim() }
   const words = name.split(' ')
   let from = words.length - 1

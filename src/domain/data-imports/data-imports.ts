@@ -139,6 +139,21 @@ export const stagingOptions = [
   'create_missing_products',
 ] as const
 
+/** Options that the next file of the same source gets, because they say what its cells mean. */
+export const rememberedOptions = [
+  'decimal_separator',
+  'date_format',
+  'timezone',
+  'group_by',
+  'default_currency',
+  'default_status',
+  'skipped',
+] as const satisfies readonly (keyof ImportOptions)[]
+export type RememberedOption = (typeof rememberedOptions)[number]
+
+/** Where the name of a file's system comes from if the user did not set it. */
+export const sourceOrigins = ['memory', 'preset', 'headers'] as const
+
 /** Imports of external orders store fewer options. */
 export type StoredOptions = Partial<ImportOptions>
 

@@ -103,6 +103,8 @@ export async function createImport(ctx: Ctx, input: CreateDataImportInput): Prom
     search: buildSearchText(name),
     source: 'csv' as const,
     external_source: external_source ?? null,
+    source_suggested_by: null,
+    remembered_options: null,
     status: file ? ('parsing' as const) : dataImportLifecycle.initial,
     options: { ...defaultOptions, ...input.options },
     file_id: file?.id ?? null,

@@ -8,6 +8,8 @@ import {
   importEncodings,
   importRetentionDays,
   quoteOptions,
+  rememberedOptions,
+  sourceOrigins,
 } from '../../domain/data-imports/data-imports.ts'
 import { encodings } from '../../domain/data-imports/files/encoding/names.ts'
 import { duplicatePolicies, maxExternalSourceLength } from '../../domain/orders/external-orders.ts'
@@ -100,6 +102,14 @@ export const DataImport = z
         'The other system. Orders with the same id in the same system are the same order. Null until you set it or ' +
         'the file is read.',
     }),
+    source_suggested_by: z
+      .enum(sourceOrigins)
+      .nullable()
+      .openapi({
+        description:
+          'Where `external_source` comes from. `memory`: an earlier import of a file with about the same headers. ' +
+          '`preset`: the detected system. `headers`: a name that is made from the headers. Null if you set it.',
+      }),
     detected_source: z
       .object({ source: z.string(), label: z.string(), confidence: z.number().min(0).max(1) })
       .nullable()
@@ -114,6 +124,9 @@ export const DataImport = z
       description: 'How the file was read. Change it with `options`. Null until the file is read.',
     }),
     options: Options,
+    remembered_options: z.array(z.enum(rememberedOptions)).openapi({
+      description: 'Options that were taken from the last import of the same `external_source`.',
+    }),
     total_rows: Count,
     valid_rows: Count,
     invalid_rows: Count,
@@ -176,9 +189,13 @@ const CreateDataImport = z.object({
   edition_id: Id('edt'),
   file_id: Id('fil').nullable().optional().openapi({ description: 'A file with the purpose `import`.' }),
   name: ImportName.optional().openapi({ description: 'Defaults to the name of the file.' }),
-  external_source: ExternalSource.nullable().optional().openapi({
-    description: 'The other system. Detected from the columns of the file if you omit it.',
-  }),
+  external_source: ExternalSource.nullable()
+    .optional()
+    .openapi({
+      description:
+        'The other system. Name it if you import files of several systems or shops. If you omit it, it is taken from ' +
+        'an earlier import with the same headers, or detected or made from the headers.',
+    }),
   options: OptionChanges.default({}),
 })
 export type CreateDataImportInput = z.output<typeof CreateDataImport>

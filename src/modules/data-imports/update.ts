@@ -56,7 +56,10 @@ export async function updateImport(ctx: Ctx, row: LoadedImport, input: UpdateDat
   const changes: ImportChanges = {
     name,
     search: buildSearchText(name),
-    ...(input.external_source === undefined ? {} : { external_source: input.external_source }),
+    ...(input.external_source === undefined
+      ? {}
+      : { external_source: input.external_source, source_suggested_by: null }),
+    ...(hasNewFile ? { remembered_options: null } : {}),
     options,
     file_id: fileId,
     ...(await buildRestartChanges(ctx, row, options, fileId)),

@@ -1,5 +1,6 @@
 import { type FieldError, fieldError } from '../../domain/errors.ts'
 import type { DuplicatePolicy, ExternalOrder, ImportAction } from '../../domain/orders/external-orders.ts'
+import { fold } from '../../domain/text/fold.ts'
 import {
   pickCountedItems,
   hasFailed,
@@ -10,7 +11,7 @@ import {
 import { formatMoney, maxAmountMinor } from '../../domain/money.ts'
 import { orderLifecycle } from '../../domain/orders/orders.ts'
 import { formatFullName } from '../../domain/accounts/users.ts'
-import type { TransactionRow } from './state.ts'
+import type { ImportState, TransactionRow } from './state.ts'
 import type { ImportEdition } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
@@ -102,8 +103,10 @@ function listWarnings(numbered: NumberedOrder, { totals }: ItemAmounts, { paymen
   const warnings: FieldError[] = []
   const total = totals.total_minor
   if (order.amount_minor !== null && order.amount_minor !== total) {
-    const [sourceTotal, computedTotal] = [order.amount_minor, total].map((minor) => formatMoney(minor, order.currency))
-    const detail = `The total is ${sourceTotal} in the source, but items and fees add up to ${computedTotal}.`
+    const format = (minor: number) => formatMoney(minor, order.currency)
+    const [source, sum] = [format(order.amount_minor), format(total)]
+    const difference = format(Math.abs(order.amount_minor - total))
+    const detail = `The total is ${source} in the source, but items and fees add up to ${sum}, ${difference} away.`
     warnings.push(fieldError([...path, 'amount'], 'amount_mismatch', detail))
   }
   if (payment && hasFailed(payment.status) && (order.refunded_minor ?? 0) > payment.refunded_minor) {
@@ -138,6 +141,51 @@ export function checkOrder(edition: ImportEdition, numbered: NumberedOrder, exis
     ...(amountErrors.length ? amountErrors : checkRefund(numbered, amounts, existing)),
   ]
   return { errors, amounts, warnings: errors.length ? [] : listWarnings(numbered, amounts, existing) }
+}
+
+/** The customers of orders and the products of the edition, as they were read. */
+type KnownNames = Pick<ImportState, 'usersByEmail' | 'usersByPhone' | 'products'>
+
+function isOtherCustomer({ customer }: ExternalOrder, existing: OrderRow, known: KnownNames): boolean {
+  const { email, phone_number } = customer
+  const user = email === null ? known.usersByPhone.get(phone_number ?? '') : known.usersByEmail.get(email)
+  return user?.id !== existing.user_id
+}
+
+const listUnits = (items: readonly { product_id: string; price_minor?: number; quantity?: number }[]): string => {
+  const units = new Map<string, number>()
+  for (const { product_id, price_minor = 0, quantity = 1 } of items) {
+    const key = `${product_id} ${price_minor}`
+    units.set(key, (units.get(key) ?? 0) + quantity)
+  }
+  return JSON.stringify([...units].toSorted())
+}
+
+function hasOtherItems({ items }: ItemAmounts, existing: OrderRow, { products }: KnownNames): boolean {
+  const wanted = items.map((item) => ({ ...item, product_id: products.get(fold(item.product))?.id ?? item.product }))
+  return listUnits(wanted) !== listUnits(existing.cart.items ?? [])
+}
+
+/** Warns that an order with the same id may be another order, for example of another system. */
+export function compareWithStored(
+  edition: ImportEdition,
+  numbered: NumberedOrder,
+  existing: OrderRow,
+  known: KnownNames,
+): { customer: FieldError[]; items: FieldError[] } {
+  const { order, path } = numbered
+  const { amounts } = checkOrder(edition, numbered, { order: undefined, payment: undefined })
+  const warn = (field: 'customer' | 'items', code: 'other_customer' | 'other_items', what: string) => [
+    fieldError(
+      [...path, field],
+      code,
+      `The order ${existing.id} with this id has ${what}. If this is another order, name another source.`,
+    ),
+  ]
+  return {
+    customer: isOtherCustomer(order, existing, known) ? warn('customer', 'other_customer', 'another customer') : [],
+    items: hasOtherItems(amounts, existing, known) ? warn('items', 'other_items', 'other items or prices') : [],
+  }
 }
 
 /** Decides what happens to an order that already exists. Answers null when it is updated. */

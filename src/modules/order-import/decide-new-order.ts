@@ -64,6 +64,7 @@ export function decideNewOrder(context: DecisionContext, resolvedOrder: Resolved
   const purchases = buildPurchaseRows(context, { order: row, user }, units)
   return {
     order: { ...row, seq: 0 },
+    is_unchanged: false,
     writes: [
       ...buildInsert('orders', [row]),
       ...buildInsert('transactions', [buildPaymentRow(context, resolvedOrder, { id: payment_id, order_id: id })]),

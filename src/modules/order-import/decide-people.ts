@@ -1,7 +1,8 @@
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
 import { isSameJson } from '../../domain/text/json.ts'
 import type { Language } from '../../domain/languages.ts'
-import { buildSearchColumns, type Contact } from '../../domain/accounts/users.ts'
+import { fold } from '../../domain/text/fold.ts'
+import { buildSearchColumns, type Contact, formatFullName } from '../../domain/accounts/users.ts'
 import type { PersonUndo } from './undo-data.ts'
 import type { EditionValues, ImportState, UserRow } from './state.ts'
 import { type DecisionContext, buildInsert, type NewRows, type Write } from './writes.ts'
@@ -70,6 +71,20 @@ export class PeopleResolver {
     if (user.phone_number !== null) this.#byPhone.set(user.phone_number, user.id)
     this.#namedIds.add(user.id)
     return user.id
+  }
+
+  /**
+   * Finds a stored person who has another name than the order says. `by_phone` is a person whom only a number
+   * identifies, who may be somebody else in the same household or company.
+   */
+  findOtherName(id: string, given: ImportedPerson): { stored_name: string; by_phone: boolean } | null {
+    const stored = this.#known.get(id)?.stored
+    // The caller sees of a customer of other editions only what this edition was given.
+    const visible = stored?.is_protected ? stored.edition_values : stored
+    const stored_name = visible ? formatFullName(visible) : ''
+    const name = formatFullName(given)
+    if (stored_name === '' || name === '' || fold(stored_name) === fold(name)) return null
+    return { stored_name, by_phone: given.email === null }
   }
 
   /** A person is found by the phone number only if no e-mail address contradicts it. */

@@ -55,7 +55,7 @@ function buildPaymentWrites(
   resolvedOrder: ResolvedOrder,
   row: TransactionRow,
   after: ReturnType<typeof decidePayment>,
-): Write[] {
+): Extract<Write, { write: 'payment' }>[] {
   const { order, totals } = resolvedOrder
   const { service_fee_minor, handling_fee_minor } = totals
   const provider = order.payment && sumTakenBack(row) === 0 ? buildProviderColumns(order.payment) : {}
@@ -189,13 +189,15 @@ export function decideUpdate(
   }
   // Once money went back, the payment keeps its amount and each purchase keeps its part of it.
   const purchases = decidePurchases(context, resolvedOrder, existing, after?.follows ?? true)
+  const paymentWrites = payment && after ? buildPaymentWrites(resolvedOrder, payment, after) : []
+  const { modified_at: _, ...columns } = changes
   return {
     order: { ...row, ...changes, version: row.version + 1 },
-    writes: [
-      { write: 'order', order: row, changes },
-      ...(payment && after ? buildPaymentWrites(resolvedOrder, payment, after) : []),
-      ...purchases.writes,
-    ],
+    is_unchanged:
+      purchases.writes.length === 0 &&
+      isEmpty(pickChanges<OrderRow>(row, columns)) &&
+      paymentWrites.every((one) => isEmpty(one.changes)),
+    writes: [{ write: 'order', order: row, changes }, ...paymentWrites, ...purchases.writes],
     changes: purchases.changes,
   }
 }

@@ -1,3 +1,4 @@
+import { type FieldError, fieldError } from '../../domain/errors.ts'
 import { parseLanguage } from '../../domain/languages.ts'
 import type { DuplicatePolicy, ExternalItem, ExternalOrder } from '../../domain/orders/external-orders.ts'
 import { type PurchaseStatus, purchaseStatusByOrderStatus } from '../../domain/orders/purchases.ts'
@@ -15,7 +16,14 @@ import { CatalogueResolver } from './decide-catalogue.ts'
 import { decideNewOrder } from './decide-new-order.ts'
 import { toImportedCustomer, toImportedHolder, PeopleResolver } from './decide-people.ts'
 import { decideUpdate } from './decide-update.ts'
-import { checkOrder, decideDuplicate, type OrderCheck, type NumberedOrder, type OrderOutcome } from './check.ts'
+import {
+  checkOrder,
+  compareWithStored,
+  decideDuplicate,
+  type NumberedOrder,
+  type OrderCheck,
+  type OrderOutcome,
+} from './check.ts'
 import { toAnnouncedUser, type OrderDecision, type ResolvedOrder } from './order-rows.ts'
 import type { ImportState } from './state.ts'
 import type { DecisionContext, ImportEdition, PurchaseChange, Write } from './writes.ts'
@@ -88,14 +96,21 @@ function resolveOrder(
   })
 }
 
-function listAnswers({ now }: DecisionContext, { order, user }: ResolvedOrder, orderId: string): ImportedAnswers[] {
+interface AcceptedDecision extends OrderDecision {
+  accepted: AcceptedOrder
+  resolvedOrder: ResolvedOrder
+}
+
+/** An order without a date was answered when it was first imported, so an update never reverses a later withdrawal. */
+function listAnswers({ now }: DecisionContext, { resolvedOrder, order: row }: AcceptedDecision): ImportedAnswers[] {
+  const { order, user } = resolvedOrder
   if (Object.keys(order.consents).length === 0) return []
   return [
     {
       user: toAnnouncedUser(user),
       is_kept: user.is_protected === 1,
-      order_id: orderId,
-      at: Math.min(order.created_at ?? now, now),
+      order_id: row.id,
+      at: Math.min(order.created_at ?? row.created_at, now),
       language: order.customer.locale,
       consents: order.consents,
       evidence: { external_id: order.external_id },
@@ -115,39 +130,68 @@ const buildReceipt = (
   language: parseLanguage(user.locale) ?? default_language,
 })
 
-interface AcceptedDecision extends OrderDecision {
-  accepted: AcceptedOrder
-  resolvedOrder: ResolvedOrder
-}
-
 interface GroupParts {
   state: ImportState
   people: PeopleResolver
   writes: readonly Write[]
 }
 
-/** People and catalogue entries that several orders share are recorded with the first of these orders. */
+/** An import never changes the name of a customer, and an update says so. */
+function warnAboutName({ resolvedOrder, accepted }: AcceptedDecision, people: PeopleResolver): FieldError[] {
+  const { numbered, existing } = accepted
+  const other = people.findOtherName(resolvedOrder.user.id, toImportedCustomer(numbered.order))
+  if (!other || (!existing && !other.by_phone)) return []
+  const path = [...numbered.path, 'customer', 'full_name']
+  const customer = `"${other.stored_name}" (${resolvedOrder.user.id})`
+  return other.by_phone
+    ? [
+        fieldError(
+          path,
+          'phone_of_other_name',
+          `The phone number belongs to ${customer}, who gets this order. If it is another person, add an e-mail.`,
+        ),
+      ]
+    : [fieldError(path, 'name_not_changed', `The customer is stored as ${customer} and keeps this name.`)]
+}
+
+/** Lists the customer and the ticket holders of an order whom the import adds or changes. */
+function listChangedPeople({ resolvedOrder: { user, items } }: AcceptedDecision, people: PeopleResolver): PersonUndo[] {
+  const ids = new Set([user.id, ...items.flatMap(({ holder_id }) => holder_id ?? [])])
+  return [...ids].flatMap((id) => people.recordChange(id) ?? [])
+}
+
+/** The first of several orders records what they share. */
 function recordOrders(
   decisions: readonly AcceptedDecision[],
   outcomes: readonly OrderOutcome[],
   parts: GroupParts,
 ): OrderRecord[] {
-  const recordedIds = new Set<string>()
-  const listPeople = ({ resolvedOrder: { user, items } }: AcceptedDecision): PersonUndo[] => {
-    const ids = [user.id, ...items.flatMap(({ holder_id }) => holder_id ?? [])]
-    const unrecordedIds = [...new Set(ids)].filter((id) => !recordedIds.has(id))
-    for (const id of unrecordedIds) recordedIds.add(id)
-    return unrecordedIds.flatMap((id) => parts.people.recordChange(id) ?? [])
-  }
-  return decisions.map((one, at) => ({
-    outcome: outcomes[at] as OrderOutcome,
-    order_version: one.order.version,
-    undo: {
-      updated: one.accepted.existing ? recordUpdate(parts.state, one.accepted.existing, one.writes) : null,
-      people: listPeople(one),
-      catalogue: at === 0 ? listAddedCatalogue(parts.writes) : createEmptyCatalogue(),
-    },
-  }))
+  const seen = new Set<string>()
+  const firstChanged = outcomes.findIndex(({ action }) => action !== 'skipped')
+  return decisions.map((one, at) => {
+    const outcome = outcomes[at] as OrderOutcome
+    if (outcome.action === 'skipped') return { outcome, order_version: null, undo: null }
+    const people = listChangedPeople(one, parts.people).filter(({ id }) => !seen.has(id))
+    for (const { id } of people) seen.add(id)
+    return {
+      outcome,
+      order_version: one.order.version,
+      undo: {
+        updated: one.accepted.existing ? recordUpdate(parts.state, one.accepted.existing, one.writes) : null,
+        people,
+        catalogue: at === firstChanged ? listAddedCatalogue(parts.writes) : createEmptyCatalogue(),
+      },
+    }
+  })
+}
+
+function buildOutcome(decision: AcceptedDecision, isUnchanged: boolean, people: PeopleResolver): OrderOutcome {
+  const { order, accepted } = decision
+  const { numbered, existing, check } = accepted
+  const { external_id } = numbered.order
+  const action = isUnchanged ? 'skipped' : existing ? 'updated' : 'created'
+  const warnings = [...check.warnings, ...warnAboutName(decision, people)]
+  return { index: numbered.index, external_id, action, order_id: order.id, errors: [], warnings }
 }
 
 /** Decides on a group of orders without reading or writing. No external id may be in the group twice. */
@@ -163,15 +207,20 @@ export function decideOrderGroup(
     const { index, order } = numbered
     const existing = state.orders.get(order.external_id)
     const base = { index, external_id: order.external_id, order_id: existing?.id ?? null, warnings: [] }
+    const differences = existing && compareWithStored(context.edition, numbered, existing, state)
     const duplicate = existing ? decideDuplicate(policy, numbered) : null
     if (duplicate) {
-      refused.push({ ...base, ...duplicate })
+      const warnings = differences ? [...differences.customer, ...differences.items] : []
+      refused.push({ ...base, ...duplicate, warnings })
       continue
     }
     const payment = existing && state.payments.get(existing.id)
     const check = checkOrder(context.edition, numbered, { order: existing, payment })
     if (check.errors.length) refused.push({ ...base, action: 'error', errors: check.errors })
-    else acceptedOrders.push({ numbered, existing, check })
+    else {
+      const warnings = [...check.warnings, ...(differences?.customer ?? [])]
+      acceptedOrders.push({ numbered, existing, check: { ...check, warnings } })
+    }
   }
   const people = new PeopleResolver(context, state)
   const catalogue = new CatalogueResolver(context, state)
@@ -179,11 +228,8 @@ export function decideOrderGroup(
   const decisions = acceptedOrders.map((one, at): AcceptedDecision =>
     decideOrder(context, state, one, (resolvers[at] as () => ResolvedOrder)()),
   )
-  const outcomes = decisions.map(({ order, accepted: { numbered, existing, check } }): OrderOutcome => {
-    const action = existing ? 'updated' : 'created'
-    const { external_id } = numbered.order
-    return { index: numbered.index, external_id, action, order_id: order.id, errors: [], warnings: check.warnings }
-  })
+  const unchanged = new Set(decisions.filter((one) => one.is_unchanged && listChangedPeople(one, people).length === 0))
+  const outcomes = decisions.map((one) => buildOutcome(one, unchanged.has(one), people))
   const parts = { state, people, writes: catalogue.buildWrites() }
   return {
     outcomes: [...refused, ...outcomes],
@@ -191,14 +237,18 @@ export function decideOrderGroup(
       ...refused.map((outcome) => ({ outcome, order_version: null, undo: null })),
       ...recordOrders(decisions, outcomes, parts),
     ],
-    writes: [...people.buildWrites(), ...parts.writes, ...decisions.flatMap(({ writes }) => writes)],
+    writes: [
+      ...people.buildWrites(),
+      ...parts.writes,
+      ...decisions.flatMap((one) => (unchanged.has(one) ? [] : one.writes)),
+    ],
     changes: decisions.flatMap(({ changes }) => changes),
     names: new Map([...state.names, ...catalogue.mapNames()]),
     receipts: decisions.flatMap((one) =>
       one.accepted.existing ? [] : [buildReceipt(context.edition, one.order, one.resolvedOrder)],
     ),
-    answers: decisions.flatMap(({ resolvedOrder, order }) => listAnswers(context, resolvedOrder, order.id)),
-    orders: decisions.map(({ order }) => order),
+    answers: decisions.flatMap((one) => listAnswers(context, one)),
+    orders: decisions.flatMap((one) => (unchanged.has(one) ? [] : [one.order])),
   }
 }
 

@@ -244,7 +244,12 @@ async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly Numbered
   }
   const createdIds = new Set<string | null>()
   for (const { action, order_id } of outcomes) if (action === 'created') createdIds.add(order_id)
-  return outcomes.map((outcome) => (createdIds.has(outcome.order_id) ? { ...outcome, order_id: null } : outcome))
+  return outcomes.map((outcome) => {
+    if (!createdIds.has(outcome.order_id)) return outcome
+    // An order of this call is not stored yet, so nothing can be compared with it.
+    const warnings = outcome.warnings.filter(({ code }) => code !== 'other_customer' && code !== 'other_items')
+    return { ...outcome, order_id: null, warnings }
+  })
 }
 
 /**

@@ -2,6 +2,7 @@ import { parse } from 'csv-parse/browser/esm/sync'
 import {
   decideRow,
   getGroupKey,
+  type Grouping,
   prepareMappings,
   countCells,
   suggestImport,
@@ -13,6 +14,10 @@ import {
 
 export const now = Date.UTC(2026, 10, 21)
 export const consents = [{ key: 'marketing', name: 'News by e-mail', type: 'marketing' }]
+
+/** Rows with the same key are an order. */
+export const keyOf = (row: PlacedRow, group_by: Grouping): string =>
+  (group_by === 'row' ? null : getGroupKey(row, group_by)) ?? `line ${row.line}`
 
 /** A file of one line of headers, by its delimiter. */
 export function columnsOf(text: string, delimiter: string) {
@@ -41,9 +46,13 @@ export function importFile(text: string, delimiter: string, added: readonly Targ
   const placed = rows
     .map((cells, index): PlacedRow => ({ ...decideRow(prepared.readers, cells), line: index + 2 }))
     .filter(({ is_ignored }) => !is_ignored)
-  const orders = [...Map.groupBy(placed, (row) => getGroupKey(row, group_by) ?? `line ${row.line}`).values()].map(
-    (ofOrder) =>
-      mapOrder(ofOrder, { group_by, default_currency: 'dkk', default_status: 'completed', id_prefix: 'imp' }),
+  const orders = [...Map.groupBy(placed, (row) => keyOf(row, group_by)).values()].map((ofOrder) =>
+    mapOrder(ofOrder, {
+      group_by,
+      default_currency: 'dkk',
+      default_status: 'completed',
+      row_key: `imp-${ofOrder[0]?.line}`,
+    }),
   )
   return { headers, suggestion, prepared, orders }
 }

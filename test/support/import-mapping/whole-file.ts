@@ -1,7 +1,6 @@
 import { openBytes } from '../../../src/domain/data-imports/files/source.ts'
 import {
   decideRow,
-  getGroupKey,
   type Grouping,
   prepareMappings,
   countCells,
@@ -11,7 +10,7 @@ import {
   mapOrder,
 } from '../../../src/domain/data-imports/mapping/index.ts'
 import { inspectAndRead } from '../import-files.ts'
-import { brief, consents, now } from './read-file.ts'
+import { brief, consents, keyOf, now } from './read-file.ts'
 
 export interface WholeFile {
   /** The system that the file is an export of. */
@@ -70,10 +69,15 @@ export async function wholeFile(bytes: Uint8Array, answers: TargetMapping[]): Pr
     .filter(({ kind }) => kind === 'data')
     .map(({ cells, line, fault }) => ({ ...decideRow(prepared.readers, cells), line, fault }))
     .filter(({ is_ignored }) => !is_ignored)
-  const groups = Map.groupBy(decided, (row) => getGroupKey(row, group_by) ?? `line ${row.line}`)
+  const groups = Map.groupBy(decided, (row) => keyOf(row, group_by))
   const orders = [...groups.values()].map((ofOrder) => {
     const faults = ofOrder.flatMap(({ fault, line }) => (fault ? [`${line} ${fault.code}`] : []))
-    const options = { group_by, default_currency: 'dkk', default_status: 'completed', id_prefix: 'imp' } as const
+    const options = {
+      group_by,
+      default_currency: 'dkk',
+      default_status: 'completed',
+      row_key: `imp-${ofOrder[0]?.line}`,
+    } as const
     const { order, errors, warnings } = mapOrder(ofOrder, options)
     const said = errors.map((error) => `${error.row} ${error.target_field} ${error.code}: ${error.message}`)
     const warned = warnings.map((one) => `${one.row} ${one.code}: ${one.message}`)

@@ -1,6 +1,8 @@
 export { ColumnCounter, mergeStatistics, countCells, type ColumnStatistics } from './columns/statistics.ts'
 export {
   groupings,
+  suggestionOrigins,
+  toOrigin,
   transformTypes,
   type Grouping,
   type SuggestedMapping,
@@ -8,8 +10,9 @@ export {
   type Transform,
   type ValueMap,
 } from './mapping.ts'
-export { suggestImport } from './presets/detect.ts'
-export { getGroupKey, mapOrder, type DecidedOrder } from './rows/order.ts'
+export { detectSource, suggestImport } from './presets/detect.ts'
+export { recallMappings, type RememberedColumn } from './suggest/recall.ts'
+export { getGroupKey, isPhoneError, mapOrder, type DecidedOrder } from './rows/order.ts'
 export { prepareMappings, type PreparedMappings } from './rows/prepare.ts'
 export {
   countTuples,
@@ -19,7 +22,15 @@ export {
   suggestProduct,
   type ProductTuple,
 } from './rows/products.ts'
+export { buildContentKey, numberRow, readOccurrence } from './rows/row-keys.ts'
 export { toWireOrder } from './rows/wire.ts'
-export { decideRow, type PlacedRow, type StagedValues, type StoredError, type StoredWarning } from './rows/row.ts'
-export { buildHeaderKey, listAliasTexts } from './targets/aliases.ts'
+export {
+  decideRow,
+  type DecidedRow,
+  type PlacedRow,
+  type StagedValues,
+  type StoredError,
+  type StoredWarning,
+} from './rows/row.ts'
+export { buildHeaderKey, buildHeaderKeys, listAliasTexts } from './targets/aliases.ts'
 export { findTargetField, buildTargetFields } from './targets/fields.ts'

@@ -32,12 +32,19 @@ export interface TargetMapping {
 export const groupings = ['external_id', 'row', 'email'] as const
 export type Grouping = (typeof groupings)[number]
 
+export const suggestionOrigins = ['memory', 'preset', 'header', 'values'] as const
+export type SuggestionOrigin = (typeof suggestionOrigins)[number]
+
 export type SuggestionReason = 'preset' | 'history' | 'exact' | 'alias' | 'normalised' | 'near' | 'values'
 
 export interface SuggestedMapping extends TargetMapping {
   confidence: number
   reason: SuggestionReason
 }
+
+/** Where a suggestion comes from, as clients see it. */
+export const toOrigin = (reason: SuggestionReason): SuggestionOrigin =>
+  reason === 'history' ? 'memory' : reason === 'preset' || reason === 'values' ? reason : 'header'
 
 /** A wrong suggestion costs more than none. */
 export const leastConfidence = 0.75

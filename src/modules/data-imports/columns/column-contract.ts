@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { transformTypes } from '../../../domain/data-imports/mapping/index.ts'
+import { suggestionOrigins, transformTypes } from '../../../domain/data-imports/mapping/index.ts'
 import { dateOrders } from '../../../domain/data-imports/mapping/columns/date-shape.ts'
 import { targetGroups, targetTypes } from '../../../domain/data-imports/mapping/targets/fields.ts'
 import { maxTableColumns } from '../../../domain/data-imports/files/faults.ts'
@@ -74,6 +74,15 @@ const ValueMap = z
     example: { storniert: { to: 'cancelled' }, test: { ignore_row: true } },
   })
 
+const SuggestedBy = z
+  .enum(suggestionOrigins)
+  .nullable()
+  .openapi({
+    description:
+      'Where the suggestion comes from. `memory`: an earlier import of the organisation. `preset`: the known export of ' +
+      'a system. Null if it is not a suggestion.',
+  })
+
 const ColumnError = z
   .object({ code: z.string(), target_field: z.string(), message: z.string() })
   .openapi('ColumnMappingError')
@@ -91,6 +100,7 @@ export const ColumnMapping = z
       .openapi({ description: 'Position among the columns of the target, for example a date before its time.' }),
     confidence: Confidence,
     is_suggested: z.boolean(),
+    suggested_by: SuggestedBy,
     is_required: z.boolean().openapi({ description: 'Whether orders need the target.' }),
     is_ignored: z.boolean(),
     default_value: z.string().nullable().openapi({ description: 'Value of blank cells. Null if they stay blank.' }),
@@ -120,7 +130,9 @@ export const TargetFieldShape = z
   })
   .openapi('ImportTargetField')
 
-const Constant = z.object({ target_field: TargetKey, value: z.string().max(maxValueLength) }).openapi('ImportConstant')
+const Constant = z
+  .object({ target_field: TargetKey, value: z.string().max(maxValueLength), suggested_by: SuggestedBy })
+  .openapi('ImportConstant')
 
 const SampleRow = z
   .object({

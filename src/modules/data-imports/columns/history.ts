@@ -1,60 +1,162 @@
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Database, Statement } from '../../../db/database.ts'
-import { importColumns } from '../../../db/schema/data-imports.ts'
+import {
+  importColumns,
+  importConstants,
+  importHeaderHistory,
+  importSourceHistory,
+} from '../../../db/schema/data-imports.ts'
 import { select } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
-import { buildHeaderKey } from '../../../domain/data-imports/mapping/index.ts'
+import { splitIntoParameters } from '../../../db/write.ts'
+import {
+  defaultOptions,
+  readOptions,
+  rememberedOptions,
+  type RememberedOption,
+  type StoredOptions,
+} from '../../../domain/data-imports/data-imports.ts'
+import { buildHeaderKeys, type RememberedColumn } from '../../../domain/data-imports/mapping/index.ts'
 import type { ImportRow } from '../background/steps.ts'
-import type { ColumnRow } from '../mapping/state.ts'
+import { getImportSource } from '../run/setting.ts'
 
 /** The stored target of a column that the user ignored. */
 const ignoredTarget = ''
 
-/** Loads the targets that the organisation chose last for these headers; null for headers that it ignored. */
+/** What an organisation decided in its last import of a source. */
+export interface SourceMemory {
+  columns: readonly RememberedColumn[]
+  /** Keys of headers that were left out. */
+  left_out: ReadonlySet<string>
+  constants: Readonly<Record<string, string>>
+  options: StoredOptions
+}
+
+/** Of all headers that two files have, this share is in both if they come from the same system. */
+const leastShared = 0.7
+
+/** Columns that a report of errors adds to its file. */
+const reportHeader = /^_/
+
+export const listSourceHeaders = (names: readonly string[]): string[] =>
+  buildHeaderKeys(names.filter((name) => !reportHeader.test(name)))
+
+/** Finds the source of the organisation's last import whose file had about the same headers. */
+export async function findSourceByHeaders(
+  db: Database,
+  organizationId: string,
+  headers: readonly string[],
+): Promise<string | null> {
+  const sources = await db.all(
+    sql<{ external_source: string; stored: number; shared: number }>`select external_source, count(*) as stored,
+        sum(${inList(sql`header_key`, headers)}) as shared
+      from import_header_history where organization_id = ${organizationId}
+      group by external_source having shared > 0 order by max(used_at) desc`,
+  )
+  const rated = sources.map((one) => ({ ...one, share: one.shared / (one.stored + headers.length - one.shared) }))
+  const [best] = rated.toSorted((one, other) => other.share - one.share)
+  return best && best.share >= leastShared ? best.external_source : null
+}
+
+export async function loadSourceMemory(
+  db: Database,
+  organizationId: string,
+  source: string,
+): Promise<SourceMemory | null> {
+  const [headers, [stored]] = await db.batch([
+    select(getTableColumns(importHeaderHistory))
+      .from(importHeaderHistory)
+      .where(
+        and(eq(importHeaderHistory.organization_id, organizationId), eq(importHeaderHistory.external_source, source)),
+      ),
+    select(getTableColumns(importSourceHistory))
+      .from(importSourceHistory)
+      .where(
+        and(eq(importSourceHistory.organization_id, organizationId), eq(importSourceHistory.external_source, source)),
+      ),
+  ])
+  if (!stored) return null
+  return {
+    columns: headers.flatMap(({ target_field, ...column }) => (target_field ? [{ ...column, target_field }] : [])),
+    left_out: new Set(headers.flatMap((one) => (one.target_field === ignoredTarget ? [one.header_key] : []))),
+    constants: stored.constants,
+    options: stored.options,
+  }
+}
+
+/**
+ * Loads the last target of each header in any source of the organisation, for files of a source that is new. Null for
+ * headers that were left out.
+ */
 export async function loadHeaderHistory(
   db: Database,
   organizationId: string,
-  columns: readonly Pick<ColumnRow, 'source_column'>[],
+  headers: readonly string[],
 ): Promise<Map<string, string | null>> {
-  const keys = [...new Set(columns.map(({ source_column }) => buildHeaderKey(source_column)))].filter(Boolean)
   const rows = await db.all(
     sql<{ header_key: string; target_field: string }>`select header_key, target_field from import_header_history
-      where organization_id = ${organizationId} and ${inList(sql`header_key`, keys)}`,
+      where organization_id = ${organizationId} and target_field is not null
+        and ${inList(sql`header_key`, headers.filter(Boolean))} order by used_at`,
   )
   return new Map(
     rows.map(({ header_key, target_field }) => [header_key, target_field === ignoredTarget ? null : target_field]),
   )
 }
 
-/**
- * Remembers the mapping for the organisation's next file with the same headers. The start of an import commits this.
- */
-export async function buildHistoryStatements(
-  db: Database,
-  row: Pick<ImportRow, 'id' | 'organization_id'>,
-  now: number,
-): Promise<Statement[]> {
-  const columns = await db.all(
-    select({
-      source_column: importColumns.source_column,
-      target_field: importColumns.target_field,
-      is_ignored: importColumns.is_ignored,
-    })
-      .from(importColumns)
-      .where(eq(importColumns.import_id, row.id)),
+/** Adds the remembered options where the import still has the defaults, and names them. */
+export function recallOptions(options: StoredOptions, memory: SourceMemory | null) {
+  const current = readOptions(options)
+  const names = rememberedOptions.filter(
+    (name) => memory?.options[name] !== undefined && current[name] === defaultOptions[name],
   )
-  const decisions = columns.flatMap(({ source_column, target_field, is_ignored }) => {
-    const key = buildHeaderKey(source_column)
-    const isUndecided = key === '' || (target_field === null && !is_ignored)
-    return isUndecided ? [] : [[key, target_field ?? ignoredTarget] as const]
-  })
-  // Two columns with the same header are ambiguous.
-  const counts = Map.groupBy(decisions, ([key]) => key)
-  const unambiguous = decisions.filter(([key]) => counts.get(key)?.length === 1)
+  const recalled = Object.fromEntries(names.map((name) => [name, memory?.options[name]]))
+  return { options: readOptions({ ...current, ...recalled }), names }
+}
+
+function pickRemembered(options: StoredOptions): StoredOptions {
+  const current = readOptions(options)
+  const changed = rememberedOptions.filter((name: RememberedOption) => current[name] !== defaultOptions[name])
+  return Object.fromEntries(changed.map((name) => [name, current[name]]))
+}
+
+/** Remembers all decisions for the next file of this source. The start of an import commits this. */
+export async function buildHistoryStatements(db: Database, row: ImportRow, now: number): Promise<Statement[]> {
+  const [columns, constants] = await db.batch([
+    select(getTableColumns(importColumns))
+      .from(importColumns)
+      .where(eq(importColumns.import_id, row.id))
+      .orderBy(importColumns.source_index),
+    select(getTableColumns(importConstants)).from(importConstants).where(eq(importConstants.import_id, row.id)),
+  ])
+  const source = getImportSource(row)
+  const keys = buildHeaderKeys(columns.map(({ source_column }) => source_column))
+  const decisions = columns.flatMap((column, index) =>
+    reportHeader.test(column.source_column)
+      ? []
+      : JSON.stringify([
+          keys[index],
+          column.is_ignored ? ignoredTarget : column.target_field,
+          column.target_position,
+          column.default_value,
+          JSON.stringify(column.transform),
+          column.value_map && JSON.stringify(column.value_map),
+        ]),
+  )
+  const constantValues = Object.fromEntries(constants.map(({ target_field, value }) => [target_field, value]))
   return [
-    sql`insert into import_header_history (organization_id, header_key, target_field, used_at)
-      select ${row.organization_id}, value ->> 0, value ->> 1, ${now} from json_each(${JSON.stringify(unambiguous)}) where true
-      on conflict (organization_id, header_key) do update set target_field = excluded.target_field,
-        used_at = excluded.used_at`,
+    sql`delete from import_header_history
+      where organization_id = ${row.organization_id} and external_source = ${source}`,
+    ...splitIntoParameters(decisions).map(
+      (part) => sql`insert into import_header_history (organization_id, external_source, header_key, target_field,
+          target_position, default_value, transform, value_map, used_at)
+        select ${row.organization_id}, ${source}, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
+          value ->> 5, ${now}
+        from json_each(${`[${part.join(',')}]`})`,
+    ),
+    sql`insert into import_source_history (organization_id, external_source, constants, options, used_at)
+      values (${row.organization_id}, ${source}, ${JSON.stringify(constantValues)},
+        ${JSON.stringify(pickRemembered(row.options))}, ${now})
+      on conflict (organization_id, external_source) do update set constants = excluded.constants,
+        options = excluded.options, used_at = excluded.used_at`,
   ]
 }

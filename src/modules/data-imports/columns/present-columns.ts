@@ -40,6 +40,7 @@ export function presentColumn(column: ColumnWithIssues): z.input<typeof ColumnMa
     target_position: column.target_position,
     confidence: column.confidence,
     is_suggested: column.is_suggested,
+    suggested_by: column.suggested_by,
     is_required: column.is_required,
     is_ignored: column.is_ignored,
     default_value: column.default_value,
@@ -54,7 +55,7 @@ export function presentColumn(column: ColumnWithIssues): z.input<typeof ColumnMa
 export async function loadColumnExtras(ctx: Ctx, { row, state }: ColumnView) {
   const rows = await readFirstDataRows(ctx, row, sampleRows)
   return {
-    constants: state.constants.map(({ target_field, value }) => ({ target_field, value })),
+    constants: state.constants.map(({ target_field, value, suggested_by }) => ({ target_field, value, suggested_by })),
     target_fields: presentTargetFields(state.consents),
     sample_rows: rows.map(({ line, cells }) => ({ line, cells: cells.map((cell) => cell.slice(0, sampleLength)) })),
   }

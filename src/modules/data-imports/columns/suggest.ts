@@ -3,12 +3,22 @@ import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { importColumns, importConstants } from '../../../db/schema/data-imports.ts'
 import { insert, update } from '../../../db/write.ts'
-import { readOptions } from '../../../domain/data-imports/data-imports.ts'
-import { type SuggestedMapping, suggestImport } from '../../../domain/data-imports/mapping/index.ts'
+import type { StoredSource } from '../../../domain/data-imports/data-imports.ts'
+import {
+  buildHeaderKey,
+  detectSource,
+  findTargetField,
+  recallMappings,
+  type SuggestedMapping,
+  suggestImport,
+  toOrigin,
+} from '../../../domain/data-imports/mapping/index.ts'
+import { sha256OfShort, toHex } from '../../../domain/text/encoding.ts'
 import { endPhase, type ImportRow } from '../background/steps.ts'
 import {
   emptyStaging,
   type ColumnRow,
+  type ConstantRow,
   loadReadingPlace,
   decideGrouping,
   loadMapping,
@@ -17,12 +27,15 @@ import {
   getStatistics,
   summarizeColumns,
 } from '../mapping/state.ts'
-import { loadHeaderHistory } from './history.ts'
+import {
+  findSourceByHeaders,
+  listSourceHeaders,
+  loadHeaderHistory,
+  loadSourceMemory,
+  recallOptions,
+} from './history.ts'
 import { getFormat } from '../mapping/source.ts'
 import { deleteParts } from '../retention/files.ts'
-
-/** The name of the other system when it was not detected from the file. */
-const unknownSource = 'file'
 
 const isDecided = ({ is_suggested, is_ignored, target_field }: ColumnRow): boolean =>
   !is_suggested && (is_ignored || target_field !== null)
@@ -44,6 +57,7 @@ const buildColumnChanges = (one: SuggestedMapping, target_position: number): Par
   target_field: one.target,
   target_position,
   is_suggested: true,
+  suggested_by: toOrigin(one.reason),
   confidence: one.confidence,
   default_value: one.default_value ?? null,
   transform: one.transform ?? { type: 'none' },
@@ -54,15 +68,23 @@ function applySuggestions(
   { id }: ImportRow,
   state: MappingState,
   open: readonly SuggestedMapping[],
+  remembered: Readonly<Record<string, string>>,
 ): { state: MappingState; statements: Statement[] } {
   const byColumn = new Map(
     open.flatMap((one) => one.columns.map((column, position) => [column, buildColumnChanges(one, position)] as const)),
   )
-  const constants = open.flatMap(({ target, columns, constant }) =>
-    constant === undefined || constant === null || columns.length > 0
+  const suggested = open.flatMap(({ target, columns, constant, reason }): ConstantRow[] =>
+    constant === undefined || constant === null || columns.length > 0 || Object.hasOwn(remembered, target)
       ? []
-      : [{ import_id: id, target_field: target, value: constant }],
+      : [{ import_id: id, target_field: target, value: constant, suggested_by: toOrigin(reason) }],
   )
+  const decided = new Set(state.constants.map(({ target_field }) => target_field))
+  const recalled = Object.entries(remembered).flatMap(([target_field, value]): ConstantRow[] =>
+    decided.has(target_field) || !findTargetField(target_field, state.consents)
+      ? []
+      : [{ import_id: id, target_field, value, suggested_by: 'memory' }],
+  )
+  const constants = [...suggested, ...recalled]
   const columns = state.columns.map((column) => ({ ...column, ...byColumn.get(column.source_index) }))
   return {
     state: { ...state, columns, constants: [...state.constants, ...constants] },
@@ -83,18 +105,44 @@ const deleteOrphans = (job: JobCtx, row: ImportRow): Promise<Statement[]> =>
     getFormat(row).segments.map(({ key }) => key),
   )
 
+/** Keeps the name that the user gave. Other names belong to the file that was read. */
+async function decideSource(
+  job: JobCtx,
+  row: ImportRow,
+  names: readonly string[],
+  detected: StoredSource | null,
+): Promise<{ external_source: string } & Pick<ImportRow, 'source_suggested_by'>> {
+  const { external_source, source_suggested_by } = row
+  if (external_source !== null && source_suggested_by === null) return { external_source, source_suggested_by }
+  const headers = listSourceHeaders(names)
+  const remembered = await findSourceByHeaders(job.db, row.organization_id, headers)
+  if (remembered !== null) return { external_source: remembered, source_suggested_by: 'memory' }
+  if (detected) return { external_source: detected.source, source_suggested_by: 'preset' }
+  const fingerprint = toHex(sha256OfShort(JSON.stringify(headers.toSorted()))).slice(0, 8)
+  return { external_source: `file-${fingerprint}`, source_suggested_by: 'headers' }
+}
+
 export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
-  const options = readOptions(row.options)
   const place = await loadReadingPlace(job.db, row)
-  const state = await loadMapping(job.db, row.id, place, options)
-  const { detected_source, mappings, group_by } = suggestImport({
-    columns: state.columns.map((column) => ({ header: column.source_column, statistics: getStatistics(column) })),
-    consents: state.consents,
-    history: await loadHeaderHistory(job.db, row.organization_id, state.columns),
-    now: job.now(),
-  })
-  const suggested = applySuggestions(row, state, pickOpenSuggestions(state, mappings))
-  // Without an id, the grouping stays undecided, because the user may still map a column to it.
+  const { names } = getFormat(row)
+  const detected_source = detectSource(names)
+  const source = await decideSource(job, row, names, detected_source)
+  const memory = await loadSourceMemory(job.db, row.organization_id, source.external_source)
+  const remembered = recallOptions(row.options, row.remembered_options === null ? memory : null)
+  const { options } = remembered
+  const loaded = await loadMapping(job.db, row.id, place, options)
+  // Suggestions of an earlier reading are made again.
+  const state = { ...loaded, constants: loaded.constants.filter(({ suggested_by }) => suggested_by === null) }
+  const columns = state.columns.map((column) => ({ header: column.source_column, statistics: getStatistics(column) }))
+  const { consents } = state
+  const recalled = recallMappings(memory?.columns ?? [], { columns, consents })
+  const history = memory
+    ? new Map([...memory.left_out].map((key) => [key, null] as const))
+    : await loadHeaderHistory(job.db, row.organization_id, names.map(buildHeaderKey))
+  const { mappings, group_by } = suggestImport({ columns, consents, history, now: job.now() })
+  const open = pickOpenSuggestions(state, [...recalled, ...mappings])
+  const suggested = applySuggestions(row, state, open, memory?.constants ?? {})
+  // The grouping stays open: the user may still map a column to the id.
   const hasId = decideGrouping(suggested.state) === 'external_id'
   const finalOptions = {
     ...options,
@@ -106,10 +154,15 @@ export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
     changes: {
       ...emptyStaging,
       options: finalOptions,
+      remembered_options: row.remembered_options ?? remembered.names,
       detected_source,
-      external_source: row.external_source ?? detected_source?.source ?? unknownSource,
+      ...source,
       column_summary: summarizeColumns(finalState, prepareState(finalState, job.now())),
     },
-    statements: [...suggested.statements, ...(await deleteOrphans(job, row))],
+    statements: [
+      sql`delete from import_constants where import_id = ${row.id} and suggested_by is not null`,
+      ...suggested.statements,
+      ...(await deleteOrphans(job, row)),
+    ],
   })
 }

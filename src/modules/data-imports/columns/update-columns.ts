@@ -79,6 +79,7 @@ function changeColumn(column: ColumnRow, change: ColumnChange, state: MappingSta
     target_position: change.target_position ?? (hasNewTarget ? 0 : column.target_position),
     is_ignored: change.is_ignored ?? (target_field === null && column.is_ignored),
     is_suggested: false,
+    suggested_by: null,
     confidence: target_field === null ? 0 : 1,
     ...(change.default_value === undefined ? {} : { default_value: change.default_value }),
     ...(change.transform === undefined ? {} : { transform: toStoredTransform(change.transform) }),
@@ -132,7 +133,7 @@ function changeConstants(state: MappingState, id: string, input: UpdateColumnMap
     const problem = value === null ? null : findConstantProblem(state, target_field, value)
     if (problem !== null) errors.push(fieldError([...path, 'value'], 'invalid_choice', problem))
     if (value === null) next.delete(target_field)
-    else next.set(target_field, { import_id: id, target_field, value })
+    else next.set(target_field, { import_id: id, target_field, value, suggested_by: null })
   }
   if (errors.length) throw invalid(...errors)
   return [...next.values()]

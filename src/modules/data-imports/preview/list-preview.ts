@@ -147,7 +147,27 @@ export async function listPreview(
   return buildPage(pageOfList, matching.slice(from, to), matching.length)
 }
 
+interface PreviewWarning {
+  code: 'rows_look_imported'
+  message: string
+}
+
+/** Warns if most rows without an id look like orders that exist. */
+function findWarnings(totals: PreviewTotals | null, lookalikes: number): PreviewWarning[] {
+  const orders = totals ? totals.create + totals.update + totals.skip + totals.error : 0
+  if (lookalikes * 2 <= orders) return []
+  const message =
+    `${lookalikes} of ${orders} rows look like orders that exist already. If they do, keep on_duplicate and ` +
+    'external_source as they were in the earlier import. If they do not, map a column to order.external_id.'
+  return [{ code: 'rows_look_imported', message }]
+}
+
+const lookalikeCodes: readonly string[] = ['looks_imported', 'similar_order']
+const isLookalike = ({ planned }: PreviewedOrder): boolean =>
+  planned.warnings.some(({ code }) => lookalikeCodes.includes(code))
+
 interface PreviewSummary {
+  warnings: PreviewWarning[]
   totals: PreviewTotals | null
   totals_state: 'exact' | 'counting' | 'none'
   previewed_orders: number
@@ -161,10 +181,23 @@ export async function summarizePreview(ctx: Ctx, row: LoadedImport): Promise<Pre
   if (total_orders <= maxPreviewed) {
     const orders = await firstOrders()
     const totals = addToTotals(noTotals, orders)
-    return { totals, totals_state: 'exact', previewed_orders: orders.length, total_orders }
+    const warnings = findWarnings(totals, orders.filter(isLookalike).length)
+    return { warnings, totals, totals_state: 'exact', previewed_orders: orders.length, total_orders }
   }
   const currentCount = await count
   if (currentCount?.totals)
-    return { totals: currentCount.totals, totals_state: 'exact', previewed_orders: total_orders, total_orders }
-  return { totals: null, totals_state: currentCount ? 'counting' : 'none', previewed_orders: 0, total_orders }
+    return {
+      warnings: [],
+      totals: currentCount.totals,
+      totals_state: 'exact',
+      previewed_orders: total_orders,
+      total_orders,
+    }
+  return {
+    warnings: [],
+    totals: null,
+    totals_state: currentCount ? 'counting' : 'none',
+    previewed_orders: 0,
+    total_orders,
+  }
 }

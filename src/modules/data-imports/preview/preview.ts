@@ -124,7 +124,7 @@ export async function previewOrders(
     const stagedOrders = await loadOrders(ctx.db, id, selectOrdersAfter(id, after, limit))
     if (stagedOrders.length === 0) break
     const fileOrders = takeGroup(await mapStagedOrders(ctx.db, setting, stagedOrders))
-    const { orders, planned } = await planOrders(fileOrders, setting.options, async (group) => {
+    const { orders, planned } = await planOrders(ctx.db, setting, fileOrders, async (group) => {
       const decision = await previewGroup(ctx, run, group)
       return { outcomes: decision.outcomes, decision }
     })

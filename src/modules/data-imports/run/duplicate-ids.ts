@@ -4,6 +4,34 @@ import { selectRowNumbers } from '../background/staged.ts'
 
 const externalId = sql`json_extract(r.data, '$.values."order.external_id"')`
 
+interface FirstTicket {
+  code: string
+  row_number: number
+  file_line: number
+  group_key: string
+}
+
+/** Finds the first row with each ticket code whose ticket is not cancelled. */
+export async function findFirstTickets(
+  db: Database,
+  importId: string,
+  codes: readonly string[],
+): Promise<Map<string, FirstTicket>> {
+  const rows = await db.all(
+    // The condition of the index is repeated literally.
+    sql<FirstTicket>`select wanted.value as code, r.row_number, r.file_line, r.group_key
+      from json_each(${JSON.stringify(codes)}) as wanted cross join import_rows r
+        on r.import_id = ${importId} and r.row_number = (select s.row_number from import_rows s
+          where s.import_id = ${importId} and s.group_key is not null
+            and json_extract(s.data, '$.values."item.vendor_code"') = wanted.value
+            and json_extract(s.data, '$.values."item.vendor_code"') is not null
+            and 'cancelled' not in (coalesce(json_extract(s.data, '$.values."item.status"'), ''),
+              coalesce(json_extract(s.data, '$.values."order.status"'), ''))
+          order by s.row_number limit 1)`,
+  )
+  return new Map(rows.map((row) => [row.code, row]))
+}
+
 interface FirstRow {
   external_id: string
   row_number: number

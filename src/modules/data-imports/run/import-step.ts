@@ -141,7 +141,7 @@ async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<
   const { run, setting } = loaded
   const { fileOrders, state } = await takeChunk(job, loaded, before, limit)
   if (fileOrders.length === 0) return finishImport(job, row)
-  const { orders, planned } = await planOrders(fileOrders, setting.options, (group) =>
+  const { orders, planned } = await planOrders(job.db, setting, fileOrders, (group) =>
     planGroup(job, run, group, state?.()),
   )
   const after = fileOrders.at(-1)?.staged.number ?? before

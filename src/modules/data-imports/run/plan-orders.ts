@@ -1,3 +1,4 @@
+import type { Database } from '../../../db/database.ts'
 import { maxUnitsPerOrder } from '../../../domain/orders/external-orders.ts'
 import {
   type GroupDecision,
@@ -7,6 +8,8 @@ import {
 } from '../../order-import/index.ts'
 import { type ImportProblem, buildImportProblem, toProblem } from './problems.ts'
 import type { FileOrder } from './read-orders.ts'
+import type { RunSetting } from './setting.ts'
+import { findSimilarOrders } from './similar-orders.ts'
 
 export interface PlannedOrder {
   fileOrder: FileOrder
@@ -51,6 +54,47 @@ function findOrdersOfNewPeople({ outcomes, decision }: PlannedGroup): Set<number
   return new Set(outcomes.flatMap(({ index, order_id }) => (order_id !== null && orders.has(order_id) ? [index] : [])))
 }
 
+const buildLookalike = (
+  fileOrder: FileOrder,
+  code: 'looks_imported' | 'similar_order',
+  message: string,
+): ImportProblem => buildImportProblem(fileOrder.lines[0] ?? 0, 'order.external_id', code, message)
+
+const looksImported =
+  'An order with the same customer, date, product and price was imported before, so this row is skipped. If it is ' +
+  'another order, map a column that tells them apart to order.external_id.'
+
+/** Warns about rows without an id whose orders seem to exist, also under the name of another system. */
+async function addLookalikes(
+  db: Database,
+  setting: RunSetting,
+  orders: readonly PlannedOrder[],
+  { decision }: PlannedGroup,
+): Promise<PlannedOrder[]> {
+  // Ids that are made from the content of a row are the keys of their groups.
+  const ofRows = orders.filter(
+    ({ fileOrder }) =>
+      setting.options.group_by === 'row' && fileOrder.mapped?.external_id === fileOrder.staged.group_key,
+  )
+  const newPeople = new Set(listInsertedRows(decision.writes, 'users').map(({ id }) => id))
+  const written = new Map(decision.orders.map((order) => [order.id, order]))
+  const created = ofRows.flatMap(({ outcome, order_id, fileOrder }) => {
+    const order = outcome === 'created' ? written.get(order_id ?? '') : undefined
+    return order && !newPeople.has(order.user_id) ? [{ ...order, created_at: fileOrder.order?.created_at ?? null }] : []
+  })
+  const similar = await findSimilarOrders(db, setting, created)
+  return orders.map((order) => {
+    if (!ofRows.includes(order)) return order
+    const { fileOrder, outcome, warnings } = order
+    const similarId = outcome === 'created' ? similar.get(order.order_id ?? '') : undefined
+    if (outcome === 'skipped')
+      return { ...order, warnings: [...warnings, buildLookalike(fileOrder, 'looks_imported', looksImported)] }
+    if (similarId === undefined) return order
+    const message = `The customer has an order with the same amount and date already: ${similarId}.`
+    return { ...order, warnings: [...warnings, buildLookalike(fileOrder, 'similar_order', message)] }
+  })
+}
+
 const buildUnknownCustomerProblem = (fileOrder: FileOrder): ImportProblem =>
   buildImportProblem(
     fileOrder.lines[0] ?? 0,
@@ -73,12 +117,13 @@ function buildPlannedOrder(fileOrder: FileOrder, outcome: OrderOutcome): Planned
  * `create_users`, orders of people who do not exist yet are refused.
  */
 export async function planOrders<P extends PlannedGroup>(
+  db: Database,
+  setting: RunSetting,
   fileOrders: readonly FileOrder[],
-  { create_users }: { create_users: boolean },
   plan: (group: NumberedOrder[]) => Promise<P>,
 ): Promise<{ orders: PlannedOrder[]; planned: P }> {
   let planned = await plan(numberOrders(fileOrders))
-  const ordersOfNewPeople = create_users ? new Set<number>() : findOrdersOfNewPeople(planned)
+  const ordersOfNewPeople = setting.options.create_users ? new Set<number>() : findOrdersOfNewPeople(planned)
   if (ordersOfNewPeople.size > 0) planned = await plan(numberOrders(fileOrders, ordersOfNewPeople))
   const outcomes = new Map(planned.outcomes.map((outcome) => [outcome.index, outcome]))
   const orders = fileOrders.map((one, index): PlannedOrder => {
@@ -89,5 +134,5 @@ export async function planOrders<P extends PlannedGroup>(
     const isIgnored = one.rowNumbers.length === 0 && one.problems.length === 0
     return isIgnored ? { ...refused, outcome: 'ignored', problems: [] } : { ...refused, problems: one.problems }
   })
-  return { orders, planned }
+  return { orders: await addLookalikes(db, setting, orders, planned), planned }
 }

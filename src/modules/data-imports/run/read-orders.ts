@@ -4,7 +4,7 @@ import type { ExternalOrder } from '../../../domain/orders/external-orders.ts'
 import { type DecidedOrder, type PlacedRow, mapOrder, toWireOrder } from '../../../domain/data-imports/mapping/index.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { parseStagedRow, type RawStagedRow } from '../background/staged.ts'
-import { findFirstRows } from './duplicate-ids.ts'
+import { findFirstRows, findFirstTickets } from './duplicate-ids.ts'
 import { loadMappedProducts, resolveProduct } from './mapped-products.ts'
 import { type ImportProblem, buildImportProblem, toProblem } from './problems.ts'
 import type { RunSetting } from './setting.ts'
@@ -79,6 +79,8 @@ function normalizeOrderPhone(
   const rawPhone = order.customer.phone_number
   if (rawPhone === null) return order
   const phone_number = normalizePhone(rawPhone, edition.default_country_code)
+  if (phone_number === null && order.customer.email !== null)
+    return { ...order, customer: { ...order.customer, phone_number } }
   if (phone_number === null)
     return buildImportProblem(line, 'customer.phone_number', 'invalid_phone', 'This is not a phone number.')
   return { ...order, customer: { ...order.customer, phone_number } }
@@ -98,12 +100,12 @@ function checkOrder(
 }
 
 function mapStagedOrder(setting: RunSetting, staged: StagedOrder, parsed: readonly ParsedRow[]): FileOrder {
-  const { options, id_prefix } = setting
+  const { options } = setting
   const { rows, rowNumbers, ignoredRowNumbers, problems } = resolveRows(setting, parsed)
   const lines = rows.map(({ line }) => line)
   const base = { staged, rowNumbers, ignoredRowNumbers, lines, mapped: null, order: null, warnings: [] }
   if (rows.length === 0) return { ...base, problems: [] }
-  const mapping = mapOrder(rows, { ...options, id_prefix })
+  const mapping = mapOrder(rows, { ...options, row_key: staged.group_key })
   const allProblems = [...problems, ...mapping.errors]
   const warnings = mapping.warnings.map((one) => ({ ...one, column: null, target_field: null, value: null }))
   const mapped = mapping.order
@@ -140,6 +142,30 @@ async function refuseDuplicates(
   })
 }
 
+/** Refuses orders with a ticket that an earlier order of the same file has. A code lets one ticket in. */
+async function refuseSharedTickets(
+  db: Database,
+  setting: RunSetting,
+  fileOrders: readonly FileOrder[],
+): Promise<FileOrder[]> {
+  const listTickets = ({ order, mapped }: FileOrder) =>
+    order && order.status !== 'cancelled'
+      ? (mapped?.items ?? []).filter(({ vendor_code, status }) => vendor_code !== null && status !== 'cancelled')
+      : []
+  const codes = fileOrders.flatMap((one) => listTickets(one).map(({ vendor_code }) => vendor_code ?? ''))
+  if (!setting.has_tickets || codes.length === 0) return [...fileOrders]
+  const firstTickets = await findFirstTickets(db, setting.row.id, [...new Set(codes)])
+  return fileOrders.map((one) => {
+    const problems = listTickets(one).flatMap(({ vendor_code, line }): ImportProblem[] => {
+      const earlier = firstTickets.get(vendor_code ?? '')
+      if (!earlier || earlier.group_key === one.staged.group_key) return []
+      const message = `The order in line ${earlier.file_line} has a ticket with the same code "${vendor_code}".`
+      return [buildImportProblem(line, 'item.vendor_code', 'duplicate_ticket_code', message)]
+    })
+    return problems.length > 0 ? { ...one, order: null, problems } : one
+  })
+}
+
 /** Maps staged orders to orders that can be imported. Previews and imports share this, so they agree. */
 export async function mapStagedOrders(
   db: Database,
@@ -155,7 +181,7 @@ export async function mapStagedOrders(
   const fileOrders = parsed.map(({ order, rows }) =>
     order.rows_count > maxRowsPerOrder ? buildTooLongOrder(order) : mapStagedOrder(setting, order, rows),
   )
-  return refuseDuplicates(db, setting, fileOrders)
+  return refuseSharedTickets(db, setting, await refuseDuplicates(db, setting, fileOrders))
 }
 
 export interface StagedOrderRow extends RawStagedRow {

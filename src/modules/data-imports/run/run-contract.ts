@@ -98,6 +98,15 @@ const Totals = z
   .object({ create: Count, update: Count, skip: Count, error: Count, ignore: Count })
   .openapi('ImportPreviewTotals')
 
+const PreviewWarning = z
+  .object({
+    code: z.enum(['rows_look_imported']).openapi({
+      description: '`rows_look_imported`: most rows have no order id and look like orders that exist.',
+    }),
+    message: z.string(),
+  })
+  .openapi('ImportPreviewWarning')
+
 const previewQuery = listQuery({ ordering: ['row'], filters: { action: z.enum(previewActions).optional() } })
 export type PreviewQuery = ListRequest<typeof previewQuery>
 
@@ -123,6 +132,9 @@ results or none: follow \`next\` until it is null.`,
         description: '`none` for a large import that has started: its counters show the results.',
       }),
       previewed_orders: Count.openapi({ description: 'Orders that `totals` count.' }),
+      warnings: z.array(PreviewWarning).openapi({
+        description: `What looks wrong with the import as a whole. Empty for more than ${maxPreviewed} orders.`,
+      }),
       total_orders: Count,
     })
     .openapi('ImportPreview'),

@@ -31,10 +31,10 @@ export interface RunSetting {
   edition: SettingEdition
   options: RunOptions
   definitions: ImportDefinitions
-  /** The prefix of generated ids for orders without an id. The same file always gets the same ids. */
-  id_prefix: string
   /** Whether several orders of the file may have the same external id. */
   may_repeat_ids: boolean
+  /** Whether a column has the codes of tickets. */
+  has_tickets: boolean
   /** The mapped products that were loaded so far, by key. */
   products: Map<string, MappedProduct | null>
 }
@@ -62,12 +62,9 @@ function decideOptions(row: ImportRow, edition: SettingEdition, hasIds: boolean)
   return { ...defaultRunOptions, group_by: hasIds ? 'external_id' : 'row', ...setOptions, default_currency: currency }
 }
 
-const prefixLength = 16
-
 export async function loadSetting(db: Database, row: ImportRow): Promise<RunSetting> {
-  const [[edition], [file], targets] = await db.batch([
+  const [[edition], targets] = await db.batch([
     selectEdition(row.edition_id),
-    sql<{ checksum: string }>`select checksum_sha256 as checksum from files where id = ${row.file_id}`,
     sql<{ target: string }>`select target_field as target from import_columns
       where import_id = ${row.id} and is_ignored = 0 and target_field is not null
       union select target_field from import_constants where import_id = ${row.id}`,
@@ -83,8 +80,8 @@ export async function loadSetting(db: Database, row: ImportRow): Promise<RunSett
     edition,
     options,
     definitions: await loadImportDefinitions(db, edition, keys),
-    id_prefix: (file?.checksum ?? row.id).slice(0, prefixLength),
     may_repeat_ids: options.group_by !== 'external_id' && hasIds,
+    has_tickets: names.includes('item.vendor_code'),
     products: new Map(),
   }
 }

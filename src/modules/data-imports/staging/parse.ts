@@ -53,6 +53,7 @@ function buildColumnStatements(job: JobCtx, { id }: ImportRow, names: readonly s
       keepUnlessOther('target_position', '0'),
       keepUnlessOther('is_ignored', '0'),
       keepUnlessOther('confidence', '0'),
+      keepUnlessOther('suggested_by', 'null'),
       keepUnlessOther('default_value', 'null'),
       keepUnlessOther('transform', `'{"type":"none"}'`),
       keepUnlessOther('value_map', 'null'),

@@ -11,13 +11,19 @@ import {
 } from '../../../domain/data-imports/files/canonical.ts'
 import { type FileSource, readBytes } from '../../../domain/data-imports/files/source.ts'
 import {
+  buildContentKey,
   countTuples,
   decideRow,
+  type DecidedRow,
   getGroupKey,
+  isPhoneError,
   type Grouping,
+  numberRow,
   type PreparedMappings,
+  readOccurrence,
   readProduct,
   type ProductTuple,
+  type StagedValues,
   type StoredError,
   type StoredWarning,
 } from '../../../domain/data-imports/mapping/index.ts'
@@ -72,14 +78,20 @@ const buildMissingKeyError = (group_by: Grouping): StoredError => ({
   value: null,
 })
 
-function stageRow(row: CanonicalRow, place: ReturnType<typeof placeRow>, { readers, group_by }: Reading): Staged {
+interface KeyedRow {
+  row: CanonicalRow
+  place: ReturnType<typeof placeRow>
+  /** Null for a row that is not data. */
+  mappedRow: DecidedRow | null
+  key: string | null
+}
+
+function stageRow({ row, place, mappedRow, key }: KeyedRow, group_by: Grouping): Staged {
   if (row.kind === 'header') return ignoreRow(place, { code: 'header_row', message: 'This row repeats the header.' })
   if (row.kind === 'total') return ignoreRow(place, { code: 'total_row', message: 'This row contains totals.' })
   if (row.kind === 'note') return ignoreRow(place, { code: 'note_row', message: 'This row is a note below the table.' })
-  const mappedRow = decideRow(readers, row.cells)
-  if (mappedRow.is_ignored)
+  if (!mappedRow || mappedRow.is_ignored)
     return ignoreRow(place, { code: 'ignored_by_value_map', message: 'The value map excludes this row.' })
-  const key = getGroupKey({ ...mappedRow, line: row.line }, group_by)
   // Cells behind a fault may belong to other columns, so only the fault is reported.
   const rowErrors: StoredError[] = row.fault ? [toError(row.fault)] : [...mappedRow.errors]
   const target = keyTarget[group_by]
@@ -122,7 +134,22 @@ async function loadReading(job: JobCtx, row: ImportRow): Promise<Reading> {
   return { readers: prepareState(state, job.now()).readers, group_by: decideGrouping(state) }
 }
 
-/** Bytes that a step reads, unless the first row alone is longer. */
+/** A row with content has the largest number among the keys that begin with its key. */
+async function countEqualRows(job: JobCtx, importId: string, keys: readonly string[]): Promise<Map<string, number>> {
+  const rows = await job.db.all(
+    sql<{ content_key: string; last_key: string | null }>`select value as content_key, (
+        select max(group_key) from import_orders where import_id = ${importId}
+          and group_key > value || '-' and group_key < value || '.') as last_key
+      from json_each(${JSON.stringify([...new Set(keys)])})`,
+  )
+  return new Map(
+    rows.flatMap(({ content_key, last_key }) =>
+      last_key === null ? [] : [[content_key, readOccurrence(last_key)] as const],
+    ),
+  )
+}
+
+/** A longer row is read by itself. */
 const bytesAStep = 262_144
 
 async function readNextRows(file: FileSource, offset: number): Promise<CanonicalRow[]> {
@@ -132,6 +159,28 @@ async function readNextRows(file: FileSource, offset: number): Promise<Canonical
     if (rows.length > 0) return rows
   }
   return []
+}
+
+/** A phone number that is not usable matters only without an e-mail address. */
+const isInvalid = (errors: readonly StoredError[], { values }: StagedValues): boolean =>
+  values['customer.email'] === undefined ? errors.length > 0 : errors.some((error) => !isPhoneError(error))
+
+/** Each row without a common key is an order with a key from its content. */
+async function buildRowKeys(
+  job: JobCtx,
+  importId: string,
+  decided: readonly (DecidedRow | null)[],
+): Promise<(string | null)[]> {
+  const contentKeys = decided.map((row) => (row && !row.is_ignored ? buildContentKey(row) : null))
+  const counts = await countEqualRows(
+    job,
+    importId,
+    contentKeys.filter((key) => key !== null),
+  )
+  return decided.map((row, index) => {
+    const contentKey = contentKeys[index]
+    return row && contentKey ? numberRow(row, contentKey, counts) : null
+  })
 }
 
 async function countOrders(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
@@ -151,8 +200,17 @@ export async function rowsStep(job: JobCtx, row: ImportRow, position: RowsPositi
   const last = canonical.at(-1)
   if (!last) throw new Error('The canonical copy has a range without a row.')
   const reading = await loadReading(job, row)
-  const rows = canonical.map((one, index) => stageRow(one, placeRow(one, row.id, position.row + index + 1), reading))
-  const invalid = rows.filter((one) => one.row.errors.length > 0).length
+  const mappedRows = canonical.map((one) => (one.kind === 'data' ? decideRow(reading.readers, one.cells) : null))
+  const { group_by } = reading
+  const keys =
+    group_by === 'row'
+      ? await buildRowKeys(job, row.id, mappedRows)
+      : mappedRows.map((one) => one && getGroupKey(one, group_by))
+  const rows = canonical.map((one, index) => {
+    const place = placeRow(one, row.id, position.row + index + 1)
+    return stageRow({ row: one, place, mappedRow: mappedRows[index] ?? null, key: keys[index] ?? null }, group_by)
+  })
+  const invalid = rows.filter(({ row: { errors, data } }) => isInvalid(errors, data)).length
   const ignored = rows.filter((one) => one.row.outcome === 'ignored').length
   const offset = last.offset + last.length
   return commitStep(job, row, {

@@ -5,6 +5,7 @@ import {
   readProduct,
   buildProductKey,
   getGroupKey,
+  type Grouping,
 } from '../../../../src/domain/data-imports/mapping/index.ts'
 import { dataImports, importRows, importProducts } from '../../../../src/db/schema/data-imports.ts'
 import { freshId, write, seededAt } from '../rows.ts'
@@ -89,13 +90,13 @@ function stepsOf<Row>(rows: readonly Row[], borders: readonly number[] = []): Ro
 /** An import whose rows are staged, and which waits for its start. */
 export async function seedStaged(shop: Shop, rows: readonly FileRow[], staging: Staging = {}): Promise<string> {
   const id = freshId('data_import')
-  const group_by = (staging.options?.['group_by'] as 'external_id' | undefined) ?? 'external_id'
+  const group_by = (staging.options?.['group_by'] as Grouping | undefined) ?? 'external_id'
   const placed = rows.map(({ values, errors = [], is_ignored = false }, index): PlacedRow => {
     const said = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
     return { values: said as PlacedRow['values'], errors, is_ignored, currency_mark: null, line: index + 2 }
   })
   const staged = placed.map((row, index) => {
-    const group_key = row.is_ignored ? null : getGroupKey(row, group_by)
+    const group_key = row.is_ignored ? null : group_by === 'row' ? String(row.line) : getGroupKey(row, group_by)
     const outcome = group_key !== null ? null : row.is_ignored ? ('ignored' as const) : ('error' as const)
     const place = { import_id: id, row_number: index + 1, file_line: row.line, byte_offset: 0, byte_length: 0 }
     return { ...place, group_key, data: pickStagedValues(row), errors: row.errors, outcome }

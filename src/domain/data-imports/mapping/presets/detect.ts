@@ -124,6 +124,12 @@ function suggestFurtherMappings(
   )
 }
 
+/** Names the system whose export has these headers. */
+export function detectSource(headers: readonly string[]): DetectedSource | null {
+  const preset = findPreset(headers.map((header) => ({ header, statistics: null })))
+  return preset && { source: preset.source, label: preset.label, confidence: presetConfidence }
+}
+
 /** Uses the preset of the detected system, or general rules. */
 export function suggestImport(input: SuggestionInput): ImportSuggestion {
   const preset = findPreset(input.columns)

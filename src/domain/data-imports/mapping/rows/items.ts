@@ -113,18 +113,60 @@ function cancelUnits(items: DecidedItem[], returned: DecidedItem): number {
   return remainingUnits
 }
 
+const isSameTicket = (one: DecidedItem, other: DecidedItem): boolean =>
+  buildProductKey(one) === buildProductKey(other) &&
+  one.quantity === other.quantity &&
+  getTotal(one) === getTotal(other) &&
+  one.status === other.status &&
+  JSON.stringify(one.user) === JSON.stringify(other.user)
+
+/**
+ * Takes each ticket code once. Exports repeat the row of a ticket for each answer, payment or scan, but never give two
+ * tickets one code. A cancelled ticket may have been issued again with its code.
+ */
+function takeTicketsOnce(sold: readonly DecidedItem[]): DecidedItems {
+  const taken: DecidedItems = { items: [], errors: [], warnings: [] }
+  const byCode = new Map<string, DecidedItem>()
+  for (const item of sold) {
+    const { line, vendor_code } = item
+    const earlier = vendor_code === null ? undefined : byCode.get(vendor_code)
+    if (earlier && isSameTicket(earlier, item)) {
+      const message = `The ticket "${vendor_code}" is in line ${earlier.line} too, so it is taken once.`
+      taken.warnings.push({ row: line, code: 'repeated_ticket', message })
+      continue
+    }
+    if (earlier)
+      taken.errors.push({
+        row: line,
+        column: null,
+        target_field: 'item.vendor_code',
+        code: 'duplicate_ticket_code',
+        message: `Line ${earlier.line} of the same order has another ticket with the code "${vendor_code}".`,
+        value: vendor_code,
+      })
+    if (vendor_code !== null && item.status !== 'cancelled') byCode.set(vendor_code, item)
+    taken.items.push(item)
+  }
+  return taken
+}
+
 export function decideItems(rows: readonly PlacedRow[]): DecidedItems {
   const rowItems = rows.map((row) => {
     const product = readProduct(row.values)
     const item = product === null ? null : readItem(row, product)
     return { item, errors: checkItem(row, item) }
   })
-  const items = rowItems.flatMap(({ item }) => (item && item.quantity > 0 ? [item] : []))
+  const sold = takeTicketsOnce(rowItems.flatMap(({ item }) => (item && item.quantity > 0 ? [item] : [])))
+  const { items } = sold
   const warnings = rowItems.flatMap(({ item }): OrderWarning[] => {
     if (!item || item.quantity > 0) return []
     const remainingUnits = cancelUnits(items, item)
     const message = `${remainingUnits} of "${item.product}" are returned, but the order does not have them.`
     return remainingUnits > 0 ? [{ row: item.line, code: 'refund_without_item', message }] : []
   })
-  return { items, errors: rowItems.flatMap(({ errors }) => errors), warnings }
+  return {
+    items,
+    errors: [...rowItems.flatMap(({ errors }) => errors), ...sold.errors],
+    warnings: [...sold.warnings, ...warnings],
+  }
 }

@@ -7,7 +7,14 @@ import type { Grouping } from '../mapping.ts'
 import { findTargetField } from '../targets/fields.ts'
 import { isCurrency, allowsCurrency, toPlainWord } from '../values/words.ts'
 import { decideItems, type DecidedItem } from './items.ts'
-import { type DecidedRow, concernsWholeRow, type OrderError, type OrderWarning, type PlacedRow } from './row.ts'
+import {
+  type DecidedRow,
+  concernsWholeRow,
+  type OrderError,
+  type OrderWarning,
+  type PlacedRow,
+  type StoredError,
+} from './row.ts'
 
 export interface DecidedOrder {
   lines: readonly number[]
@@ -49,14 +56,13 @@ export interface OrderOptions {
   group_by: Grouping
   default_currency: Currency
   default_status: OrderStatus
-  /** Ids of orders without an id in the file are this prefix and the line number. */
-  id_prefix: string
+  /** The id of an order without one in the file. */
+  row_key: string
 }
 
-/** Answers the key that the rows of one order share. Null for a row without one. */
-export function getGroupKey(row: PlacedRow, group_by: Grouping): string | null {
-  if (group_by === 'row') return String(row.line)
-  const value = row.values[group_by === 'email' ? 'customer.email' : 'order.external_id']
+/** Null for a row without a key. */
+export function getGroupKey({ values }: Pick<DecidedRow, 'values'>, group_by: Exclude<Grouping, 'row'>): string | null {
+  const value = values[group_by === 'email' ? 'customer.email' : 'order.external_id']
   return typeof value === 'string' ? value : null
 }
 
@@ -79,27 +85,80 @@ const hintsByTarget: Readonly<Record<string, string>> = {
   'order.amount': ' If it is the amount of each row, map the column to item.line_total.',
 }
 
-/** A blank cell takes the value of the order's other rows. A different value is an error. */
-function mergeRows(rows: readonly PlacedRow[]): { values: OrderValues; errors: OrderError[] } {
+interface MergedRows {
+  /** Values of the order. */
+  values: OrderValues
+  /** The rows with the holders of their tickets. */
+  rows: readonly PlacedRow[]
+  errors: OrderError[]
+  warnings: OrderWarning[]
+}
+
+const longestMetadata = 1000
+
+/** Adds another value to a list of values. */
+function appendText(list: string, text: string): string {
+  const longer = `${list}, ${text}`
+  return list.split(', ').includes(text) || longer.length > longestMetadata ? list : longer
+}
+
+const isOfCustomer = (target: string): boolean => target.startsWith('customer.')
+
+/** Whether a row names another person than the first row. Without an address of its own, it only names a holder. */
+const namesOther = ({ values }: PlacedRow, buyer: OrderValues): boolean =>
+  values['customer.email'] !== undefined && values['customer.email'] !== buyer['customer.email']
+
+const holderNames = ['first_name', 'last_name', 'full_name'] as const
+
+/**
+ * Gives a row the holder of its ticket if the column of customers names different people in an order. The address of
+ * the buyer identifies no other holder.
+ */
+function addHolder(row: PlacedRow, buyer: OrderValues, isFirst: boolean): PlacedRow {
+  const { values } = row
+  const email = namesOther(row, buyer) || isFirst ? values['customer.email'] : undefined
+  const hasName = holderNames.some((name) => values[`item.user.${name}`] !== undefined)
+  const names = hasName ? [] : holderNames.map((name) => [`item.user.${name}`, values[`customer.${name}`]] as const)
+  const holder = [['item.user.email', email] as const, ...names].flatMap(([target, value]) =>
+    value === undefined ? [] : [[target, value] as const],
+  )
+  return { ...row, values: { ...Object.fromEntries(holder), ...values } }
+}
+
+/**
+ * Merges the rows of an order. A blank cell takes the value of the other rows. The first customer is the buyer, and
+ * different metadata becomes a list. Other values that differ are errors.
+ */
+function mergeRows(rows: readonly PlacedRow[]): MergedRows {
   const values: Record<string, OrderValues[string]> = {}
   const firstLines = new Map<string, number>()
   const errors: OrderError[] = []
+  const warnings: OrderWarning[] = []
   for (const row of rows)
     for (const [target, value] of Object.entries(row.values)) {
       if (!isOrderLevel(target)) continue
       const first = firstLines.get(target)
+      const before = values[target]
       if (first === undefined) {
         values[target] = value
         firstLines.set(target, row.line)
-      } else if (values[target] !== value) {
-        const [firstValue, ownValue] = [formatValue(target, values[target]), formatValue(target, value)]
+      } else if (before === value) continue
+      else if (typeof before === 'string' && typeof value === 'string' && target.startsWith('order.metadata.'))
+        values[target] = appendText(before, value)
+      else if (isOfCustomer(target)) {
+        const [firstValue, ownValue] = [formatValue(target, before), formatValue(target, value)]
+        const message = `The buyer in line ${first} has ${firstValue}, so ${ownValue} is only used for the ticket of this line.`
+        warnings.push({ row: row.line, code: 'several_customers', message })
+      } else if (!(target.startsWith('consent.') && namesOther(row, values))) {
+        const [firstValue, ownValue] = [formatValue(target, before), formatValue(target, value)]
         const hint = hintsByTarget[target] ?? ''
         const message = `Line ${first} of the same order has ${firstValue}, this line has ${ownValue}.${hint}`
         const error = { column: null, target_field: target, code: 'inconsistent_order', message } as const
         errors.push({ ...error, row: row.line, value: ownValue })
       }
     }
-  return { values, errors }
+  const withHolders = warnings.length === 0 ? rows : rows.map((row, index) => addHolder(row, values, index === 0))
+  return { values, rows: withHolders, errors, warnings }
 }
 
 const buildMissingError = (row: number, target_field: string, message: string): OrderError => ({
@@ -187,20 +246,33 @@ function readPayment(values: OrderValues): DecidedOrder['payment'] {
   return { service, reference }
 }
 
-function decideId(rows: readonly PlacedRow[], values: OrderValues, options: OrderOptions): string {
+function decideId(values: OrderValues, options: OrderOptions): string {
   const externalId = getText(values, 'order.external_id')
   if (externalId !== null) return externalId
   const email = options.group_by === 'email' ? getText(values, 'customer.email') : null
-  return email ?? `${options.id_prefix}-${rows[0]?.line ?? 0}`
+  return email ?? options.row_key
 }
 
-export function mapOrder(rows: readonly PlacedRow[], options: OrderOptions): MappedOrder {
-  const { values, errors: disagreements } = mergeRows(rows)
+/** An order whose customer has an e-mail address does not need a phone number. */
+export const isPhoneError = ({ target_field, code }: StoredError): boolean =>
+  target_field === 'customer.phone_number' && code === 'invalid_phone'
+
+const toPhoneWarning = ({ row, message }: OrderError): OrderWarning => ({
+  row,
+  code: 'phone_not_taken',
+  message: `${message} The order is imported without it.`,
+})
+
+export function mapOrder(placed: readonly PlacedRow[], options: OrderOptions): MappedOrder {
+  const { values, rows, errors: disagreements, warnings: mergeWarnings } = mergeRows(placed)
   const first = rows[0]?.line ?? 0
-  const { items, errors: itemErrors, warnings } = decideItems(rows)
+  const { items, errors: itemErrors, warnings: itemWarnings } = decideItems(rows)
   const currency = decideCurrency(rows, values, options)
+  const rowErrors = rows.flatMap((row) => row.errors.map((error) => ({ ...error, row: row.line })))
+  const phoneErrors = values['customer.email'] === undefined ? [] : rowErrors.filter(isPhoneError)
+  const warnings = [...mergeWarnings, ...itemWarnings, ...phoneErrors.map(toPhoneWarning)]
   const errors: OrderError[] = [
-    ...rows.flatMap((row) => row.errors.map((error) => ({ ...error, row: row.line }))),
+    ...rowErrors.filter((error) => !phoneErrors.includes(error)),
     ...disagreements,
     ...itemErrors,
     ...(typeof currency === 'string' ? [] : [currency]),
@@ -214,17 +286,18 @@ export function mapOrder(rows: readonly PlacedRow[], options: OrderOptions): Map
   require(['customer.email', 'customer.phone_number'], 'The order has neither an e-mail address nor a phone number.')
   if (options.group_by === 'external_id') require(['order.external_id'], 'The order has no id.')
   if (errors.length > 0 || typeof currency !== 'string') return { order: null, errors, warnings }
+  const fee = getNumber(values, 'order.service_fee') ?? 0
   const order: DecidedOrder = {
     lines: rows.map(({ line }) => line),
-    external_id: decideId(rows, values, options),
+    external_id: decideId(values, options),
     order_number: getText(values, 'order.order_number'),
     status: findWord(orderStatuses, getText(values, 'order.status')) ?? decideStatus(items, options),
     created_at: getNumber(values, 'order.created'),
     currency,
     customer: readCustomer(values),
     items,
-    service_fee_minor: getNumber(values, 'order.service_fee') ?? 0,
-    discount_minor: getNumber(values, 'order.discount') ?? 0,
+    service_fee_minor: Math.max(0, fee),
+    discount_minor: (getNumber(values, 'order.discount') ?? 0) + Math.max(0, -fee),
     refunded_minor: getNumber(values, 'order.refunded_amount'),
     amount_minor: getNumber(values, 'order.amount'),
     coupon_code: getText(values, 'order.coupon_code'),

@@ -28,7 +28,7 @@ export interface OrderError extends StoredError {
 
 export interface OrderWarning {
   row: number
-  code: 'refund_without_item'
+  code: 'refund_without_item' | 'repeated_ticket' | 'several_customers' | 'phone_not_taken'
   message: string
 }
 
@@ -108,9 +108,12 @@ const isAmount = (value: CellValue): value is Amount => typeof value === 'object
 /** Some systems write refunds and discounts as negative numbers. */
 const signless = new Set(['order.refunded_amount', 'order.discount'])
 
+/** A negative fee is a discount. Negative totals and taxes belong to returned items. */
+const mayBeNegative = new Set(['order.service_fee', 'item.line_total', 'item.tax'])
+
 function checkAmount(reader: TargetReader, { minor }: Amount, cells: readonly string[]): RowError | null {
   const { key } = reader.field
-  if (minor >= 0 || signless.has(key) || key === 'item.line_total' || key === 'item.tax') return null
+  if (minor >= 0 || signless.has(key) || mayBeNegative.has(key)) return null
   const column = reader.mapping.columns[0] ?? null
   const value = column === null ? null : (cells[column] ?? null)
   return { column, target_field: key, code: 'negative_amount', message: 'An amount cannot be negative here.', value }

@@ -119,7 +119,9 @@ export function findCandidate(column: ImportColumn, index: number, context: Cand
   if (!match || !field) return null
   const { rank, target, part, values } = match.alias
   const value_map = values === 'paid' ? buildPaidMap(column.statistics) : null
-  const fit = part === 'time' || value_map ? 'yes' : checkFit(field.type, column.statistics)
+  // A vague or similar header means its target only if the cells say so too.
+  const isNamed = rank !== 'vague' && match.reason !== 'near' && values === undefined
+  const fit = part === 'time' || value_map ? 'yes' : checkFit(field.type, column.statistics, isNamed)
   if (values !== undefined && (fit !== 'yes' || !column.statistics)) return null
   if (values === 'people' && column.statistics && !arePeople(column.statistics)) return null
   if (fit === 'no' || (rank === 'vague' && (fit !== 'yes' || match.reason === 'near'))) return null

@@ -78,13 +78,18 @@ export function buildPaidMap(statistics: ColumnStatistics | null): ValueMap | nu
   )
 }
 
-export function checkFit(type: TargetType, statistics: ColumnStatistics | null): Fit {
+/** A column with the name of its target fits if half of its cells do. The others are errors that the user sees. */
+const minShareOfNamed = 0.5
+
+/** @param isNamed whether the header names the target exactly */
+export function checkFit(type: TargetType, statistics: ColumnStatistics | null, isNamed = false): Fit {
   if (!statistics || statistics.filled === 0) return 'unknown'
   if (type === 'product') return checkProductFit(statistics)
   if (type === 'phone') return checkPhoneFit(statistics)
   if (type === 'full_name' && repeatsFew(statistics)) return 'no'
-  const [kind, minShare] = expectedKinds[type] ?? []
-  if (kind === undefined || minShare === undefined) return checkTextFit(statistics)
+  const [kind, usualShare] = expectedKinds[type] ?? []
+  if (kind === undefined || usualShare === undefined) return checkTextFit(statistics)
+  const minShare = isNamed ? Math.min(usualShare, minShareOfNamed) : usualShare
   if (type === 'money' || type === 'quantity') return getShareOfNumbers(statistics, type) >= minShare ? 'yes' : 'no'
   return getShare(statistics, kind) >= minShare ? 'yes' : 'no'
 }

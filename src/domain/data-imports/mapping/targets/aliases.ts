@@ -55,6 +55,17 @@ export const splitHeader = (header: string): string[] =>
 /** Builds the key by which headers are compared: `E-Mail`, `e_mail` and `Email` have the same. */
 export const buildHeaderKey = (header: string): string => splitHeader(header).join('')
 
+/** The keys of all headers of a file. The second header with a key gets the key `price 2`. */
+export function buildHeaderKeys(headers: readonly string[]): string[] {
+  const counts = new Map<string, number>()
+  return headers.map((header) => {
+    const key = buildHeaderKey(header)
+    const count = (counts.get(key) ?? 0) + 1
+    counts.set(key, count)
+    return count === 1 ? key : `${key} ${count}`
+  })
+}
+
 /** `Price (DKK)` becomes `Price`. */
 export const removeBrackets = (header: string): string => header.replaceAll(/\([^()]*\)|\[[^[\]]*\]/g, ' ')
 

@@ -1,0 +1,46 @@
+import { toHex, sha256OfShort } from '../../../text/encoding.ts'
+import { buildProductKey, readProduct } from './products.ts'
+import type { DecidedRow } from './row.ts'
+
+type RowValues = DecidedRow['values']
+
+/** Values that tell rows without an order id apart. The code of a ticket belongs to one ticket only. */
+const identifyingTargets = [
+  'order.external_id',
+  'order.created',
+  'item.unit_price',
+  'item.line_total',
+  'item.vendor_code',
+] as const
+
+const keyLength = 24
+
+/**
+ * Builds a key from the customer, date, product, price and ticket code of a row. A longer copy of a list has the same
+ * keys for its old rows, whatever its format and the order of its rows.
+ */
+export function buildContentKey({ values }: Pick<DecidedRow, 'values'>): string {
+  const product = readProduct(values)
+  const content = JSON.stringify([
+    values['customer.email'] ?? values['customer.phone_number'] ?? null,
+    product && buildProductKey(product),
+    ...identifyingTargets.map((target) => values[target] ?? null),
+  ])
+  return `row-${toHex(sha256OfShort(content)).slice(0, keyLength)}`
+}
+
+/** Enough digits for all rows of a file, so that keys sort by their numbers. */
+const occurrenceDigits = 8
+
+const isTicket = (values: RowValues): boolean => typeof values['item.vendor_code'] === 'string'
+
+/** Numbers rows with the same content, because each is an order. A ticket that is there twice is one order. */
+export function numberRow(row: Pick<DecidedRow, 'values'>, contentKey: string, counts: Map<string, number>): string {
+  if (isTicket(row.values)) return contentKey
+  const occurrence = (counts.get(contentKey) ?? 0) + 1
+  counts.set(contentKey, occurrence)
+  return `${contentKey}-${String(occurrence).padStart(occurrenceDigits, '0')}`
+}
+
+/** Reads the number of a row's key. */
+export const readOccurrence = (rowKey: string): number => Number(rowKey.slice(-occurrenceDigits))
