@@ -156,7 +156,7 @@ describe('the message of a campaign that is about to go out', () => {
         'permission_denied',
         ['OA', 'OM'],
       ])
-      expect(refused.body.detail).toContain('Only roles of the organisation')
+      expect(refused.body.detail).toContain('Only a role in the whole organisation')
       expect((await get(`/v1/email-messages/${message}`)).body.title).not.toBe('Mine')
       expect((await change(message, await seedRoles(['manager']))).status).toBe(200)
     },

@@ -49,7 +49,7 @@ describe('lists that are too long', () => {
     const reply = await post('/v1/webhooks', body(), token())
     expect([reply.status, reply.body.errors]).toEqual([
       400,
-      [expect.objectContaining({ code: 'max_items', pointer, detail: 'At most 20000 items.' })],
+      [expect.objectContaining({ code: 'max_items', pointer, detail: 'Must have at most 20000 items.' })],
     ])
     expect(await countOf('webhook_endpoints')).toBe(before)
   })

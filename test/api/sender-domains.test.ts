@@ -67,8 +67,6 @@ describe('createSenderDomain', () => {
     'u@a.dk',
     'http://a.dk',
     '%61.dk',
-    'a\u200Bb.dk',
-    'a\u202Eb.dk',
     `${'a'.repeat(64)}.dk`,
     `${'a.'.repeat(118)}dk`,
     'a.dk\nb.dk',
@@ -83,8 +81,10 @@ describe('createSenderDomain', () => {
     const [one, other] = [await givenDomains(), await givenDomains()]
     const domain = aDomain()
     const mine = await givenSenderDomain(one, domain)
-    const again = await post(one.path, { domain: domain.toUpperCase() }, one.token)
-    expect([again.status, again.body.errors[0]]).toMatchObject([400, { pointer: '#/domain', code: 'unique' }])
+    for (const spelling of [domain.toUpperCase(), `${domain.slice(0, 1)}\u200B${domain.slice(1)}`]) {
+      const again = await post(one.path, { domain: spelling }, one.token)
+      expect([again.status, again.body.errors[0]]).toMatchObject([400, { pointer: '#/domain', code: 'unique' }])
+    }
     const theirs = await givenSenderDomain(other, domain)
     expect(theirs.records[0].name).toBe(mine.records[0].name)
     expect(theirs.records[0].value).not.toBe(mine.records[0].value)

@@ -143,7 +143,9 @@ describe('the import of staged rows', () => {
     const id = await seedStarted(shop, [aRow(same), aRow(same), aRow(), aRow(same)], {
       options: { group_by: 'row', on_duplicate: 'update' },
     })
-    await write(sql`insert into import_constants (import_id, target_field, value) values (${id}, 'order.external_id', '')`)
+    await write(
+      sql`insert into import_constants (import_id, target_field, value) values (${id}, 'order.external_id', '')`,
+    )
     await runToEnd(id)
     const { rows } = await expectExact(shop, id)
     expect(rows.map(({ outcome }) => outcome)).toEqual(['created', 'error', 'created', 'error'])
@@ -177,7 +179,8 @@ describe('the import of staged rows', () => {
       sql`update consents set created_at = 0 where id = ${consent}`,
       sql`update consent_versions set created_at = 0 where consent_id = ${consent}`,
     )
-    const addConsent = (id: string) => write(sql`insert into import_constants (import_id, target_field, value) values (${id}, ${target}, 'no')`)
+    const addConsent = (id: string) =>
+      write(sql`insert into import_constants (import_id, target_field, value) values (${id}, ${target}, 'no')`)
     const [yes, no] = [aRow({ [target]: true }), aRow({ [target]: false })]
     const userOf = async (row: FileRow) =>
       (

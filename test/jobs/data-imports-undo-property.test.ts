@@ -71,7 +71,9 @@ const rowsOf = ({ rows, orders }: File, key: string) =>
 
 async function importFile(shop: Shop, given: File, key: string) {
   const id = await seedStarted(shop, rowsOf(given, key), { options: { on_duplicate: 'update', skipped: true } })
-  await write(sql`insert into import_constants (import_id, target_field, value) values (${id}, ${`consent.${key}`}, 'no')`)
+  await write(
+    sql`insert into import_constants (import_id, target_field, value) values (${id}, ${`consent.${key}`}, 'no')`,
+  )
   await runToEnd(id)
   return id
 }

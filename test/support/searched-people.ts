@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
+import { cleanName } from '../../src/domain/text/invisible.ts'
 import { insertEditionCustomers } from '../../src/db/customers.ts'
 import { orders } from '../../src/db/schema/sales/orders.ts'
 import { users } from '../../src/db/schema/users.ts'
@@ -27,15 +28,15 @@ const orderNumber = text(6).map((number) => number.slice(0, 16).toWellFormed().r
 export const person = fc.record({
   email: text(12),
   phone: fc.constantFrom(null, '+4520123456', '+4512012012', '+48512345678'),
-  name: text(10),
-  given: fc.option(fc.record({ email: text(8), name: text(8) }), { nil: null }),
+  name: text(10).map(cleanName),
+  given: fc.option(fc.record({ email: text(8), name: text(8).map(cleanName) }), { nil: null }),
   numbers: fc.array(orderNumber, { minLength: 1, maxLength: 2 }),
 })
 
 /** What may become of a row after it was made. */
 export const act = fc.oneof(
-  fc.record({ act: fc.constant('contact' as const), of: fc.nat(), email: text(10), name: text(8) }),
-  fc.record({ act: fc.constant('given' as const), of: fc.nat(), email: text(10), name: text(8) }),
+  fc.record({ act: fc.constant('contact' as const), of: fc.nat(), email: text(10), name: text(8).map(cleanName) }),
+  fc.record({ act: fc.constant('given' as const), of: fc.nat(), email: text(10), name: text(8).map(cleanName) }),
   fc.record({ act: fc.constant('number' as const), of: fc.nat(), number: orderNumber }),
   fc.record({ act: fc.constant('delete order' as const), of: fc.nat() }),
   fc.record({ act: fc.constant('leave' as const), of: fc.nat() }),

@@ -73,7 +73,8 @@ export async function importedFile(
 ): Promise<{ id: string; orders: string[] }> {
   const id = await seedStarted(shop, rows, { options: { on_duplicate: 'update', ...options } })
   const keys = new Set(rows.flatMap(({ values }) => Object.keys(values)).filter((key) => key.startsWith('consent.')))
-  for (const target of keys) await write(sql`insert into import_constants (import_id, target_field, value) values (${id}, ${target}, 'no')`)
+  for (const target of keys)
+    await write(sql`insert into import_constants (import_id, target_field, value) values (${id}, ${target}, 'no')`)
   await runToEnd(id)
   return { id, orders: (await ordersNow(id)).map(({ order_id }) => order_id ?? '') }
 }

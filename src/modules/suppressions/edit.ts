@@ -46,13 +46,12 @@ export async function importSuppressions(ctx: Ctx, input: ImportSuppressionsInpu
   const { rows, problems, total_rows, invalid: invalidRows } = parseSuppressionList(input.csv, channel, ctx.now())
   await checkTenant(ctx, organization_id, null)
   const parts = splitIntoParameters(rows.map((row) => JSON.stringify({ ...row, id: ctx.newId('suppression') })))
-  const existing = await ctx.db.batch(
-    parts.map(
-      (part) => sql<{ n: number }>`select count(*) as n from json_each(${`[${part.join(',')}]`}) as listed
-        join suppressions on suppressions.organization_id = ${organization_id} and suppressions.channel = ${channel}
-          and suppressions.address = listed.value ->> 'address'`,
-    ),
+  const counts = parts.map(
+    (part) => sql<{ n: number }>`select count(*) as n from json_each(${`[${part.join(',')}]`}) as listed
+      join suppressions on suppressions.organization_id = ${organization_id} and suppressions.channel = ${channel}
+        and suppressions.address = listed.value ->> 'address'`,
   )
+  const existing = counts.length > 0 ? await ctx.db.batch(counts) : []
   const known = existing.flat().reduce((sum, { n }) => sum + n, 0)
   const result = {
     id: organization_id,

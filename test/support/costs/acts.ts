@@ -30,7 +30,7 @@ export const acts = {
     units: {
       invocations: 0.01,
       rows_read: 16,
-      rows_written: 16.885,
+      rows_written: 16.888,
       queue_operations: 0.009,
       bucket_writes: 0.003,
       bucket_reads: 0.006,

@@ -100,7 +100,10 @@ export async function givenTicket(
     shop,
     again: async (change, options) => {
       const reply = await again(change, options)
-      expect([reply.status, reply.body.results]).toMatchObject([201, [{ action: expect.stringMatching(/updated|skipped/) }]])
+      expect([reply.status, reply.body.results]).toMatchObject([
+        201,
+        [{ action: expect.stringMatching(/updated|skipped/) }],
+      ])
       return reply
     },
   }
