@@ -6,7 +6,7 @@ import { lostAfterMs, quietAfterMs } from '../../src/domain/segments.ts'
 import worker from '../../src/index.ts'
 import { findCalculation, calculateStep } from '../../src/modules/segments/calculation/calculation.ts'
 import { sweepCalculations, sweepLeftovers } from '../../src/modules/segments/jobs.ts'
-import { listMembers } from '../../src/modules/segments/index.ts'
+import { listSegmentMembers } from '../../src/modules/segments/index.ts'
 import { leftoverAfterMs } from '../../src/modules/segments/calculation/members.ts'
 import { findSegment } from '../../src/modules/segments/queries.ts'
 import { recalculateSegment } from '../../src/modules/segments/calculation/start-and-reset.ts'
@@ -113,7 +113,7 @@ describe('a calculation', () => {
       excluded: { no_address: 1 },
     })
     expect(await membersNow(id)).toHaveLength(4)
-    const read = () => listMembers(machine.job.db, { segmentSeq: old.seq, epoch: 1 }, 0, 10)
+    const read = () => listSegmentMembers(machine.job.db, { segmentSeq: old.seq, epoch: 1 }, 0, 10)
     await sweepLeftovers(machine.job)
     expect(await read()).toHaveLength(5)
     machine.advance(leftoverAfterMs + minute)

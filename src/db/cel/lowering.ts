@@ -18,7 +18,7 @@ import {
 import { type Json, convertJson, readJsonPath, compareJson, countJson } from './json.ts'
 import { lowerIn, lowerList, lowerMacro } from './lists.ts'
 import { Person } from './person.ts'
-import { countRows, type ElementSql, type ListLowering } from './rows.ts'
+import { countElements, type ElementSql, type ListLowering } from './rows.ts'
 import {
   buildOk,
   castForComparison,
@@ -27,7 +27,7 @@ import {
   failingValue,
   guardValue,
   integerValue,
-  joinConditions,
+  buildConjunction,
   plainValue,
   strictValue,
   type Value,
@@ -78,7 +78,7 @@ export class Lowering implements ListLowering {
       case 'or': {
         const operands = expression.operands.map((operand) => this.lower(operand, errorIsFalse))
         return strictValue(
-          joinConditions(
+          buildConjunction(
             expression.node,
             operands.map((operand) => operand.sql),
           ),
@@ -140,7 +140,7 @@ export class Lowering implements ListLowering {
       sql`campaign_receipts ${receipt} where ${isReceivedByPerson(receipt, this.bound)}`,
     ]
     const limit = sql.raw(String(maxNestedRows))
-    return joinConditions(
+    return buildConjunction(
       'and',
       lists.map((list) => sql`(select count(*) from (select 1 from ${list} limit ${limit} + 1)) <= ${limit}`),
     )
@@ -259,7 +259,7 @@ export class Lowering implements ListLowering {
     const [first] = args
     if (!first) throw new Error(`${name} has no argument`)
     if (name === 'size' && first.type === 'json') return countJson(this.lowerJson(first))
-    if (name === 'size' && typeof first.type === 'object') return countRows(lowerList(this, first))
+    if (name === 'size' && typeof first.type === 'object') return countElements(lowerList(this, first))
     if (name === 'int' && first.type === 'json') return this.#lowerInteger(this.lowerJson(first))
     const isConversion = ['int', 'double', 'string', 'bool', 'timestamp', 'duration'].includes(name)
     if (isConversion)

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Expression } from '../../domain/cel/index.ts'
 import type { BoundScope } from './columns.ts'
 import type { Json } from './json.ts'
-import { failingValue, guardValue, joinConditions, plainValue, type Value } from './values.ts'
+import { failingValue, guardValue, buildConjunction, plainValue, type Value } from './values.ts'
 
 /** The variable of a macro: a row of a table, a value, or a metadata value. */
 export type ElementSql = { row: SQL } | { value: Value } | { json: Json }
@@ -36,7 +36,7 @@ export interface Rows {
 }
 
 const buildWhere = (conditions: SQL[]): SQL =>
-  conditions.length ? sql`where ${joinConditions('and', conditions)}` : sql``
+  conditions.length ? sql`where ${buildConjunction('and', conditions)}` : sql``
 
 export function filterRows(rows: Rows, condition: Value): Rows {
   const { filter } = rows
@@ -126,7 +126,7 @@ export const lowerExistsOne = (rows: Rows, condition: Value): Value =>
     condition,
   )
 
-export const countRows = (rows: Rows): Value =>
+export const countElements = (rows: Rows): Value =>
   buildResult(
     rows,
     sql`(select case ${buildFilterError(rows)} when 1 then coalesce(sum(r), 0) end

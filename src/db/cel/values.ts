@@ -43,13 +43,13 @@ export function buildOk(value: Value): SQL | null {
 }
 
 /** Builds a balanced tree, because SQLite allows an expression depth of 100. */
-export function joinConditions(operator: 'and' | 'or', operands: readonly SQL[]): SQL {
+export function buildConjunction(operator: 'and' | 'or', operands: readonly SQL[]): SQL {
   const [only] = operands
   if (!only) return sql.raw(operator === 'and' ? '1' : '0')
   if (operands.length === 1) return only
   const middle = Math.ceil(operands.length / 2)
-  const left = joinConditions(operator, operands.slice(0, middle))
-  const right = joinConditions(operator, operands.slice(middle))
+  const left = buildConjunction(operator, operands.slice(0, middle))
+  const right = buildConjunction(operator, operands.slice(middle))
   return sql`(${left} ${sql.raw(operator)} ${right})`
 }
 
@@ -57,7 +57,7 @@ export function joinConditions(operator: 'and' | 'or', operands: readonly SQL[])
 export function guardValue(conditions: readonly (SQL | null)[], expression: SQL): SQL {
   const necessaryConditions = conditions.filter((condition) => condition !== null)
   return necessaryConditions.length
-    ? sql`case when ${joinConditions('and', necessaryConditions)} then ${expression} end`
+    ? sql`case when ${buildConjunction('and', necessaryConditions)} then ${expression} end`
     : expression
 }
 

@@ -31,7 +31,7 @@ export interface MessageFault {
 }
 
 /** Lists why a message cannot be sent by a campaign whose edition has this default language. */
-export function findMessageFaults(message: CampaignMessage, language: Language): MessageFault[] {
+export function findMessageObstacles(message: CampaignMessage, language: Language): MessageFault[] {
   const faults: MessageFault[] = []
   if (message.type !== 'campaign') faults.push({ code: 'wrong_type', detail: 'The message is not of type `campaign`.' })
   if (message.blocks === 0) faults.push({ code: 'no_blocks', detail: 'The message has no blocks.' })
@@ -44,7 +44,7 @@ function* checkEmail({ message, has_message, edition }: Readiness): Generator<Fi
   const path = ['email_message_id']
   if (!has_message) return yield fieldError(path, 'required', 'An e-mail campaign needs a message.')
   if (!message) return yield fieldError(path, 'does_not_exist', 'The message was deleted.')
-  for (const { code, detail } of findMessageFaults(message, edition.default_language))
+  for (const { code, detail } of findMessageObstacles(message, edition.default_language))
     yield fieldError(path, code, detail)
 }
 

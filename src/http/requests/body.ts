@@ -194,7 +194,8 @@ function checkText(root: object): void {
     if (path.length >= maxDepth)
       throw invalid(fieldError(path.slice(0, 8), 'too_deep', `Must have at most ${maxDepth} levels.`))
     const entries = Object.entries(value)
-    if (entries.length > maxEntries) throw invalid(fieldError(path, 'max_items', `Must have at most ${maxEntries} items.`))
+    if (entries.length > maxEntries)
+      throw invalid(fieldError(path, 'max_items', `Must have at most ${maxEntries} items.`))
     for (const [key, child] of entries) {
       const at = [...path, key]
       if (!isStorable(key) || (typeof child === 'string' && !isStorable(child)))

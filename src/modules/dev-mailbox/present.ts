@@ -11,7 +11,7 @@ export const presentItem = (row: Omit<CapturedItem, 'text_start'>) => ({
   created: toIso(row.created_at),
 })
 
-export const presentMessage = (row: CapturedRow) => ({
+export const presentCapturedMessage = (row: CapturedRow) => ({
   ...presentItem(row),
   reply_to: row.reply_to,
   html: row.html,

@@ -3,7 +3,7 @@ import type { AppContext, AppEnv } from '../../http/env.ts'
 import { buildPageLinks, readPageRequest } from '../../http/requests/list-query.ts'
 import { buildPublicUrl } from '../../http/problem.ts'
 import { renderListPage, renderMessagePage, mailboxPolicy } from './page.ts'
-import { presentItem, presentMessage } from './present.ts'
+import { presentItem, presentCapturedMessage } from './present.ts'
 import { findCaptured, listCaptured, type MailboxReader, parseChannel } from './queries.ts'
 
 const defaultPageSize = 50
@@ -41,7 +41,7 @@ export function devMailbox(open: (c: AppContext) => MailboxReader): Hono<AppEnv>
   pages.get('/dev/outbox/:id', async (c) => {
     const id = c.req.param('id')
     const row = await findCaptured(open(c), id.replace(/\.json$/, ''))
-    return id.endsWith('.json') ? c.json(presentMessage(row)) : c.html(renderMessagePage(row))
+    return id.endsWith('.json') ? c.json(presentCapturedMessage(row)) : c.html(renderMessagePage(row))
   })
   return pages
 }

@@ -5,7 +5,7 @@ import { fromJson, type RowOf, select } from '../../db/select.ts'
 import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import { type FileUse, isUsed, listUses } from './references.ts'
+import { type FileUse, isUsed, listFileUses } from './references.ts'
 
 export type StoredFile = typeof files.$inferSelect
 
@@ -14,7 +14,9 @@ export const fileVisibility = buildVisibility(sql`files.organization_id`, sql`fi
 export const buildFileColumns = (ctx: Ctx) => ({
   ...getTableColumns(files),
   /** The uses that the caller may see. Null: nothing uses the file, which is the case for most files. */
-  uses: fromJson<FileUse[] | null>(sql`iif(${isUsed(sql`${files.id}`)}, ${listUses(ctx, sql`${files.id}`)}, 'null')`),
+  uses: fromJson<FileUse[] | null>(
+    sql`iif(${isUsed(sql`${files.id}`)}, ${listFileUses(ctx, sql`${files.id}`)}, 'null')`,
+  ),
 })
 
 export const toFileRow = ({ uses, ...file }: RowOf<ReturnType<typeof buildFileColumns>>) => ({

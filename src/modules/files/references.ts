@@ -103,7 +103,7 @@ export const isUsed = (file: SQL): SQL =>
   )})`
 
 /** The uses of a file that the caller may see, as a JSON array. */
-export const listUses = (ctx: Ctx, file: SQL): SQL => {
+export const listFileUses = (ctx: Ctx, file: SQL): SQL => {
   const parts = fileReferences.map(
     (reference) => sql`select ${reference.type} as type, ${reference.id} as id, ${reference.name} as name,
         ${reference.field} as field

@@ -24,7 +24,7 @@ interface SuppressionCause {
 }
 
 /** Selects one address in the form that `suppress` expects. */
-export const selectAddress = ({ organization_id, channel, address }: SuppressedAddress): SQL =>
+export const selectSuppressedAddress = ({ organization_id, channel, address }: SuppressedAddress): SQL =>
   sql`select ${organization_id} as organization_id, ${channel} as channel, ${address} as address`
 
 /** A dead address replaces any other reason. A complaint replaces `unsubscribed`, because nobody can take it back. */
@@ -83,7 +83,7 @@ export async function suppressRecipients(
   )
   if (!campaign) return
   const statements = recipients.flatMap(({ event, address }): Statement[] => {
-    const addresses = selectAddress({ ...campaign, address })
+    const addresses = selectSuppressedAddress({ ...campaign, address })
     const cause = { campaign_id: campaignId, at: event.at }
     if (event.type === 'complained') return [suppress(addresses, { ...cause, reason: 'complaint' })]
     if (event.bounce === 'hard') return [suppress(addresses, { ...cause, reason: 'hard_bounce' })]

@@ -1,4 +1,10 @@
-export { countSoftBounce, selectAddress, suppress, suppressRecipients, takeBackUnsubscription } from './change.ts'
+export {
+  countSoftBounce,
+  selectSuppressedAddress,
+  suppress,
+  suppressRecipients,
+  takeBackUnsubscription,
+} from './change.ts'
 export {
   hashSuppressions,
   hasSuppressionHashes,

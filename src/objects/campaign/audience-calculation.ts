@@ -4,7 +4,7 @@ import { retryableReasons } from '../../domain/campaigns/sending-policy.ts'
 import {
   advanceAudience,
   type CampaignRow,
-  storeContent,
+  storeContentSnapshot,
   snapshotCalculatedSegment,
   listAudience,
   readCampaign,
@@ -47,7 +47,7 @@ export class AudienceCalculation {
   async #step(record: CampaignRecord, row: CampaignRow): Promise<boolean> {
     switch (record.step) {
       case 'content': {
-        const { error } = await storeContent(this.#job, row, record.run)
+        const { error } = await storeContentSnapshot(this.#job, row, record.run)
         return this.#commit(
           record,
           error

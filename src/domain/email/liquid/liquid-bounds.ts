@@ -40,7 +40,8 @@ export class RefusedTemplate extends Error {
   }
 }
 
-export const childrenOf = (node: Template): Template[] => (node.children ? toValueSync(node.children(false, true)) : [])
+export const listChildren = (node: Template): Template[] =>
+  node.children ? toValueSync(node.children(false, true)) : []
 
 interface TemplateScope {
   /** Lists that `for` may go through. */
@@ -69,7 +70,7 @@ function countNode(node: Template, scope: TemplateScope, { loops, depth }: Posit
   const isLoop = node instanceof ForTag
   if (isLoop && loops === maxLoopNesting)
     throw new RefusedTemplate(node, `\`for\` can be nested at most ${maxLoopNesting} deep.`)
-  const inside = countSteps(childrenOf(node), scope, { loops: loops + Number(isLoop), depth: depth + 1 })
+  const inside = countSteps(listChildren(node), scope, { loops: loops + Number(isLoop), depth: depth + 1 })
   return isLoop ? steps + countRounds(node, scope.lists) * (stepsPerRound + inside) : steps + inside
 }
 
@@ -89,7 +90,7 @@ function countRounds(node: ForTag, lists: ReadonlySet<string>): number {
 type Argument = Arguments extends Iterable<infer One> ? One : never
 
 /** Names, values and operators of an expression and of the arguments of its filters. */
-export function tokensOf(argument: Argument): (Token | undefined)[] {
+export function listTokens(argument: Argument): (Token | undefined)[] {
   if (!(argument instanceof Value)) return [argument]
   const values = argument.filters.flatMap(({ args }) => args.map((one) => (Array.isArray(one) ? one[1] : one)))
   return [...argument.initial.postfix, ...values]
@@ -98,28 +99,28 @@ export function tokensOf(argument: Argument): (Token | undefined)[] {
 /** Each of them is one step, and so is each filter. */
 function countArgument(node: Template, argument: Argument): number {
   const filters = argument instanceof Value ? argument.filters.length : 0
-  return tokensOf(argument).reduce((sum, token) => sum + countToken(node, token), filters)
+  return listTokens(argument).reduce((sum, token) => sum + countToken(node, token), filters)
 }
 
 function countToken(node: Template, token: Token | undefined, depth = 0): number {
   if (!token) return 0
   if (depth > maxBracketNesting)
     throw new RefusedTemplate(node, `Brackets can be nested at most ${maxBracketNesting} deep.`)
-  return partsOf(token).reduce((sum, part) => sum + countToken(node, part, depth + 1), 1)
+  return listTokenParts(token).reduce((sum, part) => sum + countToken(node, part, depth + 1), 1)
 }
 
 /** `a[b].c` has the parts `a`, `b` and `c`, and `(1..a)` has `1` and `a`. */
-export function partsOf(token: Token): (Token | undefined)[] {
+export function listTokenParts(token: Token): (Token | undefined)[] {
   if (TypeGuards.isPropertyAccessToken(token)) return [token.variable, ...token.props]
   return TypeGuards.isRangeToken(token) ? [token.lhs, token.rhs] : []
 }
 
 /** Names that `assign` and `capture` declare. */
-export const localNamesOf = (node: Template): string[] =>
+export const listLocalNames = (node: Template): string[] =>
   [...(node.localScope?.() ?? [])].map((name) => (typeof name === 'string' ? name : name.content))
 
 function checkDeclaredNames(node: Template, reserved: ReadonlySet<string>): void {
-  const names = node instanceof ForTag ? [node.variable] : localNamesOf(node)
+  const names = node instanceof ForTag ? [node.variable] : listLocalNames(node)
   const name = names.find((one) => reserved.has(one))
   if (name !== undefined)
     throw new RefusedTemplate(node, `\`${name}\` is the name of a category of variables. Choose another name.`)

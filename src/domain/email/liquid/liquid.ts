@@ -18,15 +18,15 @@ import {
   TypeGuards,
 } from 'liquidjs/dist/liquid.browser.mjs'
 import {
-  childrenOf,
+  listChildren,
   countSteps,
-  localNamesOf,
+  listLocalNames,
   maxSteps,
   maxTemplateLength,
-  partsOf,
+  listTokenParts,
   RefusedTemplate,
   type TemplateFault,
-  tokensOf,
+  listTokens,
 } from './liquid-bounds.ts'
 import { categories, listNames } from './variables.ts'
 
@@ -238,16 +238,16 @@ function collectPaths(token: Token | undefined, paths: string[][]): void {
     paths.push(
       token.props.flatMap((prop) => ('content' in prop && typeof prop.content === 'string' ? [prop.content] : [])),
     )
-  for (const part of partsOf(token)) collectPaths(part, paths)
+  for (const part of listTokenParts(token)) collectPaths(part, paths)
 }
 
 function collectNames(nodes: readonly Parsed[], names: TemplateNames): TemplateNames {
   for (const node of nodes) {
-    for (const name of localNamesOf(node)) names.locals.add(name)
+    for (const name of listLocalNames(node)) names.locals.add(name)
     if (node instanceof ForTag) names.loops.set(node.variable, node.collection.getText().trim())
     for (const argument of node.arguments?.() ?? [])
-      for (const token of tokensOf(argument)) collectPaths(token, names.paths)
-    collectNames(childrenOf(node), names)
+      for (const token of listTokens(argument)) collectPaths(token, names.paths)
+    collectNames(listChildren(node), names)
   }
   return names
 }

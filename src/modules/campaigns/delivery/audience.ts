@@ -15,7 +15,7 @@ import {
   continueCalculation,
   findCalculation,
   isReadable,
-  listMembers,
+  listSegmentMembers,
   selectAddress,
 } from '../../segments/index.ts'
 import { selectSuppressionExclusion } from '../../suppressions/index.ts'
@@ -95,7 +95,7 @@ export async function listAudience(
   { epoch, after, limit }: { epoch: number; after: number; limit: number },
 ): Promise<{ people: NewRecipient[]; after: number | null } | null> {
   const set = { segmentSeq: row.segment_seq, epoch }
-  const members = await listMembers(job.db, set, after, limit)
+  const members = await listSegmentMembers(job.db, set, after, limit)
   if (!(await isReadable(job.db, set, job.now()))) return null
   const last = members.at(-1)
   const people = members.map((member): NewRecipient => {

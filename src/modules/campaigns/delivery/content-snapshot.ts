@@ -138,7 +138,11 @@ const isContentOfRun = (campaignId: string, run: number) =>
   and(eq(campaignContents.campaign_id, campaignId), eq(campaignContents.run, run))
 
 /** Stores the campaign's content for a run. Returns an error when the campaign cannot be sent. */
-export async function storeContent(job: JobCtx, row: CampaignRow, run: number): Promise<{ error: string | null }> {
+export async function storeContentSnapshot(
+  job: JobCtx,
+  row: CampaignRow,
+  run: number,
+): Promise<{ error: string | null }> {
   const faults = findReadinessFaults(buildReadiness(job, row))
   if (faults.length) return { error: faults.map(({ detail }) => detail).join(' ') }
   const storedSegment = await job.db.first(

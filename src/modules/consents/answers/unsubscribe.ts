@@ -10,7 +10,12 @@ import { select } from '../../../db/select.ts'
 import type { AnswerMethod } from '../../../domain/consents/consents.ts'
 import type { Language } from '../../../domain/languages.ts'
 import type { Channel } from '../../../domain/messaging/messaging.ts'
-import { findSuppressionReason, selectAddress, suppress, takeBackUnsubscription } from '../../suppressions/index.ts'
+import {
+  findSuppressionReason,
+  selectSuppressedAddress,
+  suppress,
+  takeBackUnsubscription,
+} from '../../suppressions/index.ts'
 import { commitAnnounced } from '../../webhooks/index.ts'
 import type { DefinitionRow } from '../queries.ts'
 import {
@@ -150,7 +155,7 @@ export const unsubscribe = (job: JobCtx, subscriber: CampaignSubscriber): Promis
     await commitChange(job, subscriber, {
       rows: await listGivenConsents(job, subscriber),
       createAnswer: () => ({ status: 'withdrawn', method: unsubscribeMethod, expires_at: null }),
-      suppression: suppress(selectAddress(subscriber), {
+      suppression: suppress(selectSuppressedAddress(subscriber), {
         reason: 'unsubscribed',
         campaign_id: subscriber.campaign_id,
         at: job.now(),

@@ -5,7 +5,7 @@ import type { Statement } from '../../../db/database.ts'
 import { inList } from '../../../db/visibility.ts'
 import { pickOrganizationRoles, getReach } from '../../../domain/accounts/access.ts'
 import { runningStatuses, statusesBeforeCopy } from '../../../domain/campaigns/lifecycle.ts'
-import { type CampaignMessage, findMessageFaults, type MessageFault } from '../../../domain/campaigns/readiness.ts'
+import { type CampaignMessage, findMessageObstacles, type MessageFault } from '../../../domain/campaigns/readiness.ts'
 import { AppError, type FieldError, fieldError } from '../../../domain/errors.ts'
 import { type Language, languages } from '../../../domain/languages.ts'
 import { writers } from '../message-contract.ts'
@@ -53,8 +53,8 @@ const toCampaignMessage = (row: Pick<MessageRow, 'type' | 'subject' | 'blocks'>)
 function findNewFaults(before: MessageDetailRow, after: MessageDetailRow): Map<Language, MessageFault[]> {
   const [oldMessage, newMessage] = [toCampaignMessage(before), toCampaignMessage(after)]
   const faultsByLanguage = languages.map((language) => {
-    const oldCodes = new Set(findMessageFaults(oldMessage, language).map(({ code }) => code))
-    return [language, findMessageFaults(newMessage, language).filter(({ code }) => !oldCodes.has(code))] as const
+    const oldCodes = new Set(findMessageObstacles(oldMessage, language).map(({ code }) => code))
+    return [language, findMessageObstacles(newMessage, language).filter(({ code }) => !oldCodes.has(code))] as const
   })
   return new Map(faultsByLanguage.filter(([, faults]) => faults.length > 0))
 }

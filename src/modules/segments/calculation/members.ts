@@ -33,7 +33,7 @@ export async function isReadable(db: Database, { segmentSeq, epoch }: MemberSet,
 }
 
 /** Lists the next people of a set by `user_seq`, including excluded people. */
-export const listMembers = (
+export const listSegmentMembers = (
   db: Database,
   set: MemberSet,
   afterUserSeq: number,
