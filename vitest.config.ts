@@ -98,7 +98,9 @@ const apart = [
   ...globSync(sharing, { cwd: import.meta.dirname }).filter((file) => /\bdump\(/.test(readFileSync(file, 'utf8'))),
 ]
 // Starts real servers, and waits for leases that last a minute: npm run test:slow.
-const slow = ['test/slow/**/*.test.ts']
+const slow = ['test/slow/*.test.ts']
+// Contract tests that take long, in the Workers runtime: npm run test:slow.
+const slowInWorkerd = ['test/slow/worker/**/*.test.ts']
 
 const inWorkerd = (name: string, include: string[], exclude: string[]) => ({
   name,
@@ -186,6 +188,10 @@ export default defineConfig({
       {
         plugins: [sourceBundle(), worker('own')],
         test: inWorkerd('worker', ['test/{contract,jobs,objects}/**/*.test.ts', ...apart], []),
+      },
+      {
+        plugins: [sourceBundle(), worker('own')],
+        test: inWorkerd('slow-worker', slowInWorkerd, []),
       },
     ],
   },

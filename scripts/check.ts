@@ -48,7 +48,7 @@ const fast: [name: string, step: () => Promise<Outcome>][] = [
   ['tests', vitest(['--project=document', '--project=unit', '--project=worker-shared', '--project=worker'])],
   ['bundle', node([wranglerProgram, 'deploy', '--dry-run', '--outdir', join(folder, 'bundle')])],
 ]
-const slow: typeof fast = [['slow tests', vitest(['--project=slow', '--maxWorkers=100%'])]]
+const slow: typeof fast = [['slow tests', vitest(['--project=slow', '--project=slow-worker', '--maxWorkers=100%'])]]
 
 let tests: Tests = { passed: 0, failed: 0 }
 for (const [name, step] of isSlow ? slow : fast) {

@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Operation } from '../../src/http/operations/operation.ts'
-import { idsOf, readAs } from '../support/lists.ts'
-import { lists, make, pathOf, sampleOf } from '../support/operations.ts'
-import { orderingsOf } from '../support/schema.ts'
-import { buildWorld, type World } from '../support/world.ts'
+import type { Operation } from '../../../src/http/operations/operation.ts'
+import { idsOf, readAs } from '../../support/lists.ts'
+import { lists, make, pathOf, sampleOf } from '../../support/operations.ts'
+import { orderingsOf } from '../../support/schema.ts'
+import { buildWorld, type World } from '../../support/world.ts'
 
 /** Rows of a list that share all their times, as an import makes them. */
 const shared = 260

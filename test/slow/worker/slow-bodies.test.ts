@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { callWith, type Reply, type Request } from '../support/api.ts'
-import { dump } from '../support/dump.ts'
-import { callerOf, implemented, make, pathOf, withBody } from '../support/operations.ts'
-import { buildWorld, type World } from '../support/world.ts'
+import { callWith, type Reply, type Request } from '../../support/api.ts'
+import { dump } from '../../support/dump.ts'
+import { callerOf, implemented, make, pathOf, withBody } from '../../support/operations.ts'
+import { buildWorld, type World } from '../../support/world.ts'
 
 let world: World
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { call, type Reply } from '../support/api.ts'
-import { callerOf, implemented, make, pathOf, send } from '../support/operations.ts'
-import type { Sample } from '../support/samples/sample.ts'
-import { buildWorld, type World } from '../support/world.ts'
+import { call, type Reply } from '../../support/api.ts'
+import { callerOf, implemented, make, pathOf, send } from '../../support/operations.ts'
+import type { Sample } from '../../support/samples/sample.ts'
+import { buildWorld, type World } from '../../support/world.ts'
 
 let world: World
 beforeAll(async () => {
