@@ -42,7 +42,7 @@ describe.each([1280, 390])('the API reference in a window of %i pixels', (width)
 
   it('explains the roles, and describes each group above its operations', async () => {
     expect(await textAt('', 'Roles.')).toContain('EA, EM and EV are the same for one edition')
-    const group = await textAt('tag/organizations', 'an organisation runs events and has members')
+    const group = await textAt('tag/organizations', 'Organisations run events.')
     expect(group).toContain('/v1/organizations/{id}/members')
   })
 
@@ -53,11 +53,11 @@ describe.each([1280, 390])('the API reference in a window of %i pixels', (width)
 
   it('shows the events under their kinds, each with a payload', async () => {
     const kind = await textAt('tag/purchase-events', '"type": "purchase.action"')
-    expect(kind).toContain('One purchase has changed its state')
+    expect(kind).toContain('The state of a purchase has changed')
   })
 
   it('does not scroll sideways, and loads nothing from other hosts', async () => {
-    await textAt('tag/campaigns', 'One message to the people of a segment')
+    await textAt('tag/campaigns', 'A message by e-mail or SMS to the people of a segment')
     const page = await browser.evaluate<{ scroll: number; client: number; loaded: string[] }>(
       `({ scroll: document.documentElement.scrollWidth, client: document.documentElement.clientWidth,
         loaded: performance.getEntriesByType('resource').map(({ name }) => name) })`,

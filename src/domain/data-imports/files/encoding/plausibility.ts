@@ -1,6 +1,6 @@
 /** Letters beyond ASCII of Danish, German, Dutch, Polish and Swedish, and of common names. */
-const expectedLetters = new Set('æøåäöüßéąćęłńóśźżÆØÅÄÖÜÉĄĆĘŁŃÓŚŹŻ')
-const rareLetters = new Set('èëêïíáàâçñúôîãõòìûýðþšžčřěůőűđÈËÊÏÍÁÀÂÇÑÚÔÎÃÕÒÌÛÝÐÞŠŽČŘŐŰĐ')
+const expectedLetters = new Set('æøåäöüßéëïąćęłńóśźżÆØÅÄÖÜÉËÏĄĆĘŁŃÓŚŹŻ')
+const rareLetters = new Set('èêíáàâçñúôîãõòìûýðþšžčřěůőűđÈÊÍÁÀÂÇÑÚÔÎÃÕÒÌÛÝÐÞŠŽČŘŐŰĐ')
 const marks = new Set('\u00a0–—‘’‚“”„…•«»°§·×½¼¾²³€£©®™')
 const currencies = new Set('€£')
 
