@@ -33,6 +33,9 @@ const containsOneOf = (texts: readonly string[], needles: readonly string[]): bo
 
 /** What each filter finds, by reading every row. */
 async function reference(made: SearchedPeople, needle: string) {
+  // Accents without a letter are nothing to search for.
+  if (fold(needle) === '')
+    return { search: [], order_number: [], customer_email: [], customer_phone: [], customers: [] }
   const folded = [fold(needle), ...parsePhoneNeedles(needle)]
   const digits = listPhoneDigits(needle)
   const ordersWhere = async (condition: ReturnType<typeof either>) =>
@@ -79,6 +82,7 @@ const found = async (made: SearchedPeople, needle: string) => {
 
 /** What a viewer of the second edition finds, by comparing all that the viewer sees, one row at a time. */
 async function seenByViewer(made: SearchedPeople, needle: string) {
+  if (fold(needle) === '') return []
   const folded = [fold(needle), ...parsePhoneNeedles(needle)]
   const rows = await db.all(sql<Person>`select users.id, seen.email, seen.first_name, seen.phone_digits
     from edition_customers as seen join users on users.seq = seen.user_seq where seen.edition_id = ${made.editions[1]}`)
