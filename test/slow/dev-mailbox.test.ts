@@ -52,6 +52,8 @@ describe('/dev/outbox in a browser', () => {
   it('filters', async () => {
     const view = await browser.look(`${place.url}/dev/outbox?channel=email&to=look-7%40`, 360, 'filtered')
     expect(view.text).toContain('1 message,')
-    expect((await browser.look(`${place.url}/dev/outbox?channel=sms`, 360, 'empty')).text).toContain('There are no messages yet.')
+    expect((await browser.look(`${place.url}/dev/outbox?channel=sms`, 360, 'empty')).text).toContain(
+      'There are no messages yet.',
+    )
   })
 })
