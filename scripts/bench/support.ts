@@ -9,10 +9,10 @@ import type { Variables } from '../support/worker-config.ts'
 
 const bytesNeeded = 2 * 1024 ** 3
 
-/** How large a case is: orders, rows, recipients or people. SIZE replaces the size of the case. */
+/** Returns the number of orders, rows, recipients or people of a case. SIZE replaces it. */
 export const readSize = (size: number): number => Number(process.env['SIZE'] ?? size)
 
-/** How often the service and its floor are measured. */
+/** The service and its floor are each measured this many times. */
 export const rounds = Number(process.env['ROUNDS'] ?? 5)
 
 export interface Bench {

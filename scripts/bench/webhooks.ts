@@ -35,7 +35,7 @@ interface Shop extends Place {
 interface Load {
   name: string
   endpoints: number
-  /** How many of them take requests and never answer. */
+  /** This many of them take requests and never answer. */
   hanging: number
 }
 

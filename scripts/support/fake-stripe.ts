@@ -2,7 +2,7 @@ import { type FakeEvent, FakeRefunds, type FakeStatus, type Refusal, refusal } f
 
 export type { FakeEvent, FakePayment } from './fake-stripe-refunds.ts'
 
-/** How a call that creates a refund is answered. */
+/** The answer to a call that creates a refund. */
 export type Conduct =
   | 'accept'
   /** Accepts the call and never answers. */

@@ -3,7 +3,7 @@ import type { Database } from './database.ts'
 import { firstIdAt } from '../domain/ids.ts'
 import { retentionDays, dayMs } from '../domain/time/instants.ts'
 
-/** How far a sweep has come that reads a part of a table each time. */
+/** The position of a sweep that reads a part of a table each time. */
 export interface SweepPosition {
   /** The last key that was read. Empty: the sweep starts from the first row. */
   after: string

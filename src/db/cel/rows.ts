@@ -29,7 +29,7 @@ export interface Rows {
   from: SQL
   where: SQL[]
   element: ElementSql
-  /** Which rows are in the list; null for all. An error here is an error of the whole list. */
+  /** A condition on the rows of the list; null for all rows. An error here is an error of the whole list. */
   filter: Value | null
   /** Holds when the value is a list at all. Null when it always is. */
   guard: SQL | null

@@ -138,7 +138,7 @@ interface ChunkAttempt {
   now: number
   /** An earlier attempt may have called the provider, so no answer to this one proves that nothing was sent. */
   is_repeat: boolean
-  /** How often the chunk was tried before this attempt. */
+  /** Attempts before this one. */
   tries: number
   first_tried_at: number
   deduplicates: boolean

@@ -20,7 +20,7 @@ import type { ChannelAddress } from '../messaging/suppressions.ts'
  * the tag, and the link stops working when the person no longer has the address.
  */
 
-/** How long a link to a person's consents works. */
+/** A link to a person's consents works for this long. */
 export const preferencesLinkMs = 2 * 365 * dayMs
 
 const preferences: TokenSigner = { purpose: 'consent-preferences-links', macBytes: 16 }

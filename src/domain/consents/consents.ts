@@ -19,7 +19,7 @@ export const maxExpiresAfterDays = 3650
 export const maxEvidenceBytes = 2048
 export const maxAnswerSourceLength = 64
 
-/** How long a pending answer can be confirmed. */
+/** A pending answer can be confirmed for this long. */
 const confirmationMs = 7 * dayMs
 
 /**
@@ -46,7 +46,7 @@ export const settledStatuses = ['given', 'skipped', 'withdrawn', 'expired'] as c
 export type SettledStatus = (typeof settledStatuses)[number]
 export const isSettled = (status: AnswerStatus): status is SettledStatus => status !== 'pending'
 
-/** How an answer was given. */
+/** The ways in which an answer is given. */
 export const answerMethods = [
   'checkbox',
   'double_opt_in',

@@ -1,3 +1,4 @@
+import { emptyCalculation } from './calculation/start-and-reset.ts'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { segments } from '../../db/schema/messaging/segments.ts'
@@ -35,18 +36,7 @@ export async function createSegment(ctx: Ctx, input: CreateSegmentInput): Promis
   const initialState = {
     seq: 0,
     epoch: 0,
-    members_epoch: 0,
-    cursor_id: '',
-    last_id: '',
-    walked_count: 0,
-    population_count: 0,
-    matched_count: 0,
-    user_count: 0,
-    excluded: {},
-    calculated_at: null,
-    calculation_started_at: null,
-    heartbeat_at: null,
-    error_message: '',
+    ...emptyCalculation,
     deleted_at: null,
     campaigns_count: 0,
   }

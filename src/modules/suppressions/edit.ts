@@ -52,13 +52,13 @@ export async function importSuppressions(ctx: Ctx, input: ImportSuppressionsInpu
         and suppressions.address = listed.value ->> 'address'`,
   )
   const existing = counts.length > 0 ? await ctx.db.batch(counts) : []
-  const known = existing.flat().reduce((sum, { n }) => sum + n, 0)
+  const existingCount = existing.flat().reduce((sum, { n }) => sum + n, 0)
   const result = {
     id: organization_id,
     organization_id,
     total_rows,
-    added: rows.length - known,
-    existing: total_rows - invalidRows - rows.length + known,
+    added: rows.length - existingCount,
+    existing: total_rows - invalidRows - rows.length + existingCount,
     invalid: invalidRows,
     problems: problems.slice(0, maxProblems),
   }

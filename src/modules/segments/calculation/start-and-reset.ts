@@ -54,10 +54,8 @@ export function resetToDraft(ctx: Ctx, segment: LoadedSegment): Promise<SegmentR
   ])
 }
 
-/** The columns of a segment without members. The new epoch keeps a consumer at work from committing anything more. */
-export const buildDraftColumns = (segment: SegmentRow) => ({
-  status: segmentLifecycle.initial,
-  epoch: segment.epoch + 1,
+/** The columns of a segment that was not calculated yet. */
+export const emptyCalculation = {
   members_epoch: 0,
   cursor_id: '',
   last_id: '',
@@ -70,6 +68,13 @@ export const buildDraftColumns = (segment: SegmentRow) => ({
   calculation_started_at: null,
   heartbeat_at: null,
   error_message: '',
+}
+
+/** The columns of a segment without members. The new epoch keeps a consumer at work from committing anything more. */
+export const buildDraftColumns = (segment: SegmentRow) => ({
+  status: segmentLifecycle.initial,
+  epoch: segment.epoch + 1,
+  ...emptyCalculation,
 })
 
 /** Retires the sets of members of a loaded segment. These statements come before the guarded change. */

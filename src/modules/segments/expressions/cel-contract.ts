@@ -104,7 +104,7 @@ export const CelValidation = z
     warnings: z.array(CelWarning),
     estimated_user_count: Count.nullable().openapi({
       description:
-        'How many people the expression holds for now. Null when the expression has errors or the people could not be counted.',
+        'The number of people who meet the expression. Null when the expression has errors or the people could not be counted.',
     }),
     is_estimate: z.boolean().openapi({
       description:
