@@ -49,8 +49,8 @@ function raced(happen: () => Promise<unknown>) {
 
 const use = (id: string) => db.all(sql`update purchases set status = 'used' where id = ${id}`)
 
-describe('a decision that lost its race', () => {
-  it('is repeated, and its events are enqueued once', async () => {
+describe('a request whose change lost a race', () => {
+  it('is decided again, and its events are enqueued once', async () => {
     const { purchases } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const { ctx, finish, tries } = raced(() => use(id))
@@ -60,7 +60,7 @@ describe('a decision that lost its race', () => {
     expect(await finish()).toEqual(['webhooks'])
   })
 
-  it('starts no background work when it is not repeated', async () => {
+  it('starts no background work when it is not decided again', async () => {
     const { purchases } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const { body } = await requestPurchaseRefund(id)
@@ -71,7 +71,7 @@ describe('a decision that lost its race', () => {
     expect(work).not.toEqual([])
   })
 
-  it('about a use of a ticket enqueues the work of the second try only', async () => {
+  it('enqueues the work of the second try alone when it uses a ticket', async () => {
     const { purchases } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const { ctx, finish } = raced(() => db.all(sql`update purchases set uses_count = uses_limit where id = ${id}`))

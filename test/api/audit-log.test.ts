@@ -132,7 +132,7 @@ describe('an entry', () => {
     expect(await countEntries()).toBe(before)
   })
 
-  it('is written for each change that succeeds, of several changes of a row at the same time', async () => {
+  it('is written for each of several successful changes of a row at the same time', async () => {
     const replies = await Promise.all(
       Array.from({ length: 4 }, (_, at) =>
         patch(`/v1/organizations/${organisation.id}`, { name: `Race ${at}` }, admin.token),
@@ -174,7 +174,7 @@ describe('an entry', () => {
     expect(entries[0]?.changes).not.toContain('Marker-Person')
   })
 
-  it('states of secrets and message contents only that they changed', async () => {
+  it('says only that secrets and message contents changed, and not to what', async () => {
     const edition = await seedEdition(organisation)
     const place = { organization_id: organisation.id, edition_id: edition.id }
     const message = await post(
@@ -238,7 +238,7 @@ describe('using a token that is no longer valid', () => {
     expect((await logOf(organisation, `&resource_id=${ended.id}`, admin.token)).length).toBe(2)
   })
 
-  it('is recorded in every organisation of the owner when the token is bound to none', async () => {
+  it('is recorded in every organisation of the owner when the token is not bound to one', async () => {
     const other = await givenOrganization()
     const member = await givenMember(organisation, 'viewer')
     await seedMember(member.account_id, { organization: other.id, role: 'viewer' })

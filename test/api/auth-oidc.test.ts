@@ -68,7 +68,7 @@ describe('a token of the identity provider', () => {
     expect(requests).toHaveLength(2)
   })
 
-  it('has the roles of the memberships, not those in its claims', async () => {
+  it('has the roles of the memberships, and ignores roles in its claims', async () => {
     const token = await sign({ roles: ['admin'], organization_id: world.b.id, is_superuser: true, scope: 'admin' })
     expect((await ask(token, `/v1/organizations/${world.b.id}`)).status).toBe(404)
     expect((await ask(token, `/v1/organizations/${world.a.id}/members`)).status).toBe(403)
@@ -122,7 +122,7 @@ describe('a token of the identity provider', () => {
     ],
     ['of nonsense', () => 'a.b.c'],
     ['of empty parts', () => '..'],
-  ])('%s is refused', async (_, make) => {
+  ])('is refused: %s', async (_, make) => {
     const reply = await ask(await make())
     expect([reply.status, reply.body.code]).toEqual([401, 'not_authenticated'])
     expect(reply.headers.get('www-authenticate')).toContain('invalid_token')
@@ -136,7 +136,7 @@ describe('a token of the identity provider', () => {
     ['an access token of Keycloak for another client', { typ: 'Bearer', azp: 'browser' }, { typ: 'JWT' }],
     ['an access token of Cognito', { token_use: 'access' }, {}],
     ['a token for several audiences', { aud: ['somebody-else', audience] }, {}],
-  ])('may be %s', async (_, more, header) => {
+  ])('is accepted as %s', async (_, more, header) => {
     expect((await ask(await sign({ iat: seconds(), ...more }, header))).status).toBe(200)
   })
 
@@ -202,7 +202,7 @@ describe('a token of the identity provider', () => {
     expect((await ask(token)).status).toBe(200)
   })
 
-  it('delays the first request only when the identity provider hangs', async () => {
+  it('delays only the first request when the identity provider hangs', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     vi.mocked(globalThis.fetch).mockImplementation(
       (input, init) =>
@@ -224,7 +224,7 @@ describe('a token of the identity provider', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('with an unknown key id does not delay callers with known keys while the keys are out of reach', async () => {
+  it('does not delay callers with known keys when its key is unknown and the keys are out of reach', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     expect((await ask(await sign())).status).toBe(200)
     const whole = answer
@@ -247,7 +247,7 @@ describe('a token that a session of the identity provider mints', () => {
     ['admin', 90],
     ['manager', 180],
     ['viewer', 365],
-  ] as const)('lives for the days of its role: %s %i', async (role, most) => {
+  ] as const)('lives as long as its role allows: %s, %i days', async (role, most) => {
     const person = `${role}-${next()}@example.test`
     await seedMember(await seedAccount(person), { organization: world.a.id, role })
     const before = Date.now()

@@ -68,7 +68,7 @@ describe('createAccessToken', () => {
     expect((await create({ name: 'No', scopes: ['read'] }, reader.body.token)).status).toBe(403)
   })
 
-  it('binds a token for another member to the organisation', async () => {
+  it('binds a token that an admin makes for another member to the organisation', async () => {
     const person = await seedPerson('OM', world.a)
     const reply = await create({ name: 'Desk', member_id: person.member }, world.people.OA.token)
     expect(reply.body).toMatchObject({ kind: 'service', organization_id: world.a.id })
@@ -78,7 +78,7 @@ describe('createAccessToken', () => {
     expect(renewed.body.organization_id).toBe(world.a.id)
   })
 
-  it('for another member requires an admin of the organisation, and shows nobody else whether there is one', async () => {
+  it('makes tokens for other members only for admins of the organisation, and shows nobody else who exists', async () => {
     const body = { name: 'x', member_id: world.a.member }
     const { OM, OV, EA, EM, EV } = world.people
     for (const { who, token } of [OM, OV, EA, EM, EV, world.stranger]) {
@@ -134,7 +134,7 @@ describe('createAccessToken', () => {
 })
 
 describe('listAccessTokens', () => {
-  it("shows the caller's own that still work", async () => {
+  it('lists your own tokens that still work', async () => {
     const person = await seedPerson('OV', world.a)
     const shown = await seedToken(person.account)
     const gone = await seedToken(person.account, { revoked_at: 1 })
@@ -164,7 +164,7 @@ describe('revokeAccessToken', () => {
     expect(await statusWith(own.token)).toBe(401)
   })
 
-  it('lets an admin revoke tokens of the organisation, and see no others', async () => {
+  it('lets an admin revoke tokens of the organisation, and list no others', async () => {
     const person = await seedPerson('OV', world.a)
     const bound = await seedToken(person.account, { organization: world.a.id })
     for (const role of ['OM', 'EA'] as const)
@@ -178,7 +178,7 @@ describe('revokeAccessToken', () => {
 })
 
 describe('getUserInfo', () => {
-  it('answers the caller and the caller’s reach', async () => {
+  it('returns the caller with the organisations and editions that the caller reaches', async () => {
     const email = `anna-${next()}@example.test`
     const account = await seedAccount(email)
     await seedMember(account, { organization: world.a.id, role: 'manager' })
@@ -210,7 +210,7 @@ describe('getUserInfo', () => {
     })
   })
 
-  it('answers a bound token only what its organisation holds about the member', async () => {
+  it('returns only what its organisation holds about the member when the token is bound', async () => {
     const account = await seedAccount()
     const here = await seedMember(account, { organization: world.a.id, role: 'manager' })
     const edition = world.a.editions[0].id
@@ -236,7 +236,7 @@ describe('getUserInfo', () => {
     expect([nobody.status, nobody.text.includes('usr_')]).toEqual([403, false])
   })
 
-  it('answers the stronger of two roles in an edition', async () => {
+  it('returns the stronger of two roles in an edition', async () => {
     const account = await seedAccount()
     await seedMember(account, { organization: world.a.id, role: 'viewer' })
     await seedMember(account, { organization: world.a.id, edition: world.a.editions[0].id, role: 'admin' })
@@ -246,7 +246,7 @@ describe('getUserInfo', () => {
     expect(shown).toMatchObject({ role: 'admin', source: 'edition' })
   })
 
-  it('stores the time of the last use, at most once in a while', async () => {
+  it('stores the time of the last use, but not at each use', async () => {
     const { token, id } = await seedToken(world.people.OV.account)
     await env.DB.prepare('update access_tokens set last_used_at = null where id = ?').bind(id).run()
     const before = Date.now()

@@ -34,7 +34,7 @@ const openedLate = async (id: string, n: number) => {
   await alarm(id)
 }
 
-describe('a campaign that failed and is scheduled again', () => {
+describe('a failed campaign that is scheduled again', () => {
   it('stays scheduled when a recipient opens the first message before the start', async () => {
     const { id, reached } = await stopped()
     const scheduled = await post(`/v1/campaigns/${id}/schedule`, { scheduled_at: tomorrow() })
@@ -52,8 +52,8 @@ describe('a campaign that failed and is scheduled again', () => {
   })
 })
 
-describe('a campaign whose segment was deleted after it failed', () => {
-  it.each(['send-now', 'schedule'])('is not ready to %s, and the segment stays deleted', async (verb) => {
+describe('a failed campaign whose segment was deleted', () => {
+  it.each(['send-now', 'schedule'])('is refused by %s, and the segment stays deleted', async (verb) => {
     const { campaign, segment } = await seedReady(crowd, { status: 'failed', run: 1 })
     expect((await remove(`/v1/segments/${segment.id}`)).status).toBe(204)
     const before = await rowOf(campaign.id)

@@ -90,7 +90,7 @@ describe('a message that exceeds its budget', () => {
 })
 
 describe('the text of an SMS', () => {
-  it('is refused, with a pointer, when sample values make more than 100,000 characters of it', async () => {
+  it('is refused when sample values make it longer than 100,000 characters, with a pointer', async () => {
     const crowd = await seedCrowd(0)
     const { campaign } = await seedReady(crowd, sms({ en: 'x' }))
     const before = await rowOf(campaign.id)
@@ -117,7 +117,7 @@ describe('the text of an SMS', () => {
     expect(reply.body.errors).toMatchObject([{ code: 'invalid_template', line: 2, column: 5 }])
   })
 
-  it('has sizes from the time when it was saved', async () => {
+  it('has a stored size as soon as it is saved', async () => {
     const crowd = await seedCrowd(0)
     const { campaign } = await seedReady(crowd, sms({ en: 'x' }))
     const path = `/v1/campaigns/${campaign.id}`
@@ -133,7 +133,7 @@ describe('the text of an SMS', () => {
     expect((await patch(path, { name: 'Renamed' })).body.sms_sizes).toEqual(kept)
   })
 
-  it('is measured by the next update when it has no sizes yet', async () => {
+  it('is measured by the next update when it has no stored size yet', async () => {
     const crowd = await seedCrowd(0)
     const { campaign } = await seedReady(crowd, sms({ en: 'Hello' }))
     await write(sql`update campaigns set sms_sizes = null where id = ${campaign.id}`)
@@ -143,7 +143,7 @@ describe('the text of an SMS', () => {
     expect((await get(path)).body.sms_sizes).toMatchObject({ en: { parts: 1 } })
   })
 
-  it('is removed with its sizes when the campaign becomes one of e-mails', async () => {
+  it('is removed with its sizes when the campaign changes to e-mail', async () => {
     const crowd = await seedCrowd(0)
     const { campaign } = await seedReady(crowd, sms({ en: 'Hello' }))
     const path = `/v1/campaigns/${campaign.id}`

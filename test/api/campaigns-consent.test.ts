@@ -67,7 +67,7 @@ describe('a person who opts out between the calculation and the sending', () => 
     ['hard_bounce', true, 'bounced'],
     ['complaint', true, 'unsubscribed'],
   ])(
-    'a %s leaves the address out (marketing: %s), also when the person has another one by now',
+    'is not contacted after a %s (marketing: %s), even if the person has another address by now',
     async (reason, isMarketing, outcome) => {
       const id = await calculated(crowd, isMarketing)
       const [first, second] = crowd.people
@@ -91,7 +91,7 @@ describe('a person who opts out between the calculation and the sending', () => 
     expect((await until(id, ['sent', 'failed'])).sent_count).toBe(3)
   })
 
-  it('still gets a message after a suppression in another organisation or for SMS', async () => {
+  it('still gets a message after a suppression in another organisation or for the other channel', async () => {
     const id = await calculated(crowd)
     const other = await seedCrowd(0)
     const address = crowd.people[0]?.email ?? ''
@@ -121,7 +121,7 @@ describe('a person who opts out between the calculation and the sending', () => 
 })
 
 describe('a link to unsubscribe', () => {
-  it('shows the page for unknown links and changes nothing when it is forged or of another campaign', async () => {
+  it('shows the page for an unknown link, and changes nothing when it is forged or of another campaign', async () => {
     const crowd = await seedCrowd(1)
     const { campaign } = await seedReady(crowd)
     await marketingTo(crowd, campaign.segment_id)
@@ -147,8 +147,8 @@ describe('a link to unsubscribe', () => {
   })
 })
 
-describe('a hard bounce and a complaint of one address', () => {
-  it('leave the hard bounce as the reason, in any order and when both are reported twice', async () => {
+describe('a hard bounce and a complaint about one address', () => {
+  it('leave the hard bounce as the reason, in either order and when both are reported twice', async () => {
     const crowd = await seedCrowd(1)
     const { campaign } = await seedReady(crowd)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})

@@ -28,7 +28,7 @@ beforeAll(async () => {
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
 
 // The clocks of Copenhagen change on 28 March and 31 October 2027.
-describe('the time of a schedule', () => {
+describe('the time for which a campaign is scheduled', () => {
   afterEach(() => {
     vi.restoreAllMocks()
   })
@@ -47,7 +47,7 @@ describe('the time of a schedule', () => {
   })
 
   it.each([
-    ['the clocks skip', () => '2027-03-28T02:30:00', 'nonexistent_local_time'],
+    ['is skipped by the clocks', () => '2027-03-28T02:30:00', 'nonexistent_local_time'],
     ['is over', () => new Date(Date.now() - 1000).toISOString(), 'scheduled_at_in_past'],
     // Two hours: of the hour that the clocks show twice, the later one may be meant.
     [
@@ -59,7 +59,7 @@ describe('the time of a schedule', () => {
     ['is a day alone', () => '2030-01-01', 'invalid_date'],
     ['is no day', () => '2030-02-30T10:00:00Z', 'invalid_date'],
     ['is blank', () => '', 'invalid_date'],
-  ])('that %s changes nothing, whether or not there was one before', async (_, time, code) => {
+  ])('changes nothing when it %s, with or without an earlier schedule', async (_, time, code) => {
     for (const status of ['draft', 'scheduled'] as const) {
       const id = await seedCampaignInStatus(crowd, status)
       const before = await rowOf(id)
@@ -106,8 +106,8 @@ describe('a scheduled campaign', () => {
   })
 })
 
-describe('ids of a campaign', () => {
-  it('are answered alike when they belong to others and when they do not exist', async () => {
+describe('a campaign that names other resources', () => {
+  it('gets the same answer for ids of other organisations and for ids that do not exist', async () => {
     const other = { organization: crowd.organization, edition: (await seedCrowd(0)).edition }
     const foreign = {
       segment_id: [(await seedSegment(stranger)).id, (await seedSegment(other)).id, 'seg_none'],
@@ -127,7 +127,7 @@ describe('ids of a campaign', () => {
     expect(await rowOf(id)).toEqual(before)
   })
 
-  it('may name a segment and a message of the whole organisation', async () => {
+  it('may use a segment and a message of the whole organisation', async () => {
     const whole = { organization: crowd.organization, edition: null }
     const segment = await seedSegment(whole)
     const reply = await post('/v1/campaigns', {
@@ -154,7 +154,7 @@ describe('ids of a campaign', () => {
   })
 })
 
-describe('names and texts', () => {
+describe('createCampaign and updateCampaign', () => {
   it.each([
     [{ name: ' ' }, '#/name', 'blank'],
     [{ name: 'x'.repeat(256) }, '#/name', 'max_length'],
@@ -163,7 +163,7 @@ describe('names and texts', () => {
     [{ sms_body: { fr: 'Bonjour' } }, '#/sms_body/fr', 'unknown_language'],
     [{ sms_body: { en: 'x'.repeat(1601) } }, '#/sms_body/en', 'max_length'],
     [{ sms_body: 'Hello' }, '#/sms_body', 'invalid'],
-  ])('%j is refused, and nothing is changed', async (fields, pointer, code) => {
+  ])('refuse %j and change nothing', async (fields, pointer, code) => {
     const id = await seedCampaignInStatus(crowd, 'draft')
     const before = await rowOf(id)
     const reply = await patch(`/v1/campaigns/${id}`, { ...fields })
@@ -193,7 +193,7 @@ describe('a service that cannot send campaigns', () => {
 })
 
 describe('listCampaigns', () => {
-  it('answers the fields of the list schema and no others', async () => {
+  it('returns exactly the fields of the list schema', async () => {
     const place = await seedCrowd(0)
     const { segment } = await seedReady(place, { scheduled_at: null })
     await seedCampaigns(place, segment.id, 1, { scheduled_at: Date.UTC(2030, 5, 1, 8) })

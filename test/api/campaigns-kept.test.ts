@@ -83,7 +83,7 @@ describe('the segment of a campaign', () => {
     expect(await shown()).toEqual([kept, kept])
   })
 
-  it('is shown as it is while the campaign is a draft, scheduled or calculating', async () => {
+  it('is shown as it is now while the campaign is a draft, scheduled or calculating', async () => {
     for (const status of ['draft', 'scheduled', 'calculating'] as const) {
       const id = await seedCampaignInStatus(crowd, status)
       const { segment_id } = await rowOf(id)
@@ -92,7 +92,7 @@ describe('the segment of a campaign', () => {
     }
   })
 
-  it('is kept from the first start on, also when a schedule is missed or cancelled', async () => {
+  it('keeps its state of the first start, also when a schedule is missed or cancelled', async () => {
     const now = Date.now()
     const due = await seedReady(crowd, { status: 'scheduled', scheduled_at: now - 1000 })
     const missed = await seedReady(crowd, { status: 'scheduled', scheduled_at: now - 30 * 3_600_000 })
@@ -109,8 +109,8 @@ describe('the segment of a campaign', () => {
   })
 })
 
-describe('a campaign to the whole organisation whose segment moves to an edition afterwards', () => {
-  it('answers 403 to the edition for its recipients and for a retry', async () => {
+describe('a campaign to the whole organisation whose segment then moves to an edition', () => {
+  it('answers 403 to roles of the edition who list its recipients or retry it', async () => {
     const { campaign, segment } = await seedReady(crowd)
     await moveSegment(segment.id, null)
     await sendNow(campaign.id)
@@ -128,7 +128,7 @@ describe('a campaign to the whole organisation whose segment moves to an edition
     expect((await get(pathOf(campaign.id), manager)).status).toBe(200)
   })
 
-  it('stays closed to the edition after it is sent again to the edition', async () => {
+  it('stays closed to roles of the edition when it is sent again to the edition', async () => {
     const { campaign, segment } = await seedReady(crowd, { status: 'failed' })
     await moveSegment(segment.id, null)
     await sendNow(campaign.id)
@@ -145,8 +145,8 @@ describe('a campaign to the whole organisation whose segment moves to an edition
   })
 })
 
-describe('a campaign to an edition whose segment moves to the whole organisation afterwards', () => {
-  it('stays readable for the edition, and cannot be sent again by it', async () => {
+describe('a campaign to an edition whose segment then moves to the whole organisation', () => {
+  it('stays readable for roles of the edition, who cannot send it again', async () => {
     const { campaign, segment } = await givenFailed()
     await moveSegment(segment.id, null)
     expect((await get(pathOf(campaign.id, '/recipients'), manager)).body.count).toBe(3)
@@ -157,20 +157,23 @@ describe('a campaign to an edition whose segment moves to the whole organisation
 })
 
 describe('the message of a campaign', () => {
-  it.each(['draft', 'scheduled', 'calculating', 'sending'] as const)('stays while it is %s', async (status) => {
-    const id = await seedCampaignInStatus(crowd, status)
-    const { email_message_id, name } = await rowOf(id)
-    const reply = await remove(`/v1/email-messages/${email_message_id}`)
-    expect([reply.status, reply.body.code, reply.body.related_objects]).toEqual([
-      409,
-      'email_message_in_use',
-      [{ type: 'campaign', id, name }],
-    ])
-    expect((await get(`/v1/email-messages/${email_message_id}`)).status).toBe(200)
-  })
+  it.each(['draft', 'scheduled', 'calculating', 'sending'] as const)(
+    'cannot be deleted while the campaign is %s',
+    async (status) => {
+      const id = await seedCampaignInStatus(crowd, status)
+      const { email_message_id, name } = await rowOf(id)
+      const reply = await remove(`/v1/email-messages/${email_message_id}`)
+      expect([reply.status, reply.body.code, reply.body.related_objects]).toEqual([
+        409,
+        'email_message_in_use',
+        [{ type: 'campaign', id, name }],
+      ])
+      expect((await get(`/v1/email-messages/${email_message_id}`)).status).toBe(200)
+    },
+  )
 
   it.each(['sent', 'failed', 'cancelled'] as const)(
-    'is deleted when it is %s, which still names it',
+    'can be deleted once the campaign is %s, and the campaign still names it',
     async (status) => {
       const id = await seedCampaignInStatus(crowd, status)
       const before = (await get(pathOf(id))).text
@@ -182,7 +185,7 @@ describe('the message of a campaign', () => {
     },
   )
 
-  it('is sent from the campaign’s own copy after it and the segment are deleted', async () => {
+  it('is sent from the campaign’s own copy when it and the segment are deleted after the start', async () => {
     const { campaign, segment, message } = await givenFailed()
     expect((await remove(`/v1/email-messages/${message}`)).status).toBe(204)
     expect((await remove(`/v1/segments/${segment.id}`)).status).toBe(204)
@@ -196,7 +199,7 @@ describe('the message of a campaign', () => {
     })
   })
 
-  it('must exist again before a failed campaign can start anew', async () => {
+  it('must exist again before a failed campaign can be started again', async () => {
     const { campaign, message } = await givenFailed()
     await remove(`/v1/email-messages/${message}`)
     for (const [more, body] of starts()) {
@@ -209,7 +212,7 @@ describe('the message of a campaign', () => {
     expect(await rowOf(campaign.id)).toMatchObject({ status: 'failed', run: 1 })
   })
 
-  it('is not deleted and scheduled at the same time', async () => {
+  it('cannot be deleted while its campaign is scheduled at the same time', async () => {
     const failed = await seedCampaignInStatus(crowd, 'failed')
     const message = (await rowOf(failed)).email_message_id ?? ''
     const late = interrupted(async () => void (await remove(`/v1/email-messages/${message}`)))

@@ -43,7 +43,7 @@ describe('deleteCampaign', () => {
 })
 
 describe('listCampaigns', () => {
-  it('applies each filter', async () => {
+  it('filters by each parameter', async () => {
     const place = await seedCrowd(0)
     const segment = await seedSegment(place)
     await seedCampaigns(place, segment.id, 2, { name: 'Ægir', search: 'aegir', status: 'draft' })
@@ -62,7 +62,7 @@ describe('listCampaigns', () => {
 })
 
 describe('listCampaignRecipients', () => {
-  it('applies the filters of state and reason', async () => {
+  it('filters by state and reason', async () => {
     const id = await seedCampaignInStatus(crowd, 'sent')
     const list = (query = '') => get(`/v1/campaigns/${id}/recipients${query}`)
     expect((await list()).body.count).toBe(3)
@@ -106,8 +106,8 @@ describe('listCampaignRecipients', () => {
   })
 })
 
-describe('a projection', () => {
-  it('does not replace newer counts', async () => {
+describe('the counts that a campaign object reports', () => {
+  it('do not replace newer ones', async () => {
     const { campaign } = await seedReady(crowd, { status: 'sending', run: 2, revision: 10 })
     await ignoreStarts(campaign.id)
     const before = await rowOf(campaign.id)
@@ -123,7 +123,7 @@ describe('a projection', () => {
 })
 
 describe('getCampaign', () => {
-  it('answers texts in all languages, and the counts of recipients', async () => {
+  it('returns texts in all languages and the counts of recipients', async () => {
     const own = await seedCrowd(2)
     const { campaign, segment, message } = await seedReady(own)
     const path = `/v1/campaigns/${campaign.id}`

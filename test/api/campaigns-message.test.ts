@@ -34,7 +34,7 @@ describe('changing a message that a campaign is about to send', () => {
     ['no subject in the language of the edition', { subject: { da: 'Hej' } }, '#/subject/en', 'missing_subject'],
   ]
 
-  it.each(unsendable)('is refused: %s', async (_, change, pointer, code) => {
+  it.each(unsendable)('is refused when it would leave the message unsendable: %s', async (_, change, pointer, code) => {
     for (const status of ['scheduled', 'calculating'] as const) {
       const id = await seedCampaignInStatus(crowd, status)
       const { email_message_id, name } = await rowOf(id)
@@ -55,7 +55,7 @@ describe('changing a message that a campaign is about to send', () => {
     }
   })
 
-  it('is judged for each edition that sends the message, and only new faults count', async () => {
+  it('is checked for each edition that sends the message, and only new faults count', async () => {
     const other = await seedCrowd(0)
     const danish = await seedCrowd(0, { default_language: 'da' })
     const shared = await seedMessage({ organization: crowd.organization, edition: null }, { type: 'campaign' })
@@ -100,7 +100,7 @@ describe('changing a message that a campaign is about to send', () => {
     await expect(take()).rejects.toMatchObject({ code: 'campaign_not_ready' })
   })
 
-  it('and scheduling its campaign at the same time: exactly one succeeds', async () => {
+  it('fails when the campaign is scheduled at the same time, or the scheduling fails', async () => {
     for (let round = 0; round < 8; round++) {
       const id = await seedCampaignInStatus(crowd, 'draft')
       const { email_message_id } = await rowOf(id)

@@ -72,7 +72,7 @@ const verbs: [name: string, status: CampaignStatus, call: (id: string, token?: s
 ]
 
 describe('a campaign of an edition to a segment of the whole organisation', () => {
-  it.each(verbs)('needs a role in the organisation for %s', async (_, status, call) => {
+  it.each(verbs)('takes a role in the organisation for %s', async (_, status, call) => {
     const id = await campaignTo(null, status)
     const before = await rowOf(id)
     for (const token of [
@@ -95,12 +95,15 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
     expect([allowed.status < 300, allowed.text]).toEqual([true, allowed.text])
   })
 
-  it.each(verbs)('is open to the edition for %s when the segment belongs to the edition', async (_, status, call) => {
-    const reply = await call(await campaignTo(crowd.edition, status), manager)
-    expect([reply.status < 300, reply.text]).toEqual([true, reply.text])
-  })
+  it.each(verbs)(
+    'takes only a role in the edition for %s when the segment belongs to the edition',
+    async (_, status, call) => {
+      const reply = await call(await campaignTo(crowd.edition, status), manager)
+      expect([reply.status < 300, reply.text]).toEqual([true, reply.text])
+    },
+  )
 
-  it.each(verbs)('needs a role in the edition to which the segment moved, for %s', async (name, status, call) => {
+  it.each(verbs)('takes a role in the edition to which the segment moved for %s', async (name, status, call) => {
     const id = await campaignTo(sibling, status)
     const reply = await call(id, manager)
     expect([reply.status, reply.body.code]).toEqual([403, 'permission_denied'])
@@ -142,12 +145,12 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
   })
 })
 
-describe('the message of a campaign that is about to go out', () => {
+describe('a change of the message of a campaign', () => {
   const change = (id: string, token?: string) => patch(`/v1/email-messages/${id}`, { title: 'Mine' }, token)
   const messageOf = async (id: string) => (await rowOf(id)).email_message_id ?? ''
 
   it.each(['scheduled', 'calculating', 'sending'] as const)(
-    'takes a role in the organisation when it goes beyond the edition and is %s',
+    'takes a role in the organisation when the segment goes beyond the edition and the campaign is %s',
     async (status) => {
       const message = await messageOf(await campaignTo(null, status))
       const refused = await change(message, manager)
@@ -171,16 +174,19 @@ describe('the message of a campaign that is about to go out', () => {
     expect((await change(message, viewing)).status).toBe(403)
   })
 
-  it.each(['draft', 'sent', 'failed', 'cancelled'] as const)('is open to the edition when it is %s', async (status) => {
-    expect((await change(await messageOf(await campaignTo(null, status)), manager)).status).toBe(200)
-  })
+  it.each(['draft', 'sent', 'failed', 'cancelled'] as const)(
+    'takes only a role in the edition when the campaign is %s',
+    async (status) => {
+      expect((await change(await messageOf(await campaignTo(null, status)), manager)).status).toBe(200)
+    },
+  )
 
-  it('is open to the edition when the segment belongs to it', async () => {
+  it('takes only a role in the edition when the segment belongs to it', async () => {
     expect((await change(await messageOf(await campaignTo(crowd.edition, 'scheduled')), manager)).status).toBe(200)
   })
 })
 
-describe('a segment that moves while an edition role writes', () => {
+describe('a segment that moves while an edition role sends a request', () => {
   const grants = () => [{ organization_id: crowd.organization, edition_id: crowd.edition, role: 'manager' as const }]
   const editionRole = () => contextAt(Date.now(), { is_superuser: false, grants: grants() })
 
@@ -201,7 +207,7 @@ describe('a segment that moves while an edition role writes', () => {
     ['is changed', 'scheduled', (ctx, campaign) => updateCampaign(ctx, campaign, { name: 'Mine' })],
     ['is cancelled', 'scheduled', (ctx, campaign) => cancelCampaign(ctx, campaign)],
     ['is deleted', 'draft', (ctx, campaign) => deleteCampaign(ctx, campaign)],
-  ])('aborts a verb whose campaign %s, which then decides again', async (_, status, verb) => {
+  ])('aborts the request whose campaign %s, which then decides again', async (_, status, verb) => {
     const id = await campaignTo(crowd.edition, status)
     const before = await rowOf(id)
     const ctx = interrupted(() => moved(id, null))
@@ -213,7 +219,7 @@ describe('a segment that moves while an edition role writes', () => {
     await verb(quiet, await findAuthorizedCampaign(quiet, id))
   })
 
-  it('refuses a campaign to it that is created at the same time', async () => {
+  it('prevents a campaign to it that is created at the same time', async () => {
     const { id: segment_id } = await seedSegment(crowd)
     const ctx = interrupted(() => write(update(segments, { edition_id: null }, sql`id = ${segment_id}`)))
     const input = {
@@ -228,7 +234,7 @@ describe('a segment that moves while an edition role writes', () => {
     expect(await counted()).toBe(before)
   })
 
-  it('refuses a change of a message whose campaign is scheduled at the same time', async () => {
+  it('prevents a change of a message whose campaign is scheduled at the same time', async () => {
     const id = await campaignTo(null, 'draft')
     const message = (await rowOf(id)).email_message_id ?? ''
     const ctx = interrupted(() => write(sql`update campaigns set status = 'scheduled' where id = ${id}`))

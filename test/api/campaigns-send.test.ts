@@ -45,7 +45,7 @@ describe('a campaign', () => {
     expect(captured.every(({ sender }) => sender.startsWith('Nord lys <'))).toBe(true)
   })
 
-  it('is sent from the edition’s address only while its domain is verified, and keeps that address until its end', async () => {
+  it('is sent from the edition’s address only while its domain is verified, and keeps that address', async () => {
     const domain = `nordlys-${next()}.example`
     const sender = { email_sender_name: 'Nordlys', email_sender_address: `Hello@${domain.toUpperCase()}` }
     const crowd = await seedCrowd(3, sender)
@@ -70,7 +70,7 @@ describe('a campaign', () => {
     expect(await send()).toEqual(platform)
   })
 
-  it('cannot be retried from an address whose domain the organisation has lost', async () => {
+  it('cannot be retried once the organisation has lost the domain of its sender address', async () => {
     const domain = `nordlys-${next()}.example`
     const crowd = await seedCrowd(2, { email_sender_name: 'Nordlys', email_sender_address: `hello@${domain}` })
     await seedVerified(crowd.organization, domain)

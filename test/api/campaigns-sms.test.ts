@@ -19,7 +19,7 @@ async function send(crowd: Crowd, bodies: object): Promise<string> {
 }
 
 describe('the text of an SMS', () => {
-  it('is in the default language where the recipient’s language is blank, and so is the text to unsubscribe', async () => {
+  it('is in the default language when the recipient’s language is blank, with the unsubscribe text', async () => {
     // The first of them reads Danish, the others English.
     const crowd = await seedCrowd(2)
     const id = await send(crowd, { en: 'Doors open at ten', da: ' \n ' })
@@ -32,7 +32,7 @@ describe('the text of an SMS', () => {
   })
 
   it.each([[{}], [{ en: '' }], [{ en: '  ' }], [{ da: 'Hej' }]])(
-    '%j is none in the default language',
+    'is refused without a text in the default language: %j',
     async (bodies) => {
       const crowd = await seedCrowd(0)
       const { campaign } = await seedReady(crowd, texts(bodies))
@@ -77,15 +77,15 @@ describe('the sender of an SMS', () => {
     ['Store', '東京', 'Tickets'],
     ['Store', '2026', 'Tickets'],
     ['Platform', 'Nordlys', 'Tickets'],
-  ] as const)('of %s and an organisation called %s is %s', async (sms_sender_name, name, sender) => {
+  ] as const)('is read from %s and an organisation called %s as %s', async (sms_sender_name, name, sender) => {
     const crowd = await seedCrowd(1, { sms_sender_name })
     await write(sql`update organizations set name = ${name} where id = ${crowd.organization}`)
     expect((await capturedOf(await send(crowd, { en: 'Hello' })))[0]?.sender).toBe(sender)
   })
 })
 
-describe('the number of an SMS', () => {
-  it('is E.164, and belongs to the edition’s country where it has no country code', async () => {
+describe('the phone number of an SMS', () => {
+  it('is in E.164 format, with the country code of the edition if it has none', async () => {
     const crowd = await seedCrowd(0, { default_country_code: '+46' })
     const numbers = ['+4520123456', '070-123 45 67', '12', 'none']
     crowd.people = await seedPeople(

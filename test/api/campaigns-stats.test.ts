@@ -53,14 +53,14 @@ async function started(people: number): Promise<{ id: string; crowd: Crowd }> {
 
 describe('getCampaignStats', () => {
   it.each(['draft', 'scheduled', 'calculating', 'sending', 'failed', 'cancelled'] as const)(
-    'of one that is %s and has reached nobody are zeros',
+    'returns zeros for a campaign that is %s and has reached nobody',
     async (status) => {
       const id = await seedCampaignInStatus(await seedCrowd(1), status)
       expect(await statsOf(id)).toEqual(nothing)
     },
   )
 
-  it('are zero until the campaign starts sending', async () => {
+  it('returns zeros until the campaign starts sending', async () => {
     const { campaign } = await seedReady(await seedCrowd(1), { status: 'calculating', run: 1 })
     expect(await statsOf(campaign.id)).toEqual(nothing)
   })
@@ -68,7 +68,7 @@ describe('getCampaignStats', () => {
   it.each([
     ['sending', { pending: 2, cancelled: 0 }],
     ['cancelled', { pending: 0, cancelled: 2 }],
-  ] as const)('of a campaign that is %s count the remaining recipients', async (status, left) => {
+  ] as const)('counts the remaining recipients of a campaign that is %s', async (status, left) => {
     const { campaign } = await seedReady(await seedCrowd(1), { status, run: 1 })
     await seedRecipients(campaign.id, 6, { run: 1_000_000, status })
     expect(await statsOf(campaign.id)).toEqual({ ...nothing, total_recipients: 6, sent: 2, failed: 2, ...left })
@@ -76,7 +76,7 @@ describe('getCampaignStats', () => {
     expect([body.count, body.results.map(({ state }: { state: string }) => state)]).toEqual([2, ['sent', 'sent']])
   })
 
-  it('count each person once, however often events are reported', async () => {
+  it('counts each person once, however often events are reported', async () => {
     const { id, crowd } = await started(5)
     const [a, b, c, d, e] = crowd.people.map(({ seq }) => seq)
     const dead = crowd.people[4]?.email
@@ -208,7 +208,7 @@ describe('retryFailedCampaignRecipients', () => {
     expect(reached.length).toBe(4)
   })
 
-  it('sends nothing to recipients who were refused for good, and send-now does not either', async () => {
+  it('sends nothing to recipients who were refused for good, and neither does sendCampaignNow', async () => {
     const { id } = await started(2)
     const calls: string[] = []
     const refusing = answering((message) => {

@@ -47,8 +47,8 @@ const verbs: Record<
 
 const table = Object.keys(verbs).flatMap((verb) => campaignLifecycle.states.map((status) => [verb, status] as const))
 
-describe('every verb in every status', () => {
-  it.each(table)('%s of a campaign that is %s', async (verb, status) => {
+describe('the status of a campaign', () => {
+  it.each(table)('decides whether %s is allowed: %s', async (verb, status) => {
     const known = verbs[verb]
     const id = await seedCampaignInStatus(crowd, status)
     const before = await rowOf(id)
@@ -78,7 +78,7 @@ describe('createCampaign', () => {
     ...fields,
   })
 
-  it('makes a draft from texts by language, and answers them in the default language', async () => {
+  it('makes a draft from texts by language, and returns them in the default language', async () => {
     const reply = await post(
       '/v1/campaigns',
       await body({ sms_body: { da: 'Hej ł', en: 'Hello {{ customer.first_name }}' } }),
@@ -173,7 +173,7 @@ describe('sendCampaignNow', () => {
 })
 
 describe('scheduleCampaign', () => {
-  it('accepts local time of the edition, and answers it in the same form', async () => {
+  it('accepts local time of the edition, and returns it in the same form', async () => {
     const id = await seedCampaignInStatus(crowd, 'draft')
     const today = new Date()
     // The next June that has not begun: a schedule is at most a year away.
@@ -188,7 +188,7 @@ describe('scheduleCampaign', () => {
     ['2040-01-01T10:00:00Z', 'scheduled_at_too_far'],
     ['2027-03-28T02:30:00', 'nonexistent_local_time'],
     ['soon', 'invalid_date'],
-  ])('refuses %s', async (scheduled_at, code) => {
+  ])('refuses the time %s', async (scheduled_at, code) => {
     const id = await seedCampaignInStatus(crowd, 'draft')
     const reply = await post(`/v1/campaigns/${id}/schedule`, { scheduled_at })
     expect([reply.status, reply.body.errors]).toMatchObject([400, [{ code, pointer: '#/scheduled_at' }]])

@@ -60,7 +60,7 @@ describe.each([
 ])('a deployment %s', (_, cell) => {
   const there = deployment(cell)
 
-  it('is in the ids of everything that an import makes, of its events and deliveries, and of the audit log', async () => {
+  it('has its mark in the ids of what an import makes, of its events and deliveries, and the audit log', async () => {
     const { organization_id, edition_id } = await givenEdition(there)
     const endpoint = await seedEndpoint({ organization: organization_id, edition: null })
     const reply = await there.post('/v1/data-imports/external-orders', {
@@ -90,7 +90,7 @@ describe.each([
     expect([read.status, readCell(read.headers.get('x-request-id') ?? '')]).toEqual([200, cell])
   })
 
-  it('is in the access tokens that the cell makes, and the cell accepts them', async () => {
+  it('has its mark in access tokens, and accepts them', async () => {
     const { organization_id } = await givenEdition(there)
     const account = await seedAccount()
     const member_id = await seedMember(account, { organization: organization_id, role: 'admin' })
@@ -101,7 +101,7 @@ describe.each([
     expect((await there.send('/v1/auth/user-info', { token: other })).status).toBe(401)
   })
 
-  it('is in the address of a file, and the cell serves the file there', async () => {
+  it('has its mark in the address of a file, and serves the file there', async () => {
     const { organization_id } = await givenEdition(there)
     const bytes = freshPng()
     const { body } = await uploadRaw(organization_id, bytes, { bindings: there.bindings })
@@ -110,7 +110,7 @@ describe.each([
     expect((await there.send(path, { token: null })).status).toBe(200)
   })
 
-  it('is in the serial number of a pass, whose link downloads the pass', async () => {
+  it('has its mark in the serial number of a pass, whose link downloads the pass', async () => {
     const { organization_id, edition_id } = await givenEdition(there)
     await there.post('/v1/data-imports/external-orders', {
       organization_id,
@@ -127,7 +127,7 @@ describe.each([
   })
 })
 
-it('can be added to a deployment later, which still reads and changes its older rows', async () => {
+it('a deployment that gets its mark later still reads and changes its older rows', async () => {
   const { organization_id, edition_id } = await givenEdition(deployment(''))
   const marked = deployment('k7')
   const changed = await marked.send(`/v1/editions/${edition_id}`, { method: 'PATCH', body: { name: 'Renamed' } })
@@ -136,16 +136,22 @@ it('can be added to a deployment later, which still reads and changes its older 
   expect([entry.resource_id, readCell(entry.id)]).toEqual([edition_id, 'k7'])
 })
 
-it.each(['k', 'k77', 'K7', 'k-', 'é7', ' k7', 'k7\n'])('a mark such as %j refuses to start', (CELL) => {
-  expect(() => readConfig({ ...env, CELL })).toThrow(/^CELL is /)
-})
+it.each(['k', 'k77', 'K7', 'k-', 'é7', ' k7', 'k7\n'])(
+  'the Worker refuses to start with a cell mark such as %j',
+  (CELL) => {
+    expect(() => readConfig({ ...env, CELL })).toThrow(/^CELL is /)
+  },
+)
 
-it.each(['0', '-1', '1.5', 'ninety', '36501'])('a number of days such as %j refuses to start', (days) => {
-  expect(() => readConfig({ ...env, WEBHOOK_KEPT_DAYS: days })).toThrow(/^WEBHOOK_KEPT_DAYS is /)
-  expect(() => readConfig({ ...env, AUDIT_KEPT_DAYS: days })).toThrow(/^AUDIT_KEPT_DAYS is /)
-})
+it.each(['0', '-1', '1.5', 'ninety', '36501'])(
+  'the Worker refuses to start with a number of days such as %j',
+  (days) => {
+    expect(() => readConfig({ ...env, WEBHOOK_KEPT_DAYS: days })).toThrow(/^WEBHOOK_KEPT_DAYS is /)
+    expect(() => readConfig({ ...env, AUDIT_KEPT_DAYS: days })).toThrow(/^AUDIT_KEPT_DAYS is /)
+  },
+)
 
-it('the configuration accepts valid marks and days, and has defaults', () => {
+it('the Worker starts with valid marks and days, and has defaults', () => {
   const day = 86_400_000
   const { cell, retentionMs } = readConfig(env)
   expect([cell, retentionMs]).toEqual(['', { webhooks: 90 * day, auditLog: 400 * day }])

@@ -93,7 +93,7 @@ describe('a form that differs from the page', () => {
       return { shown: [`${foreign.id} 1 0`], given: [foreign.id] }
     }))
 
-  it('saves nothing when it names a consent of an edition that does not know the person', () =>
+  it('saves nothing when it names a consent of an edition in which the person is unknown', () =>
     expectStale(async (scene) => {
       const edition = await seedEdition({ id: scene.organization })
       const { id } = await givenConsent(scene.organization, { edition_id: edition.id })

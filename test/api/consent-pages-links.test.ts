@@ -9,7 +9,7 @@ import { seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { pathsIn, sent, visit } from '../support/visits.ts'
 
 describe('links to the page of consents', () => {
-  it('are on the unsubscribe page, as long as the address is the person’s', async () => {
+  it('appear on the unsubscribe page as long as the address is the person’s', async () => {
     const { crowd, captured } = await sent(1)
     const [path = ''] = pathsIn(captured[0], 'u')
     const linkOn = async () => /href="\.\.\/\.\.(\/consents\/[\w-]+)"/.exec((await visit(path)).text)?.[1]
@@ -20,7 +20,7 @@ describe('links to the page of consents', () => {
     expect(await linkOn()).toBeUndefined()
   })
 
-  it('are in campaigns and receipts, one for each recipient', async () => {
+  it('appear in campaigns and receipts, one for each recipient', async () => {
     const crowd = await seedCrowd(2)
     const link = { en: '<p>x</p><p><a href="{{ links.preferences }}">y</a></p>' }
     const blocks = JSON.stringify([{ id: 'b', type: 'rich_text', data: { text: link } }])

@@ -19,7 +19,7 @@ describe('the page of a person’s consents', () => {
     ['nl', 'Uw toestemmingen', 'U hebt op'],
     ['pl', 'Twoje zgody', 'Zgoda udzielona:'],
   ])(
-    'says in %s what the person agreed to, with its wording, and takes every text as text',
+    'says in %s what the person agreed to, with its wording, and shows markup in texts as text',
     async (locale, title, agreed) => {
       const scene = await seedScene({ locale }, 'Nord & <b>lys</b>')
       const hostile = { en: '<script>x</script> & "q"', da: '<script>x</script> & "q"' }
@@ -184,8 +184,8 @@ describe('the page of a person’s consents', () => {
   })
 })
 
-describe('what a person can do on the page', () => {
-  it('includes withdrawing a consent that is no longer asked for', async () => {
+describe('the page of a person’s consents', () => {
+  it('lets the person withdraw a consent that is no longer asked for', async () => {
     const scene = await seedScene()
     const [held, gone] = [await givenConsent(scene.organization), await givenConsent(scene.organization)]
     await give(scene.person, held.id)
@@ -198,7 +198,7 @@ describe('what a person can do on the page', () => {
     expect(await recordsOf(scene.person)).toMatchObject([{ status: 'given' }, { status: 'withdrawn', is_latest: 1 }])
   })
 
-  it('does not include changing an answer whose legal basis is a contract', async () => {
+  it('does not let the person change an answer whose legal basis is a contract', async () => {
     const scene = await seedScene()
     const terms = await givenConsent(scene.organization, { type: 'terms', channels: [], legal_basis: 'contract' })
     await give(scene.person, terms.id)
@@ -207,7 +207,7 @@ describe('what a person can do on the page', () => {
     expect(formIn(text).shown).toEqual([])
   })
 
-  it('includes lifting an unsubscription by a consent to marketing by that channel, and no other suppression', async () => {
+  it('lifts an unsubscription when the person consents to marketing by that channel', async () => {
     const scene = await seedScene()
     const [news, photo, text] = [
       await givenConsent(scene.organization),

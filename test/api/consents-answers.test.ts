@@ -80,7 +80,7 @@ describe('giveConsent', () => {
     expect(await kindsOf(at.consent)).toEqual((await statusesOf(at.consent)).map((status) => `consent.${status}`))
   })
 
-  it('needs a new answer once the wording has changed, where the consent requires it', async () => {
+  it('needs a new answer once the wording has changed, if the consent requires it', async () => {
     const at = await given({ reconsent_on_change: true })
     await answer('give', at)
     expect((await patch(`/v1/consents/${at.consent}`, { text: { en: 'Write.', da: 'Skriv.' } })).body.version).toBe(2)
@@ -114,7 +114,7 @@ describe('giveConsent', () => {
 })
 
 describe('withdrawConsent', () => {
-  it('is possible only after an answer that the lifecycle allows to withdraw', async () => {
+  it('succeeds only after an answer that the lifecycle allows to withdraw', async () => {
     const at = await given()
     expect(codeOf(await answer('withdraw', at))).toEqual([409, 'invalid_transition'])
     expect((await answer('skip', at)).body.status).toBe('skipped')
@@ -136,7 +136,7 @@ describe('withdrawConsent', () => {
     await expectWhole(shop.organization)
   })
 
-  it('is possible for an inactive consent, which cannot be given', async () => {
+  it('succeeds for an inactive consent, which cannot be given', async () => {
     const closed = await given()
     await answer('give', closed)
     await patch(`/v1/consents/${closed.consent}`, { is_active: false })
@@ -146,7 +146,7 @@ describe('withdrawConsent', () => {
 })
 
 describe('skipConsent', () => {
-  it('is refused for a required consent, and for one that was given', async () => {
+  it('refuses to skip a required consent, and one that was given', async () => {
     const required = await given({ is_required: true })
     expect(codeOf(await answer('skip', required))).toEqual([409, 'consent_required'])
     expect(await statusesOf(required.consent)).toEqual([])
@@ -167,7 +167,7 @@ describe('an answer', () => {
     ['a source with an address', { source: 'anna@example.dk' }, 'invalid source'],
     ['a method of ours', { method: 'expiry' }, 'invalid_choice method'],
     ['an order of nobody', { order_id: 'ord_nobody' }, 'does_not_exist order_id'],
-  ])('with %s is refused and changes nothing', async (_, fields, error) => {
+  ])('is refused and changes nothing: %s', async (_, fields, error) => {
     const at = await given()
     const reply = await answer('give', at, fields)
     expect(codeOf(reply)).toEqual([400, 'validation_error', error])
@@ -175,7 +175,7 @@ describe('an answer', () => {
     expect(await statusesOf(at.consent)).toEqual([])
   })
 
-  it('that is older than the latest one changes nothing', async () => {
+  it('changes nothing when it is older than the latest one', async () => {
     const at = await given()
     await write(sql`update consents set created_at = 0 where id = ${at.consent}`)
     await answer('give', at, { occurred_at: '2026-01-03T00:00:00Z' })
@@ -196,7 +196,7 @@ describe('an answer', () => {
     expect(early.body.record).toMatchObject({ consent_version: 1, content_hash: at.definition.content_hash })
   })
 
-  it('about a person or a consent of another organisation is 404', async () => {
+  it('returns 404 for a person or a consent of another organisation', async () => {
     const other = await seedBuyer()
     const theirs = await givenConsent(other.organization)
     const mine = await given()
@@ -207,7 +207,7 @@ describe('an answer', () => {
     expect(await recordsOf(other.user, theirs.id)).toEqual([])
   })
 
-  it('to a consent of an edition that does not know the person is 404', async () => {
+  it('returns 404 for a consent of an edition in which the person is unknown', async () => {
     const place = await seedSibling(shop)
     const theirs = await givenConsent(shop.organization, { edition_id: place })
     expect((await answer('give', { user: shop.user, consent: theirs.id })).status).toBe(404)

@@ -30,7 +30,7 @@ async function given(fields: Record<string, unknown> = {}) {
   return definition as { id: string; key: string }
 }
 
-describe('consents of an order that is imported', () => {
+describe('the consents of an imported order', () => {
   it('are given at the time of the order, with the import as evidence', async () => {
     const { id, key } = await given()
     const email = someone()
@@ -63,7 +63,7 @@ describe('consents of an order that is imported', () => {
     expect(await recordsOf(await userOf(asked), id)).toMatchObject([{ status: 'skipped' }])
   })
 
-  it('never undo a later withdrawal, and are ordered by their times', async () => {
+  it('never undo a later withdrawal, and take effect in the order of their times', async () => {
     const { id, key } = await given()
     const email = someone()
     const at = (created: string) => anOrder({ customer: { email }, created, consents: { [key]: true } })
@@ -81,7 +81,7 @@ describe('consents of an order that is imported', () => {
     await expectWhole(shop.organization_id)
   })
 
-  it("answer the edition's consent when the organisation has one with the same key", async () => {
+  it('answer the edition’s consent when the organisation has one with the same key', async () => {
     const everywhere = await given({ key: 'shared-key' })
     const here = await given({ key: 'shared-key', edition_id: shop.edition_id })
     const email = someone()
@@ -91,7 +91,7 @@ describe('consents of an order that is imported', () => {
     expect(await recordsOf(user, everywhere.id)).toEqual([])
   })
 
-  it('that are unknown or no longer asked for make only their own order fail', async () => {
+  it('make only their own order fail when they are unknown or no longer asked for', async () => {
     const { id, key } = await given()
     await patch(`/v1/consents/${id}`, { is_active: false })
     const reply = await importOrders(shop, [
@@ -109,7 +109,7 @@ describe('consents of an order that is imported', () => {
     ])
   })
 
-  it('of the organisation stay unchanged for a customer of other editions, when an edition role imports', async () => {
+  it('do not change the organisation’s consents of customers of other editions, for an edition role', async () => {
     const two = await givenTwo()
     const { id, key } = await givenConsent(two.mine.organization_id)
     const own = await givenConsent(two.mine.organization_id, { edition_id: two.mine.edition_id })

@@ -49,7 +49,7 @@ describe('getConsentProof', () => {
 })
 
 describe('listUserConsents', () => {
-  it('answers for each consent the current state and the possible actions', async () => {
+  it('returns the current state and the possible actions of each consent', async () => {
     const [open, agreed] = [await given(), await given()]
     await answer('give', agreed)
     const { body } = await get(`/v1/user/${shop.user}/consents`)

@@ -71,7 +71,7 @@ describe('createConsent', () => {
     expect(refusalOf(reply)).toEqual([400, 'validation_error', error])
   })
 
-  it("needs a text in the edition's default language, or in any language for the whole organisation", async () => {
+  it('requires a text in the edition’s default language, or in any language for the whole organisation', async () => {
     const danish = { text: { da: 'Ja' }, title: {} }
     const refused = await post('/v1/consents', aConsent(shop.organization, { ...danish, edition_id: shop.edition }))
     expect(refusalOf(refused)).toEqual([400, 'validation_error', 'text_missing_default_language #/text'])
@@ -125,7 +125,7 @@ describe('updateConsent', () => {
     expect(await versionsOf(made.id)).toHaveLength(3)
   })
 
-  it('makes earlier answers invalid in audiences and expressions only with reconsent_on_change', async () => {
+  it('invalidates earlier answers in audiences and expressions only with reconsent_on_change', async () => {
     for (const reconsent_on_change of [true, false]) {
       const made = await givenConsent(shop.organization, { reconsent_on_change })
       await answer('give', { user: shop.user, consent: made.id })
@@ -153,7 +153,7 @@ describe('deleteConsent', () => {
     expect((await get(`/v1/consents/${kept.id}`)).body.has_records).toBe(true)
   })
 
-  it('deletes the definition or keeps the answer that arrives at the same time, never both', async () => {
+  it('either deletes the definition or keeps the answer that arrives at the same time', async () => {
     for (let round = 0; round < 4; round++) {
       const { id } = await givenConsent(shop.organization)
       const [gone, given] = await Promise.all([
@@ -183,7 +183,7 @@ describe('getConsent', () => {
     expect(many.rows).toBe(few.rows)
   })
 
-  it("does not show a role of an edition the stats of the organisation's", async () => {
+  it('hides the organisation’s numbers of answers from a role of an edition', async () => {
     const made = await givenConsent(shop.organization)
     const { token } = await givenMember({ id: shop.organization }, 'viewer', shop.edition)
     const seen = await get(`/v1/consents/${made.id}`, token)

@@ -19,7 +19,7 @@ const plain = (rows: readonly string[]) =>
 const twoOrders = plain(['A-1;ana@example.dk;Day ticket;2;225,00', 'A-2;bo@example.dk;Day ticket;1;225,00'])
 
 describe('updateColumnMappings', () => {
-  it('changes all columns or none, and names each fault with its place', async () => {
+  it('changes all columns or none, and points at each fault', async () => {
     const tenant = await seedShop()
     const { id } = await givenImport(tenant, twoOrders)
     const before = await targetsOf(id)
@@ -46,7 +46,7 @@ describe('updateColumnMappings', () => {
     expect(await targetsOf(id)).toEqual(before)
   })
 
-  it('finds columns of the same name by their position', async () => {
+  it('tells columns of the same name apart by their position', async () => {
     const tenant = await seedShop()
     const { id } = await givenImport(tenant, csv('Order ID;Name;Name\r\nA-1;Ana;Day ticket\r\n'))
     const refused = await mapColumns(id, [{ source_column: 'Name', target_field: 'item.product' }])
@@ -127,7 +127,7 @@ describe('validateColumnMappings', () => {
 })
 
 describe('listColumnMappings', () => {
-  it('shows each column with samples and its target, all target fields, and the first rows', async () => {
+  it('returns each column with samples and its target, all target fields, and the first rows', async () => {
     const { id } = await givenImport(await seedShop(), twoOrders)
     const { results, target_fields, sample_rows } = await columnsOf(id)
     expect(results).toHaveLength(5)

@@ -9,7 +9,7 @@ import { seedShop } from '../support/seeding/sales/orders.ts'
 const table = (id: string) => csv(`Order ID;E-mail;Product;Price\r\n${id};ana@example.dk;Day ticket;225,00\r\n`)
 
 describe('a file of the whole organisation', () => {
-  it('is imported by roles of the organisation alone, and hidden from roles of the edition that it is imported into', async () => {
+  it('is imported only by roles of the organisation, and hidden from roles of the edition', async () => {
     const tenant = await seedShop()
     const [file, another] = [
       await givenTable(tenant.organization_id, table('A-1')),

@@ -58,7 +58,7 @@ describe('createDataImport', () => {
     })
   })
 
-  it('waits as a draft without a file', async () => {
+  it('makes a draft that waits when no file is named', async () => {
     const tenant = await seedShop()
     const { body } = await post('/v1/data-imports', bodyFor(tenant))
     expect(body).toMatchObject({ status: 'draft', file: null, allowed_actions: ['update', 'cancel'] })
@@ -95,7 +95,7 @@ describe('createDataImport', () => {
     expect((await post('/v1/data-imports', bodyFor(tenant, file))).status).toBe(201)
   })
 
-  it('makes its file undeletable', async () => {
+  it('prevents the deletion of its file', async () => {
     const tenant = await seedShop()
     const { id, file } = await givenImport(tenant, twoOrders)
     const reply = await remove(`/v1/files/${file.id}`)
@@ -114,7 +114,7 @@ describe('a file that cannot be read', () => {
       csv(`${Array.from({ length: 201 }, (_, at) => `Name ${'abcdefghij'[at % 10]}${at}x`).join(';')}\r\n`),
       'too_many_columns',
     ],
-  ])('%s fails with the reason', async (_, bytes, code) => {
+  ])('makes the import fail with the reason: a file %s', async (_, bytes, code) => {
     const tenant = await seedShop()
     const failed = await givenImport(tenant, bytes)
     expect(failed).toMatchObject({ status: 'failed', error_code: code })
@@ -163,7 +163,7 @@ describe('updateDataImport', () => {
     expect(await process(id)).toMatchObject({ status: 'ready', total_orders: 2, valid_rows: 2 })
   })
 
-  it('is refused while the import works', async () => {
+  it('is refused while the import is reading or running', async () => {
     const tenant = await seedShop()
     const file = await givenTable(tenant.organization_id, twoOrders)
     const { body } = await post('/v1/data-imports', bodyFor(tenant, file))
@@ -227,14 +227,14 @@ describe('processColumnMappings', () => {
   it.each([
     ['pretix', pretix, 'pretix'],
     ['Shopify', shopify, 'shopify'],
-  ])('detects an export of %s, and its suggestions make the import ready', async (_, { text }, source) => {
+  ])('recognises an export of %s, whose suggestions make the import ready', async (_, { text }, source) => {
     const tenant = await seedShop()
     const read = await givenImport(tenant, csv(text))
     expect(read).toMatchObject({ status: 'mapping_columns', detected_source: { source }, external_source: source })
     expect(await process(read.id)).toMatchObject({ status: 'ready', invalid_rows: 0 })
   })
 
-  it('refuses columns that can be read in two ways, and names both', async () => {
+  it('refuses columns that can be read in two ways, and names both readings', async () => {
     const tenant = await seedShop()
     const table = csv('Order ID;E-mail;Product;Price;Created at\r\nA-1;a@b.dk;Ticket;1.234;03/04/2026\r\n')
     const { id } = await givenImport(tenant, table)
@@ -256,7 +256,7 @@ describe('processColumnMappings', () => {
     })
   })
 
-  it('uses the options of the import where columns are blank', async () => {
+  it('uses the options of the import where cells are blank', async () => {
     const tenant = await seedShop()
     const table = csv('Order ID;E-mail;Product;Price;Created at\r\nA-1;a@b.dk;Ticket;1.234;03/04/2026\r\n')
     const options = { decimal_separator: '.', date_format: 'mdy', timezone: 'UTC' }

@@ -10,7 +10,7 @@ beforeEach(async () => {
   shop = await seedShop()
 })
 
-describe('pages of the rows of an import with a filter', () => {
+describe('listImportRows with a filter', () => {
   const count = 1000
   const problem = '[{"code":"required","message":"It is missing."}]'
   const outcomeAt = (number: number) =>
@@ -82,7 +82,7 @@ describe('pages of the rows of an import with a filter', () => {
     }
   }
 
-  it('hold the rows that match, also after these have changed', async () => {
+  it('returns pages with all matching rows, also after rows have changed', async () => {
     const id = await seedEnded()
     const before = await stored(id)
     for (const asked of filters) await expectList(id, before, asked)

@@ -14,7 +14,7 @@ beforeEach(async () => {
   shop = await seedShop()
 })
 
-describe('a page of the rows of an import by its number', () => {
+describe('listImportRows by page number', () => {
   const expectPages = async (id: string, all: readonly number[]) => {
     for (const ordering of ['row_number', '-row_number'])
       for (const page of [1, 2, 11, Math.ceil(all.length / 20)]) {
@@ -25,7 +25,7 @@ describe('a page of the rows of an import by its number', () => {
       }
   }
 
-  it('shows the rows of that place, also where an earlier row is missing', async () => {
+  it('shows the rows of that page, also where an earlier row is missing', async () => {
     const id = await seedStaged(
       shop,
       Array.from({ length: 300 }, () => aRow()),
@@ -51,7 +51,7 @@ async function walkPreview(id: string, query: string): Promise<number[]> {
 }
 
 describe('previewImportOrders', () => {
-  it('counts each order of a large import by what the import will do with it, and lists the orders of an action', async () => {
+  it('counts the orders of a large import by what the import will do, and lists those of each action', async () => {
     const known = Array.from({ length: 3 }, () => aRow())
     await runToEnd(await seedStarted(shop, known))
     const shipping = (length: number) => Array.from({ length }, () => aRow({ 'item.product': 'Shipping' }))
@@ -95,7 +95,7 @@ describe('previewImportOrders', () => {
     expect(after).toMatchObject({ totals: null, totals_state: 'none' })
   })
 
-  it('counts again after a change of the import, and after counting was interrupted', async () => {
+  it('counts again after the import changes, and after counting was interrupted', async () => {
     const id = await seedStaged(
       shop,
       Array.from({ length: 1001 }, () => aRow()),
@@ -129,7 +129,7 @@ describe('the count of listImportRows', () => {
     expect((await get(`/v1/data-imports/${id}/rows?outcome=created&page_size=5`)).body.count).toBe(30)
   })
 
-  it('is exact while the import runs, with errors and of an order', async () => {
+  it('is exact while the import runs, for all rows, for rows with errors and for the rows of an order', async () => {
     const key = { 'order.external_id': 'ONE', 'customer.email': 'one@example.dk' }
     const id = await seedStarted(shop, [
       aRow(key),
@@ -164,7 +164,7 @@ describe('the count of listImportRows', () => {
   })
 })
 
-it('counts rows with errors exactly while the import runs and after the columns are processed again', async () => {
+it('the count of rows with errors is exact while the import runs and after a second processing', async () => {
   const act = fc.record({
     at: fc.integer({ min: 1, max: 12 }),
     many: fc.integer({ min: 1, max: 4 }),

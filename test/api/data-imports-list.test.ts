@@ -10,7 +10,7 @@ const table = csv('Order ID;E-mail;Product;Quantity;Price\r\nA-1;ana@example.dk;
 const idsOf = (reply: Awaited<ReturnType<typeof get>>) => reply.body.results.map(({ id }: { id: string }) => id)
 
 describe('listDataImports', () => {
-  it('lists the imports of an edition, those of files and those of calls', async () => {
+  it('lists the imports of an edition, from files and from calls', async () => {
     const [shop, other] = [await seedShop(), await seedShop()]
     const ofFile = await givenImport(shop, table)
     const { body: ofCall } = await importOrders(shop, [anOrder()])
@@ -25,7 +25,7 @@ describe('listDataImports', () => {
 })
 
 describe('getDataImport', () => {
-  it('shows the file, the counts of its rows and the possible next steps, to its own edition only', async () => {
+  it('returns the file, the counts of its rows and the possible next steps, only to roles of its edition', async () => {
     const shop = await seedShop()
     const { id } = await givenImport(shop, table)
     const mapping = { status: 'mapping_columns', source: 'csv', total_rows: 1, file: { name: 'orders.csv' } }
@@ -39,7 +39,7 @@ describe('getDataImport', () => {
 })
 
 describe('cancelDataImport', () => {
-  it('ends an import before its start, once, and its rows become no orders', async () => {
+  it('ends an import before its start, only once, and no orders are made', async () => {
     const shop = await seedShop()
     const { id } = await givenImport(shop, table)
     await process(id)

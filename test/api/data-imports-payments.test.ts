@@ -53,7 +53,7 @@ const dearer = [{ product: 'Day ticket', quantity: 3, unit_price: 100 }]
 
 describe('an import that updates an order', () => {
   it.each(['partially_refunded', 'refunded', 'failed', 'cancelled'])(
-    'leaves a payment that is %s as it is, its amount too',
+    'changes neither the status nor the amount of a payment that is %s',
     async (status) => {
       const { shop, id } = await givenPaid()
       await pay(id, status, 5000)
@@ -88,7 +88,7 @@ describe('an import that updates an order', () => {
   })
 
   it.each(['partially_refunded', 'refunded'])(
-    'leaves a payment that becomes %s while the import decides',
+    'does not change a payment that becomes %s while the import decides',
     async (status) => {
       const { shop, id } = await givenPaid()
       const reply = await interrupted(shop, { status: 'completed', items: dearer }, () => pay(id, status, 5000))
@@ -99,7 +99,7 @@ describe('an import that updates an order', () => {
     },
   )
 
-  it.each(['used', 'refunded', 'expired'])('leaves a purchase that is %s as it is', async (status) => {
+  it.each(['used', 'refunded', 'expired'])('does not change a purchase that is %s', async (status) => {
     const { shop, id, first, second } = await givenPaid()
     await move(first, status)
     await callWith({}, path, bodyOf(shop, { status: 'completed' }))
@@ -110,7 +110,7 @@ describe('an import that updates an order', () => {
   })
 
   it.each(['used', 'refunded', 'expired'])(
-    'leaves a purchase that becomes %s while the import decides, and announces the others alone',
+    'does not change a purchase that becomes %s while the import decides, and announces only the others',
     async (status) => {
       const { shop, first, second } = await givenPaid()
       await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id }, { breaker_until: null })

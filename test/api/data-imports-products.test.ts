@@ -21,7 +21,7 @@ async function givenProducts(shop: Shop) {
 }
 
 describe('listProductMappings', () => {
-  it('shows each product of the file once, with its rows, and whether a user decided on it', async () => {
+  it('lists each product of the file once, with its rows, and says whether a user decided on it', async () => {
     const { products } = await givenProducts(await seedShop())
     expect(products.map(({ product, rows_count, is_mapped }) => [product, rows_count, is_mapped]).toSorted()).toEqual([
       ['Camping', 1, false],
@@ -31,7 +31,7 @@ describe('listProductMappings', () => {
 })
 
 describe('updateProductMappings', () => {
-  it('makes the import ready once each product is mapped, created or ignored, and refuses products of other editions', async () => {
+  it('makes the import ready once each product is decided, and refuses products of other editions', async () => {
     const [shop, other] = [await seedShop(), await seedShop()]
     const { id, idOf } = await givenProducts(shop)
     const placeOf = ({ organization_id, edition_id }: Shop) => ({ organization: organization_id, edition: edition_id })

@@ -5,7 +5,7 @@ import { anOrder, seedShop, importOrders } from '../support/seeding/sales/orders
 import { contentsOf } from '../support/orders.ts'
 
 describe('importExternalOrders', () => {
-  it('makes one order of one id in simultaneous calls', async () => {
+  it('makes one order when simultaneous calls send the same id', async () => {
     const shop = await seedShop()
     const orders = Array.from({ length: 30 }, (_, at) =>
       anOrder({
@@ -25,7 +25,7 @@ describe('importExternalOrders', () => {
     expect(ids.size).toBe(30)
   })
 
-  it('answers a repeated call with the same key in the same way, and makes nothing twice', async () => {
+  it('answers a repeated call with the same key alike, and makes nothing twice', async () => {
     const shop = await seedShop()
     const send = {
       method: 'POST',
@@ -39,7 +39,7 @@ describe('importExternalOrders', () => {
     expect(await contentsOf(shop)).toMatchObject({ orders: 2, data_imports: 1 })
   })
 
-  it('keeps orders, payments and purchases in step through any sequence of updates', async () => {
+  it('keeps orders, payments and purchases consistent through any sequence of updates', async () => {
     const item = fc.record({
       product: fc.constantFrom('A', 'B'),
       quantity: fc.integer({ min: 1, max: 3 }),

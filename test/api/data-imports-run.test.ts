@@ -59,7 +59,7 @@ function rowsOf(cells: typeof table extends fc.Arbitrary<infer T> ? T : never): 
 }
 
 describe('previewImportOrders', () => {
-  it('announces for every order what the import then does, for any table, and writes nothing', async () => {
+  it('says for every order what the import then does, for any table, and writes nothing', async () => {
     const policies = fc.constantFrom('skip', 'update', 'error')
     const users = fc.constantFrom(true, true, false)
     await fc.assert(
@@ -96,7 +96,7 @@ describe('previewImportOrders', () => {
     )
   })
 
-  it('shows known and new customers, items, amounts, and each field that an update changes', async () => {
+  it('says whether customers are new, and shows items, amounts, and each field that an update changes', async () => {
     await importOrders(shop, [anOrder({ external_id: 'U-1', customer: { email: 'known@example.dk' } })], {
       source: 'shop',
     })
@@ -138,7 +138,7 @@ const csv = [
 ].join('\r\n')
 
 describe('startDataImport', () => {
-  it('imports an uploaded file, leaves out rows with errors, and accepts the corrected report', async () => {
+  it('imports an uploaded file without the rows with errors, and accepts the corrected report', async () => {
     const id = await givenReadyImport(shop, csv)
     const refused = await start(id)
     expect(refused).toMatchObject({ status: 409, body: { code: 'import_has_invalid_rows', invalid_rows: 1 } })
@@ -170,7 +170,7 @@ describe('startDataImport', () => {
     expect(await contentsOf(shop)).toMatchObject({ orders: 3, purchases: 5, users: 3 })
   })
 
-  it('finishes with an error for a language that can be read in many ways', { timeout: 60_000 }, async () => {
+  it('makes only the order with an ambiguous language fail', { timeout: 60_000 }, async () => {
     const hostile = [`uk${'_a'.repeat(40)}%`, `uk${'_a'.repeat(100_000)}!!!`]
     const languages = ['da', 'en', 'da', 'nl', 'da', 'pl', 'da', 'en', ...hostile]
     const rows = languages.map((language, index) => `A-${index};a${index}@example.dk;Day ticket;1;225,00;${language}`)
@@ -183,7 +183,7 @@ describe('startDataImport', () => {
     expect(await work(id)).toMatchObject({ status: 'completed_with_errors', created_orders: 8, failed_orders: 2 })
   })
 
-  it('continues with the remaining orders when it failed in the middle', async () => {
+  it('continues with the remaining orders after a failure in the middle', async () => {
     const id = await seedStarted(
       shop,
       Array.from({ length: 30 }, () => aRow()),
@@ -193,7 +193,7 @@ describe('startDataImport', () => {
     expect(await work(id)).toMatchObject({ status: 'completed', created_orders: 30 })
   })
 
-  it('is refused before the columns are processed, in an archived edition, and beyond two at a time', async () => {
+  it('is refused before the columns are processed, in an archived edition, and beside two other imports', async () => {
     const id = await seedStaged(shop, [aRow()])
     const draft = await post('/v1/data-imports', { ...shop })
     expect(await start(draft.body.id)).toMatchObject({ status: 409, body: { code: 'invalid_transition' } })
@@ -213,7 +213,7 @@ describe('startDataImport', () => {
 })
 
 describe('downloadErrorReport', () => {
-  it('writes the report in the encoding of the file, and the report can be imported', async () => {
+  it('uses the encoding of the file, and the report can be imported', async () => {
     const bytes = encodeText(csv.replace('bo@example.dk;Day', 'bo@example.dk;Dørbillet'), 'windows-1252')
     const id = await givenReadyImport(shop, bytes)
     expect((await start(id, { skip_invalid_rows: true })).status).toBe(200)
@@ -229,7 +229,7 @@ describe('downloadErrorReport', () => {
 })
 
 describe('listImportRows', () => {
-  it('lists every row with its outcome and reason, by outcome, by error and by order', async () => {
+  it('lists every row with its outcome and reason, and filters by outcome, error and order', async () => {
     const id = await seedStarted(shop, [aRow(), aBadRow(), aRow(), { values: {}, is_ignored: true }])
     await runToEnd(id)
     const list = async (query: string) => (await get(`/v1/data-imports/${id}/rows${query}`)).body
@@ -253,7 +253,7 @@ describe('listImportRows', () => {
   })
 })
 
-it('lists the rows of an order that an undo has deleted by its id, and rows of no other import', async () => {
+it('listImportRows finds the rows of an order by its id after an undo, and no rows of other imports', async () => {
   const [id, other] = [await seedStarted(shop, [aRow(), aRow()]), await seedStarted(shop, [aRow()])]
   await runToEnd(id)
   await runToEnd(other)

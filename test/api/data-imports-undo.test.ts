@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 
 describe('undoDataImport', () => {
-  it('is refused a second time, after its time limit, for external orders, and before the end of the import', async () => {
+  it('is refused a second time, after its time limit, for external orders, and before the import ends', async () => {
     const undo = async (id: string) => {
       const { status, body } = await post(`/v1/data-imports/${id}/undo`, undefined)
       return [status, body.code]

@@ -14,7 +14,7 @@ beforeAll(async () => {
 const soon = () => new Date(Date.now() + 3_600_000).toISOString()
 
 describe('importExternalOrders', () => {
-  it('never moves a used or expired purchase back, and removes no uses', async () => {
+  it('never changes the status or the uses of a purchase that was used or has expired', async () => {
     const ticket = await givenTicket(shop, { uses_limit: 2 })
     await scan(ticket.id)
     await ticket.again({ status: 'completed' })

@@ -9,7 +9,7 @@ interface Refusal {
 }
 
 describe('importExternalOrders', () => {
-  it('makes the order with its customer, products, cart and payment, and one purchase a unit', async () => {
+  it('makes the order with its customer, products, cart and payment, and one purchase for each unit', async () => {
     const shop = await seedShop({ tax_type: 'vat', default_price_tax_rate: 25 })
     const reply = await importOrders(shop, [
       anOrder({
@@ -106,7 +106,7 @@ describe('importExternalOrders', () => {
     expect(user.body).toMatchObject({ locale: 'se', msg_channel: 'email' })
   })
 
-  it('matches customers by address and by number, and names without regard to case', async () => {
+  it('matches customers by e-mail address and by phone number, and products without regard to case', async () => {
     const shop = await seedShop()
     await givenOrders(shop, [
       anOrder({ customer: { email: 'a@example.dk' }, items: [{ product: 'Ølbillet', quantity: 1, unit_price: 1 }] }),
@@ -123,7 +123,7 @@ describe('importExternalOrders', () => {
     expect(found.body.count).toBe(3)
   })
 
-  it('does not match a customer with another address by a shared number', async () => {
+  it('does not match a customer with another address by a shared phone number', async () => {
     const shop = await seedShop()
     await givenOrders(shop, [
       anOrder({ customer: { email: 'one@example.dk', phone_number: '+4532123456' } }),
@@ -132,7 +132,7 @@ describe('importExternalOrders', () => {
     expect(await contentsOf(shop)).toMatchObject({ users: 2 })
   })
 
-  it('imports valid orders and names each fault of the others with its place', async () => {
+  it('imports valid orders and points at each fault of the others', async () => {
     const shop = await seedShop()
     const bad: [Record<string, unknown>, string, string][] = [
       [{ customer: {} }, 'contact_required', '/customer'],
@@ -200,7 +200,7 @@ describe('importExternalOrders', () => {
     expect([reply.status, reply.body.code]).toEqual([409, 'edition_archived'])
   })
 
-  it('answers a dry run as the real call would, and writes nothing', async () => {
+  it('answers a dry run as it would answer the real call, and writes nothing', async () => {
     const shop = await seedShop()
     const orders = [anOrder(), anOrder({ currency: 'jpy' }), anOrder()]
     const dry = await importOrders(shop, orders, { dry_run: true })
@@ -211,7 +211,7 @@ describe('importExternalOrders', () => {
     expect(actions(real)).toEqual(actions(dry))
   })
 
-  it('skips, refuses or updates a known order, as the options say', async () => {
+  it('skips, refuses or updates an order that exists, as the options say', async () => {
     const shop = await seedShop()
     const order = anOrder({ external_id: 'same', status: 'confirmed' })
     const [id] = await givenOrders(shop, [order])
@@ -258,7 +258,7 @@ describe('importExternalOrders', () => {
     })
   })
 
-  it('identifies orders by source and edition, and treats a repeated id in one call as known', async () => {
+  it('identifies orders by source and edition, and treats a repeated id in one call as an existing order', async () => {
     const shop = await seedShop()
     const order = anOrder()
     const first = await importOrders(shop, [order, order])

@@ -59,8 +59,8 @@ const orders = [
   ['-modified', sql`modified_at desc, id desc`],
 ] as const
 
-describe('deliveries of an endpoint', () => {
-  it('come in each order, with and without filters', async () => {
+describe('listWebhookDeliveries', () => {
+  it('sorts in every order, with and without filters', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(made, { maxLength: 60, size: 'max' }),

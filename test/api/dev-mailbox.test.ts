@@ -30,7 +30,7 @@ describe('/dev/outbox', () => {
     await ctx.sms.send([anSms({ to: '+4528123456', body: `Code ${mark}` })], key())
   })
 
-  it('lists the kept messages, newest first, page by page', async () => {
+  it('lists the captured messages, newest first, page by page', async () => {
     const first = await look(`/dev/outbox.json?to=${mark}&page_size=2`)
     expect(first.status).toBe(200)
     expect(first.body).toMatchObject({ count: 5, previous: null })
@@ -48,14 +48,14 @@ describe('/dev/outbox', () => {
     })
   })
 
-  it('filters by channel and by a part of the recipient, without case', async () => {
+  it('filters by channel and by a part of the recipient, without regard to case', async () => {
     const sms = await look('/dev/outbox.json?channel=sms&to=%2B4528123456')
     expect(sms.body.results).toMatchObject([{ channel: 'sms', to: '+4528123456' }])
     const one = await look(`/dev/outbox.json?to=${(guests[1] ?? '').toUpperCase()}`)
     expect(one.body).toMatchObject({ count: 1, results: [{ id: ids[1] }] })
   })
 
-  it('shows a message whole, as a page and as JSON', async () => {
+  it('shows a complete message, as a page and as JSON', async () => {
     const json = await look(`/dev/outbox/${ids[0]}.json`)
     expect(json.body).toMatchObject({
       id: ids[0],
@@ -85,7 +85,7 @@ describe('/dev/outbox', () => {
 
 describe('a hostile message', () => {
   const evil = `"><script>alert(1)</script><img src=x onerror=alert(1)>'`
-  it('is harmless in the list and on its page', async () => {
+  it('is shown without harm in the list and on its page', async () => {
     const [id] = await idsOf(
       ctx.email.send(
         [
@@ -114,14 +114,14 @@ describe('a hostile message', () => {
     expect(text).toMatch(/sandbox="allow-popups allow-popups-to-escape-sandbox"/)
   })
 
-  it('is harmless in a filter', async () => {
+  it('is shown without harm in a filter', async () => {
     const { text } = await look(`/dev/outbox?to=${encodeURIComponent(evil)}`)
     expect(text).not.toMatch(/<script|<img/i)
   })
 })
 
 describe('the capture gateways', () => {
-  it('keep a repeated call with the same key once, with the same ids', async () => {
+  it('store a call that is repeated with the same key once, and return the same ids', async () => {
     const mails = [anEmail(), anEmail()]
     const again = key()
     const [first, second] = [await idsOf(ctx.email.send(mails, again)), await idsOf(ctx.email.send(mails, again))]
@@ -131,13 +131,13 @@ describe('the capture gateways', () => {
     expect(body.count).toBe(1)
   })
 
-  it('refuse another message under a used key', async () => {
+  it('refuse another message with a used key', async () => {
     const again = key()
     await ctx.email.send([anEmail()], again)
     expect(await ctx.email.send([anEmail()], again)).toMatchObject([{ ok: false, kind: 'unknown' }])
   })
 
-  it('keep the newest 2,000 messages and no more', async () => {
+  it('keep only the newest 2,000 messages', async () => {
     await db.batch([
       sql`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 2100)
         insert into captured_messages (id, channel, call_key, position, reference, sender, recipient, body, created_at)

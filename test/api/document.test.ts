@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { call } from '../support/api.ts'
 
 describe('the OpenAPI document', () => {
-  it('states that a field may be null beside a named shape and a stated type too', async () => {
+  it('says that a field may be null when it has a named shape or a stated type', async () => {
     const { body } = await call('/openapi.json', { token: null })
     const { EditionDetail } = body.components.schemas
     expect(EditionDetail.properties.meta_image).toMatchObject({

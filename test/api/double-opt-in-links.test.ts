@@ -12,7 +12,7 @@ import { visit } from '../support/visits.ts'
 import { ask, deliver, linkIn, asked, statusOf } from '../support/double-opt-in.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 
-describe('a link that confirms', () => {
+describe('a link that confirms a consent', () => {
   const expectDead = async (scene: Scene, path: string) => {
     const before = await stateOf(scene)
     const pages = [await visit(path), await visit(path, { method: 'POST' }), await visit('/consents/confirm/x')]
@@ -21,7 +21,7 @@ describe('a link that confirms', () => {
     expect(await stateOf(scene)).toEqual(before)
   }
 
-  it('is refused once the person has answered otherwise', async () => {
+  it('is refused once the person has given another answer', async () => {
     const { scene, consent, path } = await asked()
     await give(scene.person, consent.id, {}, 'withdraw')
     await expectDead(scene, path)
@@ -40,7 +40,7 @@ describe('a link that confirms', () => {
     await expectDead(scene, path)
   })
 
-  it('is refused once the address is not the person’s any more, and once the person is erased', async () => {
+  it('is refused once the address is no longer the person’s, and once the person is erased', async () => {
     const moved = await asked()
     await write(
       sql`update users set email = 'moved@example.test' where id = ${moved.scene.person.id}`,
@@ -83,7 +83,7 @@ describe('a link that confirms', () => {
     expect((await visit(path)).status).toBe(200)
   })
 
-  it('gives consent to the wording that was asked about, although a newer one exists', async () => {
+  it('gives the consent to the wording that the person was asked about, although a newer one exists', async () => {
     const { scene, consent, path } = await asked({ reconsent_on_change: true })
     await patch(`/v1/consents/${consent.id}`, { text: { en: 'Something else altogether' } })
     const page = await visit(path)

@@ -11,7 +11,7 @@ import { givenConsent } from '../support/seeding/messaging/consents.ts'
 
 const minute = 60_000
 
-describe('giving a consent that is confirmed by e-mail', () => {
+describe('giveConsent for a consent that is confirmed by e-mail', () => {
   it.each([
     ['en', 'Please confirm: Day &', 'Yes, I agree'],
     ['da', 'Bekræft venligst: Day &', 'Ja, jeg giver samtykke'],
@@ -19,7 +19,7 @@ describe('giving a consent that is confirmed by e-mail', () => {
     ['nl', 'Bevestig alstublieft: Day &', 'Ja, ik stem in'],
     ['pl', 'Prosimy o potwierdzenie: Day &', 'Tak, zgadzam się'],
   ])(
-    'sends a message in %s with the wording as text, and counts after the confirmation',
+    'sends a message in %s with the wording as text, and counts only after the confirmation',
     async (language, subject, button) => {
       const texts = Object.fromEntries(
         ['en', 'da', 'se', 'nl', 'pl'].map((one) => [one, `Day & <b>{{ customer.email }}</b> ${one}`]),
@@ -71,7 +71,7 @@ describe('giving a consent that is confirmed by e-mail', () => {
     },
   )
 
-  it('gives the consent once when the link is confirmed many times, at once and later', async () => {
+  it('gives the consent once when the link is opened many times, at once and later', async () => {
     const { scene, path } = await asked()
     const replies = await Promise.all(Array.from({ length: 6 }, () => visit(path, { method: 'POST' })))
     expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200))
@@ -83,7 +83,7 @@ describe('giving a consent that is confirmed by e-mail', () => {
     expect((await eventsOf(scene.organization)).map(({ kind }) => kind)).toEqual(['consent.given'])
   })
 
-  it('sends one message for many requests at once, and one more after an hour', async () => {
+  it('sends one message for many simultaneous requests, and one more after an hour', async () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     const replies = await Promise.all(Array.from({ length: 5 }, () => ask(scene, consent.id)))
@@ -130,7 +130,7 @@ describe('giving a consent that is confirmed by e-mail', () => {
     ['email_missing', sql`update users set email = null`, undefined],
     ['address_suppressed', null, 'complaint'],
     ['address_suppressed', null, 'hard_bounce'],
-  ])('is refused as %s where no message may be sent, and writes nothing', async (code, change, reason) => {
+  ])('is refused as %s when no message may be sent, and writes nothing', async (code, change, reason) => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     if (change)
@@ -158,7 +158,7 @@ describe('giving a consent that is confirmed by e-mail', () => {
     ])
   })
 
-  it('cannot have an occurred_at, and cannot skip or withdraw', async () => {
+  it('refuses an occurred_at, and does not apply to skipping or withdrawing', async () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     const before = await stateOf(scene)
@@ -175,14 +175,14 @@ describe('giving a consent that is confirmed by e-mail', () => {
   })
 })
 
-describe('a customer who unsubscribed', () => {
+describe('an unsubscribed customer', () => {
   const suppress = ({ organization, person }: Scene, reason = 'unsubscribed') =>
     write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
       values (${organization}, 'email', ${person.email}, ${reason}, 1)`)
   const reasonsOf = ({ organization }: Scene) =>
     db.all(sql<{ reason: string }>`select reason from suppressions where organization_id = ${organization}`)
 
-  it('comes back by confirming a message', async () => {
+  it('is subscribed again by confirming a message', async () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     await suppress(scene)
@@ -197,7 +197,7 @@ describe('a customer who unsubscribed', () => {
     expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'given', effective: true, blocked_by: null })
   })
 
-  it('can confirm a consent that was given by checkbox without effect', async () => {
+  it('can confirm a consent that a checkbox gave without effect', async () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     await suppress(scene)
@@ -234,7 +234,7 @@ describe('a customer who unsubscribed', () => {
   })
 
   it.each(['complaint', 'hard_bounce'])(
-    'stays out after a %s, which comes while the message is under way',
+    'stays unsubscribed when a %s arrives while the message is under way',
     async (reason) => {
       const scene = await seedScene()
       const consent = await givenConsent(scene.organization)
@@ -249,7 +249,7 @@ describe('a customer who unsubscribed', () => {
   )
 
   it.each(['unsubscribed', 'complaint', 'hard_bounce'])(
-    'reads in the answer that a consent by checkbox has no effect after: %s',
+    'has an answer that says that a consent by checkbox has no effect after: %s',
     async (reason) => {
       const scene = await seedScene()
       const consent = await givenConsent(scene.organization)

@@ -12,8 +12,8 @@ import { givenEvent, givenOrganization } from '../support/seeding/organizations.
 import { seedTrades } from '../support/seeding/sales/trades.ts'
 
 /** Authentication adds one statement to each. */
-describe('the cost of editions in the database', () => {
-  it('is one query to read an edition, and one for all choices', async () => {
+describe('the database', () => {
+  it('answers getEdition with one query, and getEditionMeta with one', async () => {
     const organisation = await givenOrganization()
     const edition = await seedEdition(organisation)
     const ctx = contextAt(Date.now(), {
@@ -26,7 +26,7 @@ describe('the cost of editions in the database', () => {
     expect(ctx.db.meter).toMatchObject({ queries: 2, round_trips: 2 })
   })
 
-  it('is two queries at once for a page of the list', async () => {
+  it('answers a page of listEditions with two simultaneous queries', async () => {
     const ctx = contextAt(Date.now())
     await listEditions(ctx, { page: 1, size: 100, after: null }, [], {
       organization_id: (await givenOrganization()).id,
@@ -34,7 +34,7 @@ describe('the cost of editions in the database', () => {
     expect(ctx.db.meter).toMatchObject({ queries: 2, round_trips: 1 })
   })
 
-  it('is three round trips to create an edition', async () => {
+  it('answers createEdition in three round trips', async () => {
     const organisation = await givenOrganization()
     const event = await givenEvent(organisation)
     const ctx = contextAt(Date.now())
@@ -50,7 +50,7 @@ describe('the cost of editions in the database', () => {
     expect(ctx.db.meter).toMatchObject({ queries: 3, round_trips: 3 })
   })
 
-  it('is two round trips to change an edition, and one more for all the ids in the body', async () => {
+  it('answers updateEdition in two round trips, and one more for all the ids in the body', async () => {
     const organisation = await givenOrganization()
     const edition = await seedEdition(organisation)
     const ctx = contextAt(Date.now())
@@ -66,7 +66,7 @@ describe('the cost of editions in the database', () => {
     expect(other.db.meter).toMatchObject({ queries: 9, round_trips: 3 })
   })
 
-  it('is one batch of six statements for the healthcheck, for any number of orders', async () => {
+  it('answers getEditionHealthcheck with one batch of six statements, for any number of orders', async () => {
     const organisation = await givenOrganization()
     const edition = await seedEdition(organisation)
     const place = { organization: organisation.id, edition: edition.id }
@@ -83,7 +83,7 @@ describe('the cost of editions in the database', () => {
     expect((await cost()) - before).toBeLessThan(5)
   })
 
-  it('is one more round trip to publish an edition', async () => {
+  it('takes one more round trip to publish an edition', async () => {
     const edition = await seedEdition(await givenOrganization())
     const ctx = contextAt(Date.now())
     await updateEdition(ctx, await findEdition(ctx, edition.id), { is_draft: false })

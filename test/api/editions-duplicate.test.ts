@@ -143,7 +143,7 @@ describe('duplicateEdition', () => {
       }
   })
 
-  it('uses the same e-mails as the source where they are shared', async () => {
+  it('keeps e-mails of the organisation that the source uses', async () => {
     const { edition, path, messages } = await givenFull()
     const before = await contentsOf(edition.id)
     const reply = await post(path, { name: 'Nordlys 2027', email_template_mode: 'share' })
@@ -174,7 +174,7 @@ describe('duplicateEdition', () => {
     expect((await ofEdition('products', edition.id)).length).toBe(2)
   })
 
-  it('uses a given slug that is free, and makes one of the name otherwise', async () => {
+  it('takes a slug from the request if it is free, and otherwise makes one of the name', async () => {
     const { organisation, edition, path } = await given()
     const event = { event_id: null }
     const made = await post(path, { name: 'Nordlys Festival 2026', ...event })
@@ -186,7 +186,7 @@ describe('duplicateEdition', () => {
     expect(made.body.organization.id).toBe(organisation.id)
   })
 
-  it('makes a slug for each of several duplicates at the same time, and one edition of a given slug', async () => {
+  it('gives simultaneous duplicates a slug each, and only one edition a slug from the request', async () => {
     const { path } = await givenFull()
     const generated = await Promise.all([1, 2, 3].map(() => post(path, { name: '2027' })))
     expect(generated.map(({ status }) => status)).toEqual([201, 201, 201])
@@ -228,7 +228,7 @@ describe('duplicateEdition', () => {
     expect((await get(`/v1/editions/${edition.id}`)).text).toBe(before)
   })
 
-  it('copies nothing of a source that changes at the same time', async () => {
+  it('copies nothing when the source changes at the same time', async () => {
     const { edition, messages } = await givenFull()
     const changes = [
       sql`delete from email_messages where id = ${messages.refund}`,
@@ -290,8 +290,8 @@ describe('duplicateEdition', () => {
   })
 })
 
-describe('a duplicate', () => {
-  it('can be published by itself', async () => {
+describe('an edition that was duplicated', () => {
+  it('can be published without the source', async () => {
     const { path } = await given({ is_draft: false, published_at: 1000 })
     const copy = (await post(path, { name: '2027' })).body
     const published = (await patch(`/v1/editions/${copy.id}`, { is_draft: false })).body

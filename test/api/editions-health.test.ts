@@ -46,7 +46,7 @@ const related = (health: { checks: Checked[] }, id: string) =>
 const change = (id: string, columns: Partial<EditionRow>) => write(update(editions, columns, sql`id = ${id}`))
 
 describe('getEditionHealthcheck', () => {
-  it('answers all checks of a new edition in their order, and that it can be published', async () => {
+  it('returns all checks of a new edition in their order, and says that it can be published', async () => {
     const { edition } = await given()
     const health = await healthOf(edition.id)
     expect(health).toMatchObject({
@@ -153,7 +153,7 @@ describe('getEditionHealthcheck', () => {
     })
   })
 
-  it('accepts a design without a product as the design of all products', async () => {
+  it('accepts a design without a product for all products', async () => {
     const { edition, tenant, place } = await given()
     await seedProduct(place, { is_wallet_enabled: true })
     expect(failed(await healthOf(edition.id))).toContain('fulfilment.pass_design')
@@ -226,7 +226,7 @@ describe('getEditionHealthcheck', () => {
     expect(asked).toContain('consents.translated')
   })
 
-  it('names endpoints that fail with the edition’s events, only to those who may see them', async () => {
+  it('names endpoints that fail with the edition’s events, only to callers who may see them', async () => {
     const { organisation, edition, place } = await given()
     const own = await seedEndpoint(place, { name: 'Own' })
     const wide = await seedEndpoint({ ...place, edition: null }, { name: 'Wide' })
@@ -274,7 +274,7 @@ describe('getEditionHealthcheck', () => {
     }
   })
 
-  it('accepts only an event of the same organisation', async () => {
+  it('requires an event of the same organisation', async () => {
     const { edition } = await given()
     await change(edition.id, { event_id: (await given()).edition.event_id })
     expect(failed(await healthOf(edition.id))).toContain('basics.event_linked')

@@ -25,7 +25,7 @@ describe('updateEdition', () => {
     expect((await patch(path, { default_language: 'pl', enabled_languages: ['pl'] })).status).toBe(200)
   })
 
-  it('changes other fields of an edition whose stored languages contradict each other', async () => {
+  it('changes other fields when the stored languages contradict each other', async () => {
     const { path } = await given({ default_language: 'en', enabled_languages: ['da'] })
     const same = { default_language: 'en', enabled_languages: ['da'] }
     expect((await patch(path, { ...same, name: 'Renamed' })).body.name).toBe('Renamed')

@@ -10,7 +10,7 @@ describe('listEditions', () => {
   const list = (organisation: { id: string }, query = '', token?: string) =>
     get(`/v1/editions?organization_id=${organisation.id}${query}`, token)
 
-  it('answers the newest first, with the organisation and the status', async () => {
+  it('lists the newest first, with the organisation and the status', async () => {
     const organisation = await givenOrganization()
     const first = await seedEdition(organisation, { created_at: 1000, modified_at: 5000 })
     const second = await seedEdition(organisation, { created_at: 2000, start_at: 1, end_at: 2, is_draft: false })
@@ -61,7 +61,7 @@ describe('listEditions', () => {
     expect(await found('&status=past&is_draft=false')).toEqual([])
   })
 
-  it('searches without case and accents, also by a changed name', async () => {
+  it('searches without regard to case and accents, also by a changed name', async () => {
     const organisation = await givenOrganization()
     const event = await givenEvent(organisation, 'Ærø Sommerfest')
     const { body } = await post('/v1/editions', { organization_id: organisation.id, event_id: event.id, name: '2026' })
@@ -117,7 +117,7 @@ describe('listEditions', () => {
     expect((await get('/v1/editions?page=0')).body.code).toBe('invalid_page')
   })
 
-  it('answers the editions in the caller’s reach, and none of foreign or unknown organisations', async () => {
+  it('lists only editions that the caller reaches, and none of foreign or unknown organisations', async () => {
     const [ours, theirs] = await Promise.all([givenOrganization(), givenOrganization()])
     const mine = await seedEdition(ours)
     const other = await seedEdition(ours)

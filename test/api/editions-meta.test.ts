@@ -15,7 +15,7 @@ describe('getEditionMeta', () => {
   const dynamic = ['fee_rules', 'merchant_accounts', 'receipt_emails', 'refund_confirmation_emails', 'events']
   const values = (choices: { value: string }[]) => choices.map(({ value }) => value)
 
-  it('answers the choices that are the same for all', async () => {
+  it('returns the choices that are the same for all', async () => {
     const { body, headers } = await get('/v1/editions/_meta')
     expect(values(body.languages)).toEqual(['en', 'da', 'se', 'nl', 'pl'])
     expect(values(body.currencies)).toEqual(['eur', 'usd', 'gbp', 'pln', 'dkk', 'sek', 'nok'])
@@ -34,7 +34,7 @@ describe('getEditionMeta', () => {
     expect(headers.get('etag')).toBeTruthy()
   })
 
-  it('answers the choices of the organisation', async () => {
+  it('returns the choices of the organisation', async () => {
     const organisation = await givenOrganization('Nordlys')
     const event = await givenEvent(organisation, 'Festival')
     const edition = await seedEdition(organisation, { event_id: event.id, full_name: 'Festival 2026' })
@@ -66,7 +66,7 @@ describe('getEditionMeta', () => {
     })
   })
 
-  it('can be limited to one organisation, and answers nothing of foreign or unknown ones', async () => {
+  it('can be limited to one organisation, and returns nothing for foreign or unknown ones', async () => {
     const [ours, theirs] = await Promise.all([givenOrganization(), givenOrganization()])
     const [ourFee, theirFee] = [await seedFeeRule(ours), await seedFeeRule(theirs)]
     await seedReceiptMessage(theirs)
@@ -91,7 +91,7 @@ describe('getEditionMeta', () => {
     await db.batch([sql`delete from email_messages where id = ${platform}`])
   })
 
-  it('answers a member of one edition the rules of the organisation, and no messages of other editions', async () => {
+  it('returns a member of one edition the rules of the organisation, and no messages of other editions', async () => {
     const organisation = await givenOrganization()
     const [mine, other] = [await seedEdition(organisation), await seedEdition(organisation)]
     const fee = await seedFeeRule(organisation)

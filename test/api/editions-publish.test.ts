@@ -27,7 +27,7 @@ const refusal = (reply: Awaited<ReturnType<typeof get>>) => ({
   checks: ((reply.body.checks ?? []) as { check_id: string }[]).map(({ check_id }) => check_id),
 })
 
-describe('publishing', () => {
+describe('publishing an edition', () => {
   it('is possible for a new edition with only a name', async () => {
     const organisation = await givenOrganization()
     const event = await givenEvent(organisation)
@@ -54,7 +54,7 @@ describe('publishing', () => {
     expect(await dump()).toEqual(before)
   })
 
-  it('judges the edition as it is after the same change', async () => {
+  it('checks the edition with the other changes of the same request', async () => {
     const { organisation, edition, path } = await given({ enabled_languages: ['da'] })
     await sell(edition, 100)
     const account = await seedMerchantAccount(organisation)
@@ -85,7 +85,7 @@ describe('publishing', () => {
     expect((await patch(path, { name: 'Still a draft' })).status).toBe(200)
   })
 
-  it('keeps the first time of publication through drafts and refusals', async () => {
+  it('keeps the time of the first publication through drafts and refusals', async () => {
     const { edition, path } = await given()
     const first = (await patch(path, { is_draft: false })).body.published_at
     await patch(path, { is_draft: true })
@@ -123,7 +123,7 @@ describe('an archived edition', () => {
     expect((await get(`${path}/healthcheck`)).body).toMatchObject({ can_publish: false, status: 'critical' })
   })
 
-  it('can be changed only by unarchiving it', async () => {
+  it('can only be unarchived', async () => {
     const { organisation, path } = await given({ is_archived: true })
     const before = await dump()
     for (const body of [{ name: 'New' }, { is_draft: false }, { is_archived: true, name: 'New' }, { metadata: {} }])
@@ -136,7 +136,7 @@ describe('an archived edition', () => {
     expect(reply.body).toMatchObject({ is_archived: false, name: 'Back', is_draft: false })
   })
 
-  it('can be archived together with another change, but not with publishing', async () => {
+  it('can be archived together with another change, and not together with publishing', async () => {
     const { path } = await given()
     expect(refusal(await patch(path, { is_archived: true, is_draft: false })).checks).toEqual(['basics.not_archived'])
     expect((await patch(path, { is_archived: true, name: 'Over' })).body).toMatchObject({
@@ -168,7 +168,7 @@ describe('an archived edition', () => {
     expect((await remove(`/v1/webhooks/${own.id}`)).status).toBe(204)
   })
 
-  it('cannot be changed by a request that began before it was archived', async () => {
+  it('does not change by a request that began before it was archived', async () => {
     const { edition } = await given({ is_archived: true })
     const open = await given()
     const rename = (id: string) => sql`update editions set name = 'Written' where id = ${id}`

@@ -97,7 +97,7 @@ describe('updateEdition', () => {
     expect(await storedEdition(edition.id)).toMatchObject({ start_at: null, end_at: null, meta_image_id: null })
   })
 
-  it('refuses null where a value must be, and values beyond their limits', async () => {
+  it('refuses null in fields that need a value, and values beyond their limits', async () => {
     const { edition, path } = await given()
     const never = `name timezone default_country_code is_draft is_archived default_language enabled_languages tax_type
       default_price_tax_rate default_deposit_tax_rate default_packaging_deposit_tax_rate currency
@@ -148,7 +148,7 @@ describe('updateEdition', () => {
     expect(await storedEdition(edition.id)).toMatchObject({ version: 1, name: edition.name })
   })
 
-  it('compares a new date with the stored other date', async () => {
+  it('compares a new date with the other date that is stored', async () => {
     const { edition, path } = await given({ start_at: 1000, end_at: 2000 })
     const at = (ms: number) => new Date(ms).toISOString()
     expect(codes(await patch(path, { end_date: at(999) }))).toEqual(refused('#/end_date end_before_start'))
@@ -278,7 +278,7 @@ describe('updateEdition', () => {
     expect((await storedEdition(edition.id))?.version).toBe(4)
   })
 
-  it('refuses a change that was decided on an outdated state', async () => {
+  it('refuses a change that was decided before another change', async () => {
     const { path } = await given()
     const etag = (await get(path)).headers.get('etag') ?? ''
     const send = (name: string, ifMatch: string) =>
@@ -290,7 +290,7 @@ describe('updateEdition', () => {
     expect((await send('Third', first.headers.get('etag') ?? '')).body.name).toBe('Third')
   })
 
-  it('keeps the slug when the name changes, and shows the event’s name once', async () => {
+  it('keeps the slug when the name changes, and does not repeat the event’s name', async () => {
     const organisation = await givenOrganization()
     const event = await givenEvent(organisation, 'Nordlys')
     const { body } = await post('/v1/editions', { organization_id: organisation.id, event_id: event.id, name: '2026' })

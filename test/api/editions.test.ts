@@ -62,7 +62,7 @@ describe('createEdition', () => {
     expect(read.headers.get('etag')).toBe(reply.headers.get('etag'))
   })
 
-  it('stores the fields of the body, ignores read-only fields, and refuses fields that only a change may set', async () => {
+  it('stores the fields of the body, ignores read-only fields, and refuses fields of changes only', async () => {
     const { base } = await givenPlace()
     const refusedFields = await post('/v1/editions', { ...base, name: 'x', currency: 'usd', is_draft: false })
     expect(codes(refusedFields)).toEqual(refused('#/currency unknown_field', '#/is_draft unknown_field'))
@@ -100,7 +100,7 @@ describe('createEdition', () => {
     expect(body.enabled_languages).toEqual(['pl'])
   })
 
-  it('gives parallel editions of one name a slug each, and other organisations the same slug', async () => {
+  it('gives editions of one name a slug each, and repeats a slug in another organisation', async () => {
     const { base } = await givenPlace()
     const replies = await Promise.all([1, 2, 3, 4].map(() => post('/v1/editions', base)))
     expect(replies.map(({ status }) => status)).toEqual([201, 201, 201, 201])
@@ -116,7 +116,7 @@ describe('createEdition', () => {
     expect((await post('/v1/editions', elsewhere)).body.slug).toBe('nordlys-festival-2026')
   })
 
-  it('makes one edition of a request that is sent twice with one key', async () => {
+  it('makes one edition when a request is sent twice with one key', async () => {
     const { organisation, base } = await givenPlace()
     const send = () => call('/v1/editions', { body: base, headers: { 'idempotency-key': `key-${organisation.id}` } })
     const [first, again] = [await send(), await send()]
@@ -199,7 +199,7 @@ describe('createEdition', () => {
 })
 
 describe('getEdition', () => {
-  it('answers the edition, and 304 to a client that has its ETag', async () => {
+  it('returns the edition, and 304 to a client that has its ETag', async () => {
     const organisation = await givenOrganization()
     const edition = await seedEdition(organisation)
     const viewer = await givenMember(organisation, 'viewer', edition.id)
@@ -210,7 +210,7 @@ describe('getEdition', () => {
     expect(again.status).toBe(304)
   })
 
-  it('answers a hidden edition exactly like one that does not exist', async () => {
+  it('answers alike for a hidden edition and for one that does not exist', async () => {
     const [ours, theirs] = await Promise.all([givenOrganization(), givenOrganization()])
     const mine = await seedEdition(ours)
     const sibling = await seedEdition(ours)

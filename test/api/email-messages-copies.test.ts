@@ -73,7 +73,7 @@ describe('adoptEmailMessage', () => {
   it.each([
     ['receipt', 'receipt_online'],
     ['receipt_online', 'receipt'],
-  ] as const)('leaves a %s where it is when a %s comes beside it', async (type, second) => {
+  ] as const)('leaves a %s in use when a %s is adopted too', async (type, second) => {
     const edition = (await seedEdition(world.a)).id
     const adopt = async (id: string) => (await post(path(id, '/adopt'), { edition_id: edition }, token('OM'))).body.id
     const first = await adopt(await template({ type }))
@@ -88,7 +88,7 @@ describe('adoptEmailMessage', () => {
     expect((await editionNow(edition)).transaction_receipt_email_id).toBe(alone)
   })
 
-  it('leaves one of two receipt types that are adopted at once in use', async () => {
+  it('leaves one of two receipt types in use that are adopted at the same time', async () => {
     const edition = (await seedEdition(world.a)).id
     const ids = await Promise.all((['receipt', 'receipt_online'] as const).map((type) => template({ type })))
     const adopted = await Promise.all(ids.map((id) => post(path(id, '/adopt'), { edition_id: edition })))
@@ -110,7 +110,7 @@ describe('adoptEmailMessage', () => {
     expect((await editionNow(edition.id)).transaction_receipt_email_id).toBe(reply.body.id)
   })
 
-  it('refuses messages of editions, and target editions that do not fit', async () => {
+  it('refuses messages of editions, and target editions of another organisation', async () => {
     const [mine, other] = world.a.editions
     const own = await post(path(mine.message, '/adopt'), { edition_id: other.id }, token('OA'))
     expect([own.status, own.body.code]).toEqual([409, 'email_message_not_template'])
@@ -131,7 +131,7 @@ describe('adoptEmailMessage', () => {
 })
 
 describe('duplicateEmailMessage', () => {
-  it('copies into an edition, and without one into the organisation', async () => {
+  it('copies into an edition, or into the organisation without one', async () => {
     const [edition] = world.a.editions
     const inEdition = await post(path(edition.message, '/duplicate'), { edition_id: edition.id }, token('EA'))
     expect(inEdition.body).toMatchObject({ scope: 'edition', edition: { id: edition.id } })
@@ -150,7 +150,7 @@ describe('duplicateEmailMessage', () => {
     expect([(await editionNow(edition)).transaction_receipt_email_id, await triggersOf(edition)]).toEqual([null, []])
   })
 
-  it("copies the platform's messages for an organisation that is named", async () => {
+  it('copies the platform’s messages for an organisation that the request names', async () => {
     const platform = await seedMessage({ organization: null, edition: null })
     expect(refusal(await post(path(platform, '/duplicate'), {}, token('OA')))).toEqual([
       400,
@@ -170,8 +170,8 @@ describe('duplicateEmailMessage', () => {
   })
 })
 
-describe('how other groups use messages', () => {
-  it('compiles a message once for each language, and again after a change', async () => {
+describe('the compiled form of a message', () => {
+  it('is made once for each language, and again after a change', async () => {
     const id = await seedMessage({ organization: world.a.id, edition: world.a.editions[0].id })
     const ctx = contextAt(seededAt)
     const renditions = () =>
@@ -194,7 +194,7 @@ describe('how other groups use messages', () => {
     expect(await loadTemplate(ctx, 'eml_nothing', 'en')).toBeNull()
   })
 
-  it('shows the name of the sending edition in the frame of a template', async () => {
+  it('names the sending edition in the frame of a template', async () => {
     const ctx = contextAt(seededAt)
     const id = await seedMessage({ organization: null, edition: null })
     const [one, two] = [(await seedEdition(world.a)).id, (await seedEdition(world.b)).id]

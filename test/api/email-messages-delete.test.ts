@@ -30,7 +30,7 @@ describe('deleteEmailMessage', () => {
     expect(await db.all(sql`select * from email_renditions where message_id = ${id}`)).toEqual([])
   })
 
-  it('refuses while an edition, a trigger or a campaign refers to it, and names them', async () => {
+  it('is refused while an edition, a trigger or a campaign refers to the message, and names them', async () => {
     const [edition] = world.a.editions
     const receipt = await seedMessage(tenant(), { type: 'receipt' })
     await patch(`/v1/editions/${edition.id}`, { transaction_receipt_email_id: receipt })
@@ -64,8 +64,8 @@ describe('deleteEmailMessage', () => {
   })
 })
 
-describe('a message that is deleted while an edition starts to use it', () => {
-  it('is not deleted', async () => {
+describe('a message that an edition begins to use while it is deleted', () => {
+  it('stays when the edition uses it before the deletion is stored', async () => {
     const [edition] = world.a.editions
     const id = await seedMessage(tenant(), { type: 'receipt' })
     const ctx = contextAt(seededAt)

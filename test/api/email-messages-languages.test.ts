@@ -52,7 +52,7 @@ describe('the language of a message', () => {
   }
 
   it.each(['subject', 'block', 'title', 'footer'] as const)(
-    'is the default one as a whole where the %s alone is not translated',
+    'is the default one for all texts when the %s alone is not translated',
     async (name) => {
       const body = await preview({ language: 'da', ...message({ [name]: 'da' }, 'en', 'da') })
       expect(spokenIn(body)).toEqual(['en'])
@@ -65,7 +65,7 @@ describe('the language of a message', () => {
     },
   )
 
-  it('is the requested one when it is complete, for amounts and dates too', async () => {
+  it('is the requested one when it is complete, with amounts and dates in that language', async () => {
     const body = await preview({
       language: 'da',
       subject: { da: 'Subject da' },
@@ -89,7 +89,7 @@ describe('the language of a message', () => {
     await write(sql`update editions set default_language = 'en' where id = ${world.a.editions[0].id}`)
   })
 
-  it('is the one with the fewest missing texts when none is complete, and no text is lost', async () => {
+  it('is the one with the fewest missing texts when no language is complete, and no text is lost', async () => {
     const body = await preview({
       language: 'da',
       subject: inLanguages('Subject', 'en', 'pl'),
@@ -157,7 +157,7 @@ describe('a receipt', () => {
     expect(later.text).toContain('1.150,00\u00A0kr.')
   })
 
-  it('is not made from a form that an older renderer stored', async () => {
+  it('is rendered again when an older renderer made the stored form', async () => {
     const shop = { ...(await seedShopWithReceipts({ full_name: 'Nordlys 2026' })), edition_name: 'Nordlys 2026' }
     await receiptIn(shop, 'da')
     const [message] = await db.all(
@@ -202,7 +202,7 @@ describe('a campaign', () => {
     expect(mail?.html).not.toContain('Afmeld')
   })
 
-  it('by SMS has its unsubscribe text in the language of its text', async () => {
+  it('has its unsubscribe text in the language of the SMS', async () => {
     const crowd = await seedCrowd(1, { enabled_languages: ['en', 'da'] })
     const { campaign } = await seedReady(crowd, { channel: 'sms', sms_body: { en: 'Doors open', da: ' ' } })
     await marketingTo(crowd, campaign.segment_id)

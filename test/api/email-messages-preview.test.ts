@@ -111,7 +111,7 @@ describe('previewEmailMessage', () => {
     expect(await dump()).toEqual(before)
   })
 
-  it('points at the values when the stored text is used', async () => {
+  it('points at the values when the stored text is rendered', async () => {
     const en = '{% for i in (1..50) %}{% for j in (1..50) %}{{ customer.first_name }}{% endfor %}{% endfor %}'
     const stored = await seedMessage({ organization: world.a.id, edition: world.a.editions[0].id }, { subject: { en } })
     const reply = await post(
@@ -125,7 +125,7 @@ describe('previewEmailMessage', () => {
     ])
   })
 
-  it('answers only the markup for the format html', async () => {
+  it('returns only the markup for the format html', async () => {
     const { body } = await preview({
       mode: 'html',
       blocks: [text('<p onclick="x()">Hi <i>you</i></p><script>1</script>')],
@@ -133,7 +133,7 @@ describe('previewEmailMessage', () => {
     expect(body.html).toBe('<p>Hi <i>you</i></p>')
   })
 
-  it('names texts that lack the language, and the language that is used instead', async () => {
+  it('names texts that lack the language, and the language that replaces it', async () => {
     const { body } = await preview({
       language: 'pl',
       subject: { da: 'Kun dansk' },
@@ -148,7 +148,7 @@ describe('previewEmailMessage', () => {
     expect(body.text).toContain('English')
   })
 
-  it('names unknown variables, and known ones with a similar name', async () => {
+  it('names unknown variables, and suggests similar ones', async () => {
     const source =
       '{{ customer.firstname }}{{ order.total }}{{ secret }}{% for line in order.items %}{{ line.nam }}{{ line.total }}{{ forloop.index }}{% endfor %}{% assign mine = 1 %}{{ mine }}{{ order.items.size }}'
     const { body } = await preview({ blocks: [text(source)] })
@@ -181,7 +181,7 @@ describe('previewEmailMessage', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
-  it('applies the same limits to given content as saving does', async () => {
+  it('limits the content of the request as saving does', async () => {
     const reply = await preview({ blocks: [aBlock('fine'), text('{% if %}')], subject: { en: 'fine' } })
     expect([reply.status, reply.body.errors[0].pointer, reply.body.errors[0].code]).toEqual([
       400,
@@ -192,7 +192,7 @@ describe('previewEmailMessage', () => {
     expect((await preview({ language: 'fr' })).body.errors[0].pointer).toBe('#/language')
   })
 
-  it('is open to read-only tokens', async () => {
+  it('is allowed with read-only tokens', async () => {
     const { token } = await seedToken(world.people.OV.account, { scopes: ['read'] })
     expect((await preview({}, token)).status).toBe(200)
   })

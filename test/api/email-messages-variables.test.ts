@@ -32,7 +32,7 @@ const preview = async (id: string, source: string, more: object = {}) => {
 }
 
 describe('the variables of templates', () => {
-  it('of lists name their list, the name inside its loop, and the loop', () => {
+  it('name their list, its loop and the variable inside the loop', () => {
     expect(listed.find(({ name }) => name === 'item.name')).toEqual({
       variable: 'item.name',
       description: 'Name of the product.',
@@ -59,7 +59,7 @@ describe('the variables of templates', () => {
     }
   })
 
-  it('that are used outside of their loop, or are unknown in it, get a suggestion that works', async () => {
+  it('get a suggestion that works when they are used outside of their loop, or are unknown in it', async () => {
     const id = await ofType('receipt')
     const source =
       '{{ item.name }}{% for line in order.items %}{{ line.nam }}{{ line.total }}{% endfor %}{{ item.colour }}{{ order.items.first.name }}'
@@ -74,7 +74,7 @@ describe('the variables of templates', () => {
 })
 
 describe('links.unsubscribe', () => {
-  it('exists in campaigns only', () => {
+  it('exists only in campaigns', () => {
     expect(listed.find(({ variable }) => variable === 'links.unsubscribe')?.message_types).toEqual(['campaign'])
   })
 
@@ -85,7 +85,7 @@ describe('links.unsubscribe', () => {
   })
 
   it.each(emailMessageTypes.filter((type) => type !== 'campaign'))(
-    'brings a warning and nothing else in a message of type %s, whatever value is handed in',
+    'brings a warning and shows nothing in a message of type %s, whatever value is passed',
     async (type) => {
       const context = { links: { unsubscribe: 'https://evil.example/out' } }
       const { text, html, unknown_variables } = await preview(await ofType(type), 'Out: [{{ links.unsubscribe }}]', {

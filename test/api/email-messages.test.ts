@@ -27,7 +27,7 @@ const aMessage = (change: Record<string, unknown> = {}) => ({
 })
 
 describe('createEmailMessage', () => {
-  it('stores an empty message of an edition, and answers its subject as recipients read it', async () => {
+  it('stores an empty message of an edition, and returns its subject as recipients read it', async () => {
     const reply = await post('/v1/email-messages', aMessage({ title: ' Kvittering ' }), token('EM'))
     expect(reply.status).toBe(201)
     expect(reply.headers.get('location')).toBe(publicUrl + path(reply.body.id))
@@ -63,7 +63,7 @@ describe('createEmailMessage', () => {
     expect(english.body.subject).toBe('Only English')
   })
 
-  it('refuses a scope that does not fit its edition, and references that it cannot use', async () => {
+  it('refuses a scope that does not fit its edition, and references that the message cannot use', async () => {
     const cases: [Record<string, unknown>, string][] = [
       [{ edition_id: null }, '#/edition_id required'],
       [{ scope: 'template' }, '#/scope scope_mismatch'],
@@ -92,7 +92,7 @@ describe('createEmailMessage', () => {
 })
 
 describe('getEmailMessage', () => {
-  it('answers all languages and blocks, to roles of its organisation or edition only', async () => {
+  it('returns all languages and blocks, only to roles of its organisation or edition', async () => {
     const id = await seedMessage(tenant(), { title: 'Receipt', blocks: [aBlock('Welcome')] })
     expect((await get(path(id), token('EV'))).body).toMatchObject({
       id,
@@ -195,7 +195,7 @@ describe('updateEmailMessage', () => {
     expect((await patch(path(id), { title: 'Ours' }, token('OM'))).body.title).toBe('Ours')
   })
 
-  it("keeps the type of an edition's receipt", async () => {
+  it('keeps the type of an edition’s receipt', async () => {
     const id = await seedMessage(tenant(), { type: 'receipt' })
     await patch(`/v1/editions/${world.a.editions[0].id}`, { transaction_receipt_email_id: id })
     const reply = await patch(path(id), { type: 'campaign' })
@@ -206,7 +206,7 @@ describe('updateEmailMessage', () => {
 })
 
 describe('listEmailMessages', () => {
-  it('filters by organisation, edition, type and scope, and answers no blocks', async () => {
+  it('filters by organisation, edition, type and scope, and returns no blocks', async () => {
     const [edition] = world.b.editions
     const place = { organization: world.b.id, edition: edition.id }
     const reminder = await seedMessage(place, { type: 'reminder' })

@@ -94,7 +94,7 @@ describe('eraseUser', () => {
     }
   })
 
-  it('keeps suppressed addresses as hashes, and suppresses them again when the person comes back as a new customer', async () => {
+  it('keeps suppressed addresses as hashes, and suppresses them again when the person comes back', async () => {
     const known = await givenKnown()
     await erase(known)
     await finishErasures()
@@ -115,7 +115,7 @@ describe('eraseUser', () => {
     expect(await hashesOf(known)).toEqual([])
   })
 
-  it('leaves a new customer with the same address unchanged while the erasure goes on', async () => {
+  it('does not change a new customer with the same address while the erasure runs', async () => {
     const known = await givenKnown()
     await erase(known)
     await importOrders(known, [anOrderOf(known.email, known.phone)])
@@ -126,7 +126,7 @@ describe('eraseUser', () => {
     expect((await usersOf(known))[1]).toMatchObject({ email: known.email, phone_number: known.phone })
   })
 
-  it('suppresses the address again when another customer gets it by hand', async () => {
+  it('suppresses the address again when another customer gets it by an update', async () => {
     const known = await givenKnown()
     const [other] = await seedPeople({ organization: known.organization_id }, [{}])
     await erase(known)
@@ -141,7 +141,7 @@ describe('eraseUser', () => {
     expect(await suppressionsOf(known)).toEqual([{ channel: 'sms', address: known.phone, reason: 'unsubscribed' }])
   })
 
-  it('leaves the same address in another organisation unchanged', async () => {
+  it('does not change the same address in another organisation', async () => {
     const [known, other] = [await givenKnown(), await givenKnown()]
     const [same] = await seedPeople({ organization: other.organization_id }, [{ email: known.email }])
     if (same) await seedSuppression(same, 'email', 'unsubscribed')
@@ -155,7 +155,7 @@ describe('eraseUser', () => {
     })
   })
 
-  it('prevails over simultaneous changes of the customer', async () => {
+  it('wins over simultaneous changes of the customer', async () => {
     const known = await givenKnown()
     const [mark = ''] = known.marks
     const replies = await Promise.all([

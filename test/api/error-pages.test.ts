@@ -40,13 +40,13 @@ describe('the type of a problem', () => {
     expect(textOf(page.text)).toContain('validation_error')
   })
 
-  it('uses the host of the request where PUBLIC_URL is empty, and drops its last slash', async () => {
+  it('uses the host of the request when PUBLIC_URL is empty, and drops a slash at its end', async () => {
     const typeUnder = async (PUBLIC_URL: string) => (await callWith({ PUBLIC_URL }, '/v1/orders')).body.type
     expect(await typeUnder('')).toBe('https://api.example/docs/errors/validation_error')
     expect(await typeUnder('https://a.example/base/')).toBe('https://a.example/base/docs/errors/validation_error')
   })
 
-  it('is in every refusal, also in those before authentication', async () => {
+  it('is in every refusal, also before authentication', async () => {
     const refusals = await Promise.all([
       call('/v1/orders', { token: null }),
       get('/v1/nothing'),
@@ -78,7 +78,7 @@ describe('/docs/errors', () => {
     for (const code of codes) expect(textOf(page.text)).toMatch(new RegExp(`\\b${errorStatus[code]}\\s+${code}\\b`))
   })
 
-  it.each(codes)('explains %s with an example body as it is answered', async (code) => {
+  it.each(codes)('explains %s with an example of the answer', async (code) => {
     const { status, text } = await html(`/docs/errors/${code}`)
     expect(status).toBe(200)
     const { cause, fix = '', example } = errorGuide[code]
@@ -132,7 +132,7 @@ describe('/docs/errors', () => {
   })
 })
 
-describe('/', () => {
+describe('the root page', () => {
   it('lists the documents as JSON for programs', async () => {
     const { status, headers, body } = await call('/', { token: null })
     expect(status).toBe(200)
@@ -149,7 +149,7 @@ describe('/', () => {
       expect([name, (await call(pathOfLink(String(link)), { token: null })).status]).toEqual([name, 200])
   })
 
-  it('lists the same as a page for people', async () => {
+  it('lists the same documents on a page for people', async () => {
     const { headers, text } = await html('/')
     expect(headers.get('content-type')).toContain('text/html')
     expect([...text.matchAll(/href="(\/[^"]*)"/g)].map(([, link]) => link)).toEqual(
@@ -157,7 +157,7 @@ describe('/', () => {
     )
   })
 
-  it('has no link to the dev mailbox where it does not exist', async () => {
+  it('links to the dev mailbox only where it exists', async () => {
     const { body } = await callWith({ ENVIRONMENT: 'production' }, '/', { token: null })
     expect(body).not.toHaveProperty('outbox')
     const page = await callWith({ ENVIRONMENT: 'production' }, '/', { token: null, headers: { accept: 'text/html' } })

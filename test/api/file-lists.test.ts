@@ -147,8 +147,8 @@ const asked = fc.record({
 
 const allChanges = () => [...Object.values(ofFiles), ...uses.map(({ change }) => change)]
 
-describe('lists of files', () => {
-  it('follow each kind of change of a file or of what uses one', async () => {
+describe('listFiles', () => {
+  it('shows each kind of change of a file or of what uses one', async () => {
     const [{ token, sees } = expect.unreachable()] = tokens
     const shown: Record<string, string>[] = [{ is_used: 'true' }, { is_used: 'false', search: 'often' }]
     const lists = shown.map((filter) => ({
@@ -166,7 +166,7 @@ describe('lists of files', () => {
     }
   }, 60_000)
 
-  it('are what a comparison of all files finds, after every change of a file or of what refers to one, for every caller', async () => {
+  it('returns what a comparison of all files finds, after every change and for every caller', async () => {
     const changes = allChanges()
     await fc.assert(
       fc.asyncProperty(asked, async ({ filter, scope, ordering, steps }) => {

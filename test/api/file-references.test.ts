@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { fileReferences } from '../../src/modules/files/index.ts'
 import { rowsOf } from '../support/files.ts'
 
-describe('references to files', () => {
-  it('are listed completely: every column that names a file or an image', async () => {
+describe('the table of references to files', () => {
+  it('has every column that names a file or an image', async () => {
     const tables = await rowsOf<{ name: string }>("select name from sqlite_master where type = 'table'")
     const found: string[] = []
     for (const { name } of tables) {

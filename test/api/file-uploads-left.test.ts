@@ -14,7 +14,7 @@ beforeEach(async () => {
 })
 
 describe('an abandoned upload in parts', () => {
-  it('is deleted a day after its start, with its bytes and its share of the counted bytes', async () => {
+  it('is deleted a day after its start, and its bytes no longer count', async () => {
     const before = await storedKeys()
     const [open, joined] = [tableOf(5000), tableOf(6000)]
     const first = await startUpload(here, open)
@@ -36,7 +36,7 @@ describe('an abandoned upload in parts', () => {
     expect(await accountOf(here.id)).toMatchObject({ objects: 0, ...isWhole })
   })
 
-  it('is deleted completely although a crash interrupts the sweep at any call of the store or the database', async () => {
+  it('is deleted completely although the sweep crashes at any call of the store or the database', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const bytes = tableOf(5000)
     const upload = await startUpload(here, bytes)

@@ -34,7 +34,7 @@ beforeAll(() => {
 })
 
 describe('startFileUpload', () => {
-  it('counts the announced bytes for the limit of the organisation at once', async () => {
+  it('counts the announced bytes against the limit of the organisation at once', async () => {
     await env.DB.prepare(
       'insert into organization_storage (organization_id, used_bytes, limit_bytes) values (?, 0, 6000)',
     )
@@ -86,7 +86,7 @@ describe('putFileUploadPart', () => {
 })
 
 describe('getFileUpload', () => {
-  it('answers which parts have arrived, to roles that may write there', async () => {
+  it('lists the parts that have arrived, to roles that may write there', async () => {
     const upload = await startUpload(here, big)
     await putPart(upload.id, 2, partOf(big, 2))
     const path = `/v1/files/uploads/${upload.id}`
@@ -98,7 +98,7 @@ describe('getFileUpload', () => {
 })
 
 describe('abortFileUpload', () => {
-  it('deletes the parts and their counted bytes, after which the upload cannot continue', async () => {
+  it('deletes the parts, which no longer count, and ends the upload', async () => {
     const [before, bytes] = [await storedKeys(), tableOf(5000)]
     const upload = await startUpload(here, bytes)
     await putPart(upload.id, 1, bytes)
@@ -111,7 +111,7 @@ describe('abortFileUpload', () => {
 })
 
 describe('completeFileUpload', () => {
-  it('makes one file of parts that came in any order, and names missing ones', async () => {
+  it('makes one file of parts that came in any order, and names missing parts', async () => {
     const upload = await startUpload(here, big)
     expect(upload).toMatchObject({ part_size: partSize, part_count: 2, parts: [], file_id: null })
     expect(await usedBytes(here.id)).toBe(big.length)
@@ -151,7 +151,7 @@ describe('completeFileUpload', () => {
     expect(await usedBytes(here.id)).toBe(bytes.length)
   })
 
-  it('accepts 500 MB as a table, and for an image no more than an upload by one request', async () => {
+  it('accepts 500 MB as a table, and as large an image as an upload by one request', async () => {
     const completeAs = async (size: number, bytes: Uint8Array<ArrayBuffer>) => {
       const edition = (await seedEdition(here)).id
       const id = await seedUpload({ organization: here.id, edition }, bytes, { hasPart: true })
@@ -181,7 +181,7 @@ describe('completeFileUpload', () => {
     expect(await usedBytes(here.id)).toBe(5000)
   })
 
-  it('refuses files that are no tables', async () => {
+  it('refuses files that are not tables', async () => {
     const bytes = utf8('<svg xmlns="http://www.w3.org/2000/svg"/>')
     const upload = await startUpload(here, bytes)
     await putPart(upload.id, 1, bytes)
@@ -192,7 +192,7 @@ describe('completeFileUpload', () => {
     expect(await accountOf(here.id)).toMatchObject({ objects: 0, ...isWhole })
   })
 
-  it('accepts text in one column as a table only where it was declared as CSV, as an upload by one request does', async () => {
+  it('accepts one column of text as a table only when it was declared as CSV, as uploadFile does', async () => {
     const send = async (content_type?: string | null) => {
       const bytes = utf8(`name\r\nperson ${next()}\r\n`)
       const input = { organization_id: here.id, name: 'names.csv', size: bytes.length, content_type }
@@ -224,7 +224,7 @@ describe('completeFileUpload', () => {
     expect(await accountOf(here.id)).toMatchObject({ objects: 1, references: [1], ...isWhole })
   })
 
-  it('refuses a table that was declared as another type, and startFileUpload refuses types that are no tables', async () => {
+  it('refuses a table that was declared as another type, and startFileUpload refuses other types', async () => {
     const bytes = tableOf(3000)
     const input = { organization_id: here.id, name: 'a.csv', size: bytes.length }
     const xlsx = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'

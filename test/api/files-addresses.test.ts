@@ -20,12 +20,12 @@ const pathIn = (address: string) => {
   return pathname + search
 }
 
-describe('an address', () => {
+describe('the address of a file', () => {
   const table = async () =>
     (await uploadRaw(organization.id, utf8(`a,b\n1,${crypto.randomUUID()}\n`), { type: 'text/csv', name: 'a.csv' }))
       .body
 
-  it('of an image opens it and its variants permanently', async () => {
+  it('opens an image and its variants permanently', async () => {
     const bytes = freshPng()
     const { url, image } = await upload(bytes)
     expect(url).toBe(image.original)
@@ -36,12 +36,12 @@ describe('an address', () => {
       )
   })
 
-  it('of an image exists for any purpose of the image', async () => {
+  it('exists for images of any purpose', async () => {
     const file = await upload(freshPng(), { purpose: 'attachment' })
     expect(file.image.original).toBe(file.url)
   })
 
-  it('of an import file is signed in every answer, and opens it for any client', async () => {
+  it('is signed in every answer for an import file, and opens it for any client', async () => {
     const file = await table()
     const path = `/v1/files/${file.id}`
     const [listed] = (await get(`/v1/files?organization_id=${organization.id}&purpose=import&page_size=1`)).body.results
@@ -55,7 +55,7 @@ describe('an address', () => {
     }
   })
 
-  it('of an import file is answered to roles that may run imports, and not to viewers', async () => {
+  it('is returned for an import file to roles that may run imports, and not to viewers', async () => {
     const edition = (await seedEdition(organization)).id
     const bytes = utf8(`a,b\n1,${crypto.randomUUID()}\n`)
     const query = { edition_id: edition }
@@ -78,7 +78,7 @@ describe('an address', () => {
       }
   })
 
-  it('of an import file is not answered to a role elsewhere', async () => {
+  it('is not returned for an import file to a role elsewhere', async () => {
     const [here, elsewhere] = [(await seedEdition(organization)).id, (await seedEdition(organization)).id]
     const bytes = utf8(`a,b\n1,${crypto.randomUUID()}\n`)
     const options = { type: 'text/csv', name: 'a.csv', query: { edition_id: here } }
@@ -90,7 +90,7 @@ describe('an address', () => {
     expect((await get(`/v1/files/${file.id}`, token)).body).toMatchObject({ id: file.id, url: null })
   })
 
-  it('that is signed does not change the ETag, and is never answered from a cache', async () => {
+  it('does not change the ETag when it is signed, and such an answer never comes from a cache', async () => {
     const file = await table()
     const path = `/v1/files/${file.id}`
     const first = await get(path)
@@ -108,7 +108,7 @@ describe('an address', () => {
     expect((await call(path, { method: 'DELETE', headers: { 'if-match': next } })).status).toBe(204)
   })
 
-  it('that is signed is in no audit entry', async () => {
+  it('is in no audit entry when it is signed', async () => {
     const file = await table()
     await patch(`/v1/files/${file.id}`, { title: 'Changed' })
     await patch(`/v1/files/${file.id}`, { purpose: 'other' })
@@ -117,7 +117,7 @@ describe('an address', () => {
     expect(JSON.stringify(entries)).not.toContain('token=')
   })
 
-  it('has the host of FILES_URL where that is set, in editions too', async () => {
+  it('has the host of FILES_URL if that is set, in editions too', async () => {
     const FILES_URL = 'https://files.example.test'
     const there = (await seedEdition(organization)).id
     const image = await upload()

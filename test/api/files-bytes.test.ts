@@ -9,8 +9,8 @@ import { seedAccount, seedMember, seedToken } from '../support/seeding/members.t
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 
-describe('bytes', () => {
-  it('of a photo give width and height from behind half a megabyte of metadata', async () => {
+describe('the bytes of a file', () => {
+  it('give the width and height of a photo behind half a megabyte of metadata', async () => {
     const { id } = await givenOrganization()
     const photo = jpegOf(1600, 900, jpegMetadata(...Array.from({ length: 10 }, () => 60_000)))
     const reply = await uploadRaw(id, photo, { type: 'image/jpeg', name: 'photo.jpg' })
@@ -112,7 +112,7 @@ describe('bytes', () => {
     expect(await accountOf(here.id)).toEqual({ objects: 1, references: [1], isCounted: true, isStored: true, lost: 0 })
   })
 
-  it('are accepted only where the caller may write, and refused ones are not kept', async () => {
+  it('are accepted only where the caller may write, and are deleted when they are refused', async () => {
     const [here, there] = [await givenOrganization(), await givenOrganization()]
     const [edition, sibling] = [(await seedEdition(here)).id, (await seedEdition(here)).id]
     const archived = (await seedEdition(here, { is_archived: true })).id

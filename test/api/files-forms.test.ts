@@ -71,7 +71,7 @@ describe('uploadFile with a form', () => {
     }
   })
 
-  it('treats another order of tags as another request of one Idempotency-Key, and another order of fields as the same', async () => {
+  it('treats another order of tags under one key as another request, and of fields as the same', async () => {
     const headers = { 'idempotency-key': crypto.randomUUID() }
     const bytes = freshPng()
     const send = (...parts: FormPart[]) =>
@@ -97,7 +97,7 @@ describe('uploadFile with a form', () => {
     expect(reply.body.name).toBe('Ærø _1_.png')
   })
 
-  it('names each fault of a form or a body, and stores nothing of it', async () => {
+  it('points at each fault of a form or a body, and stores nothing', async () => {
     const before = await storedKeys()
     const bytes = freshPng()
     const org = ['organization_id', organization.id] as [string, string]
@@ -149,7 +149,7 @@ describe('uploadFile with a form', () => {
     expect(await storedKeys()).toEqual(before)
   })
 
-  it('refuses a truncated form, and one without a boundary or a file name', async () => {
+  it('refuses a truncated form, and a form without a boundary or a file name', async () => {
     const before = await storedKeys()
     const send = (raw: string, type = 'multipart/form-data; boundary=x') =>
       call('/v1/files', { method: 'POST', raw, headers: { 'content-type': type } })

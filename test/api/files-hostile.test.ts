@@ -57,7 +57,7 @@ describe('a malicious file', () => {
 })
 
 describe('a file that is valid as two types', () => {
-  it('is served with the type that was detected, byte by byte, and with no other', async () => {
+  it('is served byte by byte with the type that was detected, and never with the other', async () => {
     const { id } = await givenOrganization()
     expect(taken.length).toBeGreaterThanOrEqual(25)
     for (const { name, content, declared, expected } of taken) {
@@ -92,7 +92,7 @@ describe('a malicious file name', () => {
     [`attachment; filename=.htaccess`, 'htaccess.png'],
     [`inline; filename="aux.png"`, '_aux.png'],
     [`attachment`, 'file.png'],
-  ])('%j is stored and served without harm', async (disposition, expected) => {
+  ])('is stored and served without harm: %j', async (disposition, expected) => {
     const { id } = await givenOrganization()
     const bytes = (await seedStoredFile()).content
     bytes.set(latin('\u0089PNG\r\n\u001a\n\0\0\0\u000dIHDR\0\0\0\u0009\0\0\0\u0009\u0008\u0002\0\0\0'))
@@ -105,7 +105,7 @@ describe('a malicious file name', () => {
   })
 
   it.each([`attachment; filename*=UTF-8''%FF.png`, `attachment; filename*=UTF-8''%`])(
-    '%j is refused, and nothing is kept',
+    'is refused, and nothing is stored: %j',
     async (disposition) => {
       const { id } = await givenOrganization()
       const reply = await uploadRaw(id, latin('a,b\n1,2\n'), {
@@ -133,7 +133,7 @@ describe('the caches of the service', () => {
     expect(await copyOf(pathOf(imported))).toBeUndefined()
   })
 
-  it('serve a file at most a minute longer after it became private or went into quarantine', async () => {
+  it('serve a file for at most a minute longer after it became private or went into quarantine', async () => {
     const file = await seedStoredFile()
     await fetchFile(pathOf(file))
     expect((await copyOf(pathOf(file)))?.headers.get('cache-control')).toContain('s-maxage=60')

@@ -32,7 +32,7 @@ describe('duplicating an edition', () => {
   it.for([
     ['before its rows are read', /select .* from "events"/],
     ['before the copy is written', /insert into "?editions"? /],
-  ] as const)('copies no image that is removed and deleted at the same time: %s', async ([, statement]) => {
+  ] as const)('does not copy an image that is removed and deleted at the same time: %s', async ([, statement]) => {
     const edition = (await seedEdition(organization)).id
     const file = await upload()
     await patch(`/v1/editions/${edition}`, { meta_image_id: file.id })
@@ -80,7 +80,7 @@ describe('duplicating an edition', () => {
 })
 
 describe('a product', () => {
-  it('keeps a file that it begins to show, although its deletion or its change has begun', async () => {
+  it('keeps a file that it begins to show while the file is being deleted or changed', async () => {
     const edition = (await seedEdition(organization)).id
     const requests: [statement: RegExp, request: object][] = [
       [/delete from files/, { method: 'DELETE' }],

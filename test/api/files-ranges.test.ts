@@ -46,7 +46,7 @@ describe('a file of ten bytes', async () => {
     ['If-Range with its date', { 'if-range': same, range: 'bytes=0-1' }, 206, 'bytes 0-1/10', '01'],
     ['If-Range with another date', { 'if-range': earlier, range: 'bytes=0-1' }, 200, null, '0123456789'],
     ['If-Range with another tag, behind the end', { 'if-range': '"x"', range: 'bytes=99-' }, 200, null, '0123456789'],
-  ] as const)('asked with %s', async (_, headers, status, ...[contentRange, body]) => {
+  ] as const)('answers a request with %s', async (_, headers, status, ...[contentRange, body]) => {
     // The first answer comes from the store, the second from a cache where there can be one.
     for (const asked of [file, file, imported]) {
       const found = await fetchFile(pathOf(asked), { headers: { ...headers } })

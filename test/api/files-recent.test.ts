@@ -23,7 +23,7 @@ const at = (seconds: number) => vi.spyOn(Date, 'now').mockReturnValue(begun + se
 const read = { status: 206, age: null, statements: 1 }
 const gone = { status: 404, age: null, statements: 1 }
 
-describe('a part of a public file', () => {
+describe('a range of a public file', () => {
   it('is looked up once a minute, and its Age header says when', async () => {
     const path = pathOf(await seedStoredFile())
     at(0)
@@ -47,7 +47,7 @@ describe('a part of a public file', () => {
     for (const file of [deleted, quarantined]) for (const _ of [1, 2]) expect(await part(pathOf(file))).toEqual(gone)
   })
 
-  it('is 404 at once where the file was deleted or made private', async () => {
+  it('returns 404 at once where the file was deleted or made private', async () => {
     const table = () => seedStoredFile({ purpose: 'other', mime_type: 'text/csv' })
     const [deleted, hidden] = [await table(), await table()]
     for (const file of [deleted, hidden]) expect(await part(pathOf(file))).toEqual(read)

@@ -15,7 +15,7 @@ import { fetchFile } from '../support/served-files.ts'
 
 const answer = (path: string, body: unknown) => call(path, { method: 'POST', token: null, body })
 
-describe('an upload when a scanner is configured', () => {
+describe('an upload while a scanner is configured', () => {
   const bindings = { FILE_SCAN_URL: 'https://scanner.example.test/scan', FILE_SCAN_KEY: 'scanner-key' }
 
   /** What was posted while the work ran, with a scanner that answers as given. */
@@ -47,7 +47,7 @@ describe('an upload when a scanner is configured', () => {
     expect(await read(reply.body.url)).toBe(200)
   })
 
-  it('is scanned too when its bytes are known, and writes at most 10 rows', async () => {
+  it('is scanned also when the organisation already stores its bytes, and writes at most 10 rows', async () => {
     const { id } = await givenOrganization()
     const bytes = freshPng()
     const first = await posted(later, () => uploadRaw(id, bytes, { bindings }))
@@ -57,7 +57,7 @@ describe('an upload when a scanner is configured', () => {
     expect([costOf(first.reply).rows_written, costOf(reply).rows_written]).toEqual([10, 8])
   })
 
-  it('in parts is in quarantine too, and its signed address works once it is clean', async () => {
+  it('is in quarantine when it is sent in parts, and its signed address works once it is clean', async () => {
     const organization = await givenOrganization()
     const place = { organization: organization.id, edition: (await seedEdition(organization)).id }
     const upload = await seedUpload(place, utf8('a,b\n1,2\n'), { hasPart: true })
@@ -72,7 +72,7 @@ describe('an upload when a scanner is configured', () => {
     expect([again.reply.body.id, again.requests]).toEqual([reply.body.id, []])
   })
 
-  it('is scanned once when another change comes at the same moment', async () => {
+  it('is scanned once when another change comes at the same time', async () => {
     const organization = await givenOrganization()
     const place = { organization: organization.id, edition: (await seedEdition(organization)).id }
     const upload = await seedUpload(place, utf8('a,b\n1,2\n'), { hasPart: true })
@@ -85,7 +85,7 @@ describe('an upload when a scanner is configured', () => {
     expect(statements.filter((text) => text.startsWith('update file_scans'))).toHaveLength(1)
   })
 
-  it('that is refused starts no scan', async () => {
+  it('starts no scan when it is refused', async () => {
     const { id } = await givenOrganization()
     await env.DB.prepare(
       'insert into organization_storage (organization_id, used_bytes, limit_bytes) values (?, 0, 10)',

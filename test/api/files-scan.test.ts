@@ -60,8 +60,8 @@ const callbackOf = ({ requests }: Scanning, file: SeededFile): string =>
   new URL(requests.find(({ file_id }) => file_id === file.id)?.callback_url ?? '').pathname
 const seen = async (file: SeededFile) => (await fetchFile(pathOf(file), { headers: { range: 'bytes=0-' } })).status
 
-describe('without a scanner', () => {
-  it('files are ready at once, and no scan is requested', async () => {
+describe('a file without a scanner', () => {
+  it('is ready at once, and no scan is requested', async () => {
     const job = realJob()
     expect(job.scanner).toBeNull()
     expect(getFirstStatus(job.config)).toBe('ready')
@@ -72,8 +72,8 @@ describe('without a scanner', () => {
   })
 })
 
-describe('with a scanner', () => {
-  it('a file is 404 until the scanner reports that it is clean, and the scanner reads it by its own address', async () => {
+describe('a file with a scanner', () => {
+  it('returns 404 until the scanner reports that it is clean, and the scanner has its own address', async () => {
     const state = scanning({ verdict: 'clean', reason: null })
     const file = await uploaded(state)
     expect(await seen(file)).toBe(404)
@@ -92,7 +92,7 @@ describe('with a scanner', () => {
     expect(await statusOf(file)).toMatchObject({ status: 'ready', state: 'clean', version: 2, due_at: null })
   })
 
-  it('an infected file stays 404, with the reason kept', async () => {
+  it('returns 404 forever when it is infected, and shows the reason', async () => {
     const state = scanning({ verdict: 'infected', reason: 'EICAR' })
     const file = await uploaded(state)
     await requestScan(state.job, file.id)
@@ -102,7 +102,7 @@ describe('with a scanner', () => {
     expect(state.requests).toHaveLength(1)
   })
 
-  it('the scanner may answer later by its callback address, any number of times', async () => {
+  it('gets a later verdict by its callback address, any number of times', async () => {
     const state = scanning(null)
     const file = await uploaded(state)
     await requestScan(state.job, file.id)
@@ -113,7 +113,7 @@ describe('with a scanner', () => {
     expect(await statusOf(file)).toMatchObject({ state: 'clean', version: 2 })
   })
 
-  it('answers without a request are refused', async () => {
+  it('ignores verdicts that nobody requested', async () => {
     const state = scanning(null)
     const file = await uploaded(state)
     const other = await seedStoredFile({ status: 'quarantined' })
@@ -137,7 +137,7 @@ describe('with a scanner', () => {
     expect(await statusOf(file)).toMatchObject({ status: 'quarantined', state: 'pending' })
   })
 
-  it('the scanner is asked again after 5 minutes, and each time after twice as long, until it answers', async () => {
+  it('is sent to the scanner again after 5 minutes, and each time after twice as long, until it answers', async () => {
     const state = scanning(null)
     const file = await uploaded(state)
     // Other tests leave waiting files.
@@ -161,7 +161,7 @@ describe('with a scanner', () => {
     expect(await statusOf(file)).toMatchObject({ status: 'ready', attempts: 11 })
   })
 
-  it('a failed scan of one file does not delay the scans of others', async () => {
+  it('does not wait for the failed scan of another file', async () => {
     const state = scanning({ verdict: 'clean', reason: null })
     const files = [await uploaded(state), await uploaded(state), await uploaded(state)]
     const { scanner } = state.job
@@ -177,7 +177,7 @@ describe('with a scanner', () => {
     expect(states).toMatchObject([{ state: 'pending' }, { state: 'clean' }, { state: 'clean' }])
   })
 
-  it('a deleted file has no scan', async () => {
+  it('is not scanned once it is deleted', async () => {
     const state = scanning(null)
     const file = await uploaded(state)
     await requestScan(state.job, file.id)
@@ -186,7 +186,7 @@ describe('with a scanner', () => {
     expect((await answer(callbackOf(state, file), { verdict: 'clean' })).status).toBe(404)
   })
 
-  it('a file is never readable after "infected" and readable only after "clean", for any order of answers', async () => {
+  it('is never readable after "infected" and readable only after "clean", for any order of answers', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...verdicts, 'sweep' as const), { maxLength: 6 }), async (steps) => {
         const state = scanning(null)
@@ -245,11 +245,11 @@ describe('the scanner behind FILE_SCAN_URL', () => {
     ['an unknown verdict', Response.json({ verdict: 'maybe' })],
     ['a redirect', new Response(null, { status: 302, headers: { location: 'https://elsewhere.example' } })],
     ['no connection', new TypeError('network')],
-  ])('gives no verdict by %s', async (_, response) => {
+  ])('gives no verdict when it answers with %s', async (_, response) => {
     expect((await answering(response)).found).toBeNull()
   })
 
-  it('requires an address, a key, and the key that signs links', () => {
+  it('needs an address, a key, and the key that signs links', () => {
     const read = (bindings: object) => readConfig({ ...env, ...bindings }).files.scan
     expect(read({})).toBeNull()
     expect(read({ FILE_SCAN_URL: scan.url, FILE_SCAN_KEY: 'k' })).toEqual({ url: scan.url, key: 'k' })

@@ -66,7 +66,7 @@ describe('a public file', () => {
     ['text/html', 'a.html', 'attachment'],
     ['image/svg+xml', 'a.svg', 'attachment'],
     ['image/gif', 'a.gif', 'inline'],
-  ])('of type %s is shown as %s', async (mime_type, name, kind) => {
+  ])('has a disposition that fits its type: %s', async (mime_type, name, kind) => {
     const file = await seedStoredFile({ mime_type, name, purpose: 'attachment' })
     const { headers } = await fetchFile(pathOf(file))
     expect(headers.get('content-disposition')).toMatch(new RegExp(`^${kind}; filename="${name}"`))
@@ -89,7 +89,7 @@ describe('a public file', () => {
     expect(reply.headers.get('allow')).toBe('GET, HEAD')
   })
 
-  it('takes one database query the first time, and none when a cache has it', async () => {
+  it('takes one database query the first time, and none while it is cached', async () => {
     const file = await seedStoredFile()
     const job = realJob()
     await findServedFile(job, { id: file.id, key: file.access_key, variant: 'original', token: undefined })
@@ -99,7 +99,7 @@ describe('a public file', () => {
     expect(await statementsOf(pathOf(file), { range: 'bytes=0-1' })).toEqual([])
   })
 
-  it('is limited by network only where no cache has it', async () => {
+  it('is limited by network only when it is not cached', async () => {
     const file = await seedStoredFile()
     const LINK_RATE_LIMITER = countingLimiter(1)
     const bindings = { LINK_RATE_LIMITER, RATE_LIMIT_PER_MINUTE: '600' }
@@ -114,7 +114,7 @@ describe('a public file', () => {
 })
 
 describe('a file that cannot be served', () => {
-  it('is the same 404 for an unknown file, a wrong key, a deleted file, quarantine, an import and a wrong variant', async () => {
+  it('returns the same 404 when it is unknown, deleted, quarantined, an import, or has a wrong key', async () => {
     const file = await seedStoredFile()
     const other = await seedStoredFile()
     const deleted = await seedStoredFile()
@@ -146,7 +146,7 @@ describe('a file that cannot be served', () => {
     expect(await statementsOf(`/files/fil_1/${'a'.repeat(32)}/original`)).toEqual([])
   })
 
-  it('is 404 with an entry in the log when its bytes are missing', async () => {
+  it('returns 404 with an entry in the log when its bytes are missing', async () => {
     const file = await seedStoredFile()
     await env.FILES.delete(file.storage_key)
     const log = vi.spyOn(console, 'error').mockImplementation(() => undefined)
@@ -192,7 +192,7 @@ describe('a private file', () => {
     )
   })
 
-  it('is refused after 15 minutes, with the address of another file, with a changed one, or without a signing key', async () => {
+  it('is refused after 15 minutes, with another file’s or a changed address, or without a signing key', async () => {
     const [file, other] = [await seedStoredFile({ purpose: 'import' }), await seedStoredFile({ purpose: 'import' })]
     const token = (path: string) => path.split('?')[1]
     const now = Date.now()
@@ -207,7 +207,7 @@ describe('a private file', () => {
     expect((await fetchFile(forged, { bindings: { LINK_SIGNING_KEY: '' } })).status).toBe(404)
   })
 
-  it('in quarantine is served to the scanner only', async () => {
+  it('is served only to the scanner while it is in quarantine', async () => {
     const file = await seedStoredFile({ status: 'quarantined' })
     await notFoundBytes(await signed(file))
     const { status, headers } = await fetchFile(await signed(file, Date.now(), 'scanner'))
@@ -216,11 +216,11 @@ describe('a private file', () => {
   })
 })
 
-describe('FILES_URL', () => {
+describe('the configured FILES_URL', () => {
   const bindings = { FILES_URL: 'https://files.example.test' }
   const origin = 'https://files.example.test'
 
-  it('serves files from that host, and nothing else there', async () => {
+  it('serves files, and nothing else', async () => {
     const file = await seedStoredFile()
     expect((await fetchFile(pathOf(file), { bindings, origin })).bytes).toEqual(file.content)
     for (const path of [
@@ -238,7 +238,7 @@ describe('FILES_URL', () => {
     expect((await fetchFile(pathOf(file), { bindings, origin, method: 'POST' })).status).toBe(405)
   })
 
-  it('is the target of a redirect from other hosts, with the token of a signed address', async () => {
+  it('is where other hosts redirect to, with the token of a signed address', async () => {
     const file = await seedStoredFile({ purpose: 'import' })
     const path = await signed(file)
     const { status, headers } = await fetchFile(path, { bindings })
@@ -258,7 +258,7 @@ describe('FILES_URL', () => {
     'https://files.example.test/here',
     'ftp://files.example.test',
     'https://events.example.test',
-  ])('may not be %j', async (FILES_URL) => {
+  ])('is refused at the start: %j', async (FILES_URL) => {
     const { readConfig } = await import('../../src/entry/config.ts')
     expect(() => readConfig({ ...env, FILES_URL })).toThrow(/FILES_URL/)
   })

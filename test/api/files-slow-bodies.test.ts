@@ -31,7 +31,7 @@ const stalled = (...chunks: Uint8Array<ArrayBuffer>[]): ReadableStream<Uint8Arra
 
 const refusal = { status: 408, body: { code: 'request_timeout' } }
 
-describe('a file whose body stalls', () => {
+describe('the body of a file that stalls', () => {
   it('may take five minutes as a body, in a form and as a part', () => {
     expect(declared).toEqual([300_000, 300_000])
   })
@@ -66,7 +66,7 @@ describe('a file whose body stalls', () => {
     expect(await accountOf(here.id)).toMatchObject({ objects: 1, references: [1], isStored: true })
   })
 
-  it('as a part of an upload can be sent again', async () => {
+  it('can be sent again when it is a part of an upload', async () => {
     const bytes = utf8('name,number\r\nA,1\r\n')
     const id = await seedUpload({ organization: here.id, edition: (await seedEdition(here)).id }, bytes)
     const digest = toBase64(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)))

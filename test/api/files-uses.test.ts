@@ -95,7 +95,7 @@ describe('the avatar of an organisation', () => {
     expect((await remove(`/v1/files/${file.id}`)).status).toBe(204)
   })
 
-  it('must be a ready image of the organisation; other files are answered as missing', async () => {
+  it('must be a ready image of the organisation; any other file is answered as missing', async () => {
     for (const [what, id] of Object.entries(await unshowable())) {
       const reply = await patch(path(), { avatar_file_id: id })
       expect([what, ...refusal(reply)]).toEqual([what, 400, 'does_not_exist', '#/avatar_file_id'])
@@ -103,7 +103,7 @@ describe('the avatar of an organisation', () => {
     expect((await get(path())).body.avatar_file_id).toBeNull()
   })
 
-  it('is not set to a file that is deleted at the same time, and stops a deletion that has begun', async () => {
+  it('is refused when its file is deleted at the same time, or stops a deletion that has begun', async () => {
     const [gone, kept] = [await upload(), await upload()]
     const deleting = interruptedDatabase(/update "organizations"/, () => remove(`/v1/files/${gone.id}`))
     const lost = await callWith(deleting, path(), { method: 'PATCH', body: { avatar_file_id: gone.id } })
@@ -116,7 +116,7 @@ describe('the avatar of an organisation', () => {
 })
 
 describe('an image of an e-mail', () => {
-  it('is accepted by id or by any of its addresses, and both are answered', async () => {
+  it('is accepted by id or by any of its addresses, and both are returned', async () => {
     const [one, two] = [await upload(), await upload()]
     const id = await message()
     const reply = await show(id, { file_id: one.id }, { url: two.image.large }, { url: 'https://example.com/a.png' })
@@ -163,7 +163,7 @@ describe('an image of an e-mail', () => {
     expect((await remove(`/v1/files/${two.id}`)).status).toBe(204)
   })
 
-  it('must be a ready image of the organisation, both saved and previewed; other files are answered as missing', async () => {
+  it('must be a ready image of the organisation, saved or previewed, and is otherwise missing', async () => {
     const id = await message()
     for (const [what, file] of Object.entries(await unshowable())) {
       const blocks = [imageBlock({ file_id: file })]
@@ -193,7 +193,7 @@ describe('an image of an e-mail', () => {
     expect([await usesOf(one), await usesOf(two)]).toEqual([[], []])
   })
 
-  it('is not stored when its file is deleted at the same time, and stops a deletion that has begun', async () => {
+  it('is refused when its file is deleted at the same time, or stops a deletion that has begun', async () => {
     const [gone, kept] = [await upload(), await upload()]
     const id = await message()
     const body = { blocks: [imageBlock({ file_id: gone.id })] }
@@ -205,7 +205,7 @@ describe('an image of an e-mail', () => {
     expect(await usesOf(kept)).toMatchObject([{ id }])
   })
 
-  it('prevents the deletion by every copy: adopted, duplicated, and in a duplicated edition', async () => {
+  it('prevents the deletion in every copy: adopted, duplicated, and in a duplicated edition', async () => {
     const file = await upload()
     const template = await message(null)
     expect((await show(template, { file_id: file.id })).status).toBe(200)
@@ -224,7 +224,7 @@ describe('an image of an e-mail', () => {
     await patch(`/v1/editions/${edition}`, { transaction_receipt_email_id: null, meta_image_id: null })
   })
 
-  it('has an address on the current host of files', async () => {
+  it('is addressed on the current host of files', async () => {
     const file = await upload()
     const id = await message()
     await show(id, { file_id: file.id })
@@ -274,7 +274,7 @@ describe('images of products', () => {
     expect(shown.map(({ product }) => product.images)).toEqual(shown.map(() => images.map(({ image }) => image)))
   })
 
-  it('are never files of another organisation, even when a row names them', async () => {
+  it('never show files of another organisation, even when a row names them', async () => {
     const id = freshId('product')
     for (const [what, file] of Object.entries(await unshowable())) {
       if (what === 'quarantined') continue

@@ -13,7 +13,7 @@ const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 const keysOf = async (storage_key: string) =>
   (await env.FILES.list({ prefix: buildDerivedPrefix(storage_key) })).objects.map(({ key }) => key)
 
-describe('a variant', () => {
+describe('a variant of an image', () => {
   it('is made at the first request, and only once', async () => {
     const file = await seedStoredFile()
     const fake = fakeImages()
@@ -62,7 +62,7 @@ describe('a variant', () => {
     expect(await keysOf(file.storage_key)).toHaveLength(1)
   })
 
-  it('is the same for every request, although two requests made it at once', async () => {
+  it('is the same for every request when two requests make it at the same time', async () => {
     const file = await seedStoredFile()
     const key = buildDerivedKey(file.storage_key, 'large')
     const fake = fakeImages(async () => void (await env.FILES.put(key, 'theirs')))
@@ -79,7 +79,7 @@ describe('a variant', () => {
     expect(await keysOf(file.storage_key)).toEqual([])
   })
 
-  it('supports ranges and conditions of its own', async () => {
+  it('answers ranges and conditions of its own', async () => {
     const file = await seedStoredFile()
     const bindings = fakeImages()
     const ask = (headers: Record<string, string>) => fetchFile(pathOf(file, 'large'), { bindings, headers })
@@ -92,7 +92,7 @@ describe('a variant', () => {
     expect([head.headers.get('content-length'), head.bytes.length]).toEqual(['38', 0])
   })
 
-  it('is the original for a minute after a failure, which is logged, and is tried again later', async () => {
+  it('is replaced by the original for a minute after a failure, which is logged, and is then tried again', async () => {
     const file = await seedStoredFile()
     const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const lines = vi.spyOn(console, 'log').mockImplementation(() => undefined)
@@ -111,7 +111,7 @@ describe('a variant', () => {
     expect(text(later.bytes)).toMatch(/^webp/)
   })
 
-  it('is the original where no Images binding exists', async () => {
+  it('is replaced by the original where no Images binding exists', async () => {
     const file = await seedStoredFile()
     const { headers, bytes } = await fetchFile(pathOf(file, 'thumbnail'), { bindings: { IMAGES: undefined } })
     expect(bytes).toEqual(file.content)
@@ -119,7 +119,7 @@ describe('a variant', () => {
     expect(headers.get('cache-control')).toBe('public, max-age=60')
   })
 
-  it('may be the original, and the OpenAPI document states when', async () => {
+  it('is described as possibly the original in the OpenAPI document', async () => {
     const { components } = (await get('/openapi.json')).body
     expect(components.schemas.Image.description).toMatch(/Without the Images binding.* the original/)
   })
@@ -145,14 +145,17 @@ describe('the Images binding', () => {
     [3000, 2000, { thumbnail: [200, 200], optimized: [1200, 800], large: [2400, 1600] }],
     [1000, 500, { thumbnail: [200, 200], optimized: [1000, 500], large: [1000, 500] }],
     [150, 100, { thumbnail: [150, 100], optimized: [150, 100], large: [150, 100] }],
-  ] as const)('makes the variants of an image of %i × %i, and none larger', async (width, height, sizes) => {
-    const file = await seedStoredFile({ content: await imageOf(width, height), mime_type: 'image/jpeg' })
-    for (const [name, expected] of Object.entries(sizes)) {
-      const { bytes } = await fetchFile(pathOf(file, name as keyof typeof sizes))
-      const info = await env.IMAGES.info(new Blob([bytes]).stream())
-      expect(info).toMatchObject({ format: 'image/webp', width: expected[0], height: expected[1] })
-    }
-  })
+  ] as const)(
+    'makes the variants of an image of %i × %i, and none larger than the original',
+    async (width, height, sizes) => {
+      const file = await seedStoredFile({ content: await imageOf(width, height), mime_type: 'image/jpeg' })
+      for (const [name, expected] of Object.entries(sizes)) {
+        const { bytes } = await fetchFile(pathOf(file, name as keyof typeof sizes))
+        const info = await env.IMAGES.info(new Blob([bytes]).stream())
+        expect(info).toMatchObject({ format: 'image/webp', width: expected[0], height: expected[1] })
+      }
+    },
+  )
 
   it.each(imageNames)('makes a webp of a real %s, rotated as shown and without its metadata', async (name) => {
     const file = await seedStoredFile({

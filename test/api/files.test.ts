@@ -20,7 +20,7 @@ const upload = async (bytes = freshPng(), query: Record<string, string> = {}) =>
   (await uploadRaw(organization.id, bytes, { query })).body
 
 describe('uploadFile', () => {
-  it('accepts the bytes as the body, with the name from Content-Disposition and the fields from the query', async () => {
+  it('accepts the bytes as the body, the name from Content-Disposition and the fields from the query', async () => {
     const bytes = freshPng()
     const reply = await uploadRaw(organization.id, bytes, {
       name: '../../etc/Poster.png',
@@ -80,7 +80,7 @@ describe('uploadFile', () => {
     expect(costOf(again)).toMatchObject({ queries: 5, round_trips: 1, rows_written: 6 })
   })
 
-  it('does one request for one Idempotency-Key, also with another boundary', async () => {
+  it('makes one file for one Idempotency-Key, also with another boundary', async () => {
     const bytes = freshPng()
     const key = { 'idempotency-key': crypto.randomUUID() }
     const send = (content: Uint8Array<ArrayBuffer>, title = 'One') => {
@@ -105,7 +105,7 @@ describe('uploadFile', () => {
 })
 
 describe('listFiles', () => {
-  it('applies all filters and orders', async () => {
+  it('applies all filters and orderings', async () => {
     const here = await givenOrganization()
     const there = (await seedEdition(here)).id
     const csv = utf8('a,b\n1,2\n')
@@ -202,7 +202,7 @@ describe('deleteFile', () => {
 })
 
 describe('getFile', () => {
-  it('names imports to roles that read imports alone', async () => {
+  it('names imports only to roles that may read imports', async () => {
     const place = { organization: organization.id, edition }
     const file = await seedTable(place)
     const shop = { organization_id: organization.id, edition_id: edition }
@@ -222,7 +222,7 @@ describe('getFile', () => {
       }
   })
 
-  it('names the users of the file that the caller may see', async () => {
+  it('names only those users of the file that the caller may see', async () => {
     const other = (await seedEdition(organization)).id
     const file = (await uploadRaw(organization.id, freshPng(), { query: { edition_id: edition } })).body
     await patch(`/v1/editions/${other}`, { meta_image_id: file.id })

@@ -33,8 +33,8 @@ describe('an address with thousands of unknown parameters', () => {
   })
 })
 
-describe('an export', () => {
-  it('of which only the headers are requested records nothing, and is refused as the whole is', async () => {
+describe('HEAD of an export', () => {
+  it('records nothing, and is refused when the export is', async () => {
     const organisation = await givenOrganization()
     await seedPeople({ organization: organisation.id }, [{}])
     const segment = await givenSegment({ organization_id: organisation.id })
@@ -59,8 +59,8 @@ describe('an export', () => {
   })
 })
 
-describe('a fixed path beside a path with a placeholder', () => {
-  it('answers 405 with its own methods', async () => {
+describe('a path such as /v1/editions/_meta, which also matches /v1/editions/{id}', () => {
+  it('answers other methods with 405 and its own methods', async () => {
     const cases = [
       ['PATCH', '/v1/editions/_meta', 'GET, HEAD'],
       ['DELETE', '/v1/editions/_meta', 'GET, HEAD'],
@@ -84,7 +84,7 @@ describe('a fixed path beside a path with a placeholder', () => {
     expect((await call('/v1/editions/_meta', { method: 'PATCH', token: null })).status).toBe(401)
   })
 
-  it('outside of /v1 answers 405 with its own methods too', async () => {
+  it('answers other methods with 405 and its own methods outside of /v1', async () => {
     const cases = [
       ['POST', '/openapi.json', 'GET, HEAD'],
       ['DELETE', '/docs', 'GET, HEAD'],
@@ -101,7 +101,7 @@ describe('a fixed path beside a path with a placeholder', () => {
   })
 })
 
-describe('a client that goes away', () => {
+describe('a client that disconnects', () => {
   it('causes no error entry, and its request writes nothing', async () => {
     const before = await dump()
     const lines = logged()
@@ -119,7 +119,7 @@ describe('a client that goes away', () => {
     expect((await call('/v1/events', { body, headers: { 'idempotency-key': 'gone' } })).status).toBe(201)
   })
 
-  it('causes no error entry while a file is sent', async () => {
+  it('causes no error entry while it receives a file', async () => {
     const organisation = await givenOrganization()
     await seedPeople({ organization: organisation.id }, [{}])
     const segment = await givenSegment({ organization_id: organisation.id })
@@ -145,11 +145,11 @@ describe('a client that goes away', () => {
   })
 })
 
-describe('a body that the service cannot read', () => {
+describe('a body that the service cannot decode', () => {
   const send = (headers: Record<string, string>) =>
     call('/v1/events', { raw: JSON.stringify({ organization_id: world.a.id, name: 'Encoded' }), headers })
 
-  it('is 415 for its charset', async () => {
+  it('returns 415 for its charset', async () => {
     for (const charset of ['iso-8859-1', '"ISO-8859-1"', 'utf-16', 'us-ascii', 'utf-8x', '""']) {
       const reply = await send({ 'content-type': `application/json; charset=${charset}` })
       expect([charset, reply.status, reply.body.code]).toEqual([charset, 415, 'unsupported_media_type'])
@@ -158,7 +158,7 @@ describe('a body that the service cannot read', () => {
       expect([type, (await send({ 'content-type': type })).status]).toEqual([type, 201])
   })
 
-  it('is 415 for its encoding, and the answer names the accepted ones', async () => {
+  it('returns 415 for its encoding, with the accepted ones', async () => {
     for (const encoding of ['gzip', 'br', 'identity, gzip', 'x']) {
       const reply = await send({ 'content-type': 'application/json', 'content-encoding': encoding })
       expect([encoding, reply.status, reply.headers.get('accept-encoding')]).toEqual([encoding, 415, 'identity'])
@@ -167,8 +167,8 @@ describe('a body that the service cannot read', () => {
   })
 })
 
-describe('a provider event that is refused', () => {
-  it('is answered with a problem document', async () => {
+describe('a refused provider event', () => {
+  it('gets a problem document', async () => {
     for (const [path, status, code] of [
       ['/provider-events/resend', 401, 'not_authenticated'],
       ['/provider-events/unheard-of', 404, 'not_found'],
@@ -180,12 +180,12 @@ describe('a provider event that is refused', () => {
   })
 })
 
-describe('preconditions', () => {
+describe('If-Match and If-None-Match', () => {
   const path = () => `/v1/editions/${world.a.editions[0].id}`
   const patch = (headers: Record<string, string>, name: string) =>
     call(path(), { method: 'PATCH', body: { name }, headers })
 
-  it('compare If-Match strongly, so that a weak ETag never matches', async () => {
+  it('compare ETags strongly in If-Match, so that a weak ETag never matches', async () => {
     const etag = (await call(path())).headers.get('etag') ?? ''
     for (const tags of [`W/${etag}`, `"other", W/${etag}`, 'W/"other"']) {
       const reply = await patch({ 'if-match': tags }, 'Weakly')
@@ -195,11 +195,11 @@ describe('preconditions', () => {
     expect((await call(path())).body.name).toBe('Strongly')
   })
 
-  it('keep proxies from weakening the ETag that a change needs', async () => {
+  it('work behind proxies, which are told not to weaken ETags', async () => {
     expect((await call(path())).headers.get('cache-control')).toBe('private, no-cache, no-transform')
   })
 
-  it('include If-None-Match: * for existing resources, and for the ETag of the state', async () => {
+  it('refuse a change under If-None-Match for * and for the ETag of the state', async () => {
     const { headers, body } = await call(path())
     const etag = headers.get('etag') ?? ''
     for (const tags of ['*', ' * ', etag, `W/${etag}`, `"other", ${etag}`]) {

@@ -33,7 +33,7 @@ const externalOrders = (shop: Shop, source: string, orders: unknown[]) =>
 
 const person = { email: 'anna@example.dk', phone_number: '+4532123456', first_name: 'Anna', last_name: 'Holm' }
 
-describe('characters that nobody can see', () => {
+describe('invisible characters', () => {
   it.each([...characters, ...spaces].map((character) => [character.charCodeAt(0).toString(16), character]))(
     'make no second order, product or customer (U+%s)',
     async (_, character) => {
@@ -57,7 +57,7 @@ describe('characters that nobody can see', () => {
     },
   )
 
-  it('are left out of what is stored, except joiners between letters and emoji', async () => {
+  it('are removed before storing, except joiners between letters and emoji', async () => {
     const shop = await seedShop()
     const first_name = 'می\u200Cخواهم'
     const family = '👨\u200D👩\u200D👧'
@@ -80,7 +80,7 @@ describe('characters that nobody can see', () => {
     expect(products).toEqual([{ name: `${family} ticket` }])
   })
 
-  it('are not enough for a required id', async () => {
+  it('cannot be all of a required id', async () => {
     const shop = await seedShop()
     const { body } = await externalOrders(shop, 'webshop', [anOrder({ external_id: '\u200B\u2060' })])
     expect(body.results[0]).toMatchObject({ action: 'error' })
@@ -104,7 +104,7 @@ describe('characters that nobody can see', () => {
     }
   })
 
-  it('find nothing by themselves, and neither do accents alone', async () => {
+  it('find nothing as a search, and neither do accents alone', async () => {
     const shop = await seedShop()
     await givenOrders(shop, [anOrder({ customer: person })])
     const lists = [
@@ -118,19 +118,22 @@ describe('characters that nobody can see', () => {
         expect((await get(list(encodeURIComponent(needle)))).body.count, list(needle)).toBe(0)
   })
 
-  it.each(['45', '+45', '%2B45', '(%2B45)'])('find a number by its country code alone: search=%s', async (needle) => {
-    const shop = await seedShop()
-    const [id] = await givenOrders(shop, [
-      anOrder({ customer: person }),
-      anOrder({ customer: { email: 'b@example.dk' } }),
-    ])
-    const { body: users } = await get(`/v1/user?organization_id=${shop.organization_id}&search=${needle}`)
-    expect(users.results.map(({ email }: { email: string }) => email)).toEqual([person.email])
-    const { body } = await get(`/v1/orders?edition_id=${shop.edition_id}&search=${needle}`)
-    expect(body.results.map((order: { id: string }) => order.id)).toContain(id)
-  })
+  it.each(['45', '+45', '%2B45', '(%2B45)'])(
+    'a search for a country code alone finds its numbers: search=%s',
+    async (needle) => {
+      const shop = await seedShop()
+      const [id] = await givenOrders(shop, [
+        anOrder({ customer: person }),
+        anOrder({ customer: { email: 'b@example.dk' } }),
+      ])
+      const { body: users } = await get(`/v1/user?organization_id=${shop.organization_id}&search=${needle}`)
+      expect(users.results.map(({ email }: { email: string }) => email)).toEqual([person.email])
+      const { body } = await get(`/v1/orders?edition_id=${shop.edition_id}&search=${needle}`)
+      expect(body.results.map((order: { id: string }) => order.id)).toContain(id)
+    },
+  )
 
-  it('change no address and name of a customer that you update', async () => {
+  it('are kept out of an address and name that you send in an update', async () => {
     const shop = await seedShop()
     await givenOrders(shop, [anOrder({ customer: person })])
     const { body } = await get(`/v1/user?organization_id=${shop.organization_id}`)

@@ -11,15 +11,15 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-describe('paths and methods', () => {
-  it('require a token before they show whether something exists', async () => {
+describe('every path', () => {
+  it('requires a token before it shows whether something exists', async () => {
     for (const path of ['/v1/nothing', '/v1/organizations/x/nothing', '/v1', '/v1/'])
       expect([path, (await call(path, { token: null })).status]).toEqual([path, 401])
     const wrongMethod = await call('/v1/organizations', { method: 'DELETE', token: null })
     expect([wrongMethod.status, wrongMethod.headers.get('allow')]).toEqual([401, null])
   })
 
-  it('answer 404 where nothing exists', async () => {
+  it('returns 404 where nothing exists', async () => {
     for (const path of [
       '/v1/nothing',
       '/v1/organizations/x/nothing',
@@ -33,7 +33,7 @@ describe('paths and methods', () => {
     expect((await call('/elsewhere', { token: null })).body.code).toBe('not_found')
   })
 
-  it('answer 405 with the methods of the path', async () => {
+  it('returns 405 with the methods of the path', async () => {
     const cases: [string, string, string][] = [
       ['DELETE', '/v1/organizations', 'GET, HEAD, POST'],
       ['PUT', `/v1/organizations/${world.a.id}`, 'GET, HEAD, PATCH'],
@@ -60,7 +60,7 @@ describe('paths and methods', () => {
     expect(made.status).toBe(201)
   })
 
-  it('answer HEAD as GET without the body', async () => {
+  it('answers HEAD as GET without the body', async () => {
     const path = `/v1/organizations/${world.a.id}`
     const get = await call(path)
     const head = await call(path, { method: 'HEAD' })
@@ -100,7 +100,7 @@ describe('every answer', () => {
   })
 })
 
-describe('browsers', () => {
+describe('CORS', () => {
   const origin = 'https://app.example'
   const bindings = { CORS_ORIGINS: `https://other.example, ${origin}` }
   const preflight = (from: string, more: object = bindings) =>
@@ -110,7 +110,7 @@ describe('browsers', () => {
       headers: { origin: from, 'access-control-request-method': 'PATCH', 'access-control-request-headers': 'if-match' },
     })
 
-  it('of a configured origin may call the API and read the headers that they need', async () => {
+  it('lets browsers of a configured origin call the API and read the headers that they need', async () => {
     const allowed = await preflight(origin)
     expect(allowed.status).toBe(204)
     expect(allowed.headers.get('access-control-allow-origin')).toBe(origin)
@@ -128,7 +128,7 @@ describe('browsers', () => {
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, origin])
   })
 
-  it('of other origins get no CORS headers', async () => {
+  it('gives browsers of other origins no headers', async () => {
     for (const from of [
       'https://evil.example',
       'null',
@@ -143,7 +143,7 @@ describe('browsers', () => {
     expect((await preflight('', { CORS_ORIGINS: '' })).headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  it('of the same machine may call the API in development only', async () => {
+  it('lets browsers of the same machine call the API only in development', async () => {
     const local = 'http://localhost:5173'
     const development = { CORS_ORIGINS: '', ENVIRONMENT: 'development' }
     expect((await preflight(local, development)).headers.get('access-control-allow-origin')).toBe(local)
@@ -155,7 +155,7 @@ describe('browsers', () => {
 })
 
 describe('the rate limit', () => {
-  it('refuses with the time to wait, by token', async () => {
+  it('refuses requests beyond it with the time to wait, by token', async () => {
     const { bindings, keys } = refusingLimiter()
     const reply = await callWith(bindings, '/v1/organizations', { token: world.people.OA.token })
     expect([reply.status, reply.body.code]).toEqual([429, 'rate_limited'])
@@ -179,8 +179,8 @@ describe('the rate limit', () => {
   })
 })
 
-describe('failures', () => {
-  it('of the service are logged whole, and answered without details', async () => {
+describe('a failure', () => {
+  it('of the service is logged in full, and answered without details', async () => {
     const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
     const bindings = brokenDatabase('D1_ERROR: no such table: secret_table: SQLITE_ERROR')
     for (const token of [undefined, world.people.OA.token]) {
@@ -196,7 +196,7 @@ describe('failures', () => {
     expect(logged.mock.calls[0]?.[0]).toContain('failing')
   })
 
-  it('that are temporary are answered with 503 and a time to retry', async () => {
+  it('that is temporary is answered with 503 and a time to retry', async () => {
     const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
     const messages = ['D1_ERROR: Network connection lost.', 'D1_ERROR: D1 DB is overloaded. Too many requests queued.']
     for (const message of messages)
@@ -208,7 +208,7 @@ describe('failures', () => {
     expect(logged.mock.calls[0]?.[0]).toContain('Network connection lost')
   })
 
-  it('are visible in the health of the service', async () => {
+  it('shows in the health of the service', async () => {
     expect((await call('/healthz', { token: null })).body).toEqual({ status: 'ok', database: 'reached' })
     const ill = await callWith(brokenDatabase('D1_ERROR: gone'), '/healthz', { token: null })
     expect([ill.status, ill.body.status]).toEqual([503, 'unavailable'])
@@ -240,7 +240,7 @@ describe('the log', () => {
 })
 
 describe('x-d1-bookmark', () => {
-  it('is in answers, and makes later reads see the change', async () => {
+  it('comes with answers, and makes later reads see the change', async () => {
     const made = await call('/v1/events', { body: { organization_id: world.a.id, name: 'Bookmark' } })
     const bookmark = made.headers.get('x-d1-bookmark') ?? ''
     expect(bookmark).toMatch(/^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/)
@@ -251,7 +251,7 @@ describe('x-d1-bookmark', () => {
     expect(asked).toEqual(['first-primary', bookmark])
   })
 
-  it('is ignored when it is invalid, and for writes, which go to the primary', async () => {
+  it('is ignored when it is invalid, and by writes, which go to the primary', async () => {
     const { bindings, asked } = spiedSessions()
     await callWith(bindings, '/v1/events', { headers: { 'x-d1-bookmark': 'first-primary' } })
     expect(asked).toEqual(['first-primary', 'first-unconstrained'])
@@ -261,8 +261,8 @@ describe('x-d1-bookmark', () => {
   })
 })
 
-describe('a token', () => {
-  it('with a wrong checksum costs no query', async () => {
+describe('a token with a wrong checksum', () => {
+  it('costs no query', async () => {
     const statements: string[] = []
     const bindings = watchedDatabase((sql) => statements.push(sql))
     const { token } = world.people.OA

@@ -60,7 +60,7 @@ describe('the limit of failed sign-ins', () => {
     vi.restoreAllMocks()
   })
 
-  it('refuses an address after too many failures, without a query', async () => {
+  it('refuses an address without a query after too many failures', async () => {
     const limiter = countingLimiter(3)
     const statements: string[] = []
     const bindings = { SIGN_IN_RATE_LIMITER: limiter, ...watchedDatabase((sql) => statements.push(sql)) }
@@ -132,7 +132,7 @@ describe('the limit of failed sign-ins', () => {
   })
 })
 
-describe('the limit of the links of messages', () => {
+describe('the limit of links in messages', () => {
   const visit = (bindings: object, path: string, address: string, method = 'GET') =>
     callWith(bindings, path, { token: null, method, headers: { 'cf-connecting-ip': address } })
 
@@ -161,7 +161,7 @@ describe('the limit of the links of messages', () => {
     expect((await visit({ ...bindings, RATE_LIMIT_PER_MINUTE: '0' }, '/t/c/x', address)).status).toBe(404)
   })
 
-  it('allows many people to confirm unsubscribing from one address, and one link a few times', async () => {
+  it('lets many people unsubscribe from one address, and each of them a few times', async () => {
     const [address, links, confirmations] = [newAddress(), countingLimiter(0), countingLimiter(2)]
     const bindings = { LINK_RATE_LIMITER: links, CONFIRMATION_RATE_LIMITER: confirmations }
     for (let n = 1; n <= 30; n++)
@@ -174,7 +174,7 @@ describe('the limit of the links of messages', () => {
     expect(refused.headers.get('ratelimit-policy')).toBe('"link";q=20;w=60')
   })
 
-  it('does not exist for provider events, because a forged one costs no query', async () => {
+  it('does not apply to provider events, because a forged one costs no query', async () => {
     const statements: string[] = []
     const bindings = {
       LINK_RATE_LIMITER: countingLimiter(0),
@@ -210,7 +210,7 @@ describe('a network', () => {
     ['somebody', null],
     ['', null],
     [undefined, null],
-  ])('of %s is %s', (address, network) => {
+  ])('is read from the address %s as %s', (address, network) => {
     expect(parseNetwork(address)).toBe(network)
   })
 })

@@ -23,7 +23,7 @@ const list = (bindings: object, headers = {}) =>
 const create = (bindings: object, headers = {}) =>
   callWith(bindings, '/v1/organizations', { body: { name: 'Linked' }, headers })
 
-describe('the links of an answer', () => {
+describe('the links in an answer', () => {
   it('begin with PUBLIC_URL, for any host of the request', async () => {
     const page = await list({}, hosts)
     for (const link of [page.body.next, page.body.previous]) {

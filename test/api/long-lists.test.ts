@@ -44,7 +44,7 @@ describe('lists that are too long', () => {
     ['empty objects', () => webhook({ events: many(300_000, {}) }), '#/events'],
     ['a list in a list', () => webhook({ events: [many(300_000, 0)] }), '#/events/0'],
     ['fields', () => webhook(manyNames(90_000)), '#'],
-  ])('are refused by name: %s', async (_, body, pointer) => {
+  ])('are refused with a pointer to the list: %s', async (_, body, pointer) => {
     const before = await countOf('webhook_endpoints')
     const reply = await post('/v1/webhooks', body(), token())
     expect([reply.status, reply.body.errors]).toEqual([
@@ -62,7 +62,7 @@ describe('lists that are too long', () => {
       () => [order({ items: [{ product: 'Ticket', quantity: 1, unit_price: 1, options: many(300_000, 0) }] })],
     ],
     ['consents', () => [order({ consents: manyNames(90_000) })]],
-  ])('are refused in an import: %s', async (_, orders) => {
+  ])('are refused in an import with a pointer to the list: %s', async (_, orders) => {
     const reply = await imported(orders())
     expect([reply.status, reply.body.errors[0].code]).toEqual([400, 'max_items'])
   })
@@ -76,7 +76,7 @@ describe('many faults of one request', () => {
     expect(reply.body.detail).toMatch(/^200\d\d fields are invalid\. The first 100 are in `errors`\.$/)
   })
 
-  it('in an import are limited to twenty an order, and the other orders are imported', async () => {
+  it('are limited to twenty for each order of an import, and the other orders are imported', async () => {
     const consents = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`k${index}`, true]))
     const broken = Array.from({ length: 30 }, (_, index) => order({ external_id: `L-${index}`, consents }))
     const reply = await imported([...broken, order({ external_id: 'L-good' })])
@@ -85,7 +85,7 @@ describe('many faults of one request', () => {
     expect(reply.body.results.at(-1).action).toBe('created')
   })
 
-  it('of very long names repeat only the beginning of the name', async () => {
+  it('repeat only the beginning of a very long name', async () => {
     const name = '/'.repeat(900_000)
     const reply = await imported([order({ [name]: 1 })])
     expect([reply.status, reply.body.results[0].errors]).toEqual([

@@ -4,8 +4,8 @@ import { actOnRefund, requestPurchaseRefund, oneTicket } from '../support/refund
 import { seedShopWithAccount, givenOrder } from '../support/seeding/sales/orders.ts'
 import { db } from '../support/seeding/rows.ts'
 
-describe('a merchant account of a service that the API does not call', () => {
-  it('is paid back by hand once a person confirms it', async () => {
+describe('a refund at a payment service that the API does not call', () => {
+  it('completes once a person confirms that it was paid', async () => {
     const shop = await seedShopWithAccount('QuickPay' as 'manual')
     await db.all(sql`update merchant_accounts set type = 'manual', settle_manually = 1 where type = 'QuickPay'`)
     const { purchases } = await givenOrder(shop, oneTicket)

@@ -104,7 +104,7 @@ describe('createMerchantAccount', () => {
     [{ type: 'test', provider_account: 'acct_1' }, '#/provider_account type_mismatch'],
     [{ settle_manually: true }, '#/settle_manually type_mismatch'],
     [{ has_api_key_: true }, '#/has_api_key_ unknown_field'],
-  ])('refuses %o', async (more, error) => {
+  ])('refuses an invalid field: %o', async (more, error) => {
     const admin = await givenAdmin()
     expect(codes(await post(path, aMerchantAccount(admin, more), admin.token))).toEqual(refused(error))
     expect((await get(path, admin.token)).body.count).toBe(0)
@@ -220,7 +220,7 @@ describe('deleteMerchantAccount', () => {
 })
 
 describe('deleteMerchantAccount of an account with payments', () => {
-  it('is refused with the order of the payment', async () => {
+  it('names the order of the payment when it is refused', async () => {
     const shop = await seedShop()
     const { body } = await post(path, aMerchantAccount({ id: shop.organization_id }))
     const [order = ''] = await givenOrders(shop, [anOrder()])

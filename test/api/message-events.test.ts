@@ -9,7 +9,7 @@ import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { later, pathsIn, type Sent, sent, visit } from '../support/visits.ts'
 
-describe('links of messages', () => {
+describe('the links in messages', () => {
   let all: Sent
   beforeAll(async () => {
     all = await sent(2)
@@ -36,7 +36,7 @@ describe('links of messages', () => {
     })
   })
 
-  it('flag machines and count them separately', async () => {
+  it('count requests of machines separately', async () => {
     const place = await sent(1)
     const [link = ''] = pathsIn(place.captured[0], 'c')
     const [pixel = ''] = pathsIn(place.captured[0], 'o')
@@ -48,7 +48,7 @@ describe('links of messages', () => {
     expect(await statsOf(place.id)).toMatchObject({ opened: 0, clicked: 0, machine_opened: 1 })
   })
 
-  it('with a changed token are 404', async () => {
+  it('return 404 when their token was changed', async () => {
     const [path = ''] = pathsIn(all.captured[0], 'c')
     for (const forged of [
       `${path.slice(0, -1)}${path.endsWith('A') ? 'B' : 'A'}`,
@@ -197,7 +197,7 @@ describe('an SMS campaign', () => {
 })
 
 describe('receipts of campaigns', () => {
-  it('count for segments who received and opened a campaign', async () => {
+  it('tell segments who received and opened a campaign', async () => {
     const { id, crowd, captured } = await sent(2)
     const opened = await visit(pathsIn(captured[0], 'o')[0] ?? '')
     await applyEvents(realJob(), later(opened.enqueued))

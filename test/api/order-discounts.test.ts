@@ -67,7 +67,7 @@ describe('a discount', () => {
     expect(await listPrices(bought.order)).toEqual([35.71, 71.43, 71.43, 71.43])
   })
 
-  it('beyond the prices lowers deposits, then handling fees, then the service fee', async () => {
+  it('lowers deposits, then handling fees, then the service fee when it exceeds the prices', async () => {
     const shop = await seedShop()
     const items = [{ product: 'Day ticket', quantity: 2, unit_price: 100, deposit: 20, handling_fee: 5 }]
     const paid = async (discount: number) => {
@@ -93,7 +93,7 @@ describe('a discount', () => {
     ])
   })
 
-  it('is not refunded by a batch, neither for one product nor for all', async () => {
+  it('is not paid back by a batch, neither for one product nor for all', async () => {
     const shop = await seedShopWithAccount('manual')
     const bought = await givenOrder(shop, {
       items: [
@@ -164,7 +164,7 @@ describe('a used ticket', () => {
     ['missing code', [{ ...used, vendor_code: undefined, unit_price: 70 }]],
   ]
 
-  it.each(changes)('stays the only one with its code when the update changes its %s', async (_, items) => {
+  it.each(changes)('stays the only ticket with its code when the update changes its %s', async (_, items) => {
     const shop = await seedShop()
     const { id, purchases } = await taken(shop, { items: [used] })
     const [{ id: purchase } = { id: '' }] = purchases
@@ -186,7 +186,7 @@ describe('a used ticket', () => {
     expect(await loadPurchases(id)).toMatchObject([{ price_paid: 80, product: { name: 'Day pass' }, status: 'active' }])
   })
 
-  it('gets more uses from its line, and keeps those that it had', async () => {
+  it('gets more uses when its line has more, and keeps those that were counted', async () => {
     const shop = await seedShop()
     const { id, purchases } = await taken(shop, { items: [used] })
     await useTicket(purchases[0]?.id ?? '')
@@ -196,7 +196,7 @@ describe('a used ticket', () => {
     expect(await loadPurchases(id)).toMatchObject([{ id: purchases[0]?.id, status: 'used', available_uses: 0 }])
   })
 
-  it('stays, and an unused one goes, when fewer are left at another price', async () => {
+  it('stays, and an unused ticket goes, when fewer are left at another price', async () => {
     const shop = await seedShop()
     const item = { product: 'Day ticket', quantity: 3, line_total: 100, vendor_code: 'DAY' }
     const { id, purchases } = await taken(shop, { items: [item], amount: 100 })
@@ -210,7 +210,7 @@ describe('a used ticket', () => {
     expect(sum(rest.map(({ price_paid }) => price_paid))).toBe(33.33)
   })
 
-  it('gets the code that its source gives later', async () => {
+  it('gets the code that its source adds later', async () => {
     const shop = await seedShop()
     const { id, purchases } = await taken(shop, { items: [ticket()] })
     await useTicket(purchases[0]?.id ?? '')
@@ -257,8 +257,8 @@ async function refundPart(bought: BoughtOrder, { target, part, fees, cancel }: R
   return toMinor(reply.body.requested_amount)
 }
 
-describe('purchases and refunds of a discounted order', () => {
-  it('add up to what was paid, in any order of refunds', async () => {
+describe('the sum of what is paid for purchases and what was refunded', () => {
+  it('equals what was paid for the order, in any order of refunds', async () => {
     const shop = await seedShop()
     await fc.assert(
       fc.asyncProperty(

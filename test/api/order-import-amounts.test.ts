@@ -8,7 +8,7 @@ import { seedShop } from '../support/seeding/sales/orders.ts'
 import { write } from '../support/seeding/rows.ts'
 
 describe('amounts of another system', () => {
-  it('of a line are split over its units to the cent', async () => {
+  it('are split from a line over its units to the cent', async () => {
     const shop = await seedShop()
     const { body, purchases } = await taken(shop, {
       items: [{ product: 'Day ticket', quantity: 3, line_total: 100 }],
@@ -24,7 +24,7 @@ describe('amounts of another system', () => {
     ])
   })
 
-  it('include cancelled items when a cancelled order has no others, and when a discount exceeds the rest', async () => {
+  it('include cancelled items when there are no others, and when a discount exceeds the others', async () => {
     const shop = await seedShop()
     const cancelled = ticket({ product: 'Poster', unit_price: 50, status: 'cancelled' })
     const amount = async (change: Record<string, unknown>) =>
@@ -37,7 +37,7 @@ describe('amounts of another system', () => {
     ])
   })
 
-  it('that differ from the sum of the items cause a warning with both amounts', async () => {
+  it('cause a warning with both amounts when they differ from the sum of the items', async () => {
     const shop = await seedShop()
     const { body, result } = await taken(shop, { items: [ticket()], amount: 99.99, service_fee: 5 })
     expect(body.amount).toBe(105)
@@ -51,7 +51,7 @@ describe('amounts of another system', () => {
     ])
   })
 
-  it('that were paid back are in the payment, and never decrease', async () => {
+  it('count as paid back in the payment, and never decrease', async () => {
     const shop = await seedShop()
     const payment = async (change: Record<string, unknown>) => {
       const [one] = (await taken(shop, { items: [ticket({ quantity: 2 })], ...change })).body.transactions
@@ -73,7 +73,7 @@ describe('amounts of another system', () => {
     expect(await payment({ ...late, refunded_amount: 1 })).toEqual(['partially_refunded', 200, 1, 199])
   })
 
-  it('that were paid back without a payment, or beyond it, make the order fail', async () => {
+  it('make the order fail when more was paid back than was paid', async () => {
     const shop = await seedShop()
     expect(await refusal(shop, { status: 'pending', refunded_amount: 1 })).toEqual([
       'nothing_paid #/orders/0/refunded_amount',
@@ -88,7 +88,7 @@ describe('amounts of another system', () => {
     expect(body.transactions).toMatchObject([{ status: 'cancelled', refunded_amount: 0 }])
   })
 
-  it('set the provider of the payment, until something is paid back', async () => {
+  it('set the provider of the payment until something is paid back', async () => {
     const shop = await seedShop()
     const shown = async (payment: unknown) =>
       (await taken(shop, { items: [ticket()], payment })).body.transactions.map(

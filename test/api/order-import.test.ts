@@ -38,7 +38,7 @@ describe('items with a holder', () => {
     for (const { id, user } of purchases) expect((await get(`/v1/purchases/${id}`)).body.user).toEqual(user)
   })
 
-  it('show an edition role of a holder whom other editions know only what this edition imported', async () => {
+  it('show an edition role only what this edition imported of a holder whom other editions know', async () => {
     const two = await givenTwo()
     const before = await stored(two.mine, stranger.email)
     const items = [ticket({ user: { email: stranger.email, first_name: 'Anna' } })]
@@ -81,7 +81,7 @@ describe('items with a holder', () => {
     ])
   })
 
-  it('without an address belong to the customer, with a warning', async () => {
+  it('belong to the customer when the holder has no address, with a warning', async () => {
     const shop = await seedShop()
     const { result, purchases } = await taken(shop, {
       items: [
@@ -119,7 +119,7 @@ describe('items with a status', () => {
     }
   })
 
-  it('cancel an unused one of equal tickets by an update, and the same update again changes nothing', async () => {
+  it('cancel the unused one of two equal tickets in an update, and the same update again changes nothing', async () => {
     const shop = await seedShop()
     const first = await taken(shop, { items: [ticket({ quantity: 2 })] })
     const used = first.purchases[0]?.id ?? ''
@@ -133,7 +133,7 @@ describe('items with a status', () => {
     expect(twice.purchases).toEqual(once.purchases)
   })
 
-  it('are pending or active as the item states, and cancelled with their order', async () => {
+  it('are pending or active as the item says, and cancelled with their order', async () => {
     const shop = await seedShop()
     const items = [
       ticket({ status: 'pending' }),
@@ -163,13 +163,13 @@ describe('customers of another system', () => {
     expect([body.results[0].warnings.length, (await stored(shop, 'c@example.dk')).locale]).toEqual([1, 'pl'])
   })
 
-  it('are refused with a language that is no language tag', async () => {
+  it('are refused with an invalid language tag', async () => {
     const shop = await seedShop()
     const customer = { email: 'a@example.dk', locale: 'Klingon!' }
     expect(await refusal(shop, { customer })).toEqual(['invalid_choice #/orders/0/customer/locale'])
   })
 
-  it('get the given names and language, with precedence for the most specific fields', async () => {
+  it('get the names and language of the order, and the most specific field wins', async () => {
     const shop = await seedShop()
     const customer = { email: 'a@example.dk', first_name: 'Anna Maria', full_name: 'Holm, Anna' }
     await taken(shop, { customer, locale: 'da-DK', items: [ticket({ user: { email: 'b@example.dk' } })] })

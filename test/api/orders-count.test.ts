@@ -75,7 +75,7 @@ describe('orders of one customer', () => {
     customer_id = rows[0]?.user_id ?? ''
   })
 
-  it.each(orderings)('are listed for an edition in the order "%s"', async (ordering) => {
+  it.each(orderings)('are listed for an edition by the ordering "%s"', async (ordering) => {
     const place = { edition_id: shop.edition_id, customer_id, ordering }
     for (const filter of ['', '&type=imported', '&created_after=2020-01-01T00:00:00Z']) {
       const reply = await readAs(rootToken, `/v1/orders?${queryOf(place)}${filter}`)

@@ -71,7 +71,7 @@ const orderings = fields.flatMap((field) => [field, `-${field}`])
 
 describe('listOrders of an organisation', () => {
   it.each(orderings)(
-    'has the orders of all editions in the order %s, by cursor and by page number',
+    'returns the orders of all editions in the ordering %s, by cursor and by page number',
     async (ordering) => {
       const walked = await walkAs(rootToken, address(`ordering=${ordering}&page_size=4`))
       expect(walked.ids).toEqual(expected(ordering))

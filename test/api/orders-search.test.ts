@@ -36,7 +36,7 @@ describe('a search of orders', () => {
   }
 
   it.each(Object.entries(keys).flatMap(([name, column]) => ['', '-'].map((sign) => [`${sign}${name}`, column])))(
-    'has its results in the order of the list: %s',
+    'has results in the ordering of the list: %s',
     async (ordering, column) => {
       const direction = sql.raw(ordering.startsWith('-') ? 'desc' : 'asc')
       const key = sql.raw(column)
@@ -53,8 +53,8 @@ describe('a search of orders', () => {
   )
 })
 
-describe('orders that are found by their customers', () => {
-  it('are all found when one customer has more than a hundred', async () => {
+describe('a search by customers', () => {
+  it('finds all orders when more than a hundred belong to one customer', async () => {
     const shop = await seedShop()
     await seedSearchedOrders(shop, 1, 160)
     const buyer = sql`(select id from users where email like 'often8@%' and organization_id = ${shop.organization_id})`
@@ -78,7 +78,7 @@ describe('orders that are found by their customers', () => {
     }
   })
 
-  it('do not include orders of another organisation or edition with the same mark', async () => {
+  it('does not find orders of another organisation or edition with the same customer', async () => {
     const shop = await seedShop()
     const other = { organization_id: twinOf(shop.organization_id), edition_id: twinOf(shop.edition_id) }
     await write(
@@ -158,7 +158,7 @@ describe('a search of another organisation', () => {
     }
   })
 
-  it('cannot find them by operators of the search syntax', async () => {
+  it('finds none of its rows by operators of the search syntax', async () => {
     const [mine, other] = [await seedShop(), await seedShop()]
     await givenOrders(mine, [anOrder({ order_number: 'zebra-1' })])
     await givenOrders(other, [anOrder({ order_number: 'lion "OR" zebra*' })])
@@ -186,7 +186,7 @@ describe('a search of another organisation', () => {
 })
 
 describe('a text of one or two letters', () => {
-  it('is searched in the newest 10,000 orders', async () => {
+  it('searches the newest 10,000 orders', async () => {
     const shop = await seedShop()
     // Of the newest 10,000 orders every eighth has "common-", but for 5 of the 20 that have "rare-".
     const common = maxNewest / 8 - 5
@@ -201,7 +201,7 @@ describe('a text of one or two letters', () => {
 })
 
 describe('a text that most orders have', () => {
-  it('finds each order once, even if its customer also has the text', async () => {
+  it('finds each order once, even if the customer has the text too', async () => {
     const shop = await seedShop()
     await seedSearchedOrders(shop, 1, 2600)
     await write(sql`update orders set search_text = 'often-' || seq

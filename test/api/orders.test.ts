@@ -134,7 +134,7 @@ describe('listOrders', () => {
     ['-order_number', [0, 1, 2]],
     ['-status,-order_number', [1, 0, 2]],
     ['-type,amount', [1, 2, 0]],
-  ])('orders by %s', async (ordering, expected) => {
+  ])('sorts by %s', async (ordering, expected) => {
     const { body } = await list(`${here()}&ordering=${ordering}`)
     expect(body.results.map((order: { id: string }) => ids.indexOf(order.id))).toEqual(expected)
   })
@@ -154,8 +154,8 @@ describe('listOrders', () => {
   })
 })
 
-describe('orders of another system', () => {
-  it('are found by their external id after another import with another customer address', async () => {
+describe('an order of another system', () => {
+  it('is found by its external id after another import with another customer address', async () => {
     const { body } = await list(`organization_id=${shop.organization_id}&external_id=Shop/%C3%98-1`)
     const [{ id }] = body.results
     const order = (await get(`/v1/orders/${id}`)).body
@@ -221,7 +221,7 @@ describe('getPurchase', () => {
     })
   })
 
-  it('has nothing to refund when nothing was paid', async () => {
+  it('shows that nothing can be refunded when nothing was paid', async () => {
     const order = await get(`/v1/orders/${ids[1]}`)
     const { body } = await get(`/v1/purchases/${order.body.purchases[0].id}`)
     expect(body).toMatchObject({ status: 'pending', max_available_refund_amount: 0, available_uses: 0 })

@@ -28,7 +28,7 @@ const admins = async (organization: string): Promise<number> =>
     .first<number>('n')) ?? -1
 
 describe('createOrganization', () => {
-  it('makes a slug of the name, and another when it is taken', async () => {
+  it('makes a slug of the name, and another one when it is taken', async () => {
     const first = await created({ name: ' Ærø Sommerfest ' })
     expect(first.body).toMatchObject({ name: 'Ærø Sommerfest', slug: 'aero-sommerfest', avatar: null })
     expect(first.body.created).toBe(first.body.modified)
@@ -66,7 +66,7 @@ describe('updateOrganization', () => {
     expect([reply.status, reply.body.errors?.[0]?.code]).toEqual([400, 'unique'])
   })
 
-  it('lets only the superuser change the slug, so that members cannot find out the slugs of others', async () => {
+  it('lets only the superuser change the slug, so that members cannot find out which slugs exist', async () => {
     const { body } = await created({ name: 'Hidden' })
     const path = `/v1/organizations/${world.a.id}`
     const { token } = world.people.OA
@@ -87,14 +87,14 @@ describe('updateOrganization', () => {
 })
 
 describe('listOrganizations', () => {
-  it('answers organisations in which the caller has any role', async () => {
+  it('lists organisations in which the caller has any role', async () => {
     for (const role of ['OA', 'OV', 'EA', 'EV'] as const)
       expect([role, idsOf(await get('/v1/organizations', world.people[role].token))]).toEqual([role, [world.a.id]])
     const all = idsOf(await get('/v1/organizations?page_size=500'))
     expect(all).toEqual(expect.arrayContaining([world.a.id, world.b.id]))
   })
 
-  it('finds by part of the name, without case and accents, and treats wildcards as text', async () => {
+  it('finds a part of the name, without regard to case and accents, and treats wildcards as text', async () => {
     const { body } = await created({ name: `Çirkus Ørsted 100%_${next()}` })
     for (const search of ['cirkus', 'ØRSTED', 'orsted 100', '100%_'])
       expect([search, idsOf(await get(`/v1/organizations?search=${encodeURIComponent(search)}`))]).toEqual([
@@ -144,10 +144,10 @@ describe('addOrganizationMember', () => {
   })
 })
 
-describe('adding a person who has an account in another organisation', () => {
+describe('addOrganizationMember for a person with an account in another organisation', () => {
   const path = () => `/v1/organizations/${world.a.id}/members`
 
-  it('gives the same fields, the same empty names and the same cost as adding an unknown person', async () => {
+  it('returns the same fields and empty names, at the same cost, as for an unknown person', async () => {
     const known = `known-${next()}@example.test`
     const account = await seedAccount(known)
     await seedMember(account, { organization: world.b.id, role: 'admin' })
@@ -234,7 +234,7 @@ describe('removeOrganizationMember', () => {
 })
 
 describe('getOrganization', () => {
-  it('answers members of the organisation, with its refund policy', async () => {
+  it('returns the organisation to its members, with its refund policy', async () => {
     const { status, body } = await get(`/v1/organizations/${world.a.id}`, world.people.OV.token)
     expect([status, body]).toMatchObject([200, { id: world.a.id, refund_policy: { four_eyes: false } }])
     expect((await get(`/v1/organizations/${world.a.id}`, world.stranger.token)).status).toBe(404)
@@ -252,7 +252,7 @@ describe('createEvent', () => {
 })
 
 describe('listEvents', () => {
-  it('answers edition roles the events of their editions only', async () => {
+  it('lists events to edition roles only if they are events of their editions', async () => {
     const other = await givenEvent({ id: world.a.id })
     expect(idsOf(await get('/v1/events', world.people.EV.token))).toEqual([world.a.event])
     expect(idsOf(await get('/v1/events', world.people.OV.token))).toEqual(

@@ -47,7 +47,7 @@ async function seedPaid(columns: Parameters<typeof seedDueRefund>[1] = {}) {
 }
 
 describe('the sender of a payment event', () => {
-  it('must be Stripe: unknown accounts, wrong and old signatures get the same answer, and nothing is written', async () => {
+  it('must be Stripe: unknown accounts, wrong and old signatures get one answer, and nothing is written', async () => {
     const sale = await seedStripeSale(fake)
     const other = await seedStripeSale(fake)
     payInDashboard(sale, 500)
@@ -81,7 +81,7 @@ describe('the sender of a payment event', () => {
     expect(await eventsTaken(sale)).toBe(0)
   })
 
-  it('may name an account that is none, and the event is ignored instead of sent again for days', async () => {
+  it('may name an unknown account, and the event is ignored instead of being sent again for days', async () => {
     const { sale } = await seedPaid()
     const body = JSON.stringify({ ...JSON.parse(lastEvent().body), id: 'evt_odd', account: 'acct_1\nx: y' })
     expect((await deliverEvent(sale.account, { body })).status).toBe(200)
@@ -172,7 +172,7 @@ describe('an event about a refund that this service requested', () => {
     ])
   })
 
-  it('leaves a purchase alone after a late failure when something else has changed it since', async () => {
+  it('does not change a purchase after a late failure when something else has changed it since', async () => {
     const { sale } = await seedPaid({ cancel_purchase: false })
     await write(sql`update purchases set status = 'expired' where id = ${sale.purchase}`)
     fake.store.change(fake.store.refunds[0]?.id ?? '', 'failed')
@@ -180,7 +180,7 @@ describe('an event about a refund that this service requested', () => {
     expect((await loadSaleState(sale)).purchase).toEqual(['expired', 0, 0])
   })
 
-  it('is sent again after an error of the service or of Stripe, and changes nothing until then', async () => {
+  it('is refused after an error of the service or of Stripe, so that Stripe sends it again', async () => {
     fake.respondWith('accept and cut')
     const { sale, refund } = await seedPaid()
     const event = lastEvent()
@@ -194,7 +194,7 @@ describe('an event about a refund that this service requested', () => {
     expect((await loadRefundRow(refund)).status).toBe('completed')
   })
 
-  it('completes a request that waits for its next attempt when an abandoned attempt was paid', async () => {
+  it('completes a request that waits for its next attempt when an earlier attempt was paid after all', async () => {
     fake.respondWith('accept and cut')
     const { sale, refund } = await seedPaid()
     await write(
@@ -226,7 +226,7 @@ describe('an event about a refund that this service requested', () => {
 })
 
 describe('a refund that was made at Stripe itself', () => {
-  it('is recorded once, counts on the payment, and leaves the purchase unchanged', async () => {
+  it('is recorded once, counts on the payment, and does not change the purchase', async () => {
     const sale = await seedStripeSale(fake)
     const made = payInDashboard(sale, 2500)
     const [event] = fake.store.events
@@ -267,7 +267,7 @@ describe('a refund that was made at Stripe itself', () => {
     expect(await loadSaleState(sale)).toMatchObject({ payment: ['captured', 0, 0], refunds: [['cancelled', 2500]] })
   })
 
-  it.each(['pending', 'authorized', 'cancelled'])('counts on a payment that is %s here', async (status) => {
+  it.each(['pending', 'authorized', 'cancelled'])('counts on a payment that is %s in this service', async (status) => {
     const sale = await seedStripeSale(fake)
     await write(sql`update transactions set status = ${status} where id = ${sale.transaction}`)
     payInDashboard(sale, 2500)
@@ -288,7 +288,7 @@ describe('a refund that was made at Stripe itself', () => {
     expect(await loadRefundRows(sale)).toMatchObject([{ status: 'completed', source: 'provider' }])
   })
 
-  it('counts fully when open requests had reserved the amount; these are then refused', async () => {
+  it('counts in full when open requests have reserved the amount, and these are then refused', async () => {
     const sale = await seedStripeSale(fake)
     const refund = await seedDueRefund(sale, { service: 'stripe' })
     payInDashboard(sale, 10_000)
@@ -299,7 +299,7 @@ describe('a refund that was made at Stripe itself', () => {
     expect((await loadSaleState(sale)).payment).toEqual(['refunded', 10_000, 0])
   })
 
-  it('does not count in another currency than the order, and is flagged for a person', async () => {
+  it('does not count in a currency other than that of the order, and is flagged for a person', async () => {
     const sale = await seedStripeSale(fake)
     await write(sql`update transactions set currency = 'eur' where id = ${sale.transaction}`)
     payInDashboard(sale, 2500)

@@ -74,8 +74,8 @@ async function runBatch(edition: string): Promise<void> {
   await payDue()
 }
 
-describe('a payment reference of another edition', () => {
-  it('pays nothing back, and behaves as a reference that nobody knows', async () => {
+describe('a payment reference that another edition had first', () => {
+  it('is refused like a reference that nobody knows', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 10_000)
     await importPaidOrder(shop, payment.id)
@@ -89,7 +89,7 @@ describe('a payment reference of another edition', () => {
     expect(fake.calls().map((call) => call.payment)).not.toContain(payment.id)
   })
 
-  it('takes as long to be refused as a reference that nobody knows', async () => {
+  it('takes as long to refuse as a reference that nobody knows', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 10_000)
     await importPaidOrder(shop, payment.id)
@@ -100,7 +100,7 @@ describe('a payment reference of another edition', () => {
     expect(Date.now() - began).toBeGreaterThanOrEqual(150)
   })
 
-  it('is refused to a batch', async () => {
+  it('is excluded from a batch', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 10_000)
     await importPaidOrder(shop, payment.id)
@@ -111,7 +111,7 @@ describe('a payment reference of another edition', () => {
     expect(fake.store.paidBack(payment.id)).toBe(0)
   })
 
-  it('is refused to a policy that approves at once, and to a retry', async () => {
+  it('is refused by a policy that approves at once, and by a retry', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 10_000)
     await importPaidOrder(shop, payment.id)
@@ -132,7 +132,7 @@ describe('a payment reference of another edition', () => {
     expect(fake.store.paidBack(payment.id)).toBe(0)
   })
 
-  it('stays refused when an older order takes it by an update, and when the edition changes its account', async () => {
+  it('stays refused when an older order takes it in an update, and when the edition changes its account', async () => {
     const shop = await seedStripeShop()
     const other = await seedSibling(shop)
     const older = await importPaidOrder(other, 'pi_itsOwnPayment', 100, { created: '2020-01-01T10:00:00Z' })
@@ -146,7 +146,7 @@ describe('a payment reference of another edition', () => {
   })
 
   it.each(['intent', 'charge'])(
-    'stays refused when it is the name of the %s, and the first order has the other',
+    'stays refused when it names the %s of the payment, and the first order has the other name',
     async (kind) => {
       const shop = await seedStripeShop()
       const payment = payWith(fake, 10_000)
@@ -161,7 +161,7 @@ describe('a payment reference of another edition', () => {
     },
   )
 
-  it('is payable there once the order that had it first has given it up', async () => {
+  it('can be refunded once the order that had it first has given it up', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 10_000)
     const wrong = await importPaidOrder(shop, payment.id)
@@ -172,7 +172,7 @@ describe('a payment reference of another edition', () => {
     expect(fake.store.paidBack(payment.id)).toBe(10_000)
   })
 
-  it('is payable there once the import of the first order is undone', async () => {
+  it('can be refunded once the import of the first order is undone', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 22_500)
     const row = aRow({ 'order.payment_service': 'stripe', 'order.payment_reference': payment.id })
@@ -184,7 +184,7 @@ describe('a payment reference of another edition', () => {
     expect((await refundOrder(right.order)).row.status).toBe('completed')
   })
 
-  it('stays with the next order when an update that gave it up is undone', async () => {
+  it('stays refused when an update that gave it up is undone', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 22_500)
     const named = { 'order.payment_service': 'stripe', 'order.payment_reference': payment.id }
@@ -200,7 +200,7 @@ describe('a payment reference of another edition', () => {
     expect((await refundOrder(next.order)).row.status).toBe('completed')
   })
 
-  it('stays refused when an update that took another is undone while the other is paid back', async () => {
+  it('does not return by the undo of an update whose payment is being refunded', async () => {
     const shop = await seedStripeShop()
     const [payment, own] = [payWith(fake, 22_500), payWith(fake, 22_500)]
     await importPaidOrder(shop, payment.id, 225)
@@ -229,7 +229,7 @@ describe('a payment reference of another edition', () => {
     expect([fake.store.paidBack(payment.id), fake.store.paidBack(own.id)]).toEqual([0, 22_500])
   })
 
-  it('does not matter in another organisation, which has its own account', async () => {
+  it('can be refunded in another organisation, which has its own account', async () => {
     const [shop, tenant] = [await seedStripeShop(), await seedStripeShop()]
     const payment = payWith(fake, 10_000)
     await importPaidOrder(tenant, payment.id)
@@ -254,7 +254,7 @@ describe('a payment reference of another edition', () => {
   })
 })
 
-describe('a payment that orders of one edition share', () => {
+describe('a payment that several orders of one edition share', () => {
   it('is paid back from each of them', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 15_000)
@@ -264,7 +264,7 @@ describe('a payment that orders of one edition share', () => {
     expect(fake.store.paidBack(payment.id)).toBe(15_000)
   })
 
-  it('is requested by a batch only as far as Stripe has not paid it back', async () => {
+  it('is requested by a batch only up to what Stripe has not paid back yet', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 18_000)
     for (const amount of [100, 50, 30]) await importPaidOrder(shop, payment.id, amount)
@@ -283,7 +283,7 @@ describe('a payment that orders of one edition share', () => {
     expect(fake.store.paidBack(payment.id)).toBe(18_000)
   })
 
-  it('has nothing left for one of them after Stripe has paid back all of it', async () => {
+  it('has nothing left for one order after Stripe has paid everything back', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 15_000)
     const [one, two] = [await importPaidOrder(shop, payment.id, 100), await importPaidOrder(shop, payment.id, 50)]
@@ -302,8 +302,8 @@ describe('a payment that orders of one edition share', () => {
   })
 })
 
-describe('a refund that was made at Stripe of a shared reference', () => {
-  it('counts in the edition whose order had it first', async () => {
+describe('a refund made at Stripe of a shared reference', () => {
+  it('counts in the edition whose order had the reference first', async () => {
     const shop = await seedStripeShop()
     const other = await seedSibling(shop)
     const older = await importPaidOrder(other, 'pi_itsOwnPayment', 100)
@@ -316,7 +316,7 @@ describe('a refund that was made at Stripe of a shared reference', () => {
     expect([await refunded(first.order), await refunded(older.order)]).toEqual([25, 0])
   })
 
-  it('counts nowhere when the edition that had it first has another account', async () => {
+  it('counts nowhere when that edition has another account', async () => {
     const shop = await seedStripeShop()
     const other = await seedSibling(shop)
     const payment = payWith(fake, 10_000)
@@ -328,7 +328,7 @@ describe('a refund that was made at Stripe of a shared reference', () => {
     expect((await get(`/v1/orders/${foreign.order}`)).body.transactions).toMatchObject([{ refunded_amount: 0 }])
   })
 
-  it('counts for an order that has so much left', async () => {
+  it('counts for an order that has enough left', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 15_000)
     const [one, two] = [await importPaidOrder(shop, payment.id, 50), await importPaidOrder(shop, payment.id, 100)]

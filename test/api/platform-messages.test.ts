@@ -21,7 +21,7 @@ const contexts = {
 }
 const invitations = /reply|svar på|svara på|beantwoord|odpowiedz/i
 
-it('writes every message of the platform without gaps in all languages, and invites no reply', async () => {
+it('the platform’s messages have no gaps in any language, and invite no reply', async () => {
   const rows = await db.all(
     sql<{ subject: string; blocks: string }>`select subject, blocks from email_messages
       where scope = 'platform' and id in ('eml_0000000000000000000000NEWS', 'eml_00000000000000000000REFUND',

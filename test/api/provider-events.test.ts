@@ -88,7 +88,7 @@ describe('events of providers', () => {
     }
   })
 
-  it('of receipts affect later messages to the same address', async () => {
+  it('affect later messages to the same address when they are about receipts', async () => {
     await db.all(sql`delete from transactional_emails`)
     const shop = await seedShopWithReceipts()
     const orders = Array.from({ length: 4 }, () => aReceiptOrder())

@@ -60,7 +60,7 @@ describe('createPurchaseUse', () => {
     expect([await usesOf(ticket.id), await announcedOf(ticket)]).toMatchObject([[{ quantity: 1 }], ['used:used']])
   })
 
-  it('succeeds for three of twenty requests for a ticket of three uses', async () => {
+  it('succeeds for three of twenty requests for a ticket with three uses', async () => {
     const ticket = await givenTicket(shop, { uses_limit: 3 })
     expect(tally(await parallel(20, () => scan(ticket.id)))).toEqual({ 201: 3, '409 no_uses_left': 17 })
     expect(await purchaseRow(ticket.id)).toMatchObject({ uses_count: 3, status: 'used' })
@@ -81,7 +81,7 @@ describe('createPurchaseUse', () => {
     expect((await get(`/v1/purchases/${group.id}`)).body).toMatchObject({ available_uses: 30 })
   })
 
-  it('leaves a ticket without a limit active', async () => {
+  it('keeps a ticket without a limit active', async () => {
     const ticket = await givenTicket(shop, { is_unlimited_use: true })
     expect((await scan(ticket.id, { quantity: 10_000 })).body.purchase.status).toBe('active')
     expect((await scan(ticket.id)).status).toBe(201)
@@ -164,7 +164,7 @@ describe('createPurchaseUse', () => {
     expect([await usesOf(ticket.id), await announcedOf(ticket)]).toEqual([[], []])
   })
 
-  it('refuses a purchase from the millisecond at which its validity ends', async () => {
+  it('refuses a purchase from the exact millisecond at which its validity ends', async () => {
     const over = await givenTicket(shop, { valid_until: '2026-02-01T00:00:00Z' })
     const { status, body } = await scan(over.id)
     expect([status, body]).toMatchObject([409, { code: 'purchase_not_usable', current_status: 'expired' }])
@@ -260,7 +260,7 @@ describe('revertPurchaseUse', () => {
     )
   })
 
-  it.each(['refunded', 'cancelled', 'expired'])('leaves a purchase that is %s as it is', async (current_status) => {
+  it.each(['refunded', 'cancelled', 'expired'])('changes no purchase that is %s', async (current_status) => {
     const ticket = await givenTicket(shop, { uses_limit: 2 })
     const { body: use } = await scan(ticket.id)
     await db.batch([sql`update purchases set status = ${current_status} where id = ${ticket.id}`])

@@ -70,7 +70,7 @@ describe('listPurchases', () => {
     expect((await list({ edition_id: 'edt_none', vendor_code: 'Gate-77' })).body).toMatchObject({ count: 0 })
   })
 
-  it('shows an edition role its own edition only, and customers as that edition knows them', async () => {
+  it('shows an edition role only its own edition, and customers as that edition knows them', async () => {
     const sibling = { ...shop, edition_id: (await seedEdition({ id: shop.organization_id })).id }
     const customer = (last_name: string) => ({ customer: { email: 'shared@example.dk', first_name: 'Eva', last_name } })
     const here = await givenTicket(shop, { vendor_code: 'SHARED' }, customer('Here'))

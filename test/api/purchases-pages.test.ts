@@ -62,7 +62,7 @@ const cases = [undefined, ...purchaseStatuses].flatMap((status) =>
 )
 
 it.each(cases)(
-  'a page by its number has the purchases that stand there: $status, $ordering',
+  'listPurchases returns the page with the requested number: $status, $ordering',
   async ({ status, ordering }) => {
     const ids = sorted(status, ordering)
     const size = 50
@@ -76,7 +76,7 @@ it.each(cases)(
   },
 )
 
-it('returns 404 for a page past the end', async () => {
+it('listPurchases returns 404 for a page after the last one', async () => {
   for (const { edition_id } of [shop, await seedShop()]) {
     const reply = await readAs(rootToken, `/v1/purchases?edition_id=${edition_id}&page=1000`)
     expect([reply.status, reply.body.code]).toEqual([404, 'invalid_page'])

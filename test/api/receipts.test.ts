@@ -18,7 +18,7 @@ const outboxOf = async (address: string) => {
 }
 
 describe('an import with send_receipts', () => {
-  it('makes one receipt for an order with purchases, whose customer has an address', async () => {
+  it('makes one receipt for each order with purchases whose customer has an address', async () => {
     const shop = await seedShopWithReceipts()
     const bought = [aReceiptOrder({ status: 'completed' }), aReceiptOrder({ status: 'confirmed' })]
     const others = [
@@ -37,7 +37,7 @@ describe('an import with send_receipts', () => {
       expect(receipt).toMatchObject({ kind: 'receipt', status: 'pending', attempts: 0, language: 'en', ...shop })
   })
 
-  it('sends when names of people and editions contain line breaks', async () => {
+  it('sends receipts when names of people and editions contain line breaks', async () => {
     const shop = await seedShopWithReceipts({ email_sender_name: null, full_name: 'Nordlys\r\nBcc: all' })
     await seedVerified(shop.organization_id, 'nordlys.example')
     const order = aReceiptOrder()
@@ -53,7 +53,7 @@ describe('an import with send_receipts', () => {
     })
   })
 
-  it('sends them in the language of the customer, from the sender of the edition', async () => {
+  it('sends receipts in the language of the customer, from the sender of the edition', async () => {
     const shop = await seedShopWithReceipts()
     await seedVerified(shop.organization_id, 'nordlys.example')
     const [english, danish, polish] = ['en', 'da', 'pl'].map((locale) => {
@@ -87,7 +87,7 @@ describe('an import with send_receipts', () => {
     expect((await outboxOf(polish.customer.email))[0].subject).toBe(`Your order ${polish.order_number}`)
   })
 
-  it('sends from the address of the service where the edition has none', async () => {
+  it('sends from the address of the service when the edition has no sender', async () => {
     const shop = await seedShopWithReceipts({
       email_sender_name: null,
       email_sender_address: null,
@@ -130,7 +130,7 @@ describe('an import with send_receipts', () => {
     expect(await sent({ ...odd, full_name: 'pay＠bank.example' })).toEqual(['Events <no-reply@example.com>', null])
   })
 
-  it('makes none for a repeated import, and none for orders that are only changed', async () => {
+  it('makes no receipt for a repeated import, nor for orders that only change', async () => {
     const shop = await seedShopWithReceipts()
     const order = aReceiptOrder({ status: 'confirmed' })
     await sell(shop, [order])
@@ -139,14 +139,14 @@ describe('an import with send_receipts', () => {
     expect(await receiptsOf(shop)).toHaveLength(1)
   })
 
-  it('makes none for a dry run, nor without the option', async () => {
+  it('makes no receipt for a dry run, nor without the option', async () => {
     const shop = await seedShopWithReceipts()
     await sell(shop, [aReceiptOrder()], { dry_run: true })
     await sell(shop, [aReceiptOrder()], { send_receipts: false })
     expect(await receiptsOf(shop)).toEqual([])
   })
 
-  it('makes none for an order that failed', async () => {
+  it('makes no receipt for an order that failed', async () => {
     const shop = await seedShopWithReceipts()
     const reply = await sell(shop, [aReceiptOrder({ discount: 10_000 }), aReceiptOrder()])
     expect(reply.body).toMatchObject({ created_orders: 1, failed_orders: 1 })
@@ -165,7 +165,7 @@ describe('an import with send_receipts', () => {
     expect(await receiptsOf(shop)).toMatchObject([{ email_message_id: platform }])
   })
 
-  it('starts sending right after the answer', async () => {
+  it('starts to send right after the answer', async () => {
     const shop = await seedShopWithReceipts()
     const enqueued: unknown[] = []
     const EMAILS = {

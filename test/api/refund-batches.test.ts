@@ -106,7 +106,7 @@ describe('createRefundBatch', () => {
     expect(purchases).toHaveLength(2)
   })
 
-  it('pays service fees back only when it pays back the whole order', async () => {
+  it('pays service fees back only together with the whole order', async () => {
     const shop = await seedShop()
     const { order } = await givenOrder(shop, { ...oneTicket, service_fee: 12.5 })
     const { purchases } = (await get(`/v1/orders/${order}`)).body
@@ -121,7 +121,7 @@ describe('createRefundBatch', () => {
     expect(part.body.dry_run.amounts).toEqual(dkk(252.5 + 240))
   })
 
-  it('names each invalid field, and stores nothing', async () => {
+  it('points at each invalid field, and stores nothing', async () => {
     const [shop, other] = [await seedShop(), await seedShop()]
     const { order } = await givenOrder(other)
     const foreign = (await get(`/v1/orders/${order}`)).body.purchases[0].product.api_id
@@ -252,7 +252,7 @@ describe('startRefundBatch', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('stops for an edition that is archived', async () => {
+  it('stops when the edition is archived', async () => {
     const shop = await seedShopWithAccount('test')
     await importPaidOrders(shop, 1)
     const { body } = await makeBatch(shop)

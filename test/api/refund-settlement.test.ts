@@ -57,7 +57,7 @@ describe('settleRefundRequest', () => {
     [{ status: 'rejected' }],
     [{ status: 'cancelled' }],
     [{ service: 'stripe' }],
-  ] as const)('is refused for a refund that does not wait for it: %j', async (columns) => {
+  ] as const)('is refused for a refund that does not wait for a settlement: %j', async (columns) => {
     const { refund } = await given(columns)
     const before = await loadRefundRow(refund)
     const { status, body } = await settle(refund)
@@ -74,7 +74,7 @@ describe('settleRefundRequest', () => {
     expect((await loadRefundRow(refund)).status).toBe('processing')
   })
 
-  it('is open to managers of the edition or organisation: viewers get 403 and others 404', async () => {
+  it('answers managers of the edition or organisation, viewers with 403 and others with 404', async () => {
     const { sale, refund } = await given()
     const { sale: elsewhere } = await given()
     const tokenOf = async (place: { organization: string; edition?: string }, role: 'manager' | 'viewer') => {

@@ -79,8 +79,8 @@ const filters: Facets[] = [
 describe.each([
   ['an edition', () => ({ edition_id: shop.edition_id })],
   ['an organization of three editions', () => ({ organization_id: shop.organization_id })],
-] as const)('refund requests of %s by status, reason and source', (_, place) => {
-  it.each(['created', '-created'])('are listed and counted in the order of %s', async (ordering) => {
+] as const)('listRefundRequests for %s, filtered by status, reason and source', (_, place) => {
+  it.each(['created', '-created'])('lists and counts the requests in the ordering %s', async (ordering) => {
     const direction = ordering === 'created' ? 1 : -1
     for (const filter of filters) {
       const sorted = all

@@ -6,7 +6,7 @@ import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
 
 describe('listRefundRequests', () => {
-  it('applies each filter', async () => {
+  it('filters by each parameter', async () => {
     const own = await seedShop()
     const bought = await givenOrder(own, { order_number: 'A-77', ...threePurchases })
     const { body: whole } = await requestRefund({ order_id: bought.order, amount: 10 })
@@ -32,7 +32,7 @@ describe('listRefundRequests', () => {
     expect(await found('source=provider')).toEqual([])
   })
 
-  it('finds the requests of an order, a purchase or a customer in any ordering, and no others of their edition', async () => {
+  it('finds the requests of an order, a purchase or a customer, and no others of their edition', async () => {
     const shop = await seedShop()
     const one = await givenOrder(shop, threePurchases)
     const { body } = await requestPurchaseRefund(one.purchases[0] ?? '', { amount: 1 })
@@ -56,7 +56,7 @@ describe('listRefundRequests', () => {
           }
   })
 
-  it('is empty for an edition of another organization', async () => {
+  it('returns an empty list for an edition of another organization', async () => {
     const shop = await seedShop()
     const { purchases } = await givenOrder(shop)
     await requestPurchaseRefund(purchases[0] ?? '', { amount: 1 })
@@ -66,7 +66,7 @@ describe('listRefundRequests', () => {
     expect((await get(`${path}&organization_id=${organization_id}`)).body.count).toBe(0)
   })
 
-  it('returns 404 past the end of a search for two letters', async () => {
+  it('returns 404 for a page after the last one of a search for two letters', async () => {
     const shop = await seedShop()
     const { purchases } = await givenOrder(shop, { order_number: 'AB-1' })
     const { body } = await requestPurchaseRefund(purchases[0] ?? '', { amount: 1 })

@@ -14,7 +14,7 @@ describe('the refund policy of an organisation', () => {
     return { own, shown: body.refund_policy }
   }
 
-  it('requires four eyes: a second token of the same account is not enough', async () => {
+  it('requires two people: a second token of the same account is not enough', async () => {
     const { own, shown } = await policy({ four_eyes: true })
     expect(shown).toEqual({ four_eyes: true, manager_limit: null, auto_approve_below: null })
     const [asker, reviewer] = [
@@ -72,7 +72,7 @@ describe('the refund policy of an organisation', () => {
     expect(await actOnBatch(body.id, 'start', admin.token)).toMatchObject({ status: 200, body: { status: 'running' } })
   })
 
-  it('approves small amounts at once, but not many small ones of one payment', async () => {
+  it('approves small amounts at once, but not many small amounts of one payment', async () => {
     const { own } = await policy({ auto_approve_below: 60, four_eyes: true })
     const { purchases } = await givenOrder(own)
     const [id = ''] = purchases
@@ -91,7 +91,7 @@ describe('the refund policy of an organisation', () => {
     await expectCountersToBeSums(own)
   })
 
-  it('is changed by admins of the organisation only, field by field', async () => {
+  it('can only be changed by admins of the organisation, field by field', async () => {
     const { own } = await policy({ four_eyes: true, manager_limit: 100.5 })
     const path = `/v1/organizations/${own.organization_id}`
     const changed = await patch(path, { refund_policy: { auto_approve_below: 10, manager_limit: null } })

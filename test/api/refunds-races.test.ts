@@ -86,7 +86,7 @@ describe('a payment that changes while a refund is approved', () => {
     expect(await loadTransaction(payment)).toMatchObject({ refunded_minor: 0, reserved_minor: 23_500 })
   })
 
-  it('still lets a refund of 0 cancel a purchase when less than the reserved amount is left', async () => {
+  it('does not stop a refund of 0 that cancels a purchase when less than the reserved amount is left', async () => {
     const own = await seedShop()
     const { purchases, payment } = await givenOrder(own)
     await requestPurchaseRefund(purchases[0] ?? '')
@@ -98,8 +98,8 @@ describe('a payment that changes while a refund is approved', () => {
   })
 })
 
-describe('a payment that orders share', () => {
-  it('aborts the approval of a refund when Stripe pays the payment back meanwhile', async () => {
+describe('a payment that several orders share', () => {
+  it('aborts the approval of a refund when Stripe pays the payment back at the same time', async () => {
     const fake = createFakeStripe()
     serveStripe(fake)
     const own = await seedStripeShop()
@@ -114,7 +114,7 @@ describe('a payment that orders share', () => {
     expect((await actOnRefund(body.id, 'approve')).body).toMatchObject({ max_available_refund_amount: 30 })
   })
 
-  it('is paid back at most once by refunds of all of them that are requested at the same moment', async () => {
+  it('is paid back at most once when refunds of all its orders are requested at the same time', async () => {
     const fake = createFakeStripe()
     serveStripe(fake)
     const own = await seedStripeShop()
@@ -132,8 +132,8 @@ describe('a payment that orders share', () => {
   })
 })
 
-describe('a payment of Stripe that has no reference', () => {
-  it('waits until a person confirms the payment, and is confirmed to the customer only then', async () => {
+describe('a Stripe payment without a reference', () => {
+  it('is not refunded until a person confirms it, and only then confirmed to the customer', async () => {
     const own = await seedShopWithAccount('stripe')
     const ctx = contextAt(Date.now())
     const account = await db.first(

@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 
 describe('approveRefundRequest', () => {
-  it('completes a refund by hand at once: money, purchase, events and payment agree', async () => {
+  it('completes a refund by hand at once, with the same amounts in refund, purchase, events and payment', async () => {
     const { purchases, payment, order } = await givenOrder(shop)
     const [id = '', other = ''] = purchases
     const asked = await requestPurchaseRefund(id, { cancel_purchase: true })
@@ -57,7 +57,7 @@ describe('approveRefundRequest', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('releases the rest of a smaller amount, fees first', async () => {
+  it('releases what a smaller amount leaves, fees first', async () => {
     const { order } = await givenOrder(shop, threePurchases)
     const { body } = await requestRefund({ order_id: order, include_fees: true })
     const reply = await actOnRefund(body.id, 'approve', { amount: 100.01 })
@@ -88,7 +88,7 @@ describe('approveRefundRequest', () => {
     ])
   })
 
-  it('lets exactly one of an approval and a rejection succeed, and of an approval and a cancellation', async () => {
+  it('lets one of an approval and a rejection succeed, and one of an approval and a cancellation', async () => {
     for (const action of ['reject', 'cancel'] as const) {
       const { purchases } = await givenOrder(shop)
       const id = purchases[0] ?? ''
@@ -105,7 +105,7 @@ describe('approveRefundRequest', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('is possible for a purchase that was used or has expired since, and not for a cancelled payment', async () => {
+  it('succeeds for a purchase that was used or has expired since, and is refused for a cancelled payment', async () => {
     for (const status of ['used', 'expired']) {
       const { purchases } = await givenOrder(shop)
       const { body } = await requestPurchaseRefund(purchases[0] ?? '', { cancel_purchase: true })
@@ -148,7 +148,7 @@ describe('rejectRefundRequest', () => {
     ['the rejection wants it', { notify_customer: false }, { notify_customer: true }, true],
     ['the request does not want it', { notify_customer: false }, {}, false],
     ['the rejection does not want it', {}, { notify_customer: false }, false],
-  ])('sends its reason to the customer once, or not: %s', async (_, request, rejection, isSent) => {
+  ])('sends its reason to the customer at most once: %s', async (_, request, rejection, isSent) => {
     const { purchases } = await givenOrder(shop)
     const { body } = await requestPurchaseRefund(purchases[0] ?? '', request)
     const reject = () => actOnRefund(body.id, 'reject', { reason: 'Too late', ...rejection })

@@ -28,7 +28,7 @@ const parallel = <Result>(count: number, run: (index: number) => Promise<Result>
   Promise.all(Array.from({ length: count }, (_, index) => run(index)))
 
 describe('createPurchaseRefundRequest', () => {
-  it('reserves everything but the fees, and sends the webhook', async () => {
+  it('reserves everything except the fees, and sends the webhook', async () => {
     const { purchases, payment, order } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const reply = await requestPurchaseRefund(id, { comment: 'Is ill', metadata: { ticket: 7 } })
@@ -93,7 +93,7 @@ describe('createPurchaseRefundRequest', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('refuses more than the available amount, names that amount, and accepts it', async () => {
+  it('refuses more than the available amount, names that amount, and accepts that amount', async () => {
     const { purchases } = await givenOrder(shop, { ...oneTicket, discount: 50.5 })
     const [id = ''] = purchases
     const { max_available_refund_amount } = (await get(`/v1/purchases/${id}`)).body
@@ -228,7 +228,7 @@ describe('createRefundRequest', () => {
     expect(faults(await requestRefund({ order_id: null }))).toEqual([400, 'exactly_one_target #/purchase_id'])
   })
 
-  it('treats ids of other tenants, and of refunds instead of payments, as missing', async () => {
+  it('treats ids of other tenants, and ids of refunds in place of payments, as missing', async () => {
     const { order, purchases, payment } = await givenOrder(shop)
     const other = await seedShop()
     const stranger = await givenMember({ id: other.organization_id }, 'admin')
@@ -254,7 +254,7 @@ describe('createRefundRequest', () => {
     expect(faults(await requestRefund({ transaction_id: refund.id }))).toEqual([400, 'does_not_exist #/transaction_id'])
   })
 
-  it('accepts an amount of 0 with a cancellation, and is refused for a payment that was paid back', async () => {
+  it('accepts an amount of 0 that cancels, and is refused for a payment that was paid back', async () => {
     const { purchases, order } = await givenOrder(shop, oneTicket)
     const { body } = await requestRefund({ purchase_id: purchases[0], amount: 0, cancel_purchase: true })
     expect(await actOnRefund(body.id, 'approve')).toMatchObject({

@@ -15,8 +15,8 @@ const denied = (reply: Reply) => {
   return reply.body.detail.replace('Your role does not allow this operation. ', '')
 }
 
-describe('a 403 names an alternative', () => {
-  it('a template of the organisation: adopt it, for callers who write in one of its editions', async () => {
+describe('a 403', () => {
+  it('suggests to adopt a template of the organisation, to callers who write in one of its editions', async () => {
     const path = `/v1/email-messages/${await seedMessage({ organization: world.a.id, edition: null })}`
     const adopt = 'This is a template of the organisation: adopt it into your edition, then change or delete the copy.'
     const before = await dump()
@@ -30,7 +30,7 @@ describe('a 403 names an alternative', () => {
     expect(await dump()).toEqual(before)
   })
 
-  it('a template of the platform: adopt it, for all callers who write', async () => {
+  it('suggests to adopt a template of the platform, to all callers who write', async () => {
     const path = `/v1/email-messages/${await seedMessage({ organization: null, edition: null })}`
     for (const who of ['OA', 'EM'] as const)
       expect(denied(await patch(path, { title: 'Mine' }, token(who)))).toBe(
@@ -38,7 +38,7 @@ describe('a 403 names an alternative', () => {
       )
   })
 
-  it('a missing role: ask an organisation admin for it, by its name', async () => {
+  it('suggests to ask an organisation admin for the missing role, and names it', async () => {
     const [edition] = world.a.editions
     const body = { email: 'new@example.dk', role: 'viewer', edition_id: edition.id }
     const reply = await post(`/v1/organizations/${world.a.id}/members`, body, token('EM'))
@@ -48,7 +48,7 @@ describe('a 403 names an alternative', () => {
     )
   })
 
-  it('a missing scope: use a token with it', async () => {
+  it('suggests a token with the missing scope', async () => {
     const made = await post('/v1/auth/tokens', { name: 'Reader', scopes: ['read'] }, token('OA'))
     expect(made.status).toBe(201)
     const reply = await patch(`/v1/editions/${world.a.editions[0].id}`, { name: 'x' }, made.body.token)
@@ -59,7 +59,7 @@ describe('a 403 names an alternative', () => {
   })
 })
 
-describe('a destination that is refused', () => {
+describe('a refused destination', () => {
   const create = (url: string, bindings: object) =>
     callWith(bindings, '/v1/webhooks', {
       body: { organization_id: world.a.id, name: 'Receiver', url, events: ['purchase.action'] },
@@ -75,7 +75,7 @@ describe('a destination that is refused', () => {
       '`url` contains a user name or a password. Remove it, because events are sent without credentials.',
       false,
     ],
-  ])('names the rule that %s breaks', async (url, rule, isPermitted) => {
+  ])('gets an answer with the rule that it breaks: %s', async (url, rule, isPermitted) => {
     const variable = ' In development ALLOW_INSECURE_WEBHOOKS=1 permits it.'
     for (const [ENVIRONMENT, detail] of [
       ['production', rule],

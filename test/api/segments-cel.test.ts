@@ -126,19 +126,19 @@ describe('validateCel', () => {
     ['stats.order_count', 'not_boolean', 'stats.order_count'],
     ['user.email.matches("a")', 'function_not_allowed', 'matches'],
     ['user.is_active &&', 'unexpected_token', ''],
-  ])('answers 200 with the place of the error in %s', async (expression, code, text) => {
+  ])('returns 200 with the place of the error in %s', async (expression, code, text) => {
     const body = await validate({ expression })
     expect(body).toMatchObject({ is_valid: false, return_type: null, estimated_user_count: null, warnings: [] })
     expect(body.errors[0]).toMatchObject({ code, line: 1 })
     expect(expression.slice(body.errors[0].start, body.errors[0].end)).toContain(text)
   })
 
-  it('answers 200 for an expression that is empty or too long', async () => {
+  it('returns 200 for an expression that is empty or too long', async () => {
     expect((await validate({ expression: '' })).is_valid).toBe(false)
     expect((await validate({ expression: `user.id == "${'a'.repeat(5000)}"` })).errors[0].code).toBe('limit_exceeded')
   })
 
-  it('warns about values that do not exist and suggests similar ones', async () => {
+  it('warns about values that do not exist, and suggests similar ones', async () => {
     const [day] = products
     const wrong = `${day?.value.slice(0, -2)}--`
     const about = async (expression: string) => {
@@ -283,7 +283,7 @@ describe('explainSegment', () => {
     expect((await explain(id, dead.id)).body.excluded_for).toBe('bounced')
   })
 
-  it('answers 404 for a customer whom the caller cannot see', async () => {
+  it('returns 404 for a customer whom the caller cannot see', async () => {
     const { id } = await givenSegment({ organization_id: organisation.id, edition_id: edition.id })
     const [inside] = await seedPeople({ organization: organisation.id, edition: edition.id }, [{}])
     const [outside] = await seedPeople({ organization: organisation.id }, [{}])

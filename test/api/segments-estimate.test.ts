@@ -29,7 +29,7 @@ async function estimate(where: Record<string, unknown>, token?: string) {
   return [body.estimated_user_count, body.is_estimate]
 }
 
-describe('the number of people of an expression', () => {
+describe('the number of people for whom an expression holds', () => {
   it('is exact for up to 10,000 people, and extrapolated from the first 10,000 of more', async () => {
     const organisation = await givenOrganization()
     const edition = await seedEdition(organisation)

@@ -123,7 +123,7 @@ describe('exportSegmentUsers', () => {
     expect(statements.filter((text) => text.includes('from segment_members'))).toHaveLength(3)
   })
 
-  it('finishes with the members of its start when a calculation replaces them meanwhile', async () => {
+  it('finishes with the members of its start when a calculation replaces them at the same time', async () => {
     const { id, path, rows } = await given(Array.from({ length: 700 }, () => ({})))
     await calculated(id)
     const response = await exports.default.fetch(requestOf(`${path}?columns=id`))

@@ -25,7 +25,7 @@ const findUser = async (shop: Shop, email: string): Promise<string> => {
 }
 
 describe('a list inside another list', () => {
-  it('is tested for people with up to 200 purchases, and is an error for others', async () => {
+  it('works for people with up to 200 purchases, and is an error for others', async () => {
     const shop = await seedShop()
     await importPurchases(shop, 'few@example.dk', maxNestedRows)
     await importPurchases(shop, 'many@example.dk', maxNestedRows + 1)
@@ -59,7 +59,7 @@ describe('a list inside another list', () => {
     expect((await calculated(ofOrganization.id as string)).user_count).toBe(0)
   })
 
-  it('may be long when it belongs to the element', async () => {
+  it('works with any length when it belongs to the element', async () => {
     const shop = await seedShop()
     await importPurchases(shop, 'many@example.dk', maxNestedRows + 1)
     const expression = 'purchases.exists(p, p.option_ids.all(o, o == p.variant_id))'
@@ -68,7 +68,7 @@ describe('a list inside another list', () => {
   })
 })
 
-describe('the size of a step', () => {
+describe('the number of people in a step of a calculation', () => {
   it('grows at most tenfold up to 20,000 people, and shrinks to what fits into 200 ms', () => {
     expect(chooseStepSize(100, 0)).toBe(1000)
     expect(chooseStepSize(100, 100)).toBe(200)

@@ -40,7 +40,7 @@ describe('recalculateSegment', () => {
     })
   })
 
-  it('excludes people who must not get marketing, each for the first reason that applies', async () => {
+  it('excludes people who must not get marketing, with the first reason that applies', async () => {
     const own = await givenOrganization()
     const consent = await seedConsent({ organization: own.id, edition: null })
     const sms = await seedConsent({ organization: own.id, edition: null }, { channels: ['sms'] })
@@ -147,21 +147,21 @@ describe('resetSegmentToDraft', () => {
     { status: 'calculating' as const, epoch: 4, heartbeat_at: 1 },
     { status: 'failed' as const, epoch: 4, error_message: 'no', members_epoch: 2, user_count: 3 },
     { status: 'ready' as const, epoch: 4, members_epoch: 4, user_count: 3 },
-  ])('makes an empty draft of %j, and stops its calculation', async (columns) => {
+  ])('makes an empty draft, and stops the calculation: %j', async (columns) => {
     const { id } = await seedSegment(tenant, columns)
     const { status, body } = await reset(id)
     expect([status, body.status, body.user_count, body.error_message]).toEqual([200, 'draft', 0, ''])
     expect(await segmentNow(id)).toMatchObject({ epoch: 5, members_epoch: 0, heartbeat_at: null })
   })
 
-  it('leaves a draft as it is', async () => {
+  it('does not change a draft', async () => {
     const { id } = await seedSegment(tenant)
     const before = await segmentNow(id)
     expect((await reset(id)).status).toBe(200)
     expect(await segmentNow(id)).toEqual(before)
   })
 
-  it('answers the same with the same Idempotency-Key', async () => {
+  it('answers the same request with the same Idempotency-Key alike', async () => {
     const { id } = await seedSegment(tenant)
     const headers = { 'idempotency-key': crypto.randomUUID() }
     const send = () => call(`/v1/segments/${id}/recalculate`, { method: 'POST', headers })

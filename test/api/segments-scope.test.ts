@@ -246,8 +246,8 @@ describe('an expression about an organisation', () => {
   })
 })
 
-describe('known values', () => {
-  it('are those of the editions in the caller’s reach', async () => {
+describe('suggested values', () => {
+  it('are those of the editions that the caller reaches', async () => {
     await seedConsent({ organization: organisation.id, edition: null }, { key: 'org-news' })
     for (const query of [`edition_id=${mine.id}`, `organization_id=${organisation.id}`]) {
       const { dynamic_values, ...rest } = sent(await get(`/v1/segments/cel-context?${query}`, manager))
@@ -283,7 +283,7 @@ describe('known values', () => {
     expect(await countOf(`organization_id=${organisation.id}`, manager)).toBe(1)
   })
 
-  it('of other editions are unknown in an edition, to every caller', async () => {
+  it('do not include values of other editions in an edition, for any caller', async () => {
     const expression = `purchases.exists(p, p.product_id == "${foreignProduct}")`
     for (const token of [manager, undefined]) {
       const { warnings } = sent(await post('/v1/segments/validate-cel', { ...shop(mine), expression }, token))

@@ -57,7 +57,7 @@ describe('createSegment', () => {
     expect(segment).toMatchObject({ is_time_dependent: true, edition: null, edition_id: null })
   })
 
-  it('points at the place of each error of the expression', async () => {
+  it('points at the place of each error in the expression', async () => {
     const expression = 'user.is_active &&\n  user.emial == "a"'
     const { status, body } = await post('/v1/segments', {
       ...tenant(),
@@ -132,7 +132,7 @@ describe('listSegments', () => {
     expect((await get('/v1/segments?status=strange')).body.errors[0].code).toBe('invalid_choice')
   })
 
-  it('answers an edition role the segments of its edition only', async () => {
+  it('lists to an edition role only the segments of its edition', async () => {
     const { token } = await givenMember(organisation, 'viewer', edition.id)
     const wide = await givenSegment(tenant())
     const narrow = await givenSegment({ ...tenant(), edition_id: edition.id })

@@ -135,7 +135,7 @@ class Domain {
   }
 }
 
-it('a domain is verified exactly when the rules allow it, for one organisation at most, in any order of events', async () => {
+it('a domain is verified exactly when the rules allow it, and for one organisation at most', async () => {
   const seen = new Set<string>()
   const ids = await Promise.all(organisations.map(async () => (await givenOrganization()).id))
   await fc.assert(

@@ -76,7 +76,7 @@ describe('verifySenderDomain', () => {
     expect(outcome(await verify(one, domain))).toEqual([200, 'verified', 'record_missing'])
   })
 
-  it('verifies a domain for one organisation only, and for the next once the record of the first is gone', async () => {
+  it('verifies a domain for one organisation only, and for another once the first record is gone', async () => {
     const [one, other] = [await givenDomains(), await givenDomains()]
     const name = aDomain()
     const [mine, theirs] = [await givenSenderDomain(one, name), await givenSenderDomain(other, name)]
@@ -127,7 +127,7 @@ describe('verifySenderDomain', () => {
     expect(outcome(await verify(other, theirs))).toEqual([200, 'verified', 'verified'])
   })
 
-  it('asks the configured resolver, and answers the result of the query', async () => {
+  it('queries the configured resolver, and returns the result of the query', async () => {
     const one = await givenDomains()
     const domain = await givenSenderDomain(one)
     const [{ name, value }] = domain.records
@@ -145,7 +145,7 @@ describe('verifySenderDomain', () => {
     expect(fetched.mock.calls[0]?.[0]).toBe(`https://dns.example/query?name=${name}&type=TXT`)
   })
 
-  it('stays pending until the e-mail provider has seen its records, which the domain lists', async () => {
+  it('stays pending until the e-mail provider has seen its own records, which the domain lists', async () => {
     const one = await givenDomains()
     const domain = await givenSenderDomain(one)
     const calls: string[] = []

@@ -90,7 +90,7 @@ describe('createSenderDomain', () => {
     expect(theirs.records[0].value).not.toBe(mine.records[0].value)
   })
 
-  it('allows at most twenty, also when many are added at once', async () => {
+  it('allows at most twenty, even when many are added at once', async () => {
     const one = await givenDomains()
     await seedSenderDomains(one.id, 18)
     const replies = await Promise.all(Array.from({ length: 5 }, () => post(one.path, { domain: aDomain() }, one.token)))
@@ -114,7 +114,7 @@ describe('deleteSenderDomain', () => {
 })
 
 describe('the domains of another organisation', () => {
-  it('are 404 in every operation', async () => {
+  it('return 404 in every operation', async () => {
     const [one, other] = [await givenDomains(), await givenDomains()]
     const theirs = await seedSenderDomain(other.id, { domain: aDomain(), status: 'verified' })
     for (const path of [`${other.path}/${theirs.id}`, `${one.path}/${theirs.id}`]) {
@@ -142,7 +142,7 @@ describe('/dev/dns', () => {
 })
 
 describe('listSenderDomains', () => {
-  it('answers the domains of the organisation with their records', async () => {
+  it('lists the domains of the organisation with their records', async () => {
     const [one, other] = [await givenDomains(), await givenDomains()]
     const [first, second] = [await givenSenderDomain(one), await givenSenderDomain(one)]
     await givenSenderDomain(other)
@@ -153,7 +153,7 @@ describe('listSenderDomains', () => {
 })
 
 describe('getSenderDomain', () => {
-  it('answers a domain with the same fields as at its creation, to its organisation only', async () => {
+  it('returns a domain with the fields of its creation, only to its organisation', async () => {
     const [one, other] = [await givenDomains(), await givenDomains()]
     const domain = await givenSenderDomain(one)
     expect((await get(`${one.path}/${domain.id}`, one.token)).body).toEqual(domain)

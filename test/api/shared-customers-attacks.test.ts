@@ -115,8 +115,8 @@ beforeAll(async () => {
   await observeAll()
 })
 
-describe('a role of an edition', () => {
-  it('reads the same answers from the same number of rows before and after another edition knows its customers', async () => {
+describe('a role of an edition, when another edition imports its customers', () => {
+  it('reads the same answers from the same number of rows as before', async () => {
     const before = await observeAll()
     const membersBefore = await exportMembers()
     await learnElsewhere()
@@ -157,12 +157,12 @@ describe('a role of an edition', () => {
     })
   })
 
-  it('sees in `is_active` who gets no mail, whoever switched them off', async () => {
+  it('learns from `is_active` who gets no mail, whoever switched it off', async () => {
     await write(sql`update users set is_active = 0 where id = ${people[2]}`)
     expect((await get(`/v1/user/${people[2]}`, two.viewer)).body.is_active).toBe(false)
   })
 
-  it('does not find people of other editions, whatever it asks for', async () => {
+  it('cannot find people of other editions in any list, filter or search', async () => {
     const stranger = await stored(two.mine, 'hidden@example.dk')
     for (const path of [`/v1/user/${stranger.id}`, '/v1/user/usr_01HZZZZZZZZZZZZZZZZZZZZZZZ'])
       expect([path, (await get(path, two.viewer)).status]).toEqual([path, 404])

@@ -15,7 +15,7 @@ import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { attach, givenTwo, stranger } from '../support/shared-customers.ts'
 import { eventsOf } from '../support/webhook-rows.ts'
 
-describe('what an edition imported of a customer', () => {
+describe('what an edition imported about a customer', () => {
   it('is the latest value of each field, and survives an import with fewer fields', async () => {
     const two = await givenTwo()
     await attach(two, { email: stranger.email, first_name: 'Anna', phone_number: '20123456', locale: 'da' })

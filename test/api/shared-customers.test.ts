@@ -8,7 +8,7 @@ import { db } from '../support/seeding/rows.ts'
 import { attach, givenTwo, stored, stranger, type UserRow } from '../support/shared-customers.ts'
 
 describe('an edition manager who imports a customer of another edition', () => {
-  it('changes nothing of that person, and reads only what this edition imported', async () => {
+  it('changes nothing about that person, and reads only what this edition imported', async () => {
     const two = await givenTwo()
     const before = await stored(two.mine, stranger.email)
     const reply = await attach(two, {
@@ -40,7 +40,7 @@ describe('an edition manager who imports a customer of another edition', () => {
     })
   })
 
-  it('fills in no missing name and no missing address', async () => {
+  it('adds no missing name and no missing address', async () => {
     const two = await givenTwo()
     await importOrders(two.theirs, [
       anOrder({ customer: { email: 'bare@example.dk' } }),
@@ -81,7 +81,7 @@ describe('an edition manager who imports a customer of another edition', () => {
     expect(await stored(two.mine, 'own@example.dk')).toEqual(own)
   })
 
-  it('changes a customer of no other edition, and still reads those values after another edition imports the customer', async () => {
+  it('changes a customer of no other edition, and reads those values after another edition joins', async () => {
     const two = await givenTwo()
     await attach(two, { email: 'own@example.dk', first_name: 'Anna' })
     const own = await stored(two.mine, 'own@example.dk')
@@ -94,7 +94,7 @@ describe('an edition manager who imports a customer of another edition', () => {
     expect(found.body.results.map(({ id }: { id: string }) => id)).toEqual([own.id])
   })
 
-  it('is refused when another edition imports the customer while the change is decided', async () => {
+  it('is refused when another edition imports the customer at the same time', async () => {
     const two = await givenTwo()
     await attach(two, { email: 'own@example.dk', first_name: 'Anna' })
     const own = await stored(two.mine, 'own@example.dk')
@@ -108,7 +108,7 @@ describe('an edition manager who imports a customer of another edition', () => {
     expect(await stored(two.mine, 'own@example.dk')).toEqual(own)
   })
 
-  it('fills in nothing of a customer whom another edition imports at the same time', async () => {
+  it('adds nothing to a customer whom another edition imports at the same time', async () => {
     const two = await givenTwo()
     await attach(two, { email: 'own@example.dk' })
     const own = await stored(two.mine, 'own@example.dk')
@@ -126,7 +126,7 @@ describe('an edition manager who imports a customer of another edition', () => {
     expect(await stored(two.mine, 'own@example.dk')).toEqual(own)
   })
 
-  it('fills in customers whom only the caller’s editions know', async () => {
+  it('adds missing fields of customers whom only the caller’s editions know', async () => {
     const two = await givenTwo()
     await attach(two, { email: 'own@example.dk' })
     await attach(two, { email: 'own@example.dk', first_name: 'Anna', phone_number: '20123456' })
@@ -135,7 +135,7 @@ describe('an edition manager who imports a customer of another edition', () => {
 })
 
 describe('an organisation role', () => {
-  it('fills in and changes shared customers', async () => {
+  it('adds and changes fields of shared customers', async () => {
     const two = await givenTwo()
     await importOrders(two.theirs, [anOrder({ customer: { email: 'bare@example.dk' } })])
     await attach(two, { email: 'bare@example.dk', first_name: 'Anna' }, two.organizationManager)
@@ -147,7 +147,7 @@ describe('an organisation role', () => {
     expect((await get(`/v1/user/${bare.id}`, two.viewer)).body.email).toBe('bare@example.dk')
   })
 
-  it('adds no rights to an edition manager when it is that of a viewer', async () => {
+  it('a manager of one edition gains no right by being a viewer of another edition', async () => {
     const two = await givenTwo()
     await attach(two, { email: stranger.email })
     const organization = { id: two.mine.organization_id }

@@ -18,7 +18,7 @@ const auditOf = (organization: string) =>
     where organization_id = ${organization} and action like '%uppression%' order by created_at, id`)
 
 describe('listSuppressions', () => {
-  it('finds an address in any spelling, by channel and reason, and only your own', async () => {
+  it('finds an address of your organisation in any spelling, and filters by channel and reason', async () => {
     const [one, other] = [await givenAdmin(), await givenAdmin()]
     await seedSuppressions(one.id, 2)
     const [id] = await seedSuppressions(one.id, 1, { address: 'anna@bücher.example', reason: 'complaint' })
@@ -37,7 +37,7 @@ describe('listSuppressions', () => {
 })
 
 describe('addSuppression', () => {
-  it('stores the form of the address that is compared, once', async () => {
+  it('stores an address once, in its normal form', async () => {
     const { id: organization_id, token } = await givenAdmin()
     const body = { organization_id, channel: 'email', address: 'Anna@xn--bcher-kva.example' }
     const reply = await post(path, body, token)
@@ -69,7 +69,7 @@ describe('addSuppression', () => {
 })
 
 describe('importSuppressions', () => {
-  it('takes over the list of another system, with reasons and dates', async () => {
+  it('adds the list of another system, with reasons and dates', async () => {
     const { id: organization_id, token } = await givenAdmin()
     await seedSuppressions(organization_id, 1, { address: 'known@example.dk', reason: 'complaint' })
     const csv = [
@@ -143,7 +143,7 @@ describe('exportSuppressions', () => {
 })
 
 describe('getSuppression', () => {
-  it('is not found in another organisation', async () => {
+  it('returns 404 to another organisation', async () => {
     const [one, other] = [await givenAdmin(), await givenAdmin()]
     const [id] = await seedSuppressions(other.id, 1)
     expect((await get(`${path}/${id}`, one.token)).status).toBe(404)

@@ -147,7 +147,7 @@ describe('the page of a link to unsubscribe', () => {
   })
 
   it.each(['complaint', 'hard_bounce'])(
-    'gives no way back from a %s, that it was said before or after',
+    'does not offer to undo a %s, whether it came before or after',
     async (reason) => {
       const { id, crowd, captured } = await sent(1)
       const [person] = crowd.people
@@ -191,7 +191,7 @@ describe('the page of a link to unsubscribe', () => {
     expect(await suppressionsOf(crowd.organization)).toMatchObject([{ reason: 'unsubscribed' }])
   })
 
-  it('has the state of the last action, for any sequence of actions', async () => {
+  it('shows the state of the last action, for any sequence of actions', async () => {
     const { crowd, captured } = await sent(1)
     const [person] = crowd.people
     const [path = ''] = pathsIn(captured[0], 'u')
@@ -221,7 +221,7 @@ describe('the page of a link to unsubscribe', () => {
 })
 
 describe('transactional messages', () => {
-  it('of a campaign by e-mail have no unsubscribe link, neither in texts nor in headers', async () => {
+  it('have no unsubscribe link in a campaign by e-mail, neither in texts nor in headers', async () => {
     const crowd = await seedCrowd(1)
     const message = await seedMessage(crowd, {
       type: 'campaign',
@@ -239,7 +239,7 @@ describe('transactional messages', () => {
     expect(`${mail?.html} ${mail?.body}`).not.toMatch(/\/t\/u\/|unsubscribe|afmeld/i)
   })
 
-  it('of a campaign by SMS end with their text', async () => {
+  it('have no unsubscribe text in a campaign by SMS', async () => {
     const crowd = await seedCrowd(1)
     const { campaign } = await seedReady(crowd, { channel: 'sms', sms_body: { en: 'Gates open' } })
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})

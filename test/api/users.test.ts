@@ -142,7 +142,7 @@ describe('updateUser', () => {
     expect((await get(`/v1/user/${id}`)).text).toBe(before.text)
   })
 
-  it('keeps addresses unique in an organisation, but not across organisations', async () => {
+  it('keeps addresses unique within an organisation, and not across organisations', async () => {
     const shop = await seedShop()
     const taken = await givenCustomer(shop, { email: 'taken@example.dk' })
     const { id } = await givenCustomer(shop, { email: 'second@example.dk' })
@@ -194,7 +194,7 @@ describe('updateUser', () => {
 })
 
 describe('getUser', () => {
-  it('returns a customer only to roles of their editions', async () => {
+  it('returns a customer only to roles of the customer’s editions', async () => {
     const shop = await seedShop()
     const { id } = await givenCustomer(shop, { email: 'soren@example.dk', first_name: 'Søren', last_name: 'Æbelø' })
     const shown = { id, email: 'soren@example.dk', first_name: 'Søren', last_name: 'Æbelø', is_active: true }

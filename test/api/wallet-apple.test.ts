@@ -36,7 +36,7 @@ async function registrationCost({ serial, token }: Pass, device: string) {
 }
 
 describe('registering a phone', () => {
-  it('is 201 for a new phone and 200 for a known one, and sends a webhook for the first phone', async () => {
+  it('returns 201 for a new phone and 200 for a known one, and sends a webhook for the first phone', async () => {
     const pass = await givenPass()
     expect((await register(pass, 'phone-1')).status).toBe(201)
     expect((await register(pass, 'phone-1')).status).toBe(200)
@@ -66,7 +66,7 @@ describe('registering a phone', () => {
     expect(await kindsOf(pass.organization)).toEqual([added])
   })
 
-  it('announces once when twenty first phones register at once, and once when the last phones unregister at once', async () => {
+  it('sends one webhook when twenty first phones register at once, and one when the last unregister', async () => {
     const pass = await givenPass()
     const phones = Array.from({ length: 20 }, (_, index) => `phone-${index}`)
     const arrived = await Promise.all(phones.map((phone) => register(pass, phone)))
@@ -79,7 +79,7 @@ describe('registering a phone', () => {
     expect(await kindsOf(pass.organization)).toEqual([added, removed])
   })
 
-  it('announces correctly when two phones register or unregister at the same moment', async () => {
+  it('sends the right webhooks when two phones register or unregister at the same time', async () => {
     const pass = await givenPass()
     const registrationPath = `/wallet/apple/v1/devices/phone-1/registrations/pass.capture/${pass.serial}`
     const headers = { authorization: `ApplePass ${pass.token}` }
@@ -95,7 +95,7 @@ describe('registering a phone', () => {
     expect(await passRow(pass.id)).toMatchObject({ registrations_count: 0 })
   })
 
-  it('announces once when one phone registers ten times at once', async () => {
+  it('sends one webhook when one phone registers ten times at once', async () => {
     const pass = await givenPass()
     const replies = await Promise.all(Array.from({ length: 10 }, () => register(pass, 'phone-1')))
     expect(replies.map(({ status }) => status).toSorted()).toEqual([...Array.from({ length: 9 }, () => 200), 201])
@@ -132,7 +132,7 @@ describe('registering a phone', () => {
     expect(await passRow(pass.id)).toMatchObject({ registrations_count: 1000 })
   })
 
-  it('refuses a wrong token, a token of another pass and an unknown serial number alike, and writes nothing', async () => {
+  it('refuses a wrong token, another pass’s token and an unknown serial number alike, and writes nothing', async () => {
     const pass = await givenPass()
     const other = await givenPass()
     const before = await dump()
@@ -179,7 +179,7 @@ describe('registering a phone', () => {
     expect(reply.status).toBe(201)
   })
 
-  it('is limited by network', async () => {
+  it('is limited for each network', async () => {
     const pass = await givenPass()
     const limiter = countingLimiter(1)
     const bindings = { LINK_RATE_LIMITER: limiter, RATE_LIMIT_PER_MINUTE: '600' }
@@ -191,7 +191,7 @@ describe('registering a phone', () => {
 })
 
 describe('unregistering a phone', () => {
-  it('announces only the last one, is 200 when repeated, and a phone that registers again is announced again', async () => {
+  it('sends a webhook for the last phone, returns 200 when repeated, and can be undone by registering', async () => {
     const pass = await givenPass()
     await register(pass, 'phone-1')
     await register(pass, 'phone-2')
@@ -206,7 +206,7 @@ describe('unregistering a phone', () => {
     expect(await passRow(pass.id)).toMatchObject({ registrations_count: 1, removed_at: null })
   })
 
-  it('stores a removal at vendor B and does not announce it', async () => {
+  it('is stored at vendor B without a webhook', async () => {
     const purchase = await seedWalletPurchase()
     const swapped = { WALLET_VENDOR_A: 'google', WALLET_VENDOR_B: 'apple' }
     const path = `/v1/purchases/${purchase.purchase}/wallet-passes`
@@ -221,7 +221,7 @@ describe('unregistering a phone', () => {
 })
 
 describe('the list of changed passes', () => {
-  it('lists passes that changed since the given time, each once, and is 204 without any', async () => {
+  it('has passes that changed since the given time, each once, and is 204 when nothing changed', async () => {
     const one = await givenPass()
     const two = await givenPass()
     const device = `phone-of-${one.serial}`
@@ -238,7 +238,7 @@ describe('the list of changed passes', () => {
     expect((await changedOn(device, "1' or 1")).status).toBe(200)
   })
 
-  it('lists no passes of another pass type', async () => {
+  it('has no passes of another pass type', async () => {
     const reply = await call('/wallet/apple/v1/devices/phone-1/registrations/pass.other', { token: null })
     expect(reply.status).toBe(404)
   })
@@ -283,7 +283,7 @@ describe('the log of phones', () => {
   })
 })
 
-it('registering with the token of another pass is refused', async () => {
+it('refuses to register a phone with the token of another pass', async () => {
   const pass = await givenPass()
   const other = await givenPassOf({ ...(await givenPass()), order: '', transaction: '' }, 'google')
   const reply = await register({ ...pass, serial: other.serial }, 'phone-1')

@@ -30,7 +30,7 @@ const postCallback = async (pass: Pass, event: 'save' | 'del', options?: Callbac
   callback(await callbackBody(keys, pass, event, options))
 
 describe('a callback of Google', () => {
-  it('marks the pass as added and announces it; its removal is stored and not announced', async () => {
+  it('marks the pass as added and announces it; a removal is stored without a webhook', async () => {
     const pass = await givenPass('google')
     expect((await postCallback(pass, 'save')).status).toBe(200)
     expect(await passRow(pass.id)).toMatchObject({ added_at: expect.any(Number), removed_at: null })
@@ -55,7 +55,7 @@ describe('a callback of Google', () => {
     expect(await passRow(pass.id)).toEqual(before)
   })
 
-  it('counts once when the same callback arrives at the same moment', async () => {
+  it('counts once when the same callback arrives at the same time', async () => {
     const pass = await givenPass('google')
     const body = await callbackBody(keys, pass, 'save')
     const twice = interruptedDatabase(/insert into "wallet_callbacks"/, () => callback(body))
@@ -64,7 +64,7 @@ describe('a callback of Google', () => {
     expect(await kindsOf(pass.organization)).toEqual([added])
   })
 
-  it('counts when another callback arrives at the same moment', async () => {
+  it('counts when another callback arrives at the same time', async () => {
     const pass = await givenPass('google')
     const [one, other] = await Promise.all([callbackBody(keys, pass, 'save'), callbackBody(keys, pass, 'save')])
     const late = interruptedDatabase(/insert into "wallet_callbacks"/, () => callback(one))
@@ -127,7 +127,7 @@ describe('a callback with invalid signatures', () => {
     return copy
   }
 
-  it('is refused with 401, and nothing is written', async () => {
+  it('returns 401, and nothing is written', async () => {
     const pass = await givenPass('google')
     const other = await givenPass('google')
     const apple = await givenPass('apple')
@@ -195,7 +195,7 @@ describe('a callback with invalid signatures', () => {
 const addressOf = (target: unknown): string => (typeof target === 'string' ? target : '')
 
 describe('the root keys of Google', () => {
-  it('cannot be set by a request in production, and stay as they were', async () => {
+  it('cannot be set by a request in production', async () => {
     const pass = await givenPass('google')
     const production = { ENVIRONMENT: 'production' }
     const set = await callWith(production, '/dev/wallet/google-keys', {

@@ -16,7 +16,7 @@ const pathOf = (purchase: string) => `/v1/purchases/${purchase}/wallet-passes`
 const rowsOf = (purchase: string) => db.all(sql`select id from wallet_passes where purchase_id = ${purchase}`)
 
 describe('createWalletPass', () => {
-  it('makes a pass with a link, and answers the same pass when it is requested again', async () => {
+  it('makes a pass with a link, and returns the same pass when it is requested again', async () => {
     const { purchase, organization, edition } = await seedWalletPurchase()
     const reply = await post(pathOf(purchase), { platform: 'apple' })
     expect(reply.status, reply.text).toBe(201)
@@ -48,7 +48,7 @@ describe('createWalletPass', () => {
     expect(await rowsOf(purchase)).toHaveLength(1)
   })
 
-  it('returns the same pass when two requests issue it at the same moment', async () => {
+  it('returns the same pass when two requests issue it at the same time', async () => {
     const { purchase } = await seedWalletPurchase()
     const body = { platform: 'apple' }
     const raced = interruptedDatabase(/insert into wallet_passes/, () => post(pathOf(purchase), body))
@@ -57,7 +57,7 @@ describe('createWalletPass', () => {
     expect(await rowsOf(purchase)).toEqual([{ id: reply.body.id }])
   })
 
-  it('issues no pass for a purchase that is cancelled at the same moment', async () => {
+  it('issues no pass for a purchase that is cancelled at the same time', async () => {
     const { purchase } = await seedWalletPurchase()
     const cancel = () => write(sql`update purchases set status = 'cancelled' where id = ${purchase}`)
     const raced = interruptedDatabase(/insert into wallet_passes/, cancel)
@@ -66,7 +66,7 @@ describe('createWalletPass', () => {
     expect(await rowsOf(purchase)).toEqual([])
   })
 
-  it('answers a link to save the pass at Google, with the class and the object of the purchase', async () => {
+  it('returns a link to save the pass at Google, with the class and the object of the purchase', async () => {
     const { purchase, edition } = await seedWalletPurchase()
     const { body } = await post(pathOf(purchase), { platform: 'google' })
     expect(body).toMatchObject({ provider: 'vendorB', platform: 'google' })
@@ -120,7 +120,7 @@ describe('createWalletPass', () => {
     }
   })
 
-  it('refuses a product that is not for the wallet, or that has no design', async () => {
+  it('refuses a product that is not for the wallet, or has no design', async () => {
     const { purchase, organization, edition } = await seedWalletPurchase()
     const other = await seedTrade({ organization, edition })
     const plain = await post(pathOf(other.purchase), { platform: 'apple' })
@@ -159,7 +159,7 @@ describe('createWalletPass', () => {
 })
 
 describe('listWalletPasses', () => {
-  it('answers the passes of the purchase, also void ones, in the order of creation', async () => {
+  it('lists the passes of the purchase, also void ones, in the order of creation', async () => {
     const pass = await givenPass()
     const path = `/v1/purchases/${pass.purchase}/wallet-passes`
     expect((await remove(`${path}/${pass.id}`)).status).toBe(204)
@@ -239,7 +239,7 @@ describe('voidWalletPass', () => {
     expect(passJsonOf(new Uint8Array(await response.arrayBuffer()))).toMatchObject({ voided: true })
   })
 
-  it('answers 404 under another purchase', async () => {
+  it('returns 404 under another purchase', async () => {
     const pass = await givenPass()
     const other = await seedWalletPurchase()
     expect((await remove(`${pathOf(other.purchase)}/${pass.id}`)).status).toBe(404)

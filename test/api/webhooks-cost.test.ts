@@ -14,8 +14,8 @@ import { deliveriesOf } from '../support/webhook-rows.ts'
 const page = { page: 1, size: 100, after: null }
 
 /** Authentication adds one statement to each. */
-describe('the cost of webhooks in the database', () => {
-  it('is one query to read an endpoint, and two at once for a page', async () => {
+describe('the database', () => {
+  it('answers getWebhook with one query, and a page of listWebhooks with two at once', async () => {
     const shop = await seedShop()
     const place = { organization: shop.organization_id, edition: shop.edition_id }
     const endpoint = await seedEndpoint(place)
@@ -33,7 +33,7 @@ describe('the cost of webhooks in the database', () => {
     expect(ctx.db.meter).toMatchObject({ queries: 6, round_trips: 4 })
   })
 
-  it('does not include deliveries of other endpoints', async () => {
+  it('reads no deliveries of other endpoints for a page of deliveries', async () => {
     const shop = await seedShop()
     const place = { organization: shop.organization_id, edition: shop.edition_id }
     const [mine, busy] = [await seedEndpoint(place), await seedEndpoint(place)]
@@ -47,7 +47,7 @@ describe('the cost of webhooks in the database', () => {
     expect(ctx.db.meter.rows_read - before).toBeLessThan(40)
   })
 
-  it('is one round trip for a request, which learns from its commit what to leave to the queue', async () => {
+  it('claims the deliveries of a request in one round trip, together with what it leaves to the queue', async () => {
     const { organization_id, edition_id } = await seedShop()
     const place = { organization: organization_id, edition: edition_id }
     const slow = await seedEndpoints(place, 5, { is_active: true, is_slow: true, breaker_until: null })
@@ -70,7 +70,7 @@ describe('the cost of webhooks in the database', () => {
     )
   })
 
-  it('is three statements for any number of events', async () => {
+  it('stores any number of events in three statements', async () => {
     const shop = await seedShop()
     const place = { organization: shop.organization_id, edition: shop.edition_id }
     const listening = await seedEndpoint(place)

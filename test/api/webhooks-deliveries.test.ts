@@ -29,7 +29,7 @@ const set = (id: string, columns: string) =>
   db.batch([sql`update webhook_deliveries set ${sql.raw(columns)} where id = ${id}`])
 
 describe('listWebhookDeliveries', () => {
-  it('answers the fields of the specification, and no others', async () => {
+  it('returns exactly the fields of the specification', async () => {
     const { id } = await seedOwn()
     const row = await seedDelivery(place(), id, { kind: 'consent.given', next_retry_at: seededAt, status: 'retrying' })
     await set(row.id, `status = 'success'`)
@@ -48,7 +48,7 @@ describe('listWebhookDeliveries', () => {
     ])
   })
 
-  it('finds the deliveries of an edition’s events, for endpoints of the edition and of the organisation', async () => {
+  it('lists the deliveries of an edition’s events, for endpoints of the edition and of the organisation', async () => {
     const [one, two] = world.a.editions
     const { id } = await seedEndpoint({ organization: world.a.id, edition: null }, { breaker_until: null })
     const ofOne = await seedDelivery({ organization: world.a.id, edition: one.id }, id)
@@ -71,7 +71,7 @@ describe('listWebhookDeliveries', () => {
     expect(await read('EA')).toEqual([])
   })
 
-  it('leaves out the deliveries of an edition that the caller may only view, one by one too', async () => {
+  it('leaves out deliveries of an edition that the caller may only view, and so does getWebhookDelivery', async () => {
     const [one, two] = world.a.editions
     const moved = await seedOwn()
     const early = await seedDelivery({ organization: world.a.id, edition: two.id }, moved.id)
@@ -114,7 +114,7 @@ describe('listWebhookDeliveries', () => {
 })
 
 describe('getWebhookDelivery', () => {
-  it('answers the exact payload, its signature and the result of each attempt', async () => {
+  it('returns the exact payload, its signature and the result of each attempt', async () => {
     const { id } = await seedOwn()
     const row = await seedDelivery(place(), id, { attempts: 2 })
     await db.batch([
@@ -163,14 +163,14 @@ describe('getWebhookDelivery', () => {
     expect([body.signature, body.signed_at]).toEqual(['', null])
   })
 
-  it('requires an admin, and answers a delivery under its own endpoint only', async () => {
+  it('requires an admin, and returns a delivery only under its own endpoint', async () => {
     const [mine, other] = [await seedOwn(), await seedOwn()]
     const row = await seedDelivery(place(), mine.id)
     expect((await get(`/v1/webhooks/${mine.id}/deliveries/${row.id}`, token('OM'))).status).toBe(403)
     expect((await get(`/v1/webhooks/${other.id}/deliveries/${row.id}`, token('OA'))).status).toBe(404)
   })
 
-  it('answers the latest hundred attempts', async () => {
+  it('returns the latest hundred attempts', async () => {
     const { id } = await seedOwn()
     const row = await seedDelivery(place(), id)
     const numbers = JSON.stringify(Array.from({ length: 149 }, (_, index) => index + 2))
@@ -186,7 +186,7 @@ describe('getWebhookDelivery', () => {
 })
 
 describe('retryWebhookDelivery', () => {
-  it('makes one more attempt for a delivery that has ended, at once', async () => {
+  it('makes one more attempt at once for a delivery that has ended', async () => {
     for (const status of ['failed', 'exhausted'] as const) {
       const { send, enqueued } = quietClient()
       const endpoint = await seedOwn()
@@ -204,7 +204,7 @@ describe('retryWebhookDelivery', () => {
     }
   })
 
-  it('makes an attempt beside the schedule for a delivery that is retrying', async () => {
+  it('makes an extra attempt for a delivery that is retrying', async () => {
     const { send, enqueued } = quietClient()
     const endpoint = await seedOwn({ is_slow: true })
     const row = await seedDelivery(place(), endpoint.id, { status: 'retrying', next_retry_at: neverOpen, step: 3 })
@@ -214,7 +214,7 @@ describe('retryWebhookDelivery', () => {
     expect(enqueued).toEqual([{ endpoint_id: endpoint.id, delaySeconds: 0 }])
   })
 
-  it('makes its attempt at once, also behind an open breaker', async () => {
+  it('makes its attempt at once, even while the breaker is open', async () => {
     const { send, enqueued } = quietClient()
     const endpoint = await seedOwn({ breaker_until: neverOpen })
     const ended = await seedDelivery(place(), endpoint.id)
@@ -266,7 +266,7 @@ describe('retryWebhookDelivery', () => {
     expect(enqueued).toEqual([])
   })
 
-  it('makes one attempt for many requests at the same time', async () => {
+  it('makes one attempt for many simultaneous requests', async () => {
     const { send } = quietClient()
     const { id } = await seedOwn()
     const row = await seedDelivery(place(), id, { status: 'exhausted' })

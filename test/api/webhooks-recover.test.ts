@@ -80,7 +80,7 @@ describe('recoverWebhookDeliveries', () => {
 })
 
 describe('testWebhook', () => {
-  it('delivers the example of any kind to this endpoint only', async () => {
+  it('delivers the example of any kind only to this endpoint', async () => {
     const { post: ask, enqueued } = quietClient()
     const [endpoint, other] = [await seedOwn({ is_slow: true }), await seedOwn({ events: ['consent.given'] })]
     const reply = await ask(`/v1/webhooks/${endpoint.id}/test`, { event: 'consent.given' }, world.people.EA.token)

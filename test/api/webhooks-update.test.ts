@@ -110,7 +110,7 @@ describe('updateWebhook', () => {
     expect(await endpointRow(other.id)).toMatchObject({ failures_in_row: 9, breaker_until: neverOpen })
   })
 
-  it('keeps the reason for which the endpoint was disabled', async () => {
+  it('keeps the reason why the endpoint was disabled', async () => {
     const { id } = await seedEndpoint(inEdition(), { is_active: false, disabled_at: 1000, disabled_reason: 'failing' })
     expect((await patch(`/v1/webhooks/${id}`, { is_active: false })).body.disabled_reason).toBe('failing')
   })
@@ -165,7 +165,7 @@ describe('updateWebhook', () => {
 })
 
 describe('rotateWebhookSecret', () => {
-  it('answers a new secret, and keeps the former one valid for a day', async () => {
+  it('returns a new secret, and keeps the former one valid for a day', async () => {
     const endpoint = await seedEndpoint(inEdition())
     const path = `/v1/webhooks/${endpoint.id}`
     const before = Date.now()
@@ -194,7 +194,7 @@ describe('rotateWebhookSecret', () => {
     expect(await endpointRow(id)).toMatchObject({ secret })
   })
 
-  it('no longer answers the end of the former secret once it has passed', async () => {
+  it('stops showing when the former secret ends once it has ended', async () => {
     const { id } = await seedEndpoint(inEdition(), { previous_secret: 'whsec_AAAA', previous_secret_until: 1000 })
     expect((await get(`/v1/webhooks/${id}`)).body.previous_secret_expires_at).toBeNull()
   })

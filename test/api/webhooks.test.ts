@@ -29,7 +29,7 @@ const refusal = (reply: Awaited<ReturnType<typeof post>>) => [
 ]
 
 describe('createWebhook', () => {
-  it('stores the endpoint and answers its secret', async () => {
+  it('stores the endpoint and returns its secret', async () => {
     const edition_id = world.a.editions[0].id
     const reply = await post(
       '/v1/webhooks',
@@ -57,14 +57,14 @@ describe('createWebhook', () => {
     expect((await get(`/v1/webhooks/${reply.body.id}`, token('OA'))).text).toBe(reply.text)
   })
 
-  it('answers a secret with which receivers can verify signatures', async () => {
+  it('returns a secret with which receivers can verify signatures', async () => {
     const { body } = await post('/v1/webhooks', anEndpoint())
     const keys = { secret: body.secret, previous_secret: null, previous_secret_until: null }
     const { headers } = await signHeaders(keys, { id: 'evn_1', payload: '{}' }, Date.now())
     expect(new Webhook(body.secret).verify('{}', headers)).toEqual({})
   })
 
-  it('uses defaults for optional fields: enabled, without an edition, without a timeout', async () => {
+  it('uses defaults for optional fields: enabled, no edition, the default timeout', async () => {
     const { body } = await post('/v1/webhooks', anEndpoint())
     expect(body).toMatchObject({ is_active: true, edition_id: null, timeout_seconds: 0 })
     const most = await post('/v1/webhooks', anEndpoint({ timeout_seconds: 2_147_483_647, is_active: false }))
@@ -127,7 +127,7 @@ describe('createWebhook', () => {
 })
 
 describe('getWebhook', () => {
-  it('answers the secret to admins only', async () => {
+  it('returns the secret only to admins', async () => {
     const endpoint = await seedEndpoint({ organization: world.a.id, edition: world.a.editions[0].id })
     const path = `/v1/webhooks/${endpoint.id}`
     for (const who of ['OA', 'EA'] as const) expect((await get(path, token(who))).body.secret).toBe(endpoint.secret)
@@ -170,7 +170,7 @@ describe('listWebhooks', () => {
     expect((await get('/v1/webhooks?is_active=maybe')).body.errors[0]).toMatchObject({ attr: 'is_active' })
   })
 
-  it('answers the fields of the specification, and no others', async () => {
+  it('returns exactly the fields of the specification', async () => {
     const { body } = await get(`/v1/webhooks?edition_id=${world.a.editions[0].id}`)
     expect(Object.keys(body.results[0])).toEqual([
       'id',
@@ -188,7 +188,7 @@ describe('listWebhooks', () => {
 })
 
 describe('listWebhookEventKinds', () => {
-  it('answers every kind with its schema and an example', async () => {
+  it('lists every kind with its schema and an example', async () => {
     const { body } = await get('/v1/webhooks/event-kinds', token('OV'))
     expect(body.results.map(({ kind }: { kind: string }) => kind)).toEqual(eventKindNames)
     for (const { kind, meaning, schema, example } of body.results) {
@@ -199,7 +199,7 @@ describe('listWebhookEventKinds', () => {
     }
   })
 
-  it('answers the same kinds as the OpenAPI document', async () => {
+  it('lists the kinds of the OpenAPI document', async () => {
     const { body: document } = await get('/openapi.json', null)
     expect(Object.keys(document.webhooks)).toEqual(eventKindNames)
     const { body } = await get('/v1/webhooks/event-kinds')
@@ -216,7 +216,7 @@ describe('listWebhookEventKinds', () => {
 })
 
 describe('the ETag of an endpoint', () => {
-  it('is required to match in changes, rotation and deletion', async () => {
+  it('must match in changes, rotation and deletion', async () => {
     const endpoint = await seedEndpoint({ organization: world.a.id, edition: null })
     const path = `/v1/webhooks/${endpoint.id}`
     const first = (await get(path, token('OA'))).headers.get('etag') ?? ''
