@@ -41,7 +41,7 @@ describe('ids in answers', () => {
     expect(readers.size).toBeGreaterThan(10)
   })
 
-  it.each(roleCodes)('lead %s to resources that this caller may read', async (role) => {
+  it.each(roleCodes)('lead a caller with the role %s only to resources that this caller may read', async (role) => {
     const { token } = world.people[role]
     // Accounts have the prefix of customers, and no operation of their own.
     const accounts = new Set((await db.all(sql<{ id: string }>`select id from accounts`)).map(({ id }) => id))

@@ -67,7 +67,7 @@ const isOfEdition = (sample: Sample): boolean =>
 const changes = writes.filter(({ scope }) => scope === 'write')
 
 describe.each(changes.map((operation) => [operation.id, operation] as const))('%s', (id, operation: Operation) => {
-  it('changes nothing of an archived edition and of what it owns', async () => {
+  it('changes nothing in an archived edition and what it owns', async () => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
     expect(isOfEdition(sample), id).toBe(!ofNoEdition.includes(id))

@@ -77,21 +77,24 @@ describe.each(recorded.map((operation) => [operation.id, operation] as const))('
   })
 })
 
-describe.each(writes.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
-  it('writes no further entry when its answer is replayed', async () => {
-    const caller = callerOf(operation, world)
-    const sample = await make(operation, world, caller)
-    const request = { token: caller.token, headers: { 'idempotency-key': crypto.randomUUID() } }
-    const first = await send(operation, sample, request)
-    expect(await entriesOf(first)).toHaveLength(1)
-    const before = await countEntries()
-    const again = await send(operation, sample, request)
-    expect(again.headers.get('idempotency-replayed')).toBe('true')
-    expect(await countEntries()).toBe(before)
-  })
-})
+describe.each(writes.map((operation) => [operation.id, operation] as const))(
+  '%s, repeated with its key',
+  (_, operation) => {
+    it('writes no further entry', async () => {
+      const caller = callerOf(operation, world)
+      const sample = await make(operation, world, caller)
+      const request = { token: caller.token, headers: { 'idempotency-key': crypto.randomUUID() } }
+      const first = await send(operation, sample, request)
+      expect(await entriesOf(first)).toHaveLength(1)
+      const before = await countEntries()
+      const again = await send(operation, sample, request)
+      expect(again.headers.get('idempotency-replayed')).toBe('true')
+      expect(await countEntries()).toBe(before)
+    })
+  },
+)
 
-it('writes no entry for a read', async () => {
+it('a read writes no audit entry', async () => {
   const before = await countEntries()
   for (const operation of reads.filter(({ id }) => !exports.includes(id))) {
     const caller = callerOf(operation, world)
@@ -106,7 +109,7 @@ const textsIn = (value: unknown): string[] => {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
-it('writes neither secrets nor contents of messages into entries', async () => {
+it('no audit entry contains secrets or contents of messages', async () => {
   const kept: string[] = []
   for (const operation of writes) {
     const caller = callerOf(operation, world)

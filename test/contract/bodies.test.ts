@@ -111,7 +111,7 @@ function together(found: readonly Fault[]): Fault[][] {
   return groups
 }
 
-it('reads no more than a megabyte, with a known and an unknown length', async () => {
+it('no operation reads more than a megabyte, with a known and an unknown length', async () => {
   const [operation] = withBody
   if (!operation) throw new Error('no operation has a body')
   const { caller, sample } = await prepared(operation)

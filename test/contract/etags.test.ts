@@ -62,13 +62,13 @@ const withoutReader: readonly string[] = [
   'withdrawConsent',
 ]
 
-it('the changes without a readable path are the listed ones', () => {
+it('only the listed changes have no path on which to read an ETag', () => {
   const found = changes.filter((operation) => !readerOf(operation)).map(({ id }) => id)
   expect(found.toSorted()).toEqual(withoutReader.toSorted())
 })
 
 describe.each(byId(details))('%s', (_, operation) => {
-  it('has an ETag, by which a client need not fetch again', async () => {
+  it('has an ETag, with which a client need not fetch again', async () => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
     const ask = (headers: Record<string, string>) => send(operation, sample, { token: caller.token, headers })
@@ -84,7 +84,7 @@ describe.each(byId(details))('%s', (_, operation) => {
 })
 
 describe.each(byId(changes))('%s', (_, operation) => {
-  it('is done only when If-Match names the current state', async () => {
+  it('succeeds only when If-Match names the current state', async () => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
     const ask = (ifMatch: string) => send(operation, sample, { token: caller.token, headers: { 'if-match': ifMatch } })
@@ -141,8 +141,8 @@ describe.each(byId(patches))('%s', (_, operation) => {
   })
 })
 
-describe('organisations of the same name, created at the same time', () => {
-  it('get a slug each', async () => {
+describe('createOrganization, sent several times at once with one name', () => {
+  it('gives each organisation a slug of its own', async () => {
     const replies = await Promise.all(
       Array.from({ length: 5 }, () => call('/v1/organizations', { body: { name: 'Ærlig Fest' } })),
     )

@@ -49,7 +49,7 @@ const rowOf = async (key: string) =>
     .first()
 
 describe.each(writes.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
-  it('answers the same request with the same key as before, and writes nothing more', async () => {
+  it('returns its first answer to the same request with the same key, and writes nothing more', async () => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
     const request = { token: caller.token, headers: keyed(newKey()) }
@@ -76,7 +76,7 @@ describe.each(writes.map((operation) => [operation.id, operation] as const))('%s
     ).toHaveLength(1)
   })
 
-  it('refuses a key that was used for something else', async () => {
+  it('refuses a key that was used for another request', async () => {
     const caller = callerOf(operation, world)
     const key = newKey()
     expect((await createEvent(key, 'Something else', { token: caller.token })).status).toBe(201)
@@ -89,7 +89,7 @@ describe.each(writes.map((operation) => [operation.id, operation] as const))('%s
 })
 
 describe('an Idempotency-Key', () => {
-  it('belongs to one body and one path', async () => {
+  it('is bound to the body and the path of its request', async () => {
     const key = newKey()
     await createEvent(key, 'One')
     expect((await createEvent(key, 'Two')).status).toBe(422)
@@ -141,7 +141,7 @@ describe('an Idempotency-Key', () => {
     expect(seen(again)).toEqual(seen(first))
   })
 
-  it('keeps no answer that can differ at the next try', async () => {
+  it('does not store an answer that can be different at the next try', async () => {
     const key = newKey()
     const path = `/v1/organizations/${world.a.id}`
     const rename = (token: string) =>
@@ -174,7 +174,7 @@ describe('an Idempotency-Key', () => {
     expect(isReplay(await createEvent(key, 'Shared key', { token: bound.token }))).toBe(false)
   })
 
-  it('is taken over from a request that died, and from no other', async () => {
+  it('can be used again after its request crashed, but not while it runs', async () => {
     const key = newKey()
     const name = `Taken over ${next()}`
     await createEvent(key, name)
@@ -197,7 +197,7 @@ describe('an Idempotency-Key', () => {
     expect(isReplay(await createEvent(key, name))).toBe(true)
   })
 
-  it('stores its answer encrypted', async () => {
+  it('encrypts the stored answer', async () => {
     const key = newKey()
     const reply = await call('/v1/auth/tokens', {
       body: { name: 'Secret' },
@@ -218,7 +218,7 @@ describe('an Idempotency-Key', () => {
     expect(tokens.includes(reply.body.token)).toBe(false)
   })
 
-  it('cannot be decrypted with the table and the key alone, without the secret of the Worker', async () => {
+  it('cannot be decrypted with the table and the key without the secret of the Worker', async () => {
     const key = `guessable-${next()}`
     const { account, token } = world.people.OA
     const reply = await call('/v1/auth/tokens', { body: { name: 'Sealed' }, token, headers: keyed(key) })
@@ -236,7 +236,7 @@ describe('an Idempotency-Key', () => {
       expect(await openText(await deriveResponseKey('link-signing-key-of-the-tests', other, key), stored)).toBeNull()
   })
 
-  it('is encrypted with IDEMPOTENCY_KEY where that is set; requests under an older secret are still not repeated', async () => {
+  it('uses IDEMPOTENCY_KEY for encryption if that is set, and still finds requests under an older secret', async () => {
     const [key, name] = [newKey(), `Sealed ${next()}`]
     const request = {
       body: { organization_id: world.a.id, name },
@@ -275,7 +275,7 @@ describe('an Idempotency-Key', () => {
     vi.restoreAllMocks()
   })
 
-  it('is forgotten when its day is over', async () => {
+  it('is forgotten after a day', async () => {
     const [old, young] = [newKey(), newKey()]
     await createEvent(old, 'Old')
     await createEvent(young, 'Young')

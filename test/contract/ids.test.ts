@@ -194,7 +194,7 @@ const isMissing = (text: string, field: IdField): boolean =>
       (field.in === 'body' ? one.pointer === pointerOf(field) : one.attr === field.name),
   )
 
-it('says of every id which kind of resource it names', () => {
+it('every id in an answer says which kind of resource it names', () => {
   const unsaid = fields.flatMap(([key, operation, field]) => (makerOf(operation.id, field) ? [] : [key]))
   expect(unsaid, 'say which kind of resource this is, in test/support/resources.ts').toEqual([])
   const known = implemented.flatMap((operation) => idFieldsOf(operation).map((field) => keyOf(operation, field)))
@@ -203,7 +203,7 @@ it('says of every id which kind of resource it names', () => {
 })
 
 describe.each(fields)('%s', (key, operation, field) => {
-  it('answers every id that the caller may not use as one that nothing has', async () => {
+  it('answers for every id that the caller may not use as for an id that does not exist', async () => {
     for (const { title, caller, place, isElsewhere } of await casesOf(operation)) {
       const id = await resourceOf(operation, field, place)
       const isOwn = field.prefix === 'org' && place.organization === world.a.id
@@ -249,7 +249,7 @@ describe.each(fields)('%s', (key, operation, field) => {
 describe.each(lists.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
   const closed = roleCodes.filter((role) => !operation.roles.includes(role))
 
-  it.runIf(closed.length > 0)('shows nothing of places where the caller has another role alone', async () => {
+  it.runIf(closed.length > 0)('hides places where the caller has only another role', async () => {
     for (const { title, caller, place, isElsewhere } of await casesOf(operation)) {
       if (!isElsewhere) continue
       const alone = await personWith(caller.who as RoleCode)

@@ -61,7 +61,7 @@ async function countWith(
 }
 
 describe.each(cases)('%s with %s', (id, _, filter) => {
-  it('has the rows of each value, and leaves others out', async () => {
+  it('returns the rows with each value, and no others', async () => {
     const list = asked.get(id) ?? expect.unreachable()
     const counts = []
     for (const value of valuesOf(filter, list.rows)) counts.push(await countWith(list, filter, value))

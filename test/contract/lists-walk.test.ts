@@ -15,7 +15,7 @@ beforeAll(async () => {
 const read = (address: string): Promise<Reply> => readAs(world.people.OA.token, address)
 const walk = (address: string) => walkAs(world.people.OA.token, address)
 
-it('skips no row when others are deleted between pages', async () => {
+it('a walk through pages skips no row when others are deleted between pages', async () => {
   const { token } = world.people.OA
   const all = idsOf(await read('/v1/auth/tokens'))
   const first = await read('/v1/auth/tokens?page_size=2')
@@ -32,7 +32,7 @@ it('skips no row when others are deleted between pages', async () => {
   expect([past.status, past.body.next]).toEqual([200, null])
 })
 
-it('has at most five hundred rows on a page', async () => {
+it('a page has at most five hundred rows', async () => {
   await seedEvents(world.a.id, 505)
   for (const size of ['501', '100000']) {
     const reply = await read(`/v1/events?page_size=${size}`)

@@ -58,7 +58,7 @@ const cases = lists.filter(hasPages).map((operation) => [operation.id, operation
 describe.each(cases)('%s', (_, operation) => {
   const sized = hasSize(operation)
 
-  it('answers its rows in the list envelope', async () => {
+  it('returns its rows in the list envelope', async () => {
     const { body, status } = await ask(operation)
     expect(status).toBe(200)
     // The client has checked what stands beside it.
@@ -78,7 +78,7 @@ describe.each(cases)('%s', (_, operation) => {
   })
 
   it.runIf('created_before' in query(operation))(
-    'has no page but the first of a range of time without rows',
+    'returns only a first page for a range of time without rows',
     async () => {
       const [past, later] = ['2001-01-01T00:00:00Z', '2001-01-02T00:00:00Z']
       for (const ordering of ['', ...orderingsOf(operation)])
@@ -149,7 +149,7 @@ describe.each(cases)('%s', (_, operation) => {
     }
   })
 
-  it.runIf(sized)('clamps the size of its pages', async () => {
+  it.runIf(sized)('limits the size of its pages', async () => {
     const plain = await ask(operation)
     for (const size of ['501', '99999', '9'.repeat(400), '']) {
       const reply = await ask(operation, { page_size: size })
@@ -201,7 +201,7 @@ describe.each(cases)('%s', (_, operation) => {
     expect(idsOf(await read(third.body.previous))).toEqual(idsOf({ body } as Reply))
   })
 
-  it.runIf(sized)('accepts its own next link also when the query is long', async () => {
+  it.runIf(sized)('accepts its own next link when the query is long', async () => {
     const [key = ''] = orderingsOf(operation)
     const first = await ask(operation, { page_size: '3', ordering: `${key}, `.repeat(1000) })
     const second = await read(first.body.next)
@@ -292,6 +292,6 @@ describe.each(cases.filter(([, operation]) => !hasSize(operation)))('%s', (_, op
   })
 })
 
-it('more than three lists are tested', () => {
+it('at least four lists are tested', () => {
   expect(cases.length).toBeGreaterThan(3)
 })

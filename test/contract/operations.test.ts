@@ -21,9 +21,9 @@ interface Promised {
 const promised = listing.operations as Promised[]
 const ids = new Set(implemented.map(({ id }) => id))
 
-describe('the operations', () => {
+describe('the operations of the contract', () => {
   it.each(implemented.map((operation) => [operation.id, operation] as const))(
-    '%s is what was promised',
+    'has what was promised: %s',
     (id, operation) => {
       const promise = promised.find((candidate) => candidate.operation_id === id)
       expect({
@@ -44,13 +44,13 @@ describe('the operations', () => {
     },
   )
 
-  it('are complete in each implemented group, except those listed as awaited', () => {
+  it('exist for each implemented group, except those that are listed as awaited', () => {
     const groups = new Set<string>(implemented.map(({ tag }) => tag))
     const missing = promised.filter(({ operation_id, tag }) => groups.has(tag) && !ids.has(operation_id))
     expect(missing.map(({ operation_id }) => operation_id).toSorted()).toEqual(awaited.toSorted())
   })
 
-  it('have one implementation each', () => {
+  it('are implemented once each', () => {
     expect(ids.size).toBe(implemented.length)
   })
 
@@ -58,12 +58,12 @@ describe('the operations', () => {
     expect([...ids].filter((id) => !samples[id])).toEqual([])
   })
 
-  it('have samples for existing operations only', () => {
+  it('have samples only for existing operations', () => {
     const names = new Set(promised.map(({ operation_id }) => operation_id))
     expect(Object.keys(samples).filter((id) => !names.has(id))).toEqual([])
   })
 
-  it('are documented in equal bytes at each request', async () => {
+  it('are documented in the same bytes at each request', async () => {
     const first = await call('/openapi.json', { token: null })
     const again = await call('/openapi.json', { token: null })
     expect(first.status).toBe(200)
@@ -71,7 +71,7 @@ describe('the operations', () => {
     expect(first.text).toBe(JSON.stringify(openApiDocument(routers)))
   })
 
-  it('come before placeholders that would match their paths', async () => {
+  it('are matched before placeholders that would match their paths', async () => {
     for (const operation of implemented) {
       const fixed = operation.path.split('/').filter((segment) => !segment.startsWith('{'))
       if (fixed.length < operation.path.split('/').length || operation.method !== 'get') continue

@@ -149,7 +149,7 @@ beforeAll(async () => {
 })
 
 describe('every column that may contain personal data', () => {
-  it('is erased, or is listed with a reason to stay', async () => {
+  it('is erased, or is listed with the reason why it stays', async () => {
     const treated = new Set([...erased, ...Object.keys(kept)])
     const columns = await allColumns(known.campaign)
     const unknown = columns.filter((column) => sounds.test(column.split('.')[1] ?? '') && !treated.has(column))
@@ -164,7 +164,7 @@ describe('every column that may contain personal data', () => {
 })
 
 describe('exportUser', () => {
-  it('answers everything that is stored about a person, and nothing about another', async () => {
+  it('returns everything that is stored about a person, and nothing about others', async () => {
     const reply = await get(`/v1/user/${known.id}/export`)
     expect(reply.status).toBe(200)
     const { body, text } = reply
@@ -206,7 +206,7 @@ describe('exportUser', () => {
 })
 
 describe('eraseUser', () => {
-  it('removes the person everywhere, and keeps everything of others', async () => {
+  it('removes the person everywhere, and changes nothing about others', async () => {
     const others = await cellsWith(other)
     const reply = await post(`/v1/user/${known.id}/erase`, { reason: 'Asked for' })
     expect(reply.status, reply.text).toBe(200)

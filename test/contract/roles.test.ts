@@ -55,7 +55,7 @@ describe.each(implemented.map((operation) => [operation.id, operation] as const)
     expect([...answers]).toEqual([expect.stringMatching(/^401 .*"code":"not_authenticated"/)])
   })
 
-  it.each(everyone)('accepts and refuses %s by its roles', async (who) => {
+  it.each(everyone)('accepts or refuses %s as its roles say', async (who) => {
     const caller = world.people[who]
     const isOpen = isAllowed(operation.roles, who)
     const changes = isOpen && operation.scope === 'write'
@@ -84,7 +84,7 @@ describe.each(writes.map((operation) => [operation.id, operation] as const))('%s
   })
 })
 
-describe('a role elsewhere', () => {
+describe('a role in another place', () => {
   /** Operations that name a place, and do not take the role that the caller has there. */
   const closedTo = (role: RoleCode) =>
     implemented.filter(
@@ -121,7 +121,7 @@ describe('a segment of the whole organisation', () => {
   const below = (path: string) =>
     implemented.filter((one) => one.path.startsWith(path)).map((operation) => [operation.id, operation] as const)
 
-  it.each(below('/v1/segments/{id}'))('%s: is hidden from roles of editions', async (_, operation) => {
+  it.each(below('/v1/segments/{id}'))('is hidden from roles of editions: %s', async (_, operation) => {
     for (const who of ['EA', 'EM', 'EV'] as const) {
       const { token } = world.people[who]
       const sample = replaced(await sharedSample(operation, world, world.people.OA), 'path', 'id', whole)
@@ -131,7 +131,7 @@ describe('a segment of the whole organisation', () => {
   })
 
   it.each(below('/v1/campaigns/{id}'))(
-    '%s: opens campaigns to it to roles of the organisation',
+    'opens campaigns to it only to roles of the organisation: %s',
     async (_, operation) => {
       const isOpen = operation.roles.includes('EV')
       for (const who of everyone) {
@@ -152,7 +152,7 @@ describe('a segment of the whole organisation', () => {
   )
 })
 
-it('refuses reads to a write-only token', async () => {
+it('a write-only token cannot read', async () => {
   for (const operation of reads) {
     const sample = await sharedSample(operation, world, world.people.OA)
     const reply = await send(operation, sample, { token: writeOnly })
@@ -160,7 +160,7 @@ it('refuses reads to a write-only token', async () => {
   }
 })
 
-it('checks the role before it reads the body', async () => {
+it('the role is checked before the body is read', async () => {
   for (const operation of implemented.filter(({ body }) => body !== null)) {
     const sample = await sharedSample(operation, world, world.people.OA)
     const reply = await call(pathOf(operation, sample), {

@@ -32,7 +32,7 @@ const prepared = async (operation: Operation, caller: Person) => {
 const wordsOf = (reply: Reply): string => `${reply.text}\n${JSON.stringify([...reply.headers])}`
 
 describe.each(byId(reads))('%s', (_, operation) => {
-  it.each(roles)('answers %s nothing that other editions know of a customer', async (role) => {
+  it.each(roles)('hides from %s what other editions know of a customer', async (role) => {
     const caller = world.people[role]
     const sample = await prepared(operation, caller)
     const plain = await send(operation, sample, { token: caller.token })
@@ -80,8 +80,8 @@ const showing = [
   'listCampaignRecipients',
 ]
 
-describe('the operations that show customers', () => {
-  it('show an organisation role all hidden values', async () => {
+describe('operations that show customers', () => {
+  it('show an organisation role all values', async () => {
     const caller = world.people.OM
     const found: string[] = []
     for (const operation of reads) {

@@ -103,7 +103,7 @@ describe.each(byId(withBody))('%s', (_, operation) => {
 })
 
 describe.each(byId(bodyless))('%s', (_, operation) => {
-  it('accepts an empty object instead of a body, and no field', async () => {
+  it('accepts an empty object as its body, and no field', async () => {
     const { caller, sample, before } = await prepared(operation)
     const refused = await send(operation, { ...sample, body: { force: true } }, { token: caller.token })
     expect([refused.status, refused.body.errors[0].code, refused.body.errors[0].pointer]).toEqual([
@@ -125,7 +125,7 @@ const changes = implemented.filter(({ method }) => method === 'patch')
 const patches = changes.filter(isOfResource)
 
 describe.each(byId(patches))('%s', (_, operation) => {
-  it('accepts the whole resource as it was read, and with one field edited', async () => {
+  it('accepts the whole resource as it was read, with and without an edited field', async () => {
     const { caller, sample } = await prepared(operation)
     const path = pathOf(operation, { path: sample.path ?? {} })
     const read = async () => (await call(path, { token: caller.token })).body as Record<string, unknown>
@@ -160,7 +160,7 @@ describe.each(byId(patches))('%s', (_, operation) => {
   })
 })
 
-describe('a change of another thing than the resource at its path', () => {
+describe('a change of something other than the resource at its path', () => {
   it('exists only for the products of an import', () => {
     expect(patches.length).toBeGreaterThan(10)
     expect(changes.filter((operation) => !isOfResource(operation)).map(({ id }) => id)).toEqual([
@@ -184,7 +184,7 @@ describe('a change of another thing than the resource at its path', () => {
   })
 })
 
-describe('a field that is answered in another form than it is set', () => {
+describe('a field whose form in answers differs from the one that sets it', () => {
   it('is accepted unchanged, and refused when it is changed', async () => {
     const { a, people } = world
     const token = people.OA.token
@@ -217,7 +217,7 @@ describe('a field that is answered in another form than it is set', () => {
 })
 
 describe('a body that creates a resource', () => {
-  it('may contain read-only fields, and no fields that only a change sets', async () => {
+  it('may contain read-only fields, but not fields that only a change sets', async () => {
     const operation = withBody.find(({ id }) => id === 'createEdition')
     if (!operation) throw new Error('no createEdition')
     const { caller, sample } = await prepared(operation)
@@ -245,7 +245,7 @@ describe('a body that creates a resource', () => {
     ])
   })
 
-  it('of an action may not contain read-only fields', async () => {
+  it('may not contain read-only fields when it is that of an action', async () => {
     const operation = withBody.find(({ id }) => id === 'duplicateEdition')
     if (!operation) throw new Error('no duplicateEdition')
     const { caller, sample } = await prepared(operation)
@@ -254,7 +254,7 @@ describe('a body that creates a resource', () => {
     expect([reply.status, reply.body.errors[0].pointer]).toEqual([400, '#/start_date'])
   })
 
-  it('with twenty thousand unknown names is refused with the first fifty', async () => {
+  it('is refused with the first fifty of twenty thousand unknown names', async () => {
     const operation = withBody.find(({ id }) => id === 'createEvent')
     if (!operation) throw new Error('no createEvent')
     const { caller, sample } = await prepared(operation)

@@ -42,7 +42,7 @@ const refused = (name: string, code: string, detail: string) => [
 ]
 
 describe.each(byId(implemented))('%s', (_, operation) => {
-  it('refuses an unknown parameter, and does nothing', async () => {
+  it('refuses an unknown parameter, and changes nothing', async () => {
     const { ask, before } = await asking(operation)
     for (const name of ['zzzzzz', 'constructor', '__proto__'])
       for (const value of ['1', ''])
@@ -58,7 +58,7 @@ describe.each(byId(implemented))('%s', (_, operation) => {
 })
 
 describe.each(byId(implemented.filter((operation) => parametersOf(operation).length)))('%s', (_, operation) => {
-  it('refuses a repeated parameter that takes one value', async () => {
+  it('refuses a second value of a parameter that takes one', async () => {
     const { ask, sample, before } = await asking(operation)
     for (const name of parametersOf(operation).filter((one) => one !== 'ordering')) {
       const { [name]: value = 'x', ...others } = sample.query ?? {}
@@ -118,7 +118,7 @@ describe.each(byId(lists))('%s', (_, operation) => {
 })
 
 describe('a list with a fixed page size', () => {
-  it('ignores other page sizes, also repeated ones', async () => {
+  it('ignores other page sizes, even repeated ones', async () => {
     const operation = implemented.find(({ id }) => id === 'listUsers')
     if (!operation) throw new Error('no listUsers')
     const { ask, sample } = await asking(operation)

@@ -55,7 +55,7 @@ describe.each(named)('%s', (_, operation) => {
     ).toEqual(names.toSorted())
   })
 
-  it('answers ids of another organisation as unknown ones', async () => {
+  it('answers for ids of another organisation as for unknown ids', async () => {
     const references = of(await sharedSample(operation, world, caller()), 'path')
     for (const { name, foreign } of references) {
       const hidden = await expectHidden(operation, caller(), (sample, value) =>
@@ -75,7 +75,7 @@ describe.each(named)('%s', (_, operation) => {
     expect((await answer(operation, all, caller())).status).toBe(404)
   })
 
-  it('answers an edition role ids of another edition as unknown ones', async () => {
+  it('answers an edition role for ids of another edition as for unknown ids', async () => {
     const role = operation.roles.find((one) => one.startsWith('E'))
     if (!role) return
     const person = world.people[role]
@@ -116,7 +116,7 @@ describe.each(cases.filter(([, operation]) => operation.method === 'get'))('%s',
     for (const one of role ? [role] : []) await expectHiddenIds(world.people[one], ({ sibling }) => sibling)
   })
 
-  it('finds them for callers who may see them', async () => {
+  it('finds rows by these ids for callers who may see them', async () => {
     if (!isList || operation.path.includes('{')) return
     for (const reference of of(await sharedSample(operation, world, world.people.root), 'query')) {
       if (reference.narrows) continue
@@ -128,7 +128,7 @@ describe.each(cases.filter(([, operation]) => operation.method === 'get'))('%s',
 })
 
 describe.each(lists.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
-  it('answers each caller only rows of organisation A', async () => {
+  it('returns to each caller only rows of organisation A', async () => {
     const { b, people, stranger } = world
     for (const role of operation.roles) {
       const sample = await sharedSample(operation, world, people[role])
