@@ -31,13 +31,13 @@ const limitedElsewhere = new Map([
   ['cursor', 'comes from the service, and what is not from it is refused'],
 ])
 
-describe('the document as a whole', () => {
+describe('the OpenAPI document', () => {
   it('describes every group', () => {
     for (const { name, description } of document.tags)
       expect([name, (description ?? '').length > 50]).toEqual([name, true])
   })
 
-  it('has each event under the group of its kind, with a name for generated clients', () => {
+  it('lists each event under the group of its kind, with a name for generated clients', () => {
     const events = Object.entries(document.webhooks).map(([kind, { post }]) => ({ kind, ...post }))
     const names = document.tags.map(({ name }) => name)
     for (const { kind, tags = [] } of events) {
@@ -125,7 +125,7 @@ describe.each(cases)('%s', (id, operation) => {
   })
 })
 
-describe('constraints', () => {
+describe('the documented constraints', () => {
   const operationOf = (id: string): Operation => {
     const found = all.find((operation) => operation.id === id)
     if (!found) throw new Error(`There is no ${id}`)

@@ -40,7 +40,7 @@ describe('the error guide', () => {
     expect(Object.keys(guide.errors).toSorted()).toEqual(Object.keys(errorStatus).toSorted())
   })
 
-  it('has no code that nothing answers', () => {
+  it('explains no code that nothing answers', () => {
     const used = quotedIn(sources.filter(({ path }) => !path.endsWith('domain/errors.ts')))
     expect(Object.keys(errorStatus).filter((code) => !used.has(code))).toEqual([])
     expect(Object.keys(guide.fields).filter((code) => !quoted.has(code))).toEqual([])
@@ -54,7 +54,7 @@ describe('the error guide', () => {
     expect(named.filter((code) => !explained.has(code ?? ''))).toEqual([])
   })
 
-  it('shows error texts that the service answers', () => {
+  it('shows error texts that the service returns', () => {
     const patterns = sources.flatMap(({ text }) => listTextPatterns(text))
     const details = [
       ...Object.values(guide.errors).map(({ example }) => example.detail),

@@ -44,7 +44,7 @@ const acceptsNull = (schema: Schema): boolean =>
 const isList = (operation: Operation): boolean => 'page' in ((operation.query as { shape?: object }).shape ?? {})
 
 describe('the OpenAPI document', () => {
-  it('says of every field of an answer or an event that may be null when it is', () => {
+  it('says of every field of an answer or an event that may be null when it is null', () => {
     const operationsOf = (paths: Document['paths']) => Object.values(paths).flatMap((methods) => Object.values(methods))
     const bodies = [
       ...operationsOf(document.paths).flatMap(({ responses }) => Object.values(responses)),
@@ -83,7 +83,7 @@ describe('the OpenAPI document', () => {
     expect(JSON.stringify(openApiDocument(routers))).toBe(text)
   })
 
-  it('contains the specified operations and no others', () => {
+  it('lists the specified operations and no others', () => {
     const there = Object.values(document.paths).flatMap((methods) =>
       Object.values(methods).map((one) => one.operationId),
     )

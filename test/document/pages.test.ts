@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { buildAnchor, findBrokenLinks, findMissingPaths } from '../../scripts/support/documents/links.ts'
 import { drawSlices, reduceImports, readSliceImports } from '../../scripts/support/documents/slices.ts'
 
-describe('links of pages', () => {
+describe('the links of pages', () => {
   const files = new Set(['README.md', 'LICENSE', 'docs/a.md', 'docs/b.md', 'src/domain/ids.ts', 'src/app.ts'])
   const linksOf = (readme: string, other = '# A\n\n## Two words\n\n## Two words\n') =>
     findBrokenLinks(
@@ -17,7 +17,7 @@ describe('links of pages', () => {
     expect(linksOf('[a](docs/a.md#two-words-1) [b](docs/b.md) [web](https://example.com) [l](LICENSE)')).toEqual([])
   })
 
-  it('are reported where no file or heading exists', () => {
+  it('are reported when no file or heading exists', () => {
     expect(linksOf('[a](docs/a.md#three) [b](docs/c.md#x) [c](#own)')).toEqual([
       'README.md: docs/a.md#three leads to no heading',
       'README.md: docs/c.md#x leads to no file',
@@ -31,12 +31,12 @@ describe('links of pages', () => {
     ])
   })
 
-  it('are ignored inside of code', () => {
+  it('are ignored inside code', () => {
     expect(linksOf('[a](docs/a.md)', '`[x](none.md)`\n\n```md\n[x](none.md)\n## Heading\n```\n')).toEqual([])
     expect(linksOf('[a](docs/a.md#heading)', '```md\n## Heading\n```\n')).toHaveLength(1)
   })
 
-  it('reach every page', () => {
+  it('lead to every page', () => {
     expect(linksOf('nothing', '[itself](a.md)')).toEqual(['docs/a.md: no page links to it'])
   })
 
@@ -44,7 +44,7 @@ describe('links of pages', () => {
     expect(buildAnchor("The page of a person's `consents`, [anew](x.md)")).toBe('the-page-of-a-persons-consents-anew')
   })
 
-  it('are complete, and files that are named as code exist', () => {
+  it('exist for all pages, and files that are named as code exist', () => {
     const text = '`src/app.ts` `domain/ids.ts` `ids.ts` `src/domain/` `npm run x` `application/json` `NNNN_x.sql`'
     expect(findMissingPaths([{ path: 'README.md', text }], files)).toEqual([])
     expect(findMissingPaths([{ path: 'README.md', text: '`src/none.ts` `db/ids.ts` `none.ts`' }], files)).toEqual([

@@ -34,11 +34,11 @@ it('the schema snapshot of the tests declares what the migrations declare', () =
   expect(byName(made)).toEqual(byName(migrated))
 })
 
-it('the schema snapshot of the tests holds the rows that the migrations write', () => {
+it('the schema snapshot of the tests has the rows that the migrations write', () => {
   expect(rowsOf(made)).toEqual(rowsOf(migrated))
   expect(rowsOf(made)['email_messages']).not.toEqual([])
 })
 
-it('the schema snapshot of the tests breaks no reference', () => {
+it('the schema snapshot of the tests breaks no foreign key', () => {
   expect(made.prepare('pragma foreign_key_check').all()).toEqual([])
 })

@@ -9,7 +9,7 @@ const owners = {
   suppression_hashes: 'src/modules/suppressions/',
 }
 
-it.each(Object.entries(owners))('only the owner of %s names the table in statements', async (table, owner) => {
+it.each(Object.entries(owners))('only the slice that owns %s names the table in statements', async (table, owner) => {
   const files = (await readdir('src', { recursive: true, withFileTypes: true }))
     .filter((one) => one.isFile() && one.name.endsWith('.ts'))
     .map(({ parentPath, name }) => join(parentPath, name))
