@@ -6,7 +6,7 @@ import worker from '../../src/index.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { seedEntries } from '../support/seeding/audit-log.ts'
 
-describe('the sweep', () => {
+describe('the sweep of the audit log', () => {
   const run = async (at: number) => {
     await worker.scheduled(createScheduledController({ scheduledTime: new Date(at) }), env)
   }

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await answer('give', { user, consent })
 })
 
-it('the check accepts every chain of the operations', async () => {
+it('the check of consent records accepts every chain that the operations make', async () => {
   expect(await verify()).toEqual({ records: 3, chains: 1, fault: null })
 })
 
@@ -45,34 +45,37 @@ it.each([
   ['evidence_hash', 1],
   ['record_hash', 3],
   ['is_latest', 3],
-] as const)('the check names the record in which one byte of %s was changed', async (column, number) => {
-  const [row] = await query<{ value: string | number | null }>(
-    `select ${column} as value from consent_records where number = ${number} and user_id = '${user}'`,
-  )
-  const value = row?.value ?? null
-  const other =
-    typeof value === 'number' ? (column === 'is_latest' ? 0 : value + 1) : value === null ? 'x' : changed(value)
-  const set = (to: unknown) =>
-    env.DB.batch([
-      env.DB.prepare('pragma defer_foreign_keys = on'),
-      env.DB.prepare(`update consent_records set ${column} = ? where number = ? and user_id = ?`).bind(
-        to,
-        number,
-        user,
-      ),
-    ])
-  // A changed id would break a reference, so the edition is set to null.
-  if (column === 'edition_id') {
-    await set(null)
-  } else await set(other)
-  const [{ id } = { id: '' }] = await query<{ id: string }>(
-    `select id from consent_records where number = ${number} and user_id = '${user}'`,
-  )
-  const { fault } = await verify()
-  await set(value)
-  expect(fault).toContain(`Record ${id} (${number} of`)
-  expect((await verify()).fault).toBeNull()
-})
+] as const)(
+  'the check of consent records names the record in which one byte of %s was changed',
+  async (column, number) => {
+    const [row] = await query<{ value: string | number | null }>(
+      `select ${column} as value from consent_records where number = ${number} and user_id = '${user}'`,
+    )
+    const value = row?.value ?? null
+    const other =
+      typeof value === 'number' ? (column === 'is_latest' ? 0 : value + 1) : value === null ? 'x' : changed(value)
+    const set = (to: unknown) =>
+      env.DB.batch([
+        env.DB.prepare('pragma defer_foreign_keys = on'),
+        env.DB.prepare(`update consent_records set ${column} = ? where number = ? and user_id = ?`).bind(
+          to,
+          number,
+          user,
+        ),
+      ])
+    // A changed id would break a reference, so the edition is set to null.
+    if (column === 'edition_id') {
+      await set(null)
+    } else await set(other)
+    const [{ id } = { id: '' }] = await query<{ id: string }>(
+      `select id from consent_records where number = ${number} and user_id = '${user}'`,
+    )
+    const { fault } = await verify()
+    await set(value)
+    expect(fault).toContain(`Record ${id} (${number} of`)
+    expect((await verify()).fault).toBeNull()
+  },
+)
 
 /** The text with another last letter, or, of JSON, with another letter inside. */
 function changed(text: string): string {
@@ -80,7 +83,7 @@ function changed(text: string): string {
   return text.slice(0, at) + (text[at] === 'b' ? 'c' : 'b') + text.slice(at + 1)
 }
 
-it('the check names a wording that was changed', async () => {
+it('the check of consent records names a wording that was changed', async () => {
   const set = (text: string) =>
     write(sql`update consent_versions set text = ${text} where consent_id = ${consent} and version = 1`)
   await set('{"en":"Write to us.","da":"Skriv til mig."}')
@@ -89,13 +92,13 @@ it('the check names a wording that was changed', async () => {
   expect((await verify()).fault).toBeNull()
 })
 
-it('the check names the record after a missing one', async () => {
+it('the check of consent records names the record after a missing one', async () => {
   const [, second] = await recordsOf(user, consent)
   await write(sql`delete from consent_records where user_id = ${user} and number = 1`)
   expect((await verify()).fault).toContain(`Record ${second?.id} (2 of`)
 })
 
-it('the check accepts the chain of an erased person, without the evidence', async () => {
+it('the check of consent records accepts the chain of an erased person, without the evidence', async () => {
   const shop = await seedBuyer()
   const { id } = await givenConsent(shop.organization)
   await write(sql`delete from consent_records where user_id = ${user}`)

@@ -21,7 +21,7 @@ async function givenConsents(people: number) {
 
 const kindsOf = async (organization: string) => (await eventsOf(organization)).map(({ kind }) => kind).toSorted()
 
-describe('the sweep of each minute', () => {
+describe('the sweep of consents', () => {
   beforeAll(() => sweepConsents(at(Date.now() + 2 * day)))
 
   it('expires each due consent once, and sends its webhook', async () => {
@@ -51,7 +51,7 @@ describe('the sweep of each minute', () => {
     await expectWhole(organization)
   })
 
-  it('does not expire an answer that is withdrawn while it runs', async () => {
+  it('does not expire an answer that is withdrawn at the same time', async () => {
     const { organization, users, consent } = await givenConsents(2)
     const [user = ''] = users
     const job = at(Date.now() + day + 1)

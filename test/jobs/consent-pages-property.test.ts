@@ -94,7 +94,7 @@ function follow(model: Model, link: number): void {
 }
 
 describe('consents that pages and messages change in random order', () => {
-  it('have the state of the model, with a whole chain, and one event and one message for each change', async () => {
+  it('have the state of the model, an unbroken chain, and one event and one message for each change', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...steps), { minLength: 6, maxLength: 20 }), async (script) => {
         const scene = await seedScene()

@@ -212,7 +212,7 @@ async function play(moves: readonly Move[]): Promise<void> {
   expect(stats).toEqual(model.status === 'none' ? none : { ...none, [model.status]: 1 })
 }
 
-it('random answers leave one current record for each person and definition, a whole chain, and each event once', async () => {
+it('random answers leave one current record each, an unbroken chain, and each event once', async () => {
   await fc.assert(fc.asyncProperty(fc.array(move, { minLength: 3, maxLength: 14 }), play), {
     numRuns: 15,
     endOnFailure: true,

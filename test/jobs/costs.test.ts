@@ -56,8 +56,8 @@ const ticketsIn = async (shop: Shop, count: number) => {
 beforeEach(() => vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('', { status: 200 })))
 afterEach(() => vi.restoreAllMocks())
 
-describe('the documented cost of an act is the measured cost', () => {
-  it('for a minute in which nothing is due', async () => {
+describe('the documented cost', () => {
+  it('equals the measured cost of a minute in which nothing is due', async () => {
     const { minute, drain, bill } = billedWorker()
     // In one hour of the night each minute also asks whether counts are to be looked at.
     vi.spyOn(Date, 'now').mockReturnValue(new Date().setUTCHours(12))
@@ -67,7 +67,7 @@ describe('the documented cost of an act is the measured cost', () => {
     expectStated('idle_minute', await bill(minute))
   })
 
-  it('for a page of a list', async () => {
+  it('equals the measured cost of a page of a list', async () => {
     const shop = await seedShop()
     await givenOrders(shop, ordersOf(100))
     await givenOrders(shop, ordersOf(100))
@@ -79,7 +79,7 @@ describe('the documented cost of an act is the measured cost', () => {
     expectStated('list_page', units)
   })
 
-  it('for an order that a call imports', async () => {
+  it('equals the measured cost of an order that a call imports', async () => {
     const shop = await seedShop()
     await givenOrders(shop, ordersOf(2))
     const { request, drain, bill } = billedWorker()
@@ -92,7 +92,7 @@ describe('the documented cost of an act is the measured cost', () => {
     expectStated('order', units)
   })
 
-  it('for a row of a file', async () => {
+  it('equals the measured cost of a row of a file', async () => {
     const shop = await seedShop()
     const { request, drain, bill } = billedWorker()
     const lines = Array.from({ length: 1000 }, (_, row) => {
@@ -126,7 +126,7 @@ describe('the documented cost of an act is the measured cost', () => {
     expectStated('import_row', units)
   })
 
-  it('for a webhook', async () => {
+  it('equals the measured cost of a webhook', async () => {
     const [quiet, heard] = [await seedShop(), await seedShop()]
     const { id } = await seedOpenEndpoint({ organization_id: heard.organization_id })
     const { request, drain, bill } = billedWorker()
@@ -149,7 +149,7 @@ describe('the documented cost of an act is the measured cost', () => {
     expectStated('webhook', Object.fromEntries(difference) as Units)
   })
 
-  it('for a recipient of a campaign', async () => {
+  it('equals the measured cost of a recipient of a campaign', async () => {
     const people = 1000
     const { campaign } = await seedReady(await seedCrowd(people))
     await write(sql`update campaigns set status = 'calculating', run = run + 1, version = version + 1,
@@ -185,7 +185,7 @@ describe('the documented cost of an act is the measured cost', () => {
     })
   })
 
-  it('for a refund', async () => {
+  it('equals the measured cost of a refund', async () => {
     const shop = await seedShopWithReceipts()
     const tickets = await ticketsIn(shop, 10)
     const { request, drain, bill } = billedWorker()
@@ -202,7 +202,7 @@ describe('the documented cost of an act is the measured cost', () => {
     expectStated('refund', units)
   })
 
-  it('for an upload', async () => {
+  it('equals the measured cost of an upload', async () => {
     const { organization_id } = await seedShop()
     const { request, bill } = billedWorker()
     const upload = () => {

@@ -34,7 +34,7 @@ async function importTable(shop: Shop, rows: readonly string[], more: object = {
   }
 }
 
-describe('a list without ids', () => {
+describe('a list without order ids', () => {
   const header = 'Navn;E-mail;Billettype;Pris;Købt den'
   const list = [
     'Ane Holm;ane@example.dk;Partout;100,00;15-01-2026',
@@ -43,7 +43,7 @@ describe('a list without ids', () => {
   ]
   const more = ['Ida Lund;ida@example.dk;Camping;50,00;16-01-2026', 'Ane Holm;ane@example.dk;Partout;100,00;17-01-2026']
 
-  it('adds only its new rows when it is imported again after it has grown', async () => {
+  it('adds only its new rows when it has grown and is imported again', async () => {
     const shop = await seedShop()
     expect((await importTable(shop, [header, ...list])).ended).toMatchObject({ created_orders: 3, skipped_orders: 0 })
     const again = await importTable(shop, [header, ...more.slice(0, 1), ...list, ...more.slice(1)])
@@ -59,7 +59,7 @@ describe('a list without ids', () => {
     expect(await ordersOf(shop)).toHaveLength(5)
   })
 
-  it('keeps the orders of its rows whatever format the file has', async () => {
+  it('has the same orders in every format of its file', async () => {
     const shop = await seedShop()
     await importTable(shop, [header, ...list])
     const rewritten = ['E-mail,Navn,Billettype,Pris,Købt den', 'ANE@example.dk,Ane Holm,partout,100.00,2026-01-15']
@@ -68,7 +68,7 @@ describe('a list without ids', () => {
     })
   })
 
-  it('says in the preview that most of its rows look like orders that exist', async () => {
+  it('says in the preview that most of its rows look like existing orders', async () => {
     const shop = await seedShop()
     const first = await importTable(shop, [header, ...list])
     expect(first.preview.warnings).toEqual([])
@@ -77,7 +77,7 @@ describe('a list without ids', () => {
     expect(grown.preview.warnings[0].message).toContain('3 of 4')
   })
 
-  it('says so too if the orders exist under the name of another system', async () => {
+  it('says in the preview that its rows look like orders that exist under another source', async () => {
     const shop = await seedShop()
     await importTable(shop, [header, ...list], { external_source: 'old shop' })
     const moved = await importTable(shop, [header, ...list], { external_source: 'new shop' })
@@ -86,7 +86,7 @@ describe('a list without ids', () => {
     expect(moved.ended).toMatchObject({ created_orders: 3 })
   })
 
-  it('gives every equal row an order of its own across the steps of a large file', async () => {
+  it('gives equal rows an order each, across the steps of a large file', async () => {
     const shop = await seedShop()
     const equal = Array.from({ length: 1200 }, () => `${list[0]};${'x'.repeat(300)}`)
     const { id } = await givenImport(shop, tableOf([`${header};Bemærkning`, ...equal]))
@@ -108,7 +108,7 @@ describe('files of different systems', () => {
     expect(await ordersOf(shop)).toHaveLength(2)
   })
 
-  it('are known by their headers, also if a column is added', async () => {
+  it('are recognised by their headers, even if a column is added', async () => {
     const shop = await seedShop()
     const first = await importTable(shop, ofBar, {}, barMapping)
     const wider = ['Bon;Kunde;E-mail;Vare;Stykpris;Note', '1;Bo Dahl;bo@example.dk;Øl;40,00;']
@@ -120,7 +120,7 @@ describe('files of different systems', () => {
     expect(second.rows).toEqual(['2 skipped'])
   })
 
-  it('warn where an order that is skipped has another customer or other items than the stored one', async () => {
+  it('warn of an order that is skipped although the stored one has another customer or other items', async () => {
     const shop = await seedShop()
     await importTable(shop, ofShop)
     const other = await importTable(shop, [ofShop[0]!, '1;ida@example.dk;Camping;100,00'])
@@ -134,7 +134,7 @@ describe('files of different systems', () => {
     expect((await importTable(shop, ofShop)).rows).toEqual(['2 skipped'])
   })
 
-  it('warn where an update gives an order to another customer', async () => {
+  it('warn of an update that gives an order to another customer', async () => {
     const shop = await seedShop()
     await importTable(shop, ofShop)
     const changed = await importTable(shop, [ofShop[0]!, '1;ida@example.dk;Partout;100,00'], {
@@ -144,7 +144,7 @@ describe('files of different systems', () => {
   })
 })
 
-describe('the memory of a source', () => {
+describe('the remembered mapping of a source', () => {
   const header = 'Nr;Mail;Billet;Beløb;Betalt?;Dag;Kl;Kanal'
   const rows = (from: number) => [
     header,
@@ -204,7 +204,7 @@ describe('the memory of a source', () => {
     ])
   })
 
-  it('is of one source and one organisation, and options that you set win', async () => {
+  it('is used for one source and one organisation, and your own options win', async () => {
     const [shop, stranger] = [await seedShop(), await seedShop()]
     await importTable(shop, rows(1), { external_source: 'shop A', options: { timezone: 'Europe/London' } }, answers)
     const constantsOf = async (id: string) => (await get(pathOf(id, '/column-mappings'))).body.constants
@@ -216,7 +216,7 @@ describe('the memory of a source', () => {
     expect(own).toMatchObject({ external_source: 'shop A', options: { timezone: 'Europe/Warsaw' } })
   })
 
-  it('gives way to the user, who may change what it suggests', async () => {
+  it('is a suggestion that you may change', async () => {
     const shop = await seedShop()
     await importTable(shop, rows(1), {}, answers)
     const { id } = await givenImport(shop, tableOf(rows(11)))
@@ -238,7 +238,7 @@ describe('a ticket code', () => {
     return `${id};${id.toLowerCase()}@example.dk;Partout;${price};${code};${status}`
   }
 
-  it('that is in two equal rows of an order is one ticket with a warning', async () => {
+  it('is one ticket with a warning when two equal rows of an order have it', async () => {
     const shop = await seedShop()
     const { ended, rows } = await importTable(shop, [
       header,
@@ -251,7 +251,7 @@ describe('a ticket code', () => {
     expect(await ordersOf(shop)).toMatchObject([{ amount: '200 dkk', tickets: { length: 2 } }])
   })
 
-  it('that is in two equal rows without an order id is one order', async () => {
+  it('makes one order of two equal rows without an order id', async () => {
     const shop = await seedShop()
     const rows = [
       'Email;Ticket type;Price;Ticket code',
@@ -263,7 +263,7 @@ describe('a ticket code', () => {
     expect(await ordersOf(shop)).toMatchObject([{ amount: '100 dkk', tickets: { length: 1 } }])
   })
 
-  it('of two different tickets refuses their order', async () => {
+  it('makes an order fail when two different tickets have it', async () => {
     const { id } = await givenImport(
       await seedShop(),
       tableOf([header, ticket('A', 'T-1'), ticket('A', 'T-1', '50,00;'), ticket('B', 'T-2')]),
@@ -273,7 +273,7 @@ describe('a ticket code', () => {
     expect(results[1]).toMatchObject({ action: 'create' })
   })
 
-  it('that an earlier order of the file has refuses the later order, unless one ticket is cancelled', async () => {
+  it('makes a later order of the file fail, unless one of the tickets is cancelled', async () => {
     const shop = await seedShop()
     const table = [
       header,
@@ -303,7 +303,7 @@ describe('an update with the same file', () => {
       sql`select count(*) as count from audit_log where organization_id = ${organization_id} and substr(resource_id, 1, 4) not in ('imp_', 'fil_')`,
     )
 
-  it('counts as unchanged: no version, no entry, and the first import can be undone', async () => {
+  it('counts as unchanged: no version, no audit entry, and the first import can be undone', async () => {
     const shop = await seedShop()
     const consent = (await givenConsent(shop.organization_id, { key: 'newsletter' })) as { key: string }
     const mapping = { mappings: [{ source_column: 'Newsletter', target_field: `consent.${consent.key}` }] }
@@ -318,7 +318,7 @@ describe('an update with the same file', () => {
     expect(await undoToEnd(first.id)).toMatchObject({ undone_orders: 2, kept_orders: 0 })
   })
 
-  it('leaves the answers to consents of undated orders as they are, and a later withdrawal too', async () => {
+  it('does not change the answers to consents of undated orders, nor a later withdrawal', async () => {
     const shop = await seedShop()
     const consent = (await givenConsent(shop.organization_id, { key: 'newsletter' })) as { id: string; key: string }
     const mapping = { mappings: [{ source_column: 'Newsletter', target_field: `consent.${consent.key}` }] }
@@ -352,7 +352,7 @@ describe('an update with the same file', () => {
 describe('the people of a file', () => {
   const header = 'Order ID;Email;Phone;Name;Ticket type;Price'
 
-  it('keep their orders if their phone number cannot be used and their e-mail address can', async () => {
+  it('keep their orders if their phone number is invalid and their e-mail address is valid', async () => {
     const shop = await seedShop()
     const table = [header, 'A;ane@example.dk;12;Ane Holm;Partout;100,00', 'B;;12;Bo Dahl;Partout;100,00']
     const mapping = { mappings: [{ source_column: 'Phone', target_field: 'customer.phone_number' }] }
@@ -365,7 +365,7 @@ describe('the people of a file', () => {
     expect(await ordersOf(shop)).toMatchObject([{ id: 'A', customer: 'Ane Holm <ane@example.dk>' }])
   })
 
-  it('have a warning if only a phone number identifies them and it belongs to another name', async () => {
+  it('get a warning if only a phone number identifies them and it belongs to another name', async () => {
     const shop = await seedShop()
     await importTable(shop, [header, 'A;ane@example.dk;+4520123456;Ane Holm;Partout;100,00'])
     const { rows } = await importTable(shop, [

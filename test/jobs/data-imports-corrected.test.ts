@@ -8,8 +8,8 @@ import { givenImport } from '../support/seeding/imports/data-imports.ts'
 
 const lines = (rows: readonly string[]) => rows.map((row) => `${row}\r\n`).join('')
 
-describe('settings of a file that were detected wrongly', () => {
-  it('can be changed after the upload: encoding, delimiter, quotation marks and header, each with the first rows', async () => {
+describe('a file that was detected wrongly', () => {
+  it('can be corrected after the upload: encoding, delimiter, quotation marks and header', async () => {
     const tenant = await seedShop()
     const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXY'
     const rows = Array.from(

@@ -37,7 +37,7 @@ async function costsOf(orders: number) {
 }
 
 describe('an import of many orders', () => {
-  it('reads as many rows for an order as a small import', async () => {
+  it('reads as many rows for each order as a small import', async () => {
     await costsOf(1)
     const [small, large] = [(await costsOf(50)).importing, (await costsOf(400)).importing]
     expect(Number(large['orders']) / 400).toBeLessThan((1.1 * Number(small['orders'])) / 50)
@@ -45,7 +45,7 @@ describe('an import of many orders', () => {
 })
 
 describe('the undo of an import of many orders', () => {
-  it('reads as many rows for an order as a small one, and for the catalogue not more', async () => {
+  it('reads as many rows for each order as a small one, and no more of the catalogue', async () => {
     await costsOf(1)
     const [small, large] = [(await costsOf(200)).undoing, (await costsOf(800)).undoing]
     expectFourTimes(large['orders'], small['orders'])

@@ -102,7 +102,7 @@ async function expectListed(id: string, model: readonly ModelOrder[]): Promise<v
   }
 }
 
-it('rows of a key are one order wherever they stand, in any steps, and through interruptions', async () => {
+it('rows of a key make one order wherever they stand, in any steps, and after interruptions', async () => {
   const cut = fc.record({ after: fc.integer({ min: 0, max: 120 }), limit: fc.integer({ min: 1, max: 30 }) })
   await fc.assert(
     fc.asyncProperty(
@@ -142,7 +142,7 @@ it('rows of a key are one order wherever they stand, in any steps, and through i
   )
 })
 
-it('an order is found by all of its rows where one row of another stands between them', async () => {
+it('an order has all of its rows when a row of another order stands between them', async () => {
   const keys = ['A', 'B', 'A', 'A', 'C', 'B']
   const file = keys.map((key) => aRow({ 'order.external_id': key, 'customer.email': `${key}@example.dk` }))
   const id = await seedStarted(await seedShop(), file, { borders: [3] })

@@ -121,7 +121,7 @@ describe('an import that is interrupted', () => {
       return { id, decided }
     }
 
-    it('stores what it has created before it leaves the rest to another message', async () => {
+    it('stores what it has created before it leaves the other orders to another message', async () => {
       const id = await seedStarted(shop, many(orders))
       const machine = importer({ tick: 1200 })
       await machine.take(messageOf(id))
@@ -192,7 +192,7 @@ describe('an import that is interrupted', () => {
       expect(row.row_counts).toMatchObject({ created: decided, cancelled: orders - decided })
     })
 
-    it('fails with the orders that it created, and continues with another start', async () => {
+    it('fails with the orders that it created, and continues when it is started again', async () => {
       const { id, decided } = await interrupted()
       await later(id, sql`stalls = ${maxStalls}`)
       await sweepImports(importer().job)
@@ -204,7 +204,7 @@ describe('an import that is interrupted', () => {
     })
   })
 
-  it('leaves the rest to another message when its time is over', async () => {
+  it('leaves the other orders to another message when its time is over', async () => {
     const id = await seedStarted(shop, many(30))
     const machine = importer({ tick: 6000 })
     await machine.take(messageOf(id))

@@ -258,7 +258,7 @@ const kinds: Kind[] = [
 ]
 
 describe('a file in a realistic format', () => {
-  it.each(kinds.map((kind) => [kind.name, kind] as const))('becomes orders: %s', async (_, kind) => {
+  it.each(kinds.map((kind) => [kind.name, kind] as const))('makes the expected orders: %s', async (_, kind) => {
     const tenant = await seedShop({ currency: kind.currency })
     const id = (await givenImport(tenant, kind.bytes, { options: {} }, kind.upload)).id
     expect(await suggestionsOf(id)).toEqual(kind.suggested)

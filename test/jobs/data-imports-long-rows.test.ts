@@ -3,7 +3,7 @@ import { givenImport } from '../support/seeding/imports/data-imports.ts'
 import { process, stagedRows } from '../support/data-imports.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 
-it('a very long row is read like others, and so are its neighbours', async () => {
+it('an import reads a very long row like others, and its neighbours too', async () => {
   const lines = ['Order ID;E-mail;Product;Price;Note']
   for (const [index, length] of [10, 200_000, 90_000, 200_000, 10].entries())
     lines.push(`L-${index};l${index}@example.test;Day ticket;225;${'æ'.repeat(length)}`)

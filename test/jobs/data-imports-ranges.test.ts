@@ -6,7 +6,7 @@ import { seedShop } from '../support/seeding/sales/orders.ts'
 
 const mostAtOnce = 2_097_152
 
-it('a long file is read in short ranges, which the store hands out whole however slowly rows are read', async () => {
+it('an import reads a long file in short ranges, which the store sends completely to a slow reader', async () => {
   const note = 'n'.repeat(50_000)
   const lines = Array.from({ length: 90 }, (_, index) => `L-${index},l${index}@example.test,Day ticket,225,${note}`)
   const bytes = csv(['Order ID,E-mail,Product,Price,Note', ...lines, ''].join('\r\n'))

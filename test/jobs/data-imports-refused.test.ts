@@ -52,18 +52,21 @@ const unreadable: [name: string, bytes: Uint8Array, code: string, message: strin
 ]
 
 describe('a file that cannot be read', () => {
-  it.each(unreadable)('%s fails with the code and the place', async (_, bytes, code, ...[message, upload = {}]) => {
-    const tenant = await seedShop()
-    const file = await givenTable(tenant.organization_id, bytes as Uint8Array<ArrayBuffer>, upload)
-    const { id } = (await post('/v1/data-imports', bodyFor(tenant, file))).body
-    await work(id)
-    const { body } = await get(pathOf(id))
-    expect(body).toMatchObject({ status: 'failed', error_code: code, total_rows: 0, total_orders: 0 })
-    expect(body.error_message).toContain(message)
-    expect((await post(pathOf(id, '/column-mappings/process'), {})).status).toBe(409)
-  })
+  it.each(unreadable)(
+    'makes the import fail with the code and the place: a file %s',
+    async (_, bytes, code, ...[message, upload = {}]) => {
+      const tenant = await seedShop()
+      const file = await givenTable(tenant.organization_id, bytes as Uint8Array<ArrayBuffer>, upload)
+      const { id } = (await post('/v1/data-imports', bodyFor(tenant, file))).body
+      await work(id)
+      const { body } = await get(pathOf(id))
+      expect(body).toMatchObject({ status: 'failed', error_code: code, total_rows: 0, total_orders: 0 })
+      expect(body.error_message).toContain(message)
+      expect((await post(pathOf(id, '/column-mappings/process'), {})).status).toBe(409)
+    },
+  )
 
-  it('is read once the user corrects the detection: the file has no header', async () => {
+  it('is read once you correct the detection to no header', async () => {
     const tenant = await seedShop()
     const file = await givenTable(tenant.organization_id, lines(['1001;ane@example.dk;695,00']))
     const { id } = (await post('/v1/data-imports', bodyFor(tenant, file))).body
@@ -90,7 +93,7 @@ describe('a file that is not a table', () => {
     ],
     ['bytes', Uint8Array.from({ length: 700 }, (_, at) => (at * 7) % 32), 415, 'unsupported_file_type', /Upload PNG/],
     ['a web page', csv('<html><table><tr><td>Order;Name</td></tr></table>'), 415, 'unsupported_file_type', /HTML/i],
-  ])('is refused when it is uploaded: %s', async (_, bytes, status, ...[code, detail, upload = {}]) => {
+  ])('is refused at the upload: %s', async (_, bytes, status, ...[code, detail, upload = {}]) => {
     const { organization_id } = await seedShop()
     const reply = await uploadRaw(organization_id, bytes as Uint8Array<ArrayBuffer>, {
       name: 'orders.csv',
@@ -105,7 +108,7 @@ describe('a file that is not a table', () => {
 })
 
 describe('a row that cannot be read', () => {
-  it('is one error with its line and column, and its neighbours become orders', async () => {
+  it('has one error with its line and column, and its neighbours become orders', async () => {
     const tenant = await seedShop()
     const id = (
       await givenImport(

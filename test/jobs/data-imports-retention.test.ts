@@ -100,7 +100,7 @@ describe('an import that has ended', () => {
     expect((await get(`/v1/data-imports/${id}`)).body.rows_deleted_at).toBe(body.rows_deleted_at)
   })
 
-  it('keeps the bytes of its file while another import uses them, and waiting imports keep everything', async () => {
+  it('keeps the bytes of its file while another import uses them, and imports that wait keep everything', async () => {
     const mark = freshMark()
     const id = await imported(mark)
     const { file_id } = await importNow(id)
@@ -149,7 +149,7 @@ describe('eraseUser', () => {
     expect((await get(`/v1/data-imports/${elsewhere}/error-report`)).status).toBe(200)
   })
 
-  it('lets a waiting import start without the person, and not read its file again', async () => {
+  it('lets a waiting import start without the person, and prevents reading its file again', async () => {
     const mark = freshMark()
     await imported(mark)
     const other = freshMark()
@@ -178,7 +178,7 @@ describe('eraseUser', () => {
     expect(found).toBeUndefined()
   })
 
-  it('creates no order of the erased person from rows that a consumer has already read', async () => {
+  it('prevents an order of the person from rows that a consumer has already read', async () => {
     const mark = freshMark()
     await imported(mark)
     const email = `ane-${mark}@example.dk`

@@ -22,7 +22,7 @@ beforeEach(async () => {
   shop = await seedShop()
 })
 
-describe('the import of staged rows', () => {
+describe('the import of a file', () => {
   it('creates one order from the rows with one key, adjacent or not, and stores the outcome of every row', async () => {
     const [one, other] = [freshOrderId(), freshOrderId()]
     const of = (id: string, change: Record<string, unknown> = {}) =>
@@ -53,7 +53,7 @@ describe('the import of staged rows', () => {
     expect(await contentsOf(shop)).toMatchObject({ orders: 2, purchases: 3, users: 2, products: 2 })
   })
 
-  it('imports an order completely or not at all: a row with an error refuses its order, and the other rows show why', async () => {
+  it('imports an order completely or not at all: a row with an error makes its order fail', async () => {
     const id = freshOrderId()
     const rows = [aRow({ 'order.external_id': id }), aBadRow({ 'order.external_id': id }), aRow()]
     // Both rows are the same customer's.
@@ -78,7 +78,7 @@ describe('the import of staged rows', () => {
     expect(row).toMatchObject({ status: 'failed', error_code: 'all_orders_failed', failed_orders: 2, undo_until: null })
   })
 
-  it('skips, updates or refuses known orders, as the option says', async () => {
+  it('skips, updates or refuses existing orders, as the option says', async () => {
     const row = aRow()
     await runToEnd(await seedStarted(shop, [row]))
     const again = { values: { ...row.values, 'item.unit_price': 30_000 } }
@@ -154,7 +154,7 @@ describe('the import of staged rows', () => {
     ])
   })
 
-  it('writes at most two rows more for an order than a call does', async () => {
+  it('writes at most two rows more for each order than a call does', async () => {
     await runToEnd(await seedStarted(shop, many(1)))
     const file = many(25)
     const call = many(25).map(({ values }) => ({
@@ -209,7 +209,7 @@ describe('the import of staged rows', () => {
     await expectWhole(shop.organization_id)
   })
 
-  it('sends no events and no receipts without the options', async () => {
+  it('sends no events and no receipts unless the options ask for them', async () => {
     const created = 'webhook_events'
     const count = async (table: string) =>
       (

@@ -139,12 +139,12 @@ async function suggestedHere(id: string): Promise<string[]> {
   return (results as { target_field: string | null }[]).map(({ target_field }) => target_field ?? 'nothing')
 }
 
-describe('a sheet that a person made or a system exported', () => {
-  it('is tested in at least 25 kinds', () => {
+describe('a sheet by a person or an export of a system', () => {
+  it('comes in at least 25 kinds', () => {
     expect(sheets.length).toBeGreaterThanOrEqual(25)
   })
 
-  it.each(sheets)('%s is imported as expected, over HTTP', async (name, bytes, expected) => {
+  it.each(sheets)('is imported as expected, over HTTP: %s', async (name, bytes, expected) => {
     const tenant = await seedShop({ currency: 'dkk' })
     const { id } = await givenImport(tenant, bytes, { options: {} }, uploadOf(name))
     const suggested = await suggestedHere(id)

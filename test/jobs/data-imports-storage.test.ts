@@ -20,8 +20,8 @@ const limitStorage = (organization: string, bytes: number) =>
     .bind(bytes, organization)
     .run()
 
-describe('the copy of a file', () => {
-  it('counts in the storage of the organisation once, however often the file is read, until it is deleted', async () => {
+describe('the stored copy of an import file', () => {
+  it('counts once in the storage of the organisation, however often it is read, until it is deleted', async () => {
     const shop = await seedShop()
     const { id } = await givenImport(shop, text)
     const copied = await getCopySize(id)
@@ -49,7 +49,7 @@ describe('the copy of a file', () => {
     expect(await work(id)).toMatchObject({ status: 'mapping_columns' })
   })
 
-  it('of a tiny workbook whose cells all name one long text is refused', async () => {
+  it('is refused for a tiny workbook whose cells all name one long text', async () => {
     const shop = await seedShop()
     const rows = Array.from(
       { length: 1200 },

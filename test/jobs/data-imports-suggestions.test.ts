@@ -39,8 +39,8 @@ const danish = tableOf([
   'N-3;tavs@example.dk;Partout;100,00;15-01-2026 12:00;',
 ])
 
-describe('a column of consents', () => {
-  it('is suggested when the edition asks for the consent, and its answers are imported with the time of the order', async () => {
+describe('a column with answers to a consent', () => {
+  it('is suggested when the edition asks for the consent, and its answers have the time of the order', async () => {
     const tenant = await seedShop()
     const consent = await givenOldConsent(tenant)
     const id = (await givenImport(tenant, danish, { options: { skipped: true } })).id
@@ -60,7 +60,7 @@ describe('a column of consents', () => {
     expect(await answersOf(tenant, 'tavs@example.dk', consent.id)).toEqual([])
   })
 
-  it('stores nothing for a no, unless the import states that the question was shown', async () => {
+  it('stores nothing for a no, unless the import says that the question was shown', async () => {
     const tenant = await seedShop()
     const consent = await givenOldConsent(tenant)
     const id = (await givenImport(tenant, danish)).id
@@ -70,7 +70,7 @@ describe('a column of consents', () => {
     expect(await answersOf(tenant, 'ja@example.dk', consent.id)).toHaveLength(1)
   })
 
-  it('is not suggested when two consents fit, nor for consents of others, and can be mapped by the user', async () => {
+  it('is not suggested when two consents fit or only consents of others do, and you can map it', async () => {
     const [tenant, other] = [await seedShop(), await seedShop()]
     const foreign = await givenOldConsent(other)
     const unasked = (await givenImport(tenant, danish)).id
@@ -90,7 +90,7 @@ describe('a column of consents', () => {
     expect(await answersOf(tenant, 'ja@example.dk', first.id)).toHaveLength(1)
   })
 
-  it('prevents reading the rows once the edition no longer asks for the consent', async () => {
+  it('stops the reading of rows once the edition no longer asks for the consent', async () => {
     const tenant = await seedShop()
     const consent = await givenOldConsent(tenant)
     const id = (await givenImport(tenant, danish)).id
@@ -126,8 +126,8 @@ const nothing = {
   '4 Bemærkning': null,
 }
 
-describe('unknown headers', () => {
-  it('get no suggestion and no confidence', async () => {
+describe('an unknown header', () => {
+  it('gets no suggestion and no confidence', async () => {
     const tenant = await seedShop()
     const id = (await givenImport(tenant, own('1'))).id
     expect(await suggestionsOf(id)).toEqual(nothing)
@@ -135,7 +135,7 @@ describe('unknown headers', () => {
     expect(results.map(({ confidence }: { confidence: number }) => confidence)).toEqual([0, 0, 0, 0, 0])
   })
 
-  it('get the targets of the organisation’s last started import', async () => {
+  it('gets the target that it had in the organisation’s last started import', async () => {
     const [tenant, stranger] = [await seedShop(), await seedShop()]
     const first = (await givenImport(tenant, own('1'))).id
     await previewed(first, { mappings: ownMapping })
@@ -161,7 +161,7 @@ describe('unknown headers', () => {
     expect(amount).toBe('item.line_total')
   })
 
-  it('do not get a former target that their values contradict', async () => {
+  it('does not get a former target that its values contradict', async () => {
     const tenant = await seedShop()
     const first = (await givenImport(tenant, own('1'))).id
     await previewed(first, { mappings: ownMapping })
@@ -177,7 +177,7 @@ describe('unknown headers', () => {
 })
 
 describe('rows with an id column that was not detected', () => {
-  it('are grouped by it once the user maps the column', async () => {
+  it('are grouped by it once you map the column', async () => {
     const tenant = await seedShop()
     const rows = ['7;ane@example.dk;Partout;100,00', '8;bo@example.dk;Partout;100,00', '7;;Camping;50,50']
     const id = (await givenImport(tenant, tableOf(['Løbenummer;E-mail;Billettype;Stykpris', ...rows]))).id

@@ -41,7 +41,7 @@ describe('customers of an import that is undone', () => {
     ['a visit', (user) => write(sql`update users set last_seen_at = 1 where id = ${user}`)],
   ]
 
-  it.each(references)('stay for %s, while their orders go', async (_, refer) => {
+  it.each(references)('stay when they have %s, and their orders go', async (_, refer) => {
     await seedShop()
     const { id, orders } = await importedFile(shop, manyRows(2))
     await refer(await customerOf(orders[0] as string))
@@ -49,7 +49,7 @@ describe('customers of an import that is undone', () => {
     expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 1 })
   })
 
-  it('are removed from the members of segments, so that a later customer with the same number is not a member', async () => {
+  it('are removed from segments, so that a later customer with the same number is not a member', async () => {
     const segment = await givenSegment({ ...shop, expression: 'true' })
     const kept = await importOrders(shop, [anOrder({ customer: { email: 'kept@example.dk' } })])
     expect(kept.status).toBe(201)
@@ -75,7 +75,7 @@ describe('customers of an import that is undone', () => {
   })
 })
 
-describe('consents that came with an import', () => {
+describe('consents from an import that is undone', () => {
   async function given() {
     const definition = (await givenConsent(shop.organization_id, {})) as { id: string; key: string }
     await write(

@@ -44,7 +44,7 @@ describe('the undo of an import', () => {
   })
 })
 
-describe('an order that was changed after the import', () => {
+describe('an order that changed after the import', () => {
   const touches: [string, (order: string) => Promise<unknown>][] = [
     ['purchase_used', async (order) => scan(await purchaseOf(order), { quantity: 1 })],
     [
@@ -115,7 +115,7 @@ describe('an order that was changed after the import', () => {
     expect((await get(`/v1/orders/${orders[1]}`)).status).toBe(200)
   })
 
-  it('does not include one whose ticket expired by itself', async () => {
+  it('is deleted when only its ticket expired by itself', async () => {
     const { id, orders } = await importedFile(shop, manyRows(1))
     await write(sql`update purchases set status = 'expired', version = version + 1 where order_id = ${orders[0]}`)
     expect(await undoToEnd(id)).toMatchObject({ undone_orders: 1, kept_orders: 0 })
@@ -158,7 +158,7 @@ describe('webhook events of an undo', () => {
 })
 
 describe('an undo that is interrupted', () => {
-  it('has the same result after a crash at any point and for repeated messages', async () => {
+  it('has the same result after a crash at any point and with repeated messages', async () => {
     const before = await stateBeside()
     const { id } = await importedFile(shop, [
       ...manyRows(103),
@@ -200,7 +200,7 @@ describe('one step of an undo', () => {
     expect(await afterOneStep(1)).toMatchObject({ undone_orders: 2 })
   })
 
-  it('has one order if several have more purchases than a transaction of an import', async () => {
+  it('has one order when several have more purchases than a transaction of an import', async () => {
     expect(await afterOneStep(3)).toMatchObject({ undone_orders: 1 })
   })
 })

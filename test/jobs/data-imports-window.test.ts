@@ -7,8 +7,8 @@ import { seedShop } from '../support/seeding/sales/orders.ts'
 
 const chunk = 25
 
-describe('the window of an import', () => {
-  it('has each order once, and forgets decided orders however far it reads ahead', async () => {
+describe('the orders that an import has read ahead', () => {
+  it('are each read once, and are forgotten once they are decided, however far it reads ahead', async () => {
     const count = 400
     const window = new OrderWindow(db, await seedStarted(await seedShop(), many(count)))
     const numbers = (await window.next(0, chunk)).map(({ number }) => number)
@@ -27,7 +27,7 @@ describe('the window of an import', () => {
     expect(most).toBeLessThan(100 + 3 * chunk)
   })
 
-  it('reads again what it forgot when it goes back', async () => {
+  it('are read again when the import goes back', async () => {
     const window = new OrderWindow(db, await seedStarted(await seedShop(), many(60)))
     await window.next(0, chunk)
     await window.next(50, chunk)

@@ -110,7 +110,7 @@ async function madeBy(id: string) {
 
 const beginStage = (id: string) => post(pathOf(id, '/column-mappings/process'), {})
 
-describe('background work of an import', () => {
+describe('the background work of an import', () => {
   it('has the same result after a crash at any point, once the sweep has enqueued it again', async () => {
     const tenant = await seedShop()
     const file = await givenTable(tenant.organization_id, table)
@@ -143,7 +143,7 @@ describe('background work of an import', () => {
       }
   }, 240_000)
 
-  it('has its effect once for messages that are repeated, late, or taken by several consumers', async () => {
+  it('takes effect once when messages are repeated, late, or taken by several consumers', async () => {
     const tenant = await seedShop()
     const file = await givenTable(tenant.organization_id, table)
     const id = await begun(tenant, file)
@@ -194,7 +194,7 @@ const word = fc.stringMatching(/^[A-Za-zæøåÆØÅ][A-Za-z æøå"']{0,12}[A-Z
 const record = fc.record({ order: fc.integer({ min: 1, max: 8 }), product: word, note: fc.string({ maxLength: 12 }) })
 const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`
 
-describe('staged rows', () => {
+describe('the stored rows of an import', () => {
   it('are exactly those of the file, for any delimiter and line breaks', async () => {
     const tenant = await seedShop()
     await fc.assert(

@@ -37,7 +37,7 @@ describe('a running campaign with an erased recipient', () => {
     expect((await capturedOf(id)).filter(({ recipient }) => recipient.includes(person.email))).toEqual([])
   })
 
-  it('skips the person also when the erasure comes before the next chunk, and counts correctly', async () => {
+  it('skips the person when the erasure comes before the next chunk, and counts correctly', async () => {
     const { id, person } = await sending(5)
     await post(`/v1/user/${person.id}/erase`, {})
     await sweepErasures(realJob())
@@ -52,7 +52,7 @@ describe('a running campaign with an erased recipient', () => {
   it.each([
     ['is under way', 'claimed', 0],
     ['has to be repeated as it was', 'ready', 1],
-  ])('keeps the data of the person while a call %s, and the erasure is repeated', async (_, state, isRepeat) => {
+  ])('keeps the data of the person while a call %s, and the erasure is tried again', async (_, state, isRepeat) => {
     const { id, person } = await sending(3)
     await inRecipientStore(id, (store) =>
       store.storage.sql.exec(

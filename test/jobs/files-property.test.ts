@@ -144,7 +144,7 @@ async function expectNothingLeft(world: World): Promise<void> {
   expect(await rowsOf('select * from objects_to_delete')).toEqual([])
 }
 
-it('references, bytes and counts stay correct for any uploads, deletions, changes, sweeps and crashes', async () => {
+it('references, bytes and counts stay correct after any uploads, deletions, changes, sweeps and crashes', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
   const world: World = { organization: '', contents: [], days: 0 }
   await fc.assert(

@@ -44,7 +44,7 @@ async function sweepAll(ms?: number): Promise<void> {
   }
 }
 
-describe('a file of the purpose import that no import uses', () => {
+describe('an import file that no import uses', () => {
   it('is deleted after 30 days with its bytes, and not a minute earlier', async () => {
     const id = await uploaded()
     const [row] = await rowsOf<{ storage_key: string }>('select storage_key from files where id = ?', id)
@@ -70,7 +70,7 @@ describe('a file of the purpose import that no import uses', () => {
     expect(await statusOf(id)).toBe(404)
   })
 
-  it('is found after any number of days without a sweep, by as many sweeps as needed', async () => {
+  it('is deleted after any number of days without a sweep, by as many sweeps as needed', async () => {
     const ids = []
     for (let at = 0; at < 3; at++) ids.push(await uploaded())
     // As many older ones that are due as two sweeps delete.
@@ -98,8 +98,8 @@ describe('a file of the purpose import that no import uses', () => {
   })
 })
 
-describe('a file that the sweep keeps', () => {
-  it('is one of an import in any state, or one of another purpose', async () => {
+describe('a file that the sweep does not delete', () => {
+  it('belongs to an import in any state, or has another purpose', async () => {
     const [draft, cancelled, replaced, attachment] = [
       await uploaded(),
       await uploaded(),
@@ -115,7 +115,7 @@ describe('a file that the sweep keeps', () => {
     expect(await Promise.all(kept.map(statusOf))).toEqual([200, 200, 200, 200])
   })
 
-  it('is one that an import starts to use while the sweep deletes it', async () => {
+  it('may be one that an import begins to use while the sweep deletes it', async () => {
     const id = await uploaded()
     const job = later()
     const batch = job.db.batch.bind(job.db)
@@ -132,7 +132,7 @@ describe('a file that the sweep keeps', () => {
   })
 })
 
-describe('an import', () => {
+describe('createDataImport', () => {
   it('is refused when the sweep deletes its file before the commit', async () => {
     const id = await uploaded()
     const bindings = interruptedDatabase(/data_imports/, () => sweepAll())

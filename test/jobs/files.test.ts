@@ -35,7 +35,7 @@ async function unknownKeys(): Promise<string[]> {
 }
 
 describe('an upload that crashes', () => {
-  it('at any call of the store or the database leaves no wrong answers, and no trace after a day', async () => {
+  it('causes no wrong answer at any call of the store or the database, and leaves no trace after a day', async () => {
     const bytes = freshPng()
     let crashes = 0
     for (let at = 1; ; at++) {
@@ -74,7 +74,7 @@ describe('an upload that crashes', () => {
 })
 
 describe('a deletion that crashes', () => {
-  it('at any call leaves the file whole or deleted, and its bytes deleted after the sweep', async () => {
+  it('leaves the file complete or deleted at any call, and its bytes deleted after the sweep', async () => {
     await sweepObjects(contextAt(Date.now()))
     const before = await unknownKeys()
     for (let at = 1; ; at++) {
@@ -113,8 +113,8 @@ describe('a deletion', () => {
   })
 })
 
-describe('the daily sweep', () => {
-  it('deletes bytes without a row, except recent ones', async () => {
+describe('the daily sweep of files', () => {
+  it('deletes bytes without a row, unless they are recent', async () => {
     const file = (await uploadRaw(here.id, freshPng())).body
     await env.FILES.put('objects/feed', 'left over')
     await env.FILES.put('derived/objects/feed/thumbnail', 'left over')
@@ -129,7 +129,7 @@ describe('the daily sweep', () => {
     expect(await accountOf(here.id)).toMatchObject({ objects: 1, ...isWhole })
   })
 
-  it('reports files whose bytes are lost; uploading the same bytes restores them', async () => {
+  it('reports files whose bytes are lost, and uploading the same bytes restores them', async () => {
     const bytes = freshPng()
     const file = (await uploadRaw(here.id, bytes)).body
     const [row] = await rowsOf<{ storage_key: string }>('select storage_key from files where id = ?', file.id)
@@ -164,7 +164,7 @@ describe('the daily sweep', () => {
   })
 })
 
-describe('the store', () => {
+describe('the object store', () => {
   it('stores nothing of a body that breaks off', async () => {
     const before = await storedKeys()
     const { bindings } = { bindings: watchedStore(() => undefined) }

@@ -32,7 +32,7 @@ const shopWith = async (email: string): Promise<Shop> => {
   return shop
 }
 
-it('finds an address in any case and without its accents', async () => {
+it('listUsers finds an address in any case and without its accents', async () => {
   const shop = await shopWith('søren.Müller@example.dk')
   expect(await storedOf(shop)).toMatchObject({ search_text: 'aegir holm\nsoren.muller@example.dk\n' })
   expect(await found(shop, 'soren.MULLER')).toEqual([1, 1, 1])
@@ -40,13 +40,13 @@ it('finds an address in any case and without its accents', async () => {
   expect(await found(shop, 'aegir')).toEqual([1, 1, 0])
 })
 
-it('finds nothing by letters of a name and of the address behind it', async () => {
+it('listUsers finds nothing by letters of a name followed by letters of the address', async () => {
   const shop = await shopWith('mail@example.dk')
   for (const text of ['holm mail', 'holmmail', 'lmma', 'holm\nmail'])
     expect([text, await found(shop, text)]).toEqual([text, [0, 0, 0]])
 })
 
-it('finds a customer by the present address and name alone', async () => {
+it('listUsers finds a customer only by the present address and name', async () => {
   const shop = await seedShop()
   await givenOrders(shop, [anOrder({ customer: { email: 'kept@example.dk', first_name: 'Ann', last_name: 'OLSEN' } })])
   expect(await found(shop, 'ann OLS')).toEqual([1, 1, 0])
@@ -64,7 +64,7 @@ it('finds a customer by the present address and name alone', async () => {
   }
 })
 
-it('finds a customer of two editions by the contact data of the edition that searches', async () => {
+it('listUsers finds a customer of two editions by the contact data of the edition that searches', async () => {
   const shop = await seedShop()
   const customer = { email: 'shared@example.dk', first_name: 'Ann', last_name: 'OLSEN' }
   await givenOrders(shop, [anOrder({ customer })])

@@ -25,7 +25,7 @@ function jobWith(payments: Partial<JobCtx['config']['payments']> = {}, environme
 }
 
 describe('the merchant account of a payment', () => {
-  it('has its decrypted key and secret', async () => {
+  it('is used with its decrypted key and secret', async () => {
     const organisation = await givenOrganization()
     const id = await givenAccount(organisation)
     const edition = await seedEdition(organisation, { merchant_account_id: id })
@@ -58,7 +58,7 @@ describe('the merchant account of a payment', () => {
       expect(await accountOf(other, null)).toBe('acct_Own')
   })
 
-  it('is missing without a key, for another organisation, and for new refunds while it is off', async () => {
+  it('cannot be used without a key, by another organisation, and for new refunds while it is off', async () => {
     const [organisation, other] = [await givenOrganization(), await givenOrganization()]
     const access = async (merchant_account_id: string | null, taken: string | null = null) => {
       const edition = await seedEdition(organisation, { merchant_account_id })
@@ -80,7 +80,7 @@ describe('the merchant account of a payment', () => {
     expect(await findWebhookAccount(jobWith(), await givenAccount(organisation, { webhook_secret: null }))).toBeNull()
   })
 
-  it('is missing for a test account in production', async () => {
+  it('cannot be used in production when it is a test account', async () => {
     const organisation = await givenOrganization()
     const edition = await seedEdition(organisation, {
       merchant_account_id: await seedMerchantAccount(organisation, { type: 'test' }),
@@ -91,7 +91,7 @@ describe('the merchant account of a payment', () => {
   })
 })
 
-describe('secrets of merchant accounts', () => {
+describe('the secrets of merchant accounts', () => {
   const [standard = ''] = contextAt(0).config.payments.secrets
   const sealedOf = (id: string) =>
     db.first(sql<{ sealed_api_key: string; sealed_webhook_secret: string; sealed_with: string; version: number }>`
@@ -115,7 +115,7 @@ describe('secrets of merchant accounts', () => {
     expect(await access([standard])).toBeNull()
   })
 
-  it('are encrypted anew after the secret was replaced, and stay encrypted meanwhile', async () => {
+  it('are encrypted again after the Worker’s secret was replaced, and stay encrypted in between', async () => {
     const organisation = await givenOrganization()
     const ids = await Promise.all([givenAccount(organisation), givenAccount(organisation, { webhook_secret: null })])
     const edition = await seedEdition(organisation, { merchant_account_id: ids[0] })

@@ -83,7 +83,7 @@ async function recountAtNight(day: number): Promise<string[]> {
   return errors
 }
 
-describe('counts of orders', () => {
+describe('the stored counts of orders', () => {
   it('equal the number of orders after imports, changes, deletions and undos', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(act, { minLength: 3, maxLength: 8 }), async (acts) => {

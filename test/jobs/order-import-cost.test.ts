@@ -55,7 +55,7 @@ describe('the rows written for an imported order', () => {
     expect((more.rows_written - one.rows_written) / 20).toBe(all + ofStagedOrder)
   })
 
-  it('are no others for an import of a file than for calls', async () => {
+  it('are otherwise the same for a file as for calls', async () => {
     const [{ rows_written: some }, { rows_written: more }] = [await ofFile(25), await ofFile(225)]
     expect(some).toBeLessThanOrEqual((await ofCall(25)) + 25 * ofStagedOrder)
     // Each transaction of 25 orders also stores the progress of the import.

@@ -61,7 +61,7 @@ describe('an order of an erased customer with a suppressed address', () => {
     expect(await hashes()).toEqual([])
   })
 
-  it('suppresses the address again also when the erasure comes while the order is decided', async () => {
+  it('suppresses the address again when the erasure comes while the order is decided', async () => {
     const id = await seedStarted(shop, rows())
     const { client, commits } = interrupted(() => leaveHash(address))
     await workOnImports({ ...importer().job, db: new Database(client, newMeter()) }, [messageOf(id)])
@@ -71,7 +71,7 @@ describe('an order of an erased customer with a suppressed address', () => {
     expect(await hashes()).toEqual([])
   })
 
-  it('suppresses the address again also when the erasure comes in the middle of the import', async () => {
+  it('suppresses the address again when the erasure comes in the middle of the import', async () => {
     const id = await seedStarted(shop, [...many(25), ...rows()])
     const { client, commits } = interrupted(() => leaveHash(address), 2)
     await workOnImports({ ...importer().job, db: new Database(client, newMeter()) }, [messageOf(id)])

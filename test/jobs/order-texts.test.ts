@@ -22,7 +22,7 @@ interface Row {
   search_text: string
 }
 
-it('finds an order by its number, its ids and its external id, folded, each on a line of its own', async () => {
+it('listOrders finds an order by its number, its ids and its external id, without regard to case', async () => {
   const shop = await seedShop()
   await fc.assert(
     fc.asyncProperty(
@@ -45,7 +45,7 @@ it('finds an order by its number, its ids and its external id, folded, each on a
   }
 })
 
-it('finds an order by its refunds, also after an import renames it, and after the undo of that import', async () => {
+it('listOrders finds an order by its refunds, also after an import renames it, and after an undo', async () => {
   const shop = await seedShop()
   const row = aRow()
   const { orders } = await importedFile(shop, [row])
@@ -69,7 +69,7 @@ it('finds an order by its refunds, also after an import renames it, and after th
   expect([await find(refund), await find('renamed-1')]).toEqual([[order], []])
 })
 
-it('keeps the ids of the cart, its lines, its purchases and its payment in an update', async () => {
+it('an update keeps the ids of the cart, its lines, its purchases and its payment', async () => {
   const shop = await seedShop()
   const items = [
     { product: 'Day ticket', quantity: 1, unit_price: 100 },

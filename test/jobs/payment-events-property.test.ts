@@ -16,7 +16,7 @@ afterEach(() => vi.restoreAllMocks())
 
 const engineOf = () => createRefundEngine({ payments: contextAt(Date.now()).payments }, Date.now())
 
-describe('payment events in any order, repeated and lost', () => {
+describe('payment events that are repeated, lost and come in any order', () => {
   it('lead to the sums at Stripe', async () => {
     const conduct = fc.constantFrom('accept', 'accept and cut', 'accept and fail', 'cut')
     const run = fc.record({

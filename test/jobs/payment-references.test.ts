@@ -38,7 +38,7 @@ async function seedForeignRefund() {
   return { payment, first, refund: await approvedRefund(foreign.order) }
 }
 
-describe('a refund of a reference of another edition', () => {
+describe('a refund of a payment reference of another edition', () => {
   it('is never paid, wherever the consumer crashes', async () => {
     for (let trips = 0; ; trips++) {
       const { payment, refund } = await seedForeignRefund()
@@ -55,7 +55,7 @@ describe('a refund of a reference of another edition', () => {
     }
   })
 
-  it('stays unpaid under its key when the first order goes while a call is open', async () => {
+  it('stays unpaid under its key when the first order is deleted while a call is open', async () => {
     const { payment, first, refund } = await seedForeignRefund()
     fake.respondWith('cut')
     const engine = createRefundEngine({ payments: contextAt(Date.now()).payments })

@@ -42,7 +42,7 @@ const expectExpiredOnce = async (shop: Shop, count: number) => {
   expect(new Set(announced.map(({ purchase }) => purchase.id)).size).toBe(count)
 }
 
-describe('the sweep of purchases', () => {
+describe('the sweep of expired purchases', () => {
   it('expires due purchases by the cron trigger, and announces them with the time of their end', async () => {
     const shop = await seedShop()
     const endpoint = await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id })
@@ -87,7 +87,7 @@ describe('the sweep of purchases', () => {
     await expectExpiredOnce(shop, 50)
   })
 
-  it('loses nothing when it crashes before or after any of its transactions', async () => {
+  it('expires every purchase although it crashes before or after any of its transactions', async () => {
     const shop = await seedShop()
     await givenTicket(shop, { valid_until: over, quantity: 10 })
     let transactions = 0
@@ -100,7 +100,7 @@ describe('the sweep of purchases', () => {
     await expectExpiredOnce(shop, 10)
   })
 
-  it('keeps a purchase that was cancelled or extended while the sweep was running', async () => {
+  it('does not expire a purchase that was cancelled or extended at the same time', async () => {
     const shop = await seedShop()
     const [cancelled, extended, due] = [
       await givenTicket(shop, { valid_until: over }),

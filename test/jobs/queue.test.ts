@@ -57,7 +57,7 @@ describe('the queue consumer', () => {
     posted.mockRestore()
   })
 
-  it('acknowledges messages of an unknown kind, and records them as dead letters', async () => {
+  it('acknowledges messages of an unknown kind, and stores them as dead letters', async () => {
     const mark = crypto.randomUUID()
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const bodies = [{ type: 'unheard-of', mark }, mark, null]
@@ -83,7 +83,7 @@ describe('the queue consumer', () => {
     vi.restoreAllMocks()
   })
 
-  it('records dead letters', async () => {
+  it('stores dead letters', async () => {
     const mark = crypto.randomUUID()
     const { result } = await take('webhooks-dead', [{ type: 'webhook.deliver', endpoint_id: mark }])
     expect(result.ackAll).toBe(true)

@@ -105,7 +105,7 @@ describe('the consumer of receipts', () => {
     expect([late?.status, (late?.due_at ?? 0) - engine.job.now()]).toEqual(['pending', hour])
   })
 
-  it('gives up after a permanent failure, and after a day of temporary ones', async () => {
+  it('stops after a permanent failure, and after a day of temporary ones', async () => {
     const { shop, provider, engine } = await given(2)
     provider.play([refuses('permanent'), refuses('permanent')])
     await engine.run()
@@ -138,7 +138,7 @@ describe('the consumer of receipts', () => {
     expect(provider.calls.at(-1)?.email.from.address).toBe('mended@nordlys.example')
   })
 
-  it('repeats an unanswered call when the provider deduplicates, and gives up otherwise', async () => {
+  it('repeats a call without an answer when the provider deduplicates, and gives up otherwise', async () => {
     const keyed = await given()
     keyed.provider.play(['accept and lose the answer'])
     await keyed.engine.run()
@@ -195,7 +195,7 @@ describe('the consumer of receipts', () => {
     expect(provider.calls.map(({ email }) => email.to.address)).toEqual([unsubscribed])
   })
 
-  it('records that the message was deleted', async () => {
+  it('stores that the message was deleted', async () => {
     const { shop, engine } = await given()
     const { email_message_id } = await only(shop)
     await db.batch([
@@ -222,7 +222,7 @@ describe('the consumer of receipts', () => {
     expect(await only(shop)).toMatchObject({ status: 'sent', attempts: 2 })
   })
 
-  it('records a late confirmation, even after it gave up', async () => {
+  it('stores a late confirmation, even after it gave up', async () => {
     const { shop, provider, engine } = await given(1, { deduplicates: false })
     const { gateway } = provider
     const slow: typeof gateway.send = gateway.send.bind(gateway)

@@ -123,7 +123,7 @@ describe('the consumer of refund batches', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('is enqueued by the sweep when its message is lost, and not for finished batches', async () => {
+  it('is started by the sweep when its message is lost, and not for finished batches', async () => {
     const { id } = await given(1)
     const enqueued: unknown[] = []
     const job = quietJob({ jobQueue: { enqueue: async (_, messages) => void enqueued.push(...messages) } })
@@ -278,7 +278,7 @@ describe('random refund batches', () => {
   })
 })
 
-it('find nothing to pay back in a shop without orders', async () => {
+it('a batch finds nothing to pay back in a shop without orders', async () => {
   const { body } = await makeBatch(await seedShop())
   expect(await workUntilDone(body.id)).toMatchObject({ status: 'draft', dry_run: { orders: 0 } })
 })

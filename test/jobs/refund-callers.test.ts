@@ -172,7 +172,7 @@ const change = fc.record({
   act: fc.constantFrom('change', 'change', 'change', 'delete'),
 })
 
-it('shows callers the refund requests of their organizations and editions, after any change', async () => {
+it('listRefundRequests shows callers the requests of their organizations and editions, after any change', async () => {
   const { places, foreign, callers, requests } = await seedCallers()
   const { organization } = foreign
   const [place = foreign] = places

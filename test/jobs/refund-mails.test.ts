@@ -92,7 +92,7 @@ describe('the confirmation of a refund', () => {
     expect((await sent()).map((one) => one.split('\n')[0])).toEqual(['Your refund of DKK 100.00'])
   })
 
-  it('uses the platform’s text when its message was deleted before sending', async () => {
+  it('uses the platform’s text when its message was deleted before it was sent', async () => {
     const sale = await seedSale()
     const own = await seedConfirmation(sale.organization, 'Gone')
     await write(update(editions, { refund_confirmation_email_id: own }, sql`id = ${sale.edition}`))
@@ -120,7 +120,7 @@ describe('the confirmation of a refund', () => {
     expect(await sent()).toEqual([])
   })
 
-  it('has the amounts of the completion, also when they change before sending', async () => {
+  it('has the amounts of the completion, even when they change before it is sent', async () => {
     const sale = await seedSale()
     const refund = await pay(sale, { requested_minor: 2500, approved_minor: 2500 })
     await write(sql`update refund_requests set refunded_minor = 1, approved_minor = 1 where id = ${refund}`)
@@ -147,8 +147,8 @@ describe('the confirmation of a refund', () => {
   })
 })
 
-describe('the message that a refund was rejected', () => {
-  it('shows its reason as text, without markup or templates', async () => {
+describe('the e-mail about a rejected refund', () => {
+  it('shows the reason as text, without markup or templates', async () => {
     const sale = await seedSale()
     const refund = await seedDueRefund(sale, { status: 'rejected', due_at: null })
     const { job } = createRefundEngine(createProvider())

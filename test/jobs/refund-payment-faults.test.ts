@@ -140,9 +140,9 @@ describe('a refund that is pending at the provider', () => {
   })
 })
 
-describe('a consumer that crashes', () => {
+describe('a crash of the consumer of refunds', () => {
   const conducts: Conduct[] = ['pay', 'pay and die', 'die', 'pay and lose the answer', 'pay later']
-  it.each(conducts)('at any of its round trips pays no refund twice and loses none (%s)', async (conduct) => {
+  it.each(conducts)('pays no refund twice and loses none, at any round trip (%s)', async (conduct) => {
     for (let trips = 0; ; trips++) {
       const { sale, refund, provider, engine } = await seedDueSale({ cancel_purchase: true })
       provider.setScript([conduct])
@@ -165,7 +165,7 @@ describe('a consumer that crashes', () => {
     }
   })
 
-  it('keeps other consumers from its refund until its claim has expired', async () => {
+  it('lets no other consumer pay the refund until its claim has expired', async () => {
     const { refund, provider, engine } = await seedDueSale()
     provider.setScript(['die'])
     await engine.runUntilCrash()
@@ -178,7 +178,7 @@ describe('a consumer that crashes', () => {
     expect((await loadRefundRow(refund)).status).toBe('completed')
   })
 
-  it('changes nothing when its answer is outdated', async () => {
+  it('changes nothing when its answer comes too late', async () => {
     const { sale, refund, provider, engine } = await seedDueSale()
     provider.setScript(['lose the call'])
     await engine.run()

@@ -27,7 +27,7 @@ import { db, write } from '../support/seeding/rows.ts'
 beforeEach(clearDueRefunds)
 
 describe('the consumer of refunds', () => {
-  it('pays approved refunds once: money, purchase, webhook and e-mail agree', async () => {
+  it('pays approved refunds once, with the same amounts in refund, purchase, webhook and e-mail', async () => {
     const { sale, refund, provider, engine } = await seedDueSale({ cancel_purchase: true })
     await Promise.all([engine.run(), engine.run(), engine.run()])
     expect(provider.calls).toMatchObject([
@@ -123,7 +123,7 @@ describe('the consumer of refunds', () => {
     expect((await listAnnouncedActions(sale)).length).toBe(2)
   })
 
-  it('leaves a purchase alone that has expired since', async () => {
+  it('does not change a purchase that has expired since', async () => {
     const { sale, engine } = await seedDueSale({ cancel_purchase: true })
     await write(sql`update purchases set status = 'expired' where id = ${sale.purchase}`)
     await engine.run()
@@ -143,7 +143,7 @@ describe('the consumer of refunds', () => {
     expect((await loadSaleState(sale)).payment).toEqual(['partially_refunded', 1200, 0])
   })
 
-  it('leaves the rest to the next run, which starts at once, when its time is over', async () => {
+  it('leaves the other refunds to the next run, which starts at once, when its time is over', async () => {
     const sale = await seedSale()
     for (let n = 0; n < 12; n++) await seedDueRefund(sale, { requested_minor: 100, approved_minor: 100 })
     const provider = createProvider()
@@ -166,7 +166,7 @@ describe('the consumer of refunds', () => {
 })
 
 describe('the sweep of refunds', () => {
-  it('enqueues a message for due refunds, and none when nothing is due', async () => {
+  it('enqueues a message for due refunds, and no message when nothing is due', async () => {
     const { engine } = await seedDueSale()
     await sweepRefunds(engine.job)
     expect(engine.enqueued).toEqual([0])

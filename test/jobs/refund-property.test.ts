@@ -50,7 +50,7 @@ async function expectEdgesOnce(world: World): Promise<void> {
 }
 
 describe('refunds at a Stripe with random faults', () => {
-  it('are paid once each, and agree with Stripe to the cent in the end', async () => {
+  it('are paid once each, and in the end agree with Stripe to the cent', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(aStep, { minLength: 12, maxLength: 30 }), async (steps) => {
         vi.restoreAllMocks()

@@ -78,8 +78,8 @@ async function run(bought: BoughtOrder, what: Operation): Promise<{ reply: Reply
   return { reply: await actOnRefund(refund.id, what.do, body), isShown: false }
 }
 
-describe('refunds of an order', () => {
-  it('keep the counters equal to their sums and never exceed the payment, for any simultaneous requests', async () => {
+describe('simultaneous refunds of an order', () => {
+  it('keep the counters equal to their sums and never exceed the payment', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(operation, fc.option(operation)), { minLength: 4, maxLength: 9 }),

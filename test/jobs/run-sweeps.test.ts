@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { runSweeps } from '../../src/entry/scheduled.ts'
 import { realJob } from '../support/campaigns.ts'
 
-it('runs every sweep of a minute, also after one that fails', async () => {
+it('every sweep of a minute runs, even after one that fails', async () => {
   const ran: string[] = []
   const note = (name: string) => async () => ran.push(name)
   await runSweeps(realJob(), {

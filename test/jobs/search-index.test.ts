@@ -6,7 +6,7 @@ import { finishErasures, givenKnown } from '../support/personal-data.ts'
 import { anOrder, givenOrders, seedShop } from '../support/seeding/sales/orders.ts'
 import { db } from '../support/seeding/rows.ts'
 
-describe('the rows written to the index', () => {
+describe('the rows written to the search index', () => {
   const written = async (statement: string, ...values: unknown[]) =>
     (
       await env.DB.prepare(statement)
@@ -14,7 +14,7 @@ describe('the rows written to the index', () => {
         .run()
     ).meta.rows_written
 
-  it('are one for a new text, two for a changed one, one for a deleted one, and none for an unchanged one', async () => {
+  it('are one for a new text, two for a changed one, one for a deleted one, and none without a change', async () => {
     const shop = await seedShop()
     const [order = ''] = await givenOrders(shop, [anOrder()])
     const row = await db.first(sql<{ user_id: string }>`select user_id from orders where id = ${order}`)

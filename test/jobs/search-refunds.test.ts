@@ -93,7 +93,7 @@ const namedRequests = async (): Promise<Set<string>> =>
     ).map(({ id }) => id),
   )
 
-it('finds what a comparison of all requests finds, after every change', async () => {
+it('listRefundRequests finds what a comparison of all requests finds, after every change', async () => {
   await fc.assert(
     fc.asyncProperty(
       list,

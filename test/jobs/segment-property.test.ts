@@ -189,7 +189,7 @@ async function settle(world: World): Promise<void> {
   await check(world)
 }
 
-it('calculations keep their invariants in any order of edits, resets, crashes, sweeps and late messages', async () => {
+it('calculations stay correct in any order of edits, resets, crashes, sweeps and late messages', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(move, { minLength: 6, maxLength: 25 }), async (moves) => {
       const world = await given()

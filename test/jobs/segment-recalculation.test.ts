@@ -74,7 +74,7 @@ describe('a calculation', () => {
     expect((await segmentNow(id)).status).toBe('ready')
   })
 
-  it('of an empty organisation ends at once', async () => {
+  it('ends at once in an empty organisation', async () => {
     const organisation = await givenOrganization()
     const { id } = await givenSegment({ organization_id: organisation.id })
     await post(`/v1/segments/${id}/recalculate`, undefined)
@@ -123,13 +123,13 @@ describe('a calculation', () => {
   })
 })
 
-describe('a consumer that crashes', () => {
+describe('a crash of the consumer of calculations', () => {
   const deaths = [1, 2, 3, 4].flatMap((roundTrip): Death[] => [
     { roundTrip, when: 'before' },
     { roundTrip, when: 'after' },
   ])
 
-  it.each(deaths)('is continued by another one: %j', async (death) => {
+  it.each(deaths)('is followed by another consumer that continues: %j', async (death) => {
     const { machine, message, id, people } = await given()
     await machine.takeDying([message], size, death)
     const half = await segmentNow(id)
@@ -139,7 +139,7 @@ describe('a consumer that crashes', () => {
     expect(await membersNow(id)).toEqual(people.map((person) => person.id))
   })
 
-  it('does not stop the calculation, also when its message is lost', async () => {
+  it('does not stop the calculation, even when its message is lost', async () => {
     const { machine, message, id } = await given()
     await machine.takeDying([message], size, { roundTrip: 2, when: 'after' })
     await sweepCalculations(machine.job)
@@ -168,7 +168,7 @@ describe('a consumer that crashes', () => {
   })
 })
 
-describe('messages of calculations', () => {
+describe('the messages of calculations', () => {
   it('run one calculation when they arrive several times', async () => {
     const { machine, message, id } = await given()
     await Promise.all([machine.take([message], size), machine.take([message, message], size)])
@@ -205,7 +205,7 @@ describe('messages of calculations', () => {
   })
 })
 
-describe('a calculation that was superseded', () => {
+describe('a superseded calculation', () => {
   const fences: Record<string, (id: string) => Promise<unknown>> = {
     'by a reset': async (id) => {
       await db.batch([sql`update segments set heartbeat_at = 1 where id = ${id}`])
@@ -234,7 +234,7 @@ describe('a calculation that was superseded', () => {
     [name, 'in the middle'],
   ])
 
-  it.each(cases)('%s, %s, changes nothing', async (name = '', moment = '') => {
+  it.each(cases)('changes nothing: %s, %s', async (name = '', moment = '') => {
     const { machine, message, id } = await given()
     let asleep = await calculationOf(machine, message)
     if (moment === 'in the middle') {
@@ -249,8 +249,8 @@ describe('a calculation that was superseded', () => {
   })
 })
 
-describe('an expression', () => {
-  it('makes the calculation fail with a message when the database cannot run it, and the old members stay', async () => {
+describe('the expression of a segment', () => {
+  it('makes the calculation fail with a message when the database cannot run it, and members stay', async () => {
     const { machine, message, id, begin } = await given()
     await machine.take([message], size)
     const second = await begin()

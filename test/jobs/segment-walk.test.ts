@@ -28,8 +28,8 @@ async function begin() {
   return messageFor(await segmentNow(id))
 }
 
-describe('the walk of a calculation through an organisation', () => {
-  it('visits each person once, whatever the order of their ids, and also those who joined at one moment', async () => {
+describe('a calculation through an organisation', () => {
+  it('visits each person once, whatever the order of their ids, even those who joined at the same time', async () => {
     for (const [index, time] of [7, -3, 7, 7, 0].entries())
       await db.batch([sql`update users set created_at = ${time} where id = ${ids[index]}`])
     await calculator().take([await begin()], size)
@@ -37,7 +37,7 @@ describe('the walk of a calculation through an organisation', () => {
     expect((await membersNow(id)).toSorted()).toEqual(ids)
   })
 
-  it('counts the people at the start of each calculation', async () => {
+  it('counts the people at its start', async () => {
     await calculator().take([await begin()], size)
     await seedPeople({ organization }, [{}, {}])
     const message = await begin()
@@ -76,8 +76,8 @@ async function takeSteps(segment: string, peopleAStep: number) {
   return taken
 }
 
-describe('the steps of a calculation through an organisation', () => {
-  it('test at most the given number of people, and each person once', async () => {
+describe('a step of a calculation through an organisation', () => {
+  it('tests at most the given number of people, and each person once', async () => {
     const person = fc.record({
       created_at: fc.oneof(fc.constantFrom(-5, 0, 7), fc.integer({ min: -50, max: 50 }), fc.integer({ max: 1e12 })),
       phone_number: fc.boolean(),
@@ -115,7 +115,7 @@ describe('the steps of a calculation through an organisation', () => {
 const steps = 6
 const peopleAStep = 10
 
-describe('a condition on a column of people that has an index', () => {
+describe('a condition on an indexed column of people', () => {
   async function rowsReadFor(place: { organization_id: string; edition_id?: string }, expression: string) {
     const { id: segment } = await givenSegment({ ...place, expression })
     expect((await post(`/v1/segments/${segment as string}/recalculate`, undefined)).status).toBe(200)

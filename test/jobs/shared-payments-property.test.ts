@@ -32,7 +32,7 @@ const step = fc.oneof(
   }),
 )
 
-it('never asks Stripe for more than a shared payment has left, whatever is approved at the same time', async () => {
+it('the service never asks Stripe for more than a shared payment has left, whatever is approved', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14 }), async (steps) => {
       const shop = await seedStripeShop()

@@ -93,7 +93,7 @@ describe('a change of a purchase', () => {
     expect(await updatesOf(pass.id)).toEqual([])
   })
 
-  it('is not lost when the job crashes: after the claim, only the remaining phones are notified', async () => {
+  it('is not lost in a crash after the claim, when only the remaining phones are notified', async () => {
     const pass = await givenPass()
     for (const phone of ['one', 'two', 'three']) await register(pass, `${pass.serial}-${phone}`)
     await change(pass.purchase, 'used')
@@ -187,7 +187,7 @@ describe('a change of a purchase', () => {
   })
 })
 
-describe('the causes of an update', () => {
+describe('other causes of an update', () => {
   const place = (pass: { organization: string; edition: string }) => ({
     organization_id: pass.organization,
     edition_id: pass.edition,

@@ -49,7 +49,7 @@ const endpointsOf = async (shop: Shop, count: number, columns: object = {}) => {
 }
 const newest = async (endpointId: string) => (await deliveriesOf(endpointId)).at(-1)
 
-describe('after its answer, a request', () => {
+describe('a request, after its answer', () => {
   it('posts to the endpoints of its organisation, without a queue message', async () => {
     const shop = await seedShop()
     const endpoints = await endpointsOf(shop, 4)
@@ -63,7 +63,7 @@ describe('after its answer, a request', () => {
     expect(messages).toEqual([])
   })
 
-  it('posts to ten endpoints without a queue message, though five of them hang', async () => {
+  it('posts to ten endpoints without a queue message, although five of them hang', async () => {
     const shop = await seedShop()
     const endpoints = await endpointsOf(shop, 10)
     const hanging = new Set(endpoints.slice(0, 5).map(({ url }) => url))
@@ -92,7 +92,7 @@ describe('after its answer, a request', () => {
     expect(messages).toHaveLength(3)
   })
 
-  it('leaves endpoints to the queue that are slow or may take longer than a request lives', async () => {
+  it('leaves slow endpoints and endpoints with a long timeout to the queue', async () => {
     const shop = await seedShop()
     const [quick] = await endpointsOf(shop, 1, { timeout_seconds: 17 })
     const [slow] = await endpointsOf(shop, 1, { is_slow: true })
@@ -114,7 +114,7 @@ describe('after its answer, a request', () => {
     expect(await deliveriesOf(endpoint?.id ?? '')).toHaveLength(21)
   })
 
-  it('announces nothing to another organisation or another edition', async () => {
+  it('posts nothing to another organisation or another edition', async () => {
     const [shop, stranger] = [await seedShop(), await seedShop()]
     const [own] = await endpointsOf(shop, 1)
     const [foreign] = await endpointsOf(stranger, 1)
@@ -134,7 +134,7 @@ describe('after its answer, a request', () => {
     expect(messages[0]?.delaySeconds).toBeGreaterThan(0)
   })
 
-  it('loses nothing when it fails before its posts: after the claim is over, the sweep finds the delivery', async () => {
+  it('loses nothing when it fails before its posts, because the sweep finds the delivery after the claim', async () => {
     const shop = await seedShop()
     const [endpoint] = await endpointsOf(shop, 1)
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
@@ -151,7 +151,7 @@ describe('after its answer, a request', () => {
     expect(sent.map(({ headers }) => headers['webhook-id'])).toEqual([claimed?.event_id])
   })
 
-  it('loses nothing when it crashes during a post: after the claim is over, the next attempt is made', async () => {
+  it('loses nothing when it crashes during a post, because the next attempt follows after the claim', async () => {
     const shop = await seedShop()
     const [endpoint] = await endpointsOf(shop, 1)
     const dying = interruptedDatabase(/^update webhook_deliveries set \(status/, () =>
@@ -169,7 +169,7 @@ describe('after its answer, a request', () => {
     expect(await newest(endpoint?.id ?? '')).toMatchObject({ status: 'success', attempts: 2 })
   })
 
-  it('leaves an endpoint to the requests that have four posts under way there, and these post the rest', async () => {
+  it('leaves an endpoint to other requests that have four posts to it under way, and these go on', async () => {
     const shop = await seedShop()
     const [endpoint] = await endpointsOf(shop, 1)
     const tickets = []

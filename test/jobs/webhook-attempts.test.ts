@@ -38,7 +38,7 @@ describe('the attempts of a delivery', () => {
     ])
   })
 
-  it('include one whose result comes after the next was recorded', async () => {
+  it('include one whose result comes after the next was stored', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     const machine = engine(async (_, count) => {

@@ -7,7 +7,7 @@ import { answers, attemptsOf, deliveriesOf, endpointNow, engine, happen, timesOu
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 import { db } from '../support/seeding/rows.ts'
 
-describe('one object', () => {
+describe('a consumer of deliveries', () => {
   it('has at most five posts under way, so that none waits for a connection during its time limit', async () => {
     const organisation = await givenOrganization()
     const place = { organization_id: organisation.id }
@@ -29,7 +29,7 @@ describe('one object', () => {
     expect(most).toBe(5)
   })
 
-  it('ends when all is recorded, and waits for no timer', async () => {
+  it('ends when all results are stored, and waits for no timer', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 6)
     const { run } = engine(() => answers(200))
@@ -98,7 +98,7 @@ describe('one object', () => {
     expect(sent).toHaveLength(10)
   })
 
-  it('leaves the rest to the next message after five thousand attempts, near the limit of the platform', async () => {
+  it('leaves the remaining deliveries to the next message after five thousand attempts', async () => {
     const place = { organization_id: (await givenOrganization()).id }
     const endpoints = await Promise.all(Array.from({ length: 5 }, () => seedOpenEndpoint(place)))
     const ids = endpoints.map(({ id }) => id)
@@ -114,7 +114,7 @@ describe('one object', () => {
     expect(sent).toHaveLength(all)
   })
 
-  it('goes on for ten seconds, and leaves the rest to the next message', async () => {
+  it('works for ten seconds, and leaves the remaining deliveries to the next message', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 12)
     const { run, sent, enqueued, advance } = engine(async () => {
@@ -162,8 +162,8 @@ describe('a slow endpoint', () => {
   })
 })
 
-describe('the statement that claims', () => {
-  it('binds no limit, for which SQLite would parse it again at each call', () => {
+describe('a claim of deliveries', () => {
+  it('passes its limit as text, so that SQLite parses the statement once', () => {
     const statement = claimStatement(engine(() => answers(200)).job, ['whk_1']).getSQL()
     const { sql: text } = new SQLiteSyncDialect().sqlToQuery(statement)
     expect(text).toContain('limit 4')

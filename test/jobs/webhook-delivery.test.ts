@@ -10,7 +10,7 @@ import { db } from '../support/seeding/rows.ts'
 
 const day = 86_400_000
 
-describe('announce', () => {
+describe('the webhook event of a change', () => {
   it('makes one delivery for each active, subscribed endpoint of the organisation and the edition', async () => {
     const organisation = await givenOrganization()
     const edition = await seedEdition(organisation)
@@ -40,7 +40,7 @@ describe('announce', () => {
   })
 })
 
-describe('delivery', () => {
+describe('a delivery', () => {
   it('posts the stored bytes once, signed, and records the success', async () => {
     const endpoint = await seedOpenEndpoint({ timeout_seconds: 7 })
     await happen(endpoint)
@@ -96,7 +96,7 @@ describe('delivery', () => {
     expect(new Set(sent.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
   })
 
-  it('waits as long as Retry-After asks where that is longer', async () => {
+  it('waits as long as Retry-After asks when that is longer', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     const { run, job } = engine(() => answers(429, { retryAfter: '3600' }))
@@ -204,7 +204,7 @@ describe('delivery', () => {
     expect(sent[2]?.headers['webhook-signature']?.split(' ')).toHaveLength(1)
   })
 
-  it('keeps a requested attempt when an earlier one ends', async () => {
+  it('makes a requested attempt even when an earlier one ends at the same time', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     const { run, sent, job } = engine(async () => {
@@ -221,7 +221,7 @@ describe('delivery', () => {
     expect(await deliveriesOf(endpoint.id)).toMatchObject([{ status: 'success', attempts: 2 }])
   })
 
-  it('posts in the order of the events, also within one transaction', async () => {
+  it('comes in the order of the events, also within one transaction', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 12)
     const { run, sent } = engine(() => answers(200))

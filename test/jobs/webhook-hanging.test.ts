@@ -86,7 +86,7 @@ describe('endpoints that hang', () => {
     await rest()
   })
 
-  it('do not hold up the consumer: it returns during their posts, and its next messages are delivered', async () => {
+  it('do not hold up the consumer, which returns during their posts and delivers its next messages', async () => {
     const where = await place()
     const [hanging, well] = [await seedOpenEndpoint(where), await seedOpenEndpoint(where)]
     await happen(where)
@@ -103,7 +103,7 @@ describe('endpoints that hang', () => {
     expect((await deliveriesOf(hanging.id)).map(({ status }) => status)).toEqual(['retrying', 'retrying'])
   })
 
-  it('do not hold up the consumer while they fill its connections: no timer has to end before it returns', async () => {
+  it('do not hold up the consumer while they fill its connections, and it returns before any timer', async () => {
     const where = await place()
     const full = await Promise.all(Array.from({ length: 5 }, () => seedOpenEndpoint(where)))
     await happen(where)
@@ -131,7 +131,7 @@ describe('endpoints that hang', () => {
     }
   })
 
-  it('cost others no round trip: one claim, and one write for what ends beside them', async () => {
+  it('cost other endpoints no round trip: one claim, and one write for what ends beside them', async () => {
     const where = await place()
     const endpoints = await Promise.all(Array.from({ length: 5 }, () => seedOpenEndpoint(where)))
     await happen(where)

@@ -68,7 +68,7 @@ const retry = (id: string, now: number, manual = 'extra') =>
       where id = ${id}`,
   ])
 
-describe('a retry by hand behind an open breaker', () => {
+describe('a retry by hand while the breaker is open', () => {
   it('is attempted at once, alone, and leaves the breaker open when it fails', async () => {
     const { endpoint, run, sent, job, failed, until } = await seedResting(12)
     const asked = (await deliveriesOf(endpoint.id)).find(({ status }) => status === 'retrying')
@@ -82,7 +82,7 @@ describe('a retry by hand behind an open breaker', () => {
     expect(waiting.find(({ id }) => id === asked?.id)).toMatchObject({ status: 'retrying', manual: null })
   })
 
-  it('costs the same for any number of waiting deliveries and failures', async () => {
+  it('costs the same with any number of waiting deliveries and failures', async () => {
     const costOf = async (waiting: number) => {
       const { endpoint, run, sent, job, failed, until } = await seedResting(8)
       await happen(endpoint, waiting)
@@ -142,7 +142,7 @@ describe('a retry by hand behind an open breaker', () => {
   })
 })
 
-describe('an attempt at a former address', () => {
+describe('an attempt at an endpoint’s former address', () => {
   it('does not count for the endpoint', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
@@ -157,7 +157,7 @@ describe('an attempt at a former address', () => {
   })
 })
 
-describe('sweepDeliveries', () => {
+describe('the sweep of deliveries', () => {
   it('enqueues deliveries that a lost message or a crash left behind, and no others', async () => {
     const lost = await seedOpenEndpoint()
     const crashed = await seedOpenEndpoint()

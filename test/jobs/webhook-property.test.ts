@@ -241,8 +241,8 @@ async function waitsBesides(hanging: number, well: number, events: number): Prom
   expect(ended).toBe(machine.sent.length)
 }
 
-describe('a healthy endpoint', () => {
-  it('waits for a bounded time, beside any number of hanging ones', async () => {
+describe('a delivery to a healthy endpoint', () => {
+  it('waits for a limited time, beside any number of hanging endpoints', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
       await fc.assert(

@@ -29,8 +29,8 @@ function dyingAt(transaction: number): JobCtx {
   return job
 }
 
-describe('the sweep of events', () => {
-  it('deletes events with deliveries and attempts after 90 days, and no younger ones, in every organisation', async () => {
+describe('the sweep of webhook events', () => {
+  it('deletes events with deliveries and attempts after 90 days, and no younger ones, everywhere', async () => {
     const [one, other] = [await seedPlace(), await seedPlace()]
     const endpoint = (await seedEndpoint(one)).id
     const elsewhere = (await seedEndpoint(other)).id
@@ -63,7 +63,7 @@ describe('the sweep of events', () => {
     ])
   })
 
-  it('deletes everything in spite of crashes, and a bounded number of rows at a time', async () => {
+  it('deletes everything in spite of crashes, and a limited number of rows at a time', async () => {
     const place = await seedPlace()
     const endpoint = (await seedEndpoint(place)).id
     await runUntilDone(contextAt(later))
