@@ -24,8 +24,8 @@ function createShortClock(): () => number {
   return () => Date.now() + (asked++ === 0 ? 0 : 25_000)
 }
 
-describe('the object of a campaign', () => {
-  it('continues without loss or repetition after it was evicted', async () => {
+describe('a campaign', () => {
+  it('continues without loss or repetition after the platform evicted its object', async () => {
     const crowd = await seedCrowd(1000)
     const { campaign } = await seedReady(crowd)
     const { id } = campaign
@@ -111,8 +111,8 @@ async function withCalculatedCampaign(
   })
 }
 
-describe('events of messages', () => {
-  it('do not delay the projection when they never stop', async () => {
+describe('the events of sent messages', () => {
+  it('are projected even when they never stop', async () => {
     await withCalculatedCampaign(5, true, async (engine, crowd) => {
       await engine.consume(1)
       await engine.alarm()
@@ -183,8 +183,8 @@ const play = (script: Conduct[], deduplicates: boolean, work: (engine: Engine, i
     await work(engine, id)
   })
 
-describe('faults of the provider', () => {
-  it('in the configuration stop the campaign, which can be retried', async () => {
+describe('a fault of the provider', () => {
+  it('stops the campaign when it is in the configuration, and the campaign can be retried', async () => {
     await play(['ok', 'wrong key'], false, async (engine, id) => {
       await engine.alarm()
       const row = await rowOf(id)
@@ -195,7 +195,7 @@ describe('faults of the provider', () => {
     })
   })
 
-  it('of the rate limit pause the campaign as long as the provider asks', async () => {
+  it('pauses the campaign as long as the provider asks when it is a rate limit', async () => {
     await play(['rate limited', 'rate limited', 'rate limited', 'rate limited'], true, async (engine) => {
       const calls = engine.provider.calls
       engine.now += 29_000
@@ -207,7 +207,7 @@ describe('faults of the provider', () => {
     })
   })
 
-  it('of the rate limit stop the calls of the chunk, whose other recipients get one message later', async () => {
+  it('stops the calls of the chunk when it is a rate limit, and the others get one message later', async () => {
     await play(['ok', 'rate limited'], false, async (engine, id) => {
       expect(engine.provider.calls).toBe(2)
       engine.now += 31_000
@@ -218,7 +218,7 @@ describe('faults of the provider', () => {
     })
   })
 
-  it('without an answer leave recipients as unknown, to whom nothing is sent again without deduplication', async () => {
+  it('leaves recipients as unknown without an answer, and sends them nothing again without deduplication', async () => {
     await play(['taken, and no answer'], false, async (engine, id) => {
       await engine.alarm()
       const { sent, failed } = (await engine.object.readSnapshot()) ?? { sent: 0, failed: 0 }
@@ -235,7 +235,7 @@ describe('faults of the provider', () => {
     })
   })
 
-  it('that are temporary are retried until every recipient has one message', async () => {
+  it('is retried when it is temporary, until every recipient has one message', async () => {
     await play(
       ['refused until later', 'no answer', 'taken, and refused until later', 'dies after'],
       true,
@@ -282,7 +282,7 @@ describe('large messages', () => {
   })
 })
 
-describe('cancelling in the middle', () => {
+describe('cancelling a campaign while it sends', () => {
   it('stops after the current chunk, with correct counts', async () => {
     const crowd = await seedCrowd(600)
     const { campaign } = await seedReady(crowd)

@@ -74,7 +74,7 @@ function take(store: RecipientStore, one: typeof act extends fc.Arbitrary<infer 
   }
 }
 
-it('lists who matches any filter in any order, whatever becomes of them and of the row before, and counts them exactly', () =>
+it('the list of recipients has who matches any filter, in any ordering and after any change', () =>
   withStore(async (store) => {
     const { sql } = store.storage
     const expectPage = (query: RecipientsQuery) => {
@@ -110,7 +110,7 @@ it('lists who matches any filter in any order, whatever becomes of them and of t
     )
   }))
 
-it('lists everyone once in any order, by cursors and by numbers of pages', () =>
+it('the list of recipients has everyone once in any ordering, by cursor and by page number', () =>
   withStore((store) => {
     const { sql } = store.storage
     addPeople(store, 1, 130, 9)
@@ -149,7 +149,7 @@ it('lists everyone once in any order, by cursors and by numbers of pages', () =>
     }
   }))
 
-it('seeks pages by their cursors, and counts by state and reason, in an index', () =>
+it('the list of recipients finds pages by their cursors, and counts by state and reason, in an index', () =>
   withStore((store) => {
     const { sql } = store.storage
     addPeople(store, 1, 6000, 40)
@@ -190,7 +190,7 @@ it('seeks pages by their cursors, and counts by state and reason, in an index', 
     expect(countRows(failures).reduce((sum, rows) => sum + rows)).toBeLessThan(300)
   }))
 
-it('refuses a page by number that is too far to be sorted for, and follows cursors there', () =>
+it('the list of recipients refuses a page by number that is too far to sort for, and follows cursors there', () =>
   withStore((store) => {
     const { sql } = store.storage
     addPeople(store, 1, 1, 2)

@@ -28,8 +28,8 @@ const sent = { to: 'sent', provider_id: 'sms-1', at: 5 } as const
 const listStates = (store: RecipientStore, numbers: readonly number[]) =>
   store.listRecipients(numbers).map(({ n, state, reason }) => [n, state, reason])
 
-describe('unique addresses', () => {
-  it('are required of recipients who are added in a later run, too', () =>
+describe('an address', () => {
+  it('belongs to one recipient, also when recipients are added in a later run', () =>
     withStore((store) => {
       store.addRecipients([buildRecipient(1, '+4520123456'), buildRecipient(2, '+4520123456')], 'sms')
       store.recordOutcomes(new Map([[1, sent]]), false)
@@ -42,7 +42,7 @@ describe('unique addresses', () => {
       ])
     }))
 
-  it('are required across pages, and after the object has started anew', () =>
+  it('belongs to one recipient across pages, and after the object has started anew', () =>
     withStore((store, storage) => {
       store.addRecipients([buildRecipient(1, '+4520123456')], 'sms')
       store.addRecipients([buildRecipient(2, '+4520123456')], 'sms')
@@ -56,7 +56,7 @@ describe('unique addresses', () => {
       expect(restarted.readRecord()).toMatchObject({ total: 1, skipped: 2 })
     }))
 
-  it('are free again when their recipient was skipped, removed or not added', () =>
+  it('is free again when its recipient was skipped, removed or not added', () =>
     withStore((store) => {
       store.addRecipients([buildRecipient(1, '+4520123451'), buildRecipient(2, '+4520123452')], 'sms')
       const outcome = { to: 'skipped', reason: 'inactive', code: '', detail: '' } as const
@@ -80,7 +80,7 @@ describe('unique addresses', () => {
       ])
     }))
 
-  it('are not those that a known recipient has got since', () =>
+  it('does not count when a known recipient has got it since', () =>
     withStore((store) => {
       store.addRecipients([buildRecipient(1, '+4520123451')], 'sms')
       store.recordOutcomes(new Map([[1, sent]]), false)
@@ -96,11 +96,11 @@ describe('unique addresses', () => {
     }))
 })
 
-describe('recipients who wait', () => {
+describe('waiting recipients', () => {
   const many = (first: number, count: number) =>
     Array.from({ length: count }, (_, index) => buildRecipient(first + index, `a${first + index}@example.dk`))
 
-  it('are found also when they came in another order, and are added once', () =>
+  it('are found even when they came in another order, and are added once', () =>
     withStore((store) => {
       store.addRecipients([buildRecipient(7, 'g'), buildRecipient(3, 'c')], 'email')
       store.addRecipients([buildRecipient(5, 'e'), buildRecipient(7, 'other'), buildRecipient(9, 'i')], 'email')
@@ -113,7 +113,7 @@ describe('recipients who wait', () => {
       expect(store.readRecord()).toMatchObject({ total: 4 })
     }))
 
-  it('are handed out in the order of numbers', () =>
+  it('are claimed in the order of their numbers', () =>
     withStore((store) => {
       store.addRecipients(many(1, 130), 'email')
       const record = store.readRecord()
@@ -163,7 +163,7 @@ describe('recipients who wait', () => {
       expect(addressOf(1)).toEqual(['third'])
     }))
 
-  it('are handed out together with those of an earlier run whose numbers lie between theirs', () =>
+  it('are claimed together with those of an earlier run whose numbers lie between theirs', () =>
     withStore((store) => {
       store.addRecipients(many(1, 10), 'email')
       store.recordOutcomes(new Map([[5, { to: 'failed', reason: 'unreachable', code: '', detail: '' }]]), false)
@@ -176,11 +176,11 @@ describe('recipients who wait', () => {
     }))
 })
 
-describe('outcomes', () => {
+describe('the outcome of a recipient', () => {
   const failed = { to: 'failed', reason: 'unreachable', code: 'c', detail: 'd' } as const
   const skipped = { to: 'skipped', reason: 'inactive', code: '', detail: '' } as const
 
-  it('of a sent recipient are final, and prevail over every other', () =>
+  it('is final once the message was sent, and wins over every other', () =>
     withStore((store) => {
       store.addRecipients(
         [1, 2, 3, 4].map((n) => buildRecipient(n, `a${n}`)),
