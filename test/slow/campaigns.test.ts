@@ -39,7 +39,7 @@ async function crash(): Promise<void> {
   await start()
 }
 
-describe('a crash in the middle of a campaign of 20,000', () => {
+describe('a crash in the middle of a campaign to 20,000 people', () => {
   it('loses no recipient, and the provider has each message exactly once', async () => {
     const id = await givenCampaign(client, people)
     await client.post(`/v1/campaigns/${id}/send-now`, {})

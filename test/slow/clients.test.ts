@@ -76,13 +76,13 @@ afterAll(async () => {
 })
 
 describe('a client generated from the document', () => {
-  it('by openapi-typescript compiles and makes real calls', async () => {
+  it('compiles and makes real calls when openapi-typescript makes it', async () => {
     await mkdir(join(folder, 'typed'))
     await run(bin('openapi-typescript'), [documentFile(), '-o', join(folder, 'typed', 'schema.d.ts')], folder)
     expectRealCalls(await compileAndRun('typed', typedProgram))
   })
 
-  it('by @hey-api/openapi-ts, with zod that checks each answer, compiles and makes real calls', async () => {
+  it('compiles and makes real calls when @hey-api/openapi-ts makes it, with zod that checks each answer', async () => {
     await mkdir(join(folder, 'validating'))
     const config = {
       input: documentFile(),
@@ -132,14 +132,14 @@ async function seededIds(): Promise<Variables> {
   return { ...ids, ...(found as Record<string, string>), CUSTOMER: order.customer.api_id }
 }
 
-describe('with Python', () => {
+describe('Python', () => {
   let reason: string | null
   beforeAll(async () => {
     reason = await installForPython()
     if (reason !== null) console.warn(`The client for Python and Schemathesis are left out. ${reason}`)
   }, 300_000)
 
-  it('a client by openapi-python-client can be imported whole and makes real calls', async ({ skip }) => {
+  it('can import a client by openapi-python-client completely and make real calls with it', async ({ skip }) => {
     if (reason !== null) skip(reason)
     const cwd = join(folder, 'python')
     await mkdir(cwd)
@@ -149,7 +149,7 @@ describe('with Python', () => {
     expectRealCalls(await run(tool('python'), ['program.py'], cwd))
   })
 
-  it('Schemathesis finds no unexplained faults', async ({ skip }) => {
+  it('finds no unexplained faults with Schemathesis', async ({ skip }) => {
     if (reason !== null) skip(reason)
     const place = join(import.meta.dirname, 'clients')
     const checks = { SCHEMATHESIS_HOOKS: 'refusals', PYTHONPATH: place, PYTHONDONTWRITEBYTECODE: '1' }

@@ -81,7 +81,7 @@ describe.each([320, 360, 800])('the page of a person’s consents on a screen of
     }
   })
 
-  it.each(languages)('that confirms a consent fits, in %s', async (language) => {
+  it.each(languages)('fits when it confirms a consent, in %s', async (language) => {
     for (const [scheme, is_confirmed] of [
       ['light', false],
       ['dark', true],
@@ -97,7 +97,7 @@ describe.each([320, 360, 800])('the page of a person’s consents on a screen of
     }
   })
 
-  it('for an invalid link fits', async () => {
+  it('fits when its link is invalid', async () => {
     for (const scheme of ['light', 'dark'])
       await expectReadable(renderInvalidLinkPage(), width, scheme, `unknown-${width}-${scheme}`)
   })

@@ -49,7 +49,7 @@ describe('/dev/outbox in a browser', () => {
     expect(view.complaints).toEqual([])
   })
 
-  it('filters', async () => {
+  it('filters its messages', async () => {
     const view = await browser.look(`${place.url}/dev/outbox?channel=email&to=look-7%40`, 360, 'filtered')
     expect(view.text).toContain('1 message,')
     expect((await browser.look(`${place.url}/dev/outbox?channel=sms`, 360, 'empty')).text).toContain(

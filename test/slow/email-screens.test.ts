@@ -31,7 +31,7 @@ const html = personalise(compile(message, 'en', framing), buildSampleContext()).
 )
 
 describe.each([360, 800])('a message of all blocks on a screen of %i pixels', (width) => {
-  it.each(['light', 'dark'])('is seen whole and can be read, in the %s', async (scheme) => {
+  it.each(['light', 'dark'])('is shown completely and can be read in %s mode', async (scheme) => {
     const seen = await look(browser, html, { width, scheme, name: `${width}-${scheme}` })
     expect([seen.seen, seen.wide]).toEqual([width, width])
     const outside = [...seen.texts, ...seen.images].filter(({ left, right }) => left < 0 || right > width + 0.5)

@@ -33,7 +33,7 @@ afterAll(async () => {
 
 describe('the pages about errors in a browser', () => {
   it.for(Object.keys(pages).flatMap((name) => [360, 800].map((width) => [name, width] as const)))(
-    'show %s whole, %i pixels wide, under their policy',
+    'show %s completely, %i pixels wide, under their policy',
     async ([name, width]) => {
       const view = await browser.look(
         `http://127.0.0.1:${(server.address() as AddressInfo).port}/${name}`,

@@ -120,8 +120,8 @@ const range = fc.oneof(
 const tags = fc.constantFrom(etag, `W/${etag}`, '"x"', `"x", ${etag}`, `"y","x"`, '*')
 const date = fc.constantFrom(-60_000, 0, 60_000).map((away) => formatHttpDate(modifiedAt + away))
 
-describe('the answers of an ordinary web server to ranges and conditions', () => {
-  it('are equal to the answers of the service, for any valid request', async () => {
+describe('the service, compared with an ordinary web server', () => {
+  it('answers ranges and conditions alike, for any valid request', async () => {
     const headers = fc.record(
       {
         range,
@@ -136,7 +136,7 @@ describe('the answers of an ordinary web server to ranges and conditions', () =>
     await fc.assert(fc.asyncProperty(headers, expectSame), { numRuns: 3000 })
   })
 
-  it('differ where the service follows the standard more strictly', async () => {
+  it('differs only where it follows the standard more strictly', async () => {
     // RFC 9110: a range that is none is ignored (14.2), more last bytes than there are are all (14.1.2), If-Match compares strongly (13.1.1), a date of If-Range must be
     // the same (13.1.5).
     const differing: [Asked, ours: number, ordinary: number][] = [

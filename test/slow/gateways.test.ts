@@ -38,15 +38,18 @@ describe('the Resend gateway at a provider with faults', () => {
     expect(provider.calls()).toHaveLength(1)
   })
 
-  it.for(['accept and hang', 'accept and cut'] as const)('sends once when it repeats a call after: %s', async (how) => {
-    const mails = emails(3)
-    provider.respondWith((_, nth) => (nth === 1 ? how : 'accept'))
-    const gateway = createResendGateway(options())
-    for (const result of await gateway.send(mails, 'k2')) expect(result).toMatchObject({ ok: false, kind: 'unknown' })
-    const again = await gateway.send(mails, 'k2')
-    expect(again.map((result) => result.ok && result.providerId)).toEqual(provider.accepted().map(({ id }) => id))
-    expect([...provider.counts().values()]).toEqual([1, 1, 1])
-  })
+  it.for(['accept and hang', 'accept and cut'] as const)(
+    'delivers a message once when it repeats a call after: %s',
+    async (how) => {
+      const mails = emails(3)
+      provider.respondWith((_, nth) => (nth === 1 ? how : 'accept'))
+      const gateway = createResendGateway(options())
+      for (const result of await gateway.send(mails, 'k2')) expect(result).toMatchObject({ ok: false, kind: 'unknown' })
+      const again = await gateway.send(mails, 'k2')
+      expect(again.map((result) => result.ok && result.providerId)).toEqual(provider.accepted().map(({ id }) => id))
+      expect([...provider.counts().values()]).toEqual([1, 1, 1])
+    },
+  )
 
   it('reports an unknown result for a key that was used for other messages', async () => {
     const gateway = createResendGateway(options())
@@ -54,7 +57,7 @@ describe('the Resend gateway at a provider with faults', () => {
     expect(await gateway.send(emails(1), 'k3')).toMatchObject([{ kind: 'unknown', code: 'invalid_idempotent_request' }])
   })
 
-  it('may repeat a call that is still processed', async () => {
+  it('may repeat a call that is still running', async () => {
     provider.delay(150)
     const mails = emails(1)
     const gateway = createResendGateway(options())
@@ -64,7 +67,7 @@ describe('the Resend gateway at a provider with faults', () => {
     expect(provider.accepted()).toHaveLength(1)
   })
 
-  it('delivers the others when one address is invalid', async () => {
+  it('delivers the other messages when one address is invalid', async () => {
     const mails = [anEmail(), anEmail({ to: { name: null, address: 'x@invalid.example' } }), anEmail()]
     expect((await createResendGateway(options()).send(mails, 'k5')).map(({ ok }) => ok)).toEqual([true, false, true])
   })
@@ -95,7 +98,7 @@ describe('the GatewayAPI gateway at a provider with faults', () => {
   })
 })
 
-describe('the events that the provider signs', () => {
+describe('the signed events of the provider', () => {
   it('are accepted', async () => {
     const secrets = { email: { webhookSecret: `whsec_${btoa('a secret of the tests')}` }, sms: { webhookSecret: 'k' } }
     await createResendGateway(options()).send([anEmail()], 'k')

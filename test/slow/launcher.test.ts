@@ -84,7 +84,7 @@ describe('the scripts without the Node of npm ci', () => {
     for (const name of ['start', 'demo', 'test', 'test:slow', 'check']) expect(scripts[name]).toContain('need-node.js')
   })
 
-  it('end with one line that names the command to run', () => {
+  it('stop with one line that names the command to run', () => {
     // Simulates an old Node: the check reads only the version.
     const old = "Object.defineProperty(process.versions, 'node', { value: '20.20.2' })"
     const program = join(root, 'scripts', 'need-node.js')
@@ -116,7 +116,7 @@ describe('a state folder', () => {
     await first.ended
   })
 
-  it('that a server uses is refused with one line that names the process and a remedy', async () => {
+  it('is refused while a server uses it, with one line that names the process and a remedy', async () => {
     const second = await launch({ STATE_DIR: stateDir })
     expect((await second.ended).code).toBe(1)
     expect(second.output()).toBe(
@@ -125,11 +125,11 @@ describe('a state folder', () => {
     expect((await fetch(`http://127.0.0.1:${first.port}/healthz`)).status).toBe(200)
   })
 
-  it('belongs to a server whose cron trigger can be run', async () => {
+  it('belongs to a server whose cron trigger you can run', async () => {
     expect((await fetch(`http://127.0.0.1:${first.port}${everyMinute}`)).status).toBe(200)
   })
 
-  it('is free after its launcher was killed, because its server ends too', async () => {
+  it('is free after its launcher was killed, because its server stops too', async () => {
     expect(pidsAt(stateDir).length).toBeGreaterThan(0)
     first.kill('SIGKILL')
     await first.ended
@@ -148,7 +148,7 @@ describe('a state folder', () => {
     expect(pidsAt(stateDir)).toEqual([])
   })
 
-  it('serves `wrangler dev` too, which finds all migrations applied and signs the token of .dev.vars.example in', async () => {
+  it('can be used by `wrangler dev`, with all migrations applied and the token of .dev.vars.example', async () => {
     const port = await claimPort(0)
     const environment = { NO_COLOR: '1', WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' }
     const run = (...args: string[]) =>
@@ -177,7 +177,7 @@ describe('a state folder', () => {
     }
   })
 
-  it('with a database of other migrations is refused with one line that says what to remove, and is not changed', async () => {
+  it('is refused with one line about what to remove, and not changed, when its migrations differ', async () => {
     const [file = ''] = globSync('v3/d1/*/*.sqlite', { cwd: stateDir }).filter((name) => !name.includes('metadata'))
     const open = () => new DatabaseSync(join(stateDir, file))
     const listApplied = (database: DatabaseSync) =>
@@ -202,11 +202,11 @@ describe('a state folder', () => {
   })
 })
 
-describe('a lock without a running process', () => {
+describe('the lock of a process that no longer runs', () => {
   it.for([
     ['names a process that took over the number of one that is gone', { pid: process.pid, started: 'earlier' }],
     ['is broken', 'x'],
-  ] as const)('is taken over when it %s', async ([, content]) => {
+  ] as const)('can be taken when it %s', async ([, content]) => {
     const state = await mkdtemp(join(folder, 'lock-'))
     await writeFile(join(state, 'lock.json'), typeof content === 'string' ? content : JSON.stringify(content))
     const release = lockFolder(state)

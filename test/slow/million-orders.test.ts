@@ -410,7 +410,7 @@ function checkPlans(plan: Plan, executions: readonly Execution[]): void {
   if (plan !== 'walk') expect(plans.slice(-2).flatMap(({ tableReads }) => tableReads)).toEqual([])
 }
 
-it('counts the orders of an edition in the table that lists read, too', () => {
+it('the table that lists read has the right numbers of orders in an edition', () => {
   const counts = database
     .prepare(
       `select (select count(*) from orders where ${inLarge}) as orders, (select count(*) from users) as customers,
@@ -431,7 +431,7 @@ describe.each(cases)('$name', (one) => {
     return { count, next }
   }
 
-  it('answers as a plain sort does, and finds its pages by the indexes that it has', async () => {
+  it('returns what a plain sort does, and finds its pages by indexes', async () => {
     const { count, next } = await check('first', 1, path)
     expect(count).toBeGreaterThan(0)
     expect(next === null).toBe(count <= size)

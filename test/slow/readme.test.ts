@@ -72,8 +72,8 @@ async function runPage(commands: string): Promise<number> {
   return (await readFile(join(folder, 'requests'), 'utf8')).length
 }
 
-describe('the commands of the pages', () => {
-  it.each(pagesWithCommands)('of %s run from top to bottom as written, and none is refused', async (path) => {
+describe('the commands in README.md and docs', () => {
+  it.each(pagesWithCommands)('run from top to bottom as written in %s, and none is refused', async (path) => {
     const commands = commandsOf(path)
     expect(commands).not.toContain('…')
     expect(await runPage(commands)).toBe([...commands.matchAll(/^(?:\w+=\$\()?(?:curl|post) /gm)].length)
@@ -103,7 +103,7 @@ describe('the commands of the pages', () => {
     for (const [, name = ''] of named) expect(scripts).toHaveProperty([name])
   })
 
-  it('of Wrangler alone are the same in README.md and in the page that explains them, and set variables that exist', async () => {
+  it('are the same for Wrangler on all pages, and set variables that exist', async () => {
     const [, inline = ''] = /`(cp \.dev\.vars\.example .*?)`/.exec(texts.get('README.md') ?? '') ?? []
     const commands = inline.split(' && ')
     expect(commands).toHaveLength(3)
@@ -121,7 +121,7 @@ describe('the commands of the pages', () => {
     expect(new Set(created)).toEqual(new Set(named.map(([, name]) => name)))
   })
 
-  it('contain valid expressions only', async () => {
+  it('contain only valid expressions', async () => {
     const [block] = blocksOf(texts.get('docs/segments.md') ?? '', '')
     const expressions = block?.text.trim().split('\n') ?? []
     expect(expressions.length).toBeGreaterThan(1)

@@ -148,12 +148,12 @@ describe('the check of regular expressions', () => {
     expect(await faultsIn(code)).toEqual([])
   })
 
-  it('refuses an expression that it cannot compose', () => {
+  it('refuses an expression that it cannot build from its parts', () => {
     expect(() => expressionsIn('const find = (name: string) => new RegExp(`^${name}$`)')).toThrow('Line 1')
   })
 })
 
-describe('a text that somebody sends', () => {
+describe('a text from outside', () => {
   it('is matched in linear time by each regular expression of src', async () => {
     const paths = (await readdir('src', { recursive: true, withFileTypes: true }))
       .filter((one) => one.isFile() && one.name.endsWith('.ts'))

@@ -79,9 +79,9 @@ function trickle(framing: 'content-length' | 'chunked', body: string): Promise<A
   })
 }
 
-describe('a body that comes byte by byte over a socket', () => {
+describe('a body that comes over a socket byte by byte', () => {
   it.for(['content-length', 'chunked'] as const)(
-    'ends after 15 seconds with 408, changes nothing and holds up nobody: %s',
+    'gets 408 after 15 seconds, changes nothing and delays nobody: %s',
     async (framing) => {
       const body = JSON.stringify({ name: `Slow ${framing} ${'x'.repeat(100)}` })
       const sent = trickle(framing, body)

@@ -110,9 +110,9 @@ async function objects(): Promise<string[]> {
   })
 }
 
-describe('a file that comes byte by byte over a socket', () => {
+describe('a file that comes over a socket byte by byte', () => {
   it.for(['content-length', 'chunked'])(
-    'ends with 408 once its time is over and leaves nothing, by itself and in a form: %s',
+    'gets 408 once its time is over and leaves nothing, as a body and in a form: %s',
     async (framing) => {
       const before = await objects()
       const isChunked = framing === 'chunked'
@@ -126,7 +126,7 @@ describe('a file that comes byte by byte over a socket', () => {
     },
   )
 
-  it('can be sent again in time as a part of an upload', async () => {
+  it('can be sent again in time when it is a part of an upload', async () => {
     const input = { organization_id: organization, name: 'a.csv', size: table.length }
     const { id } = await api().post<{ id: string }>('/v1/files/uploads', input)
     const path = `/v1/files/uploads/${id}`

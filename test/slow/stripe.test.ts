@@ -26,7 +26,7 @@ const gateway = (apiBase: string, provider_account: string | null = null) =>
   stripePayments({ ...account, api_key: key, provider_account }, { apiBase, timeoutMs: 5000 })
 
 describe('requests to Stripe', () => {
-  it('are valid for its API when they make a refund of an intent and of a charge, for every reason', async (context) => {
+  it('are valid for its API when they refund an intent or a charge, for every reason', async (context) => {
     if ('reason' in mock) return context.skip(mock.reason)
     for (const reason of refundReasons)
       for (const payment of ['pi_123', 'ch_123', 'py_123'])
@@ -51,7 +51,7 @@ describe('requests to Stripe', () => {
     expect(answers.length).toBe(4)
   })
 
-  it('are refused by the API with a wrong parameter, so that the check can fail', async (context) => {
+  it('are refused by the API with a wrong parameter, so that this check can fail', async (context) => {
     if ('reason' in mock) return context.skip(mock.reason)
     const outcome = await gateway(mock.url).refund(buildCall({ amount_minor: Number.NaN }))
     expect(outcome).toMatchObject({ state: 'failed', code: 'invalid_request' })
@@ -77,7 +77,7 @@ describe('a refund through the fake of Stripe over the network', () => {
     }
   })
 
-  it('is paid once while the same key is processed', async () => {
+  it('is paid once while a request with the same key is running', async () => {
     const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
     fake.respondWith('accept')
     fake.delay(150)

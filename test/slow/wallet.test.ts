@@ -83,7 +83,7 @@ describe('the signature of a package', () => {
     expect(stdout).toContain('signingTime')
   })
 
-  it('is part of an archive that other programs open', async () => {
+  it('is in an archive that other programs open', async () => {
     const { stdout } = await run('python3', ['-m', 'zipfile', '-l', 'pass.pkpass'], { cwd: folder })
     for (const name of ['pass.json', 'manifest.json', 'signature', 'icon.png']) expect(stdout).toContain(name)
   })

@@ -71,7 +71,7 @@ describe('deliveries over real queues to a real receiver', () => {
     ['hang', 'timeout'],
     ['drip', 'timeout'],
     ['cut', 'connection_lost'],
-  ] as const)('count this behaviour of a receiver as a failure: %s', async ([how, error]) => {
+  ] as const)('count as failed when the receiver behaves like this: %s', async ([how, error]) => {
     const endpoint = await givenEndpoint(place, { timeout_seconds: 1 })
     place.receiver.respondWith(endpoint.path, (_, nth) => (nth === 1 ? how : 200))
     const delivery = await ended(place, endpoint, await send(place, endpoint))
@@ -90,7 +90,7 @@ describe('deliveries over real queues to a real receiver', () => {
     expect(delivery.attempt_log[0]?.duration_ms).toBeLessThan(2000)
   })
 
-  it('do not unpack what a few hundred bytes of an answer become', async () => {
+  it('do not unpack an answer of a few hundred bytes that becomes huge', async () => {
     const endpoint = await givenEndpoint(place)
     const body = brotliCompressSync(Buffer.alloc(256 * 2 ** 20, 'x'))
     expect(body.length).toBeLessThan(8192)
@@ -125,7 +125,7 @@ describe('deliveries over real queues to a real receiver', () => {
 })
 
 describe('a crash in the middle of 500 deliveries', () => {
-  it('loses none, repeats at most those under way, and keeps the count of attempts correct', async () => {
+  it('loses no delivery, repeats at most those under way, and keeps the number of attempts correct', async () => {
     const endpoints = await Promise.all(
       Array.from({ length: 5 }, () => givenEndpoint(place, { edition_id: place.edition_id })),
     )

@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 
 describe.each(listIds)('%s', (id) => {
-  it('answers what a filter and a sort of all rows that the caller sees have, by `next` and by number', async () => {
+  it('returns what a filter and a sort of all rows have that the caller sees, by `next` and by number', async () => {
     const lists = world.lists.filter((list) => list.id === id)
     await fc.assert(
       fc.asyncProperty(requestSeed, async (seed) => {
@@ -47,7 +47,7 @@ describe('a list', () => {
 
 // They come last: what the world knows of its rows is not true any more then.
 describe.each(Object.keys(changes))('a walk of %s while rows change', (id) => {
-  it('has each row that did not change once', async () => {
+  it('has each row once that did not change', async () => {
     const lists = world.lists.filter((list) => list.id === id)
     const callers = world.callers.slice(0, 1)
     const ways = fc.array(fc.nat({ max: 1_000_000 }), { minLength: 3, maxLength: 8 })

@@ -135,7 +135,7 @@ describe.each(implemented.map((operation) => [operation.id, operation] as const)
 describe('a request with the name of an object property', () => {
   const headers = ['idempotency-key', 'if-match', 'if-none-match', 'x-d1-bookmark', 'content-type', 'x-request-id']
 
-  it.each(headers)('causes no fault by its %s', async (header) => {
+  it.each(headers)('causes no fault in its %s', async (header) => {
     const [operation] = implemented.filter(({ body, method }) => body && method === 'patch')
     if (!operation) throw new Error('no operation has a body')
     const caller = callerOf(operation, world)
@@ -148,7 +148,7 @@ describe('a request with the name of an object property', () => {
     }
   })
 
-  it.each([...names])('causes no fault by the path: %s', async (name) => {
+  it.each([...names])('causes no fault in the path: %s', async (name) => {
     for (const path of [
       `/v1/${name}`,
       `/${name}`,

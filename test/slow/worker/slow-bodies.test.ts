@@ -69,8 +69,8 @@ function underWay(path: string, request: Request): { moved: (ms: number) => Prom
   }
 }
 
-describe('a body', () => {
-  it('that never comes is answered with 408 after 15 seconds, changes nothing and leaves its key free', async () => {
+describe('the body of a request', () => {
+  it('is answered with 408 after 15 seconds when it never comes, changes nothing and leaves its key free', async () => {
     const [operation] = withBody.filter(({ id }) => id === 'createOrganization')
     if (!operation) throw new Error('no such operation')
     const caller = callerOf(operation, world)
@@ -95,7 +95,7 @@ describe('a body', () => {
     expect(again.status).toBe(operation.status)
   })
 
-  it('that comes byte by byte has 15 seconds in all, and is not read after that', async () => {
+  it('has 15 seconds in all when it comes byte by byte, and is not read after that', async () => {
     const operation = withBody.find(({ id }) => id === 'createOrganization')
     if (!operation) throw new Error('no such operation')
     const caller = callerOf(operation, world)
@@ -108,7 +108,7 @@ describe('a body', () => {
     expect(seen.cancelled).toBe(true)
   })
 
-  it('that is slow and in time is accepted, and leaves no timer behind', async () => {
+  it('is accepted when it is slow and in time, and leaves no timer behind', async () => {
     const operation = withBody.find(({ id }) => id === 'createOrganization')
     if (!operation) throw new Error('no such operation')
     const caller = callerOf(operation, world)
@@ -121,7 +121,7 @@ describe('a body', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('of a provider event has the same limit', async () => {
+  it('has the same limit in a provider event', async () => {
     const { stream } = silent()
     const request = underWay('/provider-events/resend', { method: 'POST', token: null, raw: stream, headers: json })
     expect(await request.moved(limitMs - 1)).toBeNull()
@@ -130,7 +130,7 @@ describe('a body', () => {
   })
 })
 
-describe('the service reads no body', () => {
+describe('a body is not read', () => {
   const unread = async (path: string, request: Request): Promise<number> => {
     const { stream, seen } = silent()
     const { status } = await callWith({}, path, { method: 'POST', headers: json, ...request, raw: stream })
@@ -138,7 +138,7 @@ describe('the service reads no body', () => {
     return status
   }
 
-  it('of an unauthenticated caller', async () => {
+  it('when the caller is not authenticated', async () => {
     for (const operation of implemented.filter(({ method }) => method !== 'get')) {
       const sample = await make(operation, world, callerOf(operation, world))
       const path = pathOf(operation, { ...sample, query: {} })
@@ -149,7 +149,7 @@ describe('the service reads no body', () => {
     }
   })
 
-  it('for a request that is forbidden, or whose resource is missing', async () => {
+  it('when the request is forbidden, or its resource is missing', async () => {
     const message = '/v1/email-messages/eml_none'
     expect(await unread(message, { method: 'PATCH', token: world.people.OA.token })).toBe(404)
     expect(await unread(message, { method: 'DELETE', token: world.people.OA.token })).toBe(404)
@@ -157,7 +157,7 @@ describe('the service reads no body', () => {
     expect(await unread('/v1/organizations', { token: world.people.EV.token })).toBe(403)
   })
 
-  it('for a link or a provider that does not exist', async () => {
+  it('when the link or the provider does not exist', async () => {
     expect(await unread('/provider-events/nobody', { token: null })).toBe(404)
     expect(await unread('/t/u/nothing', { token: null })).toBe(404)
   })
