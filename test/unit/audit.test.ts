@@ -12,8 +12,8 @@ const isEmpty = (value: unknown): boolean =>
   value === '' ||
   (typeof value === 'object' && Object.keys(value).length === 0)
 
-describe('listChanges', () => {
-  it('names every field that differs, once, and no others', () => {
+describe('the changes in an audit entry', () => {
+  it('name every field that differs, once, and no others', () => {
     assert(
       property(resource, resource, (before, after) => {
         const differ = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
@@ -27,11 +27,11 @@ describe('listChanges', () => {
     )
   })
 
-  it('finds no changes between equal resources', () => {
+  it('are empty for equal resources', () => {
     assert(property(resource, (one) => listChanges(one, structuredClone(one)).length === 0))
   })
 
-  it('contains no secret and no content of a message, at any depth', () => {
+  it('contain no secret and no content of a message, at any depth', () => {
     const hidden = constantFrom(
       'token',
       'secret',
@@ -59,20 +59,20 @@ describe('listChanges', () => {
     )
   })
 
-  it('leaves out values that are long', () => {
+  it('leave out long values', () => {
     const [change] = listChanges({ list: [] }, { list: ['x'.repeat(3000)] })
     expect(change).toEqual({ field: 'list', is_hidden: true })
   })
 })
 
 describe('an id', () => {
-  it('sorts by its time against the first id of a time', () => {
+  it('sorts by its time, also against the first id of a time', () => {
     const at = Date.UTC(2026, 5, 1)
     const ids = [at - 1, at, at + 1].map((time) => newId('audit_entry', time, Math.random))
     expect(ids.map((id) => id >= firstIdAt('audit_entry', at))).toEqual([false, true, true])
   })
 
-  it('has the prefix of its kind, and no other kind has it', () => {
+  it('has the prefix of its kind, which no other kind has', () => {
     expect(['seg_1', 'usr_1', 'cmp_1', 'x', '', '__proto___1'].map(findIdKind)).toEqual([
       'segment',
       'user',

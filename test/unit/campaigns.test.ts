@@ -25,19 +25,19 @@ describe('the scheduled time of a campaign', () => {
     return typeof at === 'number' ? new Date(at).toISOString() : at
   }
 
-  it('without an offset is local time of the edition', () => {
+  it('is local time of the edition without an offset', () => {
     expect(iso('2026-06-01T10:00:00')).toBe('2026-06-01T08:00:00.000Z')
     expect(iso('2026-12-01T10:00')).toBe('2026-12-01T09:00:00.000Z')
     expect(iso('2026-06-01T10:00:00', 'Asia/Kolkata')).toBe('2026-06-01T04:30:00.000Z')
     expect(iso('2026-06-01T10:00:00', 'UTC')).toBe('2026-06-01T10:00:00.000Z')
   })
 
-  it('with an offset is that instant', () => {
+  it('is that instant with an offset', () => {
     expect(iso('2026-06-01T10:00:00+05:00')).toBe('2026-06-01T05:00:00.000Z')
     expect(iso('2026-06-01T10:00:00.900Z')).toBe('2026-06-01T10:00:00.000Z')
   })
 
-  it('is invalid where local time skips it', () => {
+  it('is invalid when local time skips it', () => {
     expect(iso('2026-03-29T02:00:00')).toBe('nonexistent_local_time')
     expect(iso('2026-03-29T02:59:59')).toBe('nonexistent_local_time')
     expect(iso('2026-03-29T01:59:59')).toBe('2026-03-29T00:59:59.000Z')
@@ -45,7 +45,7 @@ describe('the scheduled time of a campaign', () => {
     expect(iso('2026-03-08T02:30:00', 'America/New_York')).toBe('nonexistent_local_time')
   })
 
-  it('is the first of the two instants where local time repeats it', () => {
+  it('is the first of two instants when local time repeats it', () => {
     expect(iso('2026-10-25T02:30:00')).toBe('2026-10-25T00:30:00.000Z')
     expect(iso('2026-10-25T02:30:00+01:00')).toBe('2026-10-25T01:30:00.000Z')
     expect(iso('2026-04-05T01:45:00', 'Australia/Lord_Howe')).toBe('2026-04-04T14:45:00.000Z')
@@ -62,13 +62,13 @@ describe('the scheduled time of a campaign', () => {
     ['2027-02-03T01:00:00', 'scheduled_at_too_far'],
   ])('is refused: %s', (text, fault) => expect(iso(text)).toBe(fault))
 
-  it('is answered with the offset of its day', () => {
+  it('is returned with the offset of its day', () => {
     expect(formatInZone(Date.parse('2026-06-01T08:00:00Z'), copenhagen)).toBe('2026-06-01T10:00:00+02:00')
     expect(formatInZone(Date.parse('2026-12-01T09:00:00Z'), copenhagen)).toBe('2026-12-01T10:00:00+01:00')
     expect(formatInZone(Date.parse('2026-06-01T10:00:00Z'), 'UTC')).toBe('2026-06-01T10:00:00+00:00')
   })
 
-  it('is answered as it was given, on every hour of two years', () => {
+  it('is returned as it was sent, on every hour of two years', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 365 * 24 * 4 }),
@@ -118,7 +118,7 @@ describe('recipient events', () => {
     )
   })
 
-  it('count a click that follows too fast as one of a machine', () => {
+  it('count a click that follows too fast as one by a machine', () => {
     const row = { ...clean, sent_at: 5000 }
     expect(computeStampChanges(row, { n: 1, type: 'clicked', at: 6000, is_visit: true })).toEqual({
       machine_opened_at: 6000,
@@ -137,9 +137,7 @@ describe('recipient events', () => {
     ['GET', 'facebookexternalhit/1.1', true],
     ['GET', 'curl/8.5.0', true],
     ['GET', null, true],
-  ])('detect machines: a %s by %s is one of a machine: %s', (method, agent, is) =>
-    expect(isMachine(method, agent)).toBe(is),
-  )
+  ])('count a %s by %s as one by a machine: %s', (method, agent, is) => expect(isMachine(method, agent)).toBe(is))
 
   it('are matched by references that providers accept', () => {
     const id = newId('campaign', 1, Math.random)
@@ -191,26 +189,28 @@ describe('the result of a message', () => {
     ['unknown', later, { to: 'failed', reason: 'unknown' }],
     ['configuration', attempt, { to: 'halted' }],
     ['sender', attempt, { to: 'halted' }],
-  ] as const)('after %s', (kind, at, verdict) => expect(judgeResult(result(kind), at)).toMatchObject(verdict))
+  ] as const)('decides what happens next, after %s', (kind, at, verdict) =>
+    expect(judgeResult(result(kind), at)).toMatchObject(verdict),
+  )
 
   it('delays the next call as long as the provider asks', () => {
     expect(judgeResult(result('rate_limited', 42_000), attempt)).toMatchObject({ at: attempt.now + 42_000 })
     expect(judgeResult(result('transient', 900_000), attempt)).toMatchObject({ at: attempt.now + 900_000 })
   })
 
-  it('depends on calls of limited size', () => {
+  it('a call has fewer messages the larger they are', () => {
     expect([0, 20_000, 40_000, 100_000, 400_000, 5_000_000].map((weight) => computeCallSize(100, weight))).toEqual([
       100, 100, 100, 40, 10, 1,
     ])
     expect(computeCallSize(10, 100_000)).toBe(10)
   })
 
-  it('depends on chunks that whole calls fill', () => {
+  it('a chunk has as many recipients as whole calls need', () => {
     expect([100, 500, 50, 30, 10, 1].map(computeChunkSize)).toEqual([100, 100, 50, 60, 50, 50])
   })
 })
 
-describe('rates', () => {
+describe('the rates of a campaign', () => {
   it('have four decimals, and are 0 without recipients', () => {
     expect(computeRates(zeroCounters)).toEqual({ delivery_rate: 0, open_rate: 0, click_rate: 0, unsubscribe_rate: 0 })
     expect(computeRates({ ...zeroCounters, sent: 7, delivered: 3, opened: 1, clicked: 2, unsubscribed: 3 })).toEqual({
@@ -222,8 +222,8 @@ describe('rates', () => {
   })
 })
 
-describe('SMS', () => {
-  it('have counted links and an unsubscribe text', () => {
+describe('an SMS with links', () => {
+  it('has counted links and an unsubscribe text', () => {
     const { text, links } = buildTrackableSms(
       'See https://a.example/x, https://b.example. {{ customer.first_name }} https://a.example/x',
       'da',

@@ -10,12 +10,12 @@ const pointed = (source: string) =>
   errorsOf(source).map(({ code, start, end }) => `${code}: ${source.slice(start, end)}`)
 
 describe('an expression', () => {
-  it.each(context.examples.map(({ expression }) => expression))('from the examples is accepted: %s', (source) => {
+  it.each(context.examples.map(({ expression }) => expression))('is accepted from the examples: %s', (source) => {
     expect(errorsOf(source)).toEqual([])
   })
 
   it.each(context.functions.map(({ name, example }) => [name, example]))(
-    'from the description of %s is accepted: %s',
+    'is accepted from the description of %s: %s',
     (name, example) => {
       expect(errorsOf(example)).toEqual([])
       expect(example).toContain(name)
@@ -58,7 +58,7 @@ describe('an expression', () => {
     ['double(stats.order_count) / double(stats.order_count) > 1.0', 'unsupported: double(stats.order_count)'],
     ['user.frobnicate()', 'unknown_function: user.frobnicate()'],
     ['', 'empty: '],
-  ])('is refused where it is wrong: %s', (source, problem) => {
+  ])('is refused with the wrong part: %s', (source, problem) => {
     expect(pointed(source)).toEqual([problem])
   })
 
@@ -70,7 +70,7 @@ describe('an expression', () => {
     ])
   })
 
-  it('is known to depend on the time or not', () => {
+  it('is marked when it depends on the time', () => {
     const isTimed = (source: string) => {
       const checked = checkExpression(source)
       return checked.ok && checked.isTimeDependent
@@ -80,7 +80,7 @@ describe('an expression', () => {
     expect(isTimed('consents.newsletter.status == "given"')).toBe(false)
   })
 
-  it('tells which ids, keys and names it uses', () => {
+  it('lists the ids, keys and names that it uses', () => {
     const source =
       'purchases.filter(p, p.product_id != "prd_1").exists(q, q.edition_id in ["edt_1"]) && "cmp_1" in campaigns.opened && ' +
       'purchases.exists(p, "opt_1" in p.option_ids) && has(consents.news) && orders.map(o, o.currency).exists(c, c == "DKK")'
@@ -111,7 +111,7 @@ describe('the limits of expressions', () => {
     ['consents', (size: number) => Array.from({ length: size }, () => 'has(consents.x)').join(' && '), limits.consents],
     ['levels', nested, limits.depth],
     ['levels of sums', (size: number) => `stats.order_count ${'+ 1 '.repeat(size)}> 1`, 8],
-  ])('of %s are exact', (_, make, limit) => {
+  ])('are exact for %s', (_, make, limit) => {
     expect(errorsOf(make(limit))).toEqual([])
     expect(errorsOf(make(limit + 1)).map(({ code }) => code)).toEqual(['limit_exceeded'])
   })

@@ -11,12 +11,12 @@ const passes = ({ expected, answer }: { expected: string; answer: string }) =>
 
 const waived = new Map(Object.entries(waivers).flatMap(([reason, names]) => names.map((name) => [name, reason])))
 
-describe('the literal cases of the specification', () => {
+describe('the literal cases of the CEL specification', () => {
   it('have the specified results, except for the waived ones', () => {
     expect(judged.filter((one) => !passes(one) && !waived.has(one.name))).toEqual([])
   })
 
-  it('are waived only when they are refused, and never for a wrong result', () => {
+  it('are only waived when they are refused, and never for a wrong result', () => {
     expect(judged.filter(({ name, answer }) => waived.has(name) && !isRefused(answer))).toEqual([])
     expect(judged.filter((one) => waived.has(one.name) && passes(one))).toEqual([])
   })

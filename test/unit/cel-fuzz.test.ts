@@ -88,14 +88,14 @@ const plain = [
 ].filter((source) => !source.includes('purchases.option_ids'))
 
 describe('every field and function', () => {
-  it.each(scopes)('agrees with the reference evaluation for every person: in %s', async (_, scope) => {
+  it.each(scopes)('agrees with the reference evaluation for every person in %s', async (_, scope) => {
     expect(plain.filter((source) => !checkTypes(source).ok)).toEqual([])
     expect(await mismatches(plain, scope)).toEqual([])
   })
 })
 
 describe('random expressions', () => {
-  it.each(scopes)('of %s agree with the reference evaluation for every person', async (_, scope, nth) => {
+  it.each(scopes)('agree with the reference evaluation for every person in %s', async (_, scope, nth) => {
     const random = randomOf(seed + nth)
     const expressions = new Expressions(random)
     const sources: string[] = []

@@ -167,7 +167,7 @@ const sources = fc
   })
   .chain((parts) => fc.constantFrom('', ' ', '  ').map((space) => parts.join(space)))
 
-describe('any text as an expression', () => {
+describe('any text that is sent as an expression', () => {
   it('gets errors with a documented code, one sentence or more, and a place inside the text', () => {
     fc.assert(
       fc.property(sources, (source) => {

@@ -41,7 +41,7 @@ const typical = [
   '"opt" in user.metadata.tags && edition.start_date > now',
 ]
 
-describe.each(scopes)('the plan in %s', (_, one) => {
+describe.each(scopes)('the query plan of an expression in %s', (_, one) => {
   beforeAll(() => {
     scope = one
   })
@@ -73,7 +73,7 @@ describe.each(scopes)('the plan in %s', (_, one) => {
     expect(plan.filter((step) => step.includes('products'))).toHaveLength(1)
   })
 
-  it('finds the product of each purchase where the name is not a literal, or constants are packed', async () => {
+  it('finds the product of each purchase when the name is not a literal, or constants are packed', async () => {
     const many = Array.from({ length: 30 }, (_value, n) => `p.product_name == "Ticket ${n}"`).join(' || ')
     for (const condition of ['p.product_name == p.status', many]) {
       const plan = (await planOf(`purchases.exists(p, ${condition})`)).filter((step) => step.includes('products'))
@@ -81,14 +81,14 @@ describe.each(scopes)('the plan in %s', (_, one) => {
     }
   })
 
-  it('finds consents by their key and the answer by person and consent', async () => {
+  it('finds consents by their key, and the answer by person and consent', async () => {
     const plan = (await planOf('consents.newsletter.is_current')).join('\n')
     expect(plan).toContain('consents_by_key (organization_id=? AND <expr>=? AND key=?)')
     expect(plan).toContain('consent_records_latest (user_id=? AND consent_id=?)')
   })
 })
 
-describe.each(scopes)('the largest accepted expressions run within the limits of D1, in %s', (_, one) => {
+describe.each(scopes)('the largest accepted expression in %s', (_, one) => {
   beforeAll(() => {
     scope = one
   })
@@ -152,7 +152,7 @@ describe.each(scopes)('the largest accepted expressions run within the limits of
       around(wrap('(', 'o.amount_minor', '+1)'), '!orders.exists(o,!purchases.exists(p,', '==p.price_paid_minor))'),
     ],
     ['sums that are mapped', around(wrap('(', 'o.amount_minor', '+1)'), 'orders.map(o,', ').exists(x,x==1)')],
-  ])('%s', async (__, make) => {
+  ])('stays within the limits of D1: %s', async (__, make) => {
     const source = largest(make)
     expect(await database().all(batchOf(source))).toEqual([])
     const { sql: text, params } = dialect.sqlToQuery(batchOf(source))
@@ -160,7 +160,7 @@ describe.each(scopes)('the largest accepted expressions run within the limits of
     expect(params.length).toBeLessThan(60)
   })
 
-  it('for random and deep expressions', async () => {
+  it('stays within the limits of D1 when it is random and deep', async () => {
     const random = randomOf(77)
     const expressions = new Expressions(random)
     const sources: string[] = []

@@ -27,7 +27,7 @@ async function rowsRead(source: string, editions: readonly string[] | null): Pro
 /** What the edition's scope reads beyond the organisation's. */
 const more = async (source: string) => (await rowsRead(source, [editionId])) - (await rowsRead(source, null))
 
-describe('the cost of the scope of an edition', () => {
+describe('the cost of an expression within an edition', () => {
   it('is one lookup for each person, however often the expression uses contact data', async () => {
     const known = tenant.tables['edition_customers']?.length ?? 0
     // D1 counts entries of the index, and the row of the edition.
@@ -43,7 +43,7 @@ describe('the cost of the scope of an edition', () => {
     expect(email).toBeLessThanOrEqual(once)
   })
 
-  it('is nothing for data that is the same in every edition', async () => {
+  it('is no higher for data that is the same in every edition', async () => {
     for (const source of ['user.id == "x"', 'has(consents.newsletter)'])
       expect([source, await more(source)]).toEqual([source, 0])
   })

@@ -63,7 +63,7 @@ describe('rows of another organisation', () => {
   })
 })
 
-describe('hostile texts', () => {
+describe('a hostile text in an expression', () => {
   const texts = [
     "' or 1=1 --",
     "'; drop table users; --",
@@ -77,7 +77,7 @@ describe('hostile texts', () => {
   ]
   const literal = (text: string) => JSON.stringify(text)
 
-  it.each(texts)('are compared as values: %s', async (text) => {
+  it.each(texts)('is compared as a value: %s', async (text) => {
     const sources = [
       `user.first_name == ${literal(text)}`,
       `user.id in [${literal(text)}]`,
@@ -91,7 +91,7 @@ describe('hostile texts', () => {
     expect(await membersOf(`user.first_name + ${literal(text)} == user.first_name + ${literal(text)}`)).toHaveLength(40)
   })
 
-  it.each(metadataKeys)('are found as keys of metadata: %s', async (key) => {
+  it.each(metadataKeys)('is found as a key of metadata: %s', async (key) => {
     const wanted = (mine.tables['users'] ?? []).map(({ metadata }) =>
       Object.hasOwn(JSON.parse(String(metadata)) as object, key),
     )
@@ -100,12 +100,12 @@ describe('hostile texts', () => {
     expect(found?.values).toEqual(wanted)
   })
 
-  it('are ordered by code points', async () => {
+  it('is sorted by code points', async () => {
     const [found] = await valuesOf(['"\\U0001F600" > "\\uFF21" && "B" < "a" && "Z" < "Å"'], scope)
     expect(new Set(found?.values)).toEqual(new Set([true]))
   })
 
-  it('are never part of the statement', () => {
+  it('is never part of the statement', () => {
     const checked = checkTypes(
       'user.first_name == "needle" && user.metadata.needle == "needle" && has(consents.needle)',
     )

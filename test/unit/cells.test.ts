@@ -25,7 +25,7 @@ const at = fc.integer({ min: 1, max: latest })
 const secret = 'a key'
 const randomBytes = (length: number) => crypto.getRandomValues(new Uint8Array(length))
 
-describe('the mark of an id', () => {
+describe('the cell mark of an id', () => {
   it('is read back from ids of every kind, and is empty for ids without one', () => {
     fc.assert(
       fc.property(kind, at, cell, (one, time, given) => {
@@ -48,7 +48,7 @@ describe('the mark of an id', () => {
     for (const id of [...old, ...others]) expect([id, readCell(id)]).toEqual([id, ''])
   })
 
-  it('is null for texts that are similar to ids', () => {
+  it('is null for texts that only look like ids', () => {
     const id = newId('order', latest, Math.random, 'k7')
     const near = [
       '',
@@ -68,7 +68,7 @@ describe('the mark of an id', () => {
     for (const text of near) expect([text, readCell(text)]).toEqual([text, null])
   })
 
-  it('keeps the order of ids by time, beside ids with other marks and without', () => {
+  it('keeps the order of ids by time, beside ids with another mark or none', () => {
     fc.assert(
       fc.property(
         kind,
@@ -98,7 +98,7 @@ describe('the mark of an id', () => {
   })
 })
 
-describe('the mark of a token', () => {
+describe('the cell mark of a token', () => {
   it('is read back, and a changed mark makes a token invalid', () => {
     fc.assert(
       fc.property(cell, mark, (given, other) => {
@@ -124,7 +124,7 @@ describe('the mark of a token', () => {
     )
   })
 
-  it('is in the links to a person and to an answer, whose ids may have different marks', async () => {
+  it('is in links to a person and to an answer, whose ids may have different marks', async () => {
     await fc.assert(
       fc.asyncProperty(cell, cell, at, async (ofUser, ofConsent, time) => {
         const user_id = newId('user', time, Math.random, ofUser)
@@ -141,7 +141,7 @@ describe('the mark of a token', () => {
     )
   })
 
-  it('is in the signed addresses of files and of passes', async () => {
+  it('is in signed addresses of files and of passes', async () => {
     const signer = { purpose: 'test', macBytes: 16 }
     for (const given of ['', 'k7', '00', 'zz']) {
       const fileId = newId('file', Date.now(), Math.random, given)
@@ -154,7 +154,7 @@ describe('the mark of a token', () => {
     }
   })
 
-  it('is null for an invalid link, and for a link from which a marked id was cut', async () => {
+  it('is null for an invalid link, and for a link whose marked id was cut off', async () => {
     const token = mintLinkToken(secret, {
       kind: 'click',
       campaign_id: newId('campaign', Date.now(), Math.random, 'k7'),

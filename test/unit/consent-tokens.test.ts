@@ -31,8 +31,8 @@ const aPreferencesToken = (channel: 'email' | 'sms', to: string): string =>
     made_at: now,
   })
 
-describe('tokens of the pages of consents', () => {
-  it('contain the person and the address, and cannot be read or forged without the key', async () => {
+describe('a token of the pages of consents', () => {
+  it('contains the person and the address, and cannot be read or forged without the key', async () => {
     await fc.assert(
       fc.asyncProperty(address, address, ids('user'), async (sentTo, other, user_id) => {
         const token = mintPreferencesToken(secret, { ...sentTo, user_id, made_at: now })
@@ -51,7 +51,7 @@ describe('tokens of the pages of consents', () => {
     )
   })
 
-  it('are valid for one purpose each', async () => {
+  it('is valid for one purpose only', async () => {
     const sentTo = {
       organization_id: newId('organization', now, Math.random),
       channel: 'email' as const,
@@ -72,7 +72,7 @@ describe('tokens of the pages of consents', () => {
     expect(readLinkToken(secret, 'unsubscribe', confirmation)).toBeNull()
   })
 
-  it('are refused with any character changed, missing or added', async () => {
+  it('is refused with any character changed, missing or added', async () => {
     const token = aPreferencesToken('sms', '+4520123456')
     for (let index = 0; index < token.length; index++) {
       const changed = token.slice(0, index) + (token[index] === 'A' ? 'B' : 'A') + token.slice(index + 1)
@@ -91,7 +91,7 @@ describe('tokens of the pages of consents', () => {
       expect(readPreferencesToken(secret, text, now)).toBeNull()
   })
 
-  it('are valid for two years from the day on which they were made', async () => {
+  it('is valid for two years from the day on which it was made', async () => {
     const token = aPreferencesToken('email', 'a@b.dk')
     const day = Math.floor(now / dayMs) * dayMs
     expect(readPreferencesToken(secret, token, day + preferencesLinkMs)).not.toBeNull()

@@ -18,8 +18,8 @@ const texts = async (...answers: unknown[]) => {
 const found = (...all: string[]) => ({ ok: true, texts: all })
 const failure = { ok: false, code: 'failure' }
 
-describe('a resolver over HTTPS', () => {
-  it('is asked once, by its JSON form, and no redirect is followed', async () => {
+describe('a DNS resolver over HTTPS', () => {
+  it('gets one request, in its JSON form, and no redirect is followed', async () => {
     const fetched = answering({ Status: 0, Answer: [txt('"one"')] })
     const longest = watchTimers()
     expect(await dns.lookUpTxt(name)).toEqual(found('one'))
@@ -30,14 +30,14 @@ describe('a resolver over HTTPS', () => {
     expect(longest()).toBe(15_000)
   })
 
-  it('joins the parts of a text, with quotes inside and without any', async () => {
+  it('may return a text in parts, with or without quotes', async () => {
     expect(await texts(txt('"one" "two"'), txt('plain text'), txt(String.raw`"a\"b\\c\065"`))).toEqual(
       found('onetwo', 'plain text', String.raw`a"b\cA`),
     )
     expect(await texts(txt('"never closed'), txt(''), txt('""'))).toEqual(found('never closed', '', ''))
   })
 
-  it('accepts only records of the name and of its aliases', async () => {
+  it('is believed only for records of the name and of its aliases', async () => {
     const alias = { name: `${name}.`, type: 5, data: 'Proof.example.' }
     expect(
       await texts(alias, txt('"aliased"', { name: 'proof.example' }), txt('"other"', { name: 'x.example' })),
@@ -48,7 +48,7 @@ describe('a resolver over HTTPS', () => {
     )
   })
 
-  it('stops in a loop of aliases, and in an endless chain', async () => {
+  it('ends a loop of aliases, and an endless chain', async () => {
     const loop = [name, 'a.example', 'b.example'].map((from, index, all) => ({
       name: from,
       type: 5,
@@ -63,7 +63,7 @@ describe('a resolver over HTTPS', () => {
     expect(await texts(...chain, txt('"far"', { name: 'a150.example' }))).toEqual(found())
   })
 
-  it('distinguishes a missing name from a failed query', async () => {
+  it('tells a missing name from a failed query', async () => {
     answering({ Status: 3 })
     expect(await dns.lookUpTxt(name)).toEqual(found())
     answering({ Status: 0 })
@@ -87,7 +87,7 @@ describe('a resolver over HTTPS', () => {
     }
   })
 
-  it('ignores malformed records, and reads a limited number', async () => {
+  it('may return malformed records, which are ignored, and only a limited number is read', async () => {
     const odd = [
       null,
       1,
@@ -109,7 +109,7 @@ describe('a resolver over HTTPS', () => {
     expect(long.ok && long.texts.every((text) => text.length <= 4096)).toBe(true)
   })
 
-  it('refuses an answer that is too large, late or malformed', async () => {
+  it('is not believed when its answer is too large, late or malformed', async () => {
     answering(JSON.stringify({ Status: 0, Answer: [txt('x'.repeat(600_000))] }))
     expect(await dns.lookUpTxt(name)).toEqual(failure)
     vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('refused'))

@@ -22,8 +22,8 @@ import { isWellFormedToken, generateToken } from '../../src/domain/accounts/toke
 
 const bytes = (length: number) => crypto.getRandomValues(new Uint8Array(length))
 
-describe('token checksums', () => {
-  it('are valid for any random bytes', () => {
+describe('the checksum of a token', () => {
+  it('is valid for any random bytes', () => {
     fc.assert(
       fc.property(fc.infiniteStream(fc.nat(255)), (stream) => {
         const token = generateToken((length) => Uint8Array.from(stream.take(length)))
@@ -33,7 +33,7 @@ describe('token checksums', () => {
     )
   })
 
-  it('are invalid with one character changed, added or left out', () => {
+  it('is invalid with one character changed, added or left out', () => {
     const character = fc.oneof(
       fc.constantFrom(...Array.from('0123456789abcXYZ_-')),
       fc.string({ minLength: 1, maxLength: 1 }),
@@ -49,13 +49,13 @@ describe('token checksums', () => {
     )
   })
 
-  it('are the standard CRC-32', () => {
+  it('is the standard CRC-32', () => {
     expect(crc32(utf8('123456789'))).toBe(0xcbf43926)
     expect(crc32(utf8(''))).toBe(0)
   })
 })
 
-describe('money', () => {
+describe('an amount of money', () => {
   const minor = fc.integer({ min: -maxAmountMinor, max: maxAmountMinor })
 
   it('is the same after conversion to minor units and back', () => {
@@ -97,11 +97,11 @@ describe('money', () => {
   })
 })
 
-describe('lifecycle', () => {
+describe('a lifecycle', () => {
   const names = ['a', 'b', 'c', 'd'] as const
   const edges = fc.record(Object.fromEntries(names.map((name) => [name, fc.subarray([...names])])))
 
-  it('gives the same edges by source and by target', () => {
+  it('has the same transitions by source and by target', () => {
     fc.assert(
       fc.property(edges, fc.constantFrom(...names), fc.constantFrom(...names), (map, from, to) => {
         const machine = lifecycle('a', map as Record<(typeof names)[number], (typeof names)[number][]>)
@@ -114,7 +114,7 @@ describe('lifecycle', () => {
   })
 })
 
-describe('slug', () => {
+describe('a slug', () => {
   const name = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.string({ maxLength: 40 }))
 
   it('is valid for any name', () => {
@@ -144,8 +144,8 @@ describe('slug', () => {
   })
 })
 
-describe('ids', () => {
-  it('sort by the time of creation and have their prefix', () => {
+describe('an id', () => {
+  it('sorts by the time of creation and has its prefix', () => {
     fc.assert(
       fc.property(fc.nat(2 ** 45), fc.nat(1000), (at, later) => {
         const [one, other] = [newId('order', at, Math.random), newId('order', at + later + 1, Math.random)]
@@ -157,7 +157,7 @@ describe('ids', () => {
   })
 })
 
-describe('access', () => {
+describe('the access of a caller', () => {
   const grant: fc.Arbitrary<Grant> = fc.record({
     organization_id: fc.constantFrom('o1', 'o2'),
     edition_id: fc.constantFrom(null, 'e1', 'e2'),
@@ -176,7 +176,7 @@ describe('access', () => {
     editions: fc.oneof(fc.constant('any' as const), fc.subarray(['e1', 'e2', 'e3'])),
   })
 
-  it('has a reach that agrees with the check of each place', () => {
+  it('reaches the places that each check allows', () => {
     fc.assert(
       fc.property(fc.array(grant, { maxLength: 4 }), place, fc.subarray([...roleCodes]), (grants, where, allowed) => {
         const caller = callerOf(grants)
@@ -204,8 +204,8 @@ describe('access', () => {
   })
 })
 
-describe('text and encodings', () => {
-  it('are the same after encoding and decoding', () => {
+describe('a text or its encoding', () => {
+  it('is the same after encoding and decoding', () => {
     fc.assert(fc.property(fc.uint8Array(), (data) => toHex(fromBase64(toBase64(data))) === toHex(data)))
     fc.assert(
       fc.property(
@@ -222,16 +222,16 @@ describe('text and encodings', () => {
     ])
   })
 
-  it('have the standard hashes', async () => {
+  it('has the standard hash', async () => {
     expect(toHex(await sha256('abc'))).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
   })
 
-  it('have pointers by RFC 6901', () => {
+  it('has a pointer by RFC 6901', () => {
     expect(pointerTo(['blocks', 0, 'a/b~c'])).toBe('#/blocks/0/a~1b~0c')
     expect(pointerTo([])).toBe('#')
   })
 
-  it('are stored without NUL and lone surrogates', () => {
+  it('is stored without NUL and lone surrogates', () => {
     expect(['a', '', '😀', 'a\0', '\ud83d', '\ude00'].map(isStorable)).toEqual([true, true, true, false, false, false])
   })
 })

@@ -10,8 +10,8 @@ import {
 import { columnsOf, tableNames } from '../support/dump.ts'
 import { db } from '../support/seeding/rows.ts'
 
-describe('the rows of an edition', () => {
-  it('are copied, or are listed as not copied', async () => {
+describe('the rows that an edition owns', () => {
+  it('are copied with the edition, or are listed as not copied', async () => {
     const known = new Set([...Object.keys(copiedTables), ...derivedTables, ...Object.keys(uncopiedTables)])
     const copied = new Set(Object.keys(copiedTables))
     const strangers: string[] = []
@@ -30,7 +30,7 @@ describe('the rows of an edition', () => {
   })
 })
 
-describe('planCopy', () => {
+describe('the copy of an edition', () => {
   const nothing = Object.fromEntries(Object.keys(copiedTables).map((table) => [table, []])) as unknown as CopySource
   const source: CopySource = {
     ...nothing,
@@ -51,7 +51,7 @@ describe('planCopy', () => {
     return planCopy(mode === 'copy' ? source : { ...source, email_messages: [] }, mode, (kind) => `${kind} ${++made}`)
   }
 
-  it('gives every row an id of its kind, and replaces references by those to the copies', () => {
+  it('has new ids of the same kinds, and refers to the copied rows', () => {
     const { rows } = plan('copy')
     expect(rows.categories).toEqual([{ from: 'cat_1', to: 'category 1', parent: null }])
     expect(rows.products).toEqual([
@@ -61,7 +61,7 @@ describe('planCopy', () => {
     expect(rows.variants).toEqual([{ from: 'var_1', to: 'variant 4', parent: 'product 3' }])
   })
 
-  it('replaces references to messages by copies, and keeps shared messages', () => {
+  it('refers to copies of its messages, and to shared messages', () => {
     const copied = plan('copy')
     expect(copied.rows.triggers.map(({ parent }) => parent)).toEqual(['email_message 5', null])
     expect(['eml_1', 'eml_gone', null].map(copied.findMessage)).toEqual(['email_message 5', null, null])

@@ -10,7 +10,7 @@ describe('the status of the healthcheck', () => {
     return [getHealthStatus(summary), summary, listObstacles(results).map(({ check }) => check.id)]
   }
 
-  it('is that of the most severe failed check', () => {
+  it('is the severity of the worst failed check', () => {
     expect(verdict(() => ({ has_event: false, has_pickup_point: false, order_currencies: ['eur'] }))).toEqual([
       'critical',
       { critical: 1, warning: 1, info: 1 },
@@ -32,7 +32,7 @@ describe('the status of the healthcheck', () => {
   })
 })
 
-describe('an answered check', () => {
+describe('a check in the answer', () => {
   it('describes the passed state, or the fault and its remedy', () => {
     const answer = (change: Change) =>
       runChecks({ ...sound, ...change(sound) })

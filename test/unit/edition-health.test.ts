@@ -247,8 +247,8 @@ const info = `schedule.duration_plausible schedule.timezone_set localization.pro
   communication.reply_to consents.marketing branding.meta_image branding.slug integrations.webhooks_inactive
   imports.unfinished`.split(/\s+/)
 
-describe('the checks of an edition', () => {
-  it('are 46, each with its severity and its texts', () => {
+describe('a healthcheck', () => {
+  it('has 46 checks, each with its severity and its texts', () => {
     expect(checks.map(({ id }) => id).toSorted()).toEqual(Object.keys(cases).toSorted())
     expect(checks).toHaveLength(46)
     const severityOf = (id: string) => (critical.includes(id) ? 'critical' : info.includes(id) ? 'info' : 'warning')
@@ -260,13 +260,13 @@ describe('the checks of an edition', () => {
     }
   })
 
-  it('all pass for a complete edition', () => {
+  it('passes for a complete edition', () => {
     expect(ids(sound)).toEqual([])
     expect(getHealthStatus(countFailures(runChecks(sound)))).toBe('healthy')
   })
 })
 
-describe.each(Object.entries(cases))('%s', (id, { fails, names = [], bears = [] }) => {
+describe.each(Object.entries(cases))('the check %s', (id, { fails, names = [], bears = [] }) => {
   it('fails alone, and names the faulty resources', () => {
     for (const change of fails) {
       const facts = { ...sound, ...change(sound) }

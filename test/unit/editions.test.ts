@@ -23,7 +23,7 @@ const aroundADayAgo = aroundNow.map((at) => at - dayMs)
 const dates = [null, ...aroundADayAgo, ...aroundNow]
 const periods = dates.flatMap((start_at) => dates.map((end_at) => ({ start_at, end_at })))
 
-describe('getEditionStatus', () => {
+describe('the status of an edition', () => {
   it.each([
     ['no_dates', null, null],
     ['upcoming', now + 1, null],
@@ -63,8 +63,8 @@ describe('getEditionStatus', () => {
   })
 })
 
-describe('endsBeforeStart', () => {
-  it('compares only when both dates exist, and accepts equal ones', () => {
+describe('the dates of an edition', () => {
+  it('are compared only when both exist, and may be equal', () => {
     expect(endsBeforeStart({ start_at: now, end_at: now - 1 })).toBe(true)
     expect(endsBeforeStart({ start_at: now, end_at: now })).toBe(false)
     expect(endsBeforeStart({ start_at: null, end_at: now })).toBe(false)
@@ -72,18 +72,18 @@ describe('endsBeforeStart', () => {
   })
 })
 
-describe('formatEditionName', () => {
+describe('the full name of an edition', () => {
   it.each([
     ['Nordlys Festival', '2026', 'Nordlys Festival 2026'],
     ['Nordlys Festival', 'Nordlys Festival 2026', 'Nordlys Festival 2026'],
     ['Nordlys Festival', 'nordlys festival 2026', 'nordlys festival 2026'],
     ['Nordlys Festival', 'Winter Nordlys Festival', 'Nordlys Festival Winter Nordlys Festival'],
-  ])('of %s and %s is %s', (event, name, fullName) => {
+  ])('is made of %s and %s: %s', (event, name, fullName) => {
     expect(formatEditionName(event, name)).toBe(fullName)
   })
 })
 
-describe('decidePublishedAt', () => {
+describe('the time of publication', () => {
   it('is the time of the first publication', () => {
     expect(decidePublishedAt({ is_draft: true, published_at: null }, false, now)).toBe(now)
     expect(decidePublishedAt({ is_draft: true, published_at: 5 }, false, now)).toBe(5)
@@ -92,8 +92,8 @@ describe('decidePublishedAt', () => {
   })
 })
 
-describe('pickDefaultCurrency', () => {
-  it('is the default currency of the country', () => {
+describe('the default currency of an edition', () => {
+  it('is the currency of its country', () => {
     expect(Object.fromEntries(countryCodes.map((code) => [code, pickDefaultCurrency(code)]))).toEqual({
       '+43': 'eur',
       '+32': 'eur',

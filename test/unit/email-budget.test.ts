@@ -36,7 +36,7 @@ const tooMuch = (limit: number) =>
 const name = 'x'.repeat(4000)
 const output = '{{ customer.first_name }}'
 
-describe('the size of a rendering', () => {
+describe('the size of a rendered message', () => {
   it.each([
     ['text', { text: repeated(2500, output) }],
     ['markup', { html: repeated(2500, 'x'.repeat(1000)) }],
@@ -61,12 +61,12 @@ describe('the size of a rendering', () => {
     expect(faultOf(() => personalise(templateOf(parts), values as never))).toBe(tooMuch(maxRenderedLength))
   })
 
-  it('covers HTML and text together', () => {
+  it('counts HTML and text together', () => {
     const parts = { html: repeated(150, 'x'.repeat(6000)), text: repeated(150, 'x'.repeat(8000)) }
     expect(faultOf(() => personalise(templateOf(parts), {}))).toContain('larger than 1500000 bytes')
   })
 
-  it('stops at the first text beyond the limit', () => {
+  it('ends the rendering at the first text that exceeds the limit', () => {
     let reads = 0
     const customer = {
       get first_name() {
@@ -79,7 +79,7 @@ describe('the size of a rendering', () => {
     expect(reads).toBe(3)
   })
 
-  it('may be exactly at the limit', () => {
+  it('may be exactly the limit', () => {
     const text = 'x'.repeat(1000)
     const parsed = parseLiquid('text', `{% capture a %}${text}{% endcapture %}{{ a }}`)
     expect(renderLiquid('text', parsed, {}, 2000)).toBe(text)
@@ -98,7 +98,7 @@ describe('the size of a rendering', () => {
   })
 })
 
-describe('a text that is too large with the sample values', () => {
+describe('a template that is too large with its sample values', () => {
   it.each([
     ['by captures', `<p>a</p>\n{% capture a %}${repeated(500, 'x'.repeat(2000))}{% endcapture %}`, 2],
     ['by what it puts out', `<p>a</p>\n<p>{% assign x = "${'x'.repeat(2000)}" %}</p>\n${repeated(250, '{{ x }}')}`, 3],

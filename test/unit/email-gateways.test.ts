@@ -86,14 +86,14 @@ describe('the Resend gateway', () => {
     [429, 'daily_quota_exceeded', 'rate_limited', 3_600_000],
     [429, 'monthly_quota_exceeded', 'configuration', null],
     [500, 'application_error', 'transient', null],
-  ])('reads %i %s as %s', async (status, name, kind, retryAfterMs) => {
+  ])('treats the answer %i %s as %s', async (status, name, kind, retryAfterMs) => {
     answering(status, refused(name))
     const [first, second] = await resend.send([anEmail(), anEmail()], 'k')
     expect(first).toEqual({ ok: false, kind, code: name, detail: `said ${name}`, retryAfterMs })
     expect(second).toEqual(first)
   })
 
-  it('splits a call that is too large into two, and splits it in the same way when it is repeated', async () => {
+  it('splits a call that is too large into two, and splits it alike when it is repeated', async () => {
     const keys: string[] = []
     vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
       const mails = bodyOf(init) as { to: string[] }[]
@@ -109,7 +109,7 @@ describe('the Resend gateway', () => {
     expect(keys.slice(5)).toEqual(keys.slice(0, 5))
   })
 
-  it('fails the one message that is too large by itself', async () => {
+  it('fails only the message that is too large by itself', async () => {
     answering(413, refused('payload_too_large'))
     expect(await resend.send([anEmail(), anEmail()], 'k')).toMatchObject([{ kind: 'permanent' }, { kind: 'permanent' }])
   })
@@ -138,7 +138,7 @@ describe('the Resend gateway', () => {
     ['200 with something else', 200, ['a'], 'unknown'],
     ['200 with a refusal of nobody', 200, { data: [], errors: [{ index: 7, message: 'no' }] }, 'unknown'],
     ['200 with a refusal without a place', 200, { data: [], errors: [{ message: 'no' }] }, 'unknown'],
-  ])('reads the fault %s', async (_, status, body, kind) => {
+  ])('reports the fault %s', async (_, status, body, kind) => {
     answering(status, body)
     expect(await resend.send([anEmail()], 'k')).toMatchObject([{ ok: false, kind }])
   })
@@ -150,7 +150,7 @@ describe('the Resend gateway', () => {
     expect(await resend.send([anEmail()], 'k')).toMatchObject([{ kind: 'unknown', code: 'timeout' }])
   })
 
-  it('makes no call with an invalid address or key: nothing was sent', async () => {
+  it('makes no call with an invalid address or key, and reports that nothing was sent', async () => {
     const fetched = answering(200, { data: [{ id: 'a' }] })
     for (const wrong of [
       { apiBase: 'mail.example', apiKey: 're_key' },
@@ -164,7 +164,7 @@ describe('the Resend gateway', () => {
     expect(fetched).not.toHaveBeenCalled()
   })
 
-  it('waits longer for a daily quota than for a rate, although the headers name a second', async () => {
+  it('waits longer for a daily quota than for a rate, although the headers say a second', async () => {
     answering(429, refused('daily_quota_exceeded'), { 'retry-after': '1', 'ratelimit-reset': '1' })
     expect(await resend.send([anEmail()], 'k')).toMatchObject([{ kind: 'rate_limited', retryAfterMs: 3_600_000 }])
   })
@@ -193,7 +193,7 @@ describe('the Resend gateway', () => {
     expect(await resend.send([anEmail()], 'k')).toMatchObject([{ kind: 'unknown', code: 'unreadable_answer' }])
   })
 
-  it('makes no request without a key', async () => {
+  it('makes no call without an API key', async () => {
     const fetched = answering(200, {})
     const keyless = createResendGateway({ apiBase: '', apiKey: '', now: () => now })
     expect(await keyless.send([anEmail()], 'k')).toMatchObject([{ kind: 'configuration', code: 'missing_api_key' }])
@@ -234,7 +234,7 @@ describe('the Cloudflare gateway', () => {
     ['E_RECIPIENT_SUPPRESSED', 'permanent'],
     ['E_VALIDATION_ERROR', 'permanent'],
     ['E_INTERNAL_SERVER_ERROR', 'unknown'],
-  ])('reads %s as %s', async (code, kind) => {
+  ])('treats the error %s as %s', async (code, kind) => {
     const gateway = sending(() => {
       throw Object.assign(new Error('no'), { code })
     })
@@ -257,7 +257,7 @@ describe('every e-mail gateway', () => {
   const evil = 'Hi\r\nBcc: everyone@example.com'
 
   it.each(Object.entries(gateways))(
-    '%s refuses line breaks in values of headers, and sends the other messages',
+    'refuses line breaks in values of headers, and sends the other messages: %s',
     async (name, gateway) => {
       const fetched = answering(200, { data: [{ id: 'good' }] })
       const bad = [
@@ -282,7 +282,7 @@ describe('every e-mail gateway', () => {
     },
   )
 
-  it.each(Object.entries(gateways))('%s treats an address as one person', async (_, gateway) => {
+  it.each(Object.entries(gateways))('treats an address as one person: %s', async (_, gateway) => {
     answering(200, { data: [] })
     const to = (address: string) => anEmail({ to: { name: null, address } })
     const results = await gateway.send(

@@ -102,12 +102,12 @@ describe('rich text', () => {
     '&#xE000;0&#xE001;<a href="&#xE000;0&#xE001;">x</a>{{ "javascript:alert(1)" }}',
     '<p {% if true %}onclick="alert(1)"{% endif %}>x</p>',
     '<p style="{{ "color:red" }};background:url(x)">x</p>',
-  ])('%j loses everything active', (source) => {
+  ])('loses everything active: %j', (source) => {
     // What is refused is not sent.
     expectHarmless(made(source)?.html ?? '', inFrame)
   })
 
-  it('becomes harmless and balanced, for any input', () => {
+  it('is harmless and balanced after cleaning, for any input', () => {
     const parts = fc.constantFrom(
       '<p>',
       '</p>',
@@ -181,7 +181,7 @@ describe('rich text', () => {
     expect(cleanRichText(source).html).toBe('<a href="https://a.example/">x</a>')
   })
 
-  it('stays text where it only resembles Liquid, at the cost of few tags', () => {
+  it('stays text when it only looks like Liquid, at the cost of few tags', () => {
     const parts = fc.constantFrom('{', '%', '}', 'endraw', 'raw', ' ', '-', 'x', '"', "'", 'end', '|')
     fc.assert(
       fc.property(fc.array(parts, { maxLength: 12 }), (pieces) => {
@@ -207,7 +207,7 @@ describe('rich text', () => {
   })
 })
 
-describe('a message', () => {
+describe('a rendered message', () => {
   it('contains whole characters only, for any filters on a name', () => {
     const source = '{{ customer.first_name | split: "" | first }}'
     const template = compile({ ...aMessageOf(richText(source)), subject: { en: source } }, 'en', framing)
@@ -224,7 +224,7 @@ describe('a message', () => {
     expect(() => heavy(110)).toThrow(/larger than/)
   })
 
-  it('is refused with loops that enlarge it beyond all its text', () => {
+  it('is refused with loops that make it larger than all its text', () => {
     const text = `<p>${repeated(2500, 'x'.repeat(90))}</p>`
     expect(findMessageFaults({ blocks: [richText(text)] })).toEqual([])
     const blocks = [1, 2].map((id) => ({ ...richText(text), id: String(id) }))
@@ -232,7 +232,7 @@ describe('a message', () => {
   })
 })
 
-describe('an address', () => {
+describe('a link in a message', () => {
   it.each([
     'https://a.example',
     'http://a.example/?x={{ order.number }}',

@@ -65,7 +65,7 @@ describe('a hostile template', () => {
     '{{ order.items[0].name }}{{ order["items"][0]["name"] }}',
     `{% for item in order.items %}${'{{ item.name }}, '.repeat(10)}{% endfor %}`,
     `{% for item in order.items %}{% assign half = item.quantity | divided_by: 2 %}{{ half }}, {{ half }}{% endfor %}`,
-  ])('is no ordinary template like this: %s', (source) => {
+  ])('an ordinary template is accepted: %s', (source) => {
     expect(findMessageFaults({ blocks: [richText(`<p>${source}</p>`)] })).toEqual([])
   })
 })
@@ -94,13 +94,13 @@ describe('the number of Liquid steps', () => {
 describe('the markup of a message', () => {
   // Read each with each, so many tags take longer than a test may; one after another, less than a second.
   it.each(['<br>', '<p>', '<br> ', '<a href="tel:1">x</a>', '<li>', '<td>x'])(
-    'of 120,000 times %s is read in its length, not in its square',
+    'is read in linear time with 120,000 times %s',
     (part) => {
       expect(cleanRichText(part.repeat(120_000)).html.length).toBeGreaterThan(120_000)
     },
   )
 
-  it('is limited to a depth of 500, because closing a tag searches all open ones', () => {
+  it('may be nested 500 deep, because closing a tag searches all open ones', () => {
     const deep = (times: number) => findMessageFaults({ blocks: [richText(`<p>a</p>${'<span>'.repeat(times)}x`)] })
     expect(deep(500)).toEqual([])
     expect(deep(501)).toMatchObject([

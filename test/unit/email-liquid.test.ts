@@ -5,7 +5,7 @@ import { made, richText, timed } from '../support/hostile.ts'
 const nested = (depth: number, inside: string) =>
   '{% for i in (1..50) %}'.repeat(depth) + inside + '{% endfor %}'.repeat(depth)
 
-describe('Liquid', () => {
+describe('a Liquid template', () => {
   it.each([
     ['three loops in each other', nested(3, 'x')],
     ['three short loops in each other', nested(3, 'x').replaceAll('50', '2')],
@@ -60,12 +60,12 @@ describe('Liquid', () => {
       '{{ toString }}{{ customer.toString }}{{ customer["constructor"] }}{{ customer.hasOwnProperty }}',
     ],
     ['names of the platform', '{{ globalThis }}{{ process.env }}{{ env.DB }}{{ self }}{{ Math.PI }}'],
-  ])('finds nothing under %s', (_, source) => {
+  ])('shows nothing of %s', (_, source) => {
     const result = made(`<p>a${source}b</p>`)
     expect(result?.html).toContain('<p>ab</p>')
   })
 
-  it('accepts its loops, conditions and variables', () => {
+  it('may use loops, conditions and variables', () => {
     const source =
       '{% assign n = 0 %}{% for item in order.items %}{% for i in (1..3) %}{% assign n = n | plus: 1 %}{% endfor %}{% endfor %}{% if n == 6 %}six{% endif %}{% case n %}{% when 6 %} sechs{% endcase %}{% unless n == 1 %} seks{% endunless %}'
     expect(made(source)?.text).toMatch(/^six sechs seks/)
@@ -83,7 +83,7 @@ describe('Liquid', () => {
     })
   })
 
-  it('stays text where it was escaped as text', () => {
+  it('stays text when it was escaped as text', () => {
     const result = made('<p>&#123;&#123; customer.first_name }} and {% raw %}{{ order.number }}{% endraw %}</p>')
     expect(result?.html).toContain('<p>&#123;&#123; customer.first_name }} and &#123;&#123; order.number }}</p>')
     expect(result?.text).toMatch(/^\{\{ customer\.first_name \}\} and \{\{ order\.number \}\}/)

@@ -15,7 +15,7 @@ describe.each(blocks)('a block of type %s', (_, block) => {
   })
 })
 
-describe('a message', () => {
+describe('a rendered message', () => {
   const all = aMessageOf(...oneOfEach)
 
   it.each(languages)('declares in %s its language and its support of dark mode', (language) => {
@@ -64,7 +64,7 @@ describe('a message', () => {
   })
 
   it.each(['\r\n', '\n', '\r', '\u2028', '\u2029', '\u0085', '\v', '\0'])(
-    'has a subject of one line, whatever %j a name brings',
+    'has a subject of one line, even if a name contains %j',
     (end) => {
       const template = compile({ ...aMessageOf(), subject: { en: 'Hi {{ customer.last_name }}!' } }, 'en', framing)
       expect(personalise(template, { customer: { last_name: `A${end}Bcc: x@example.com` } }).subject).toBe(
@@ -89,7 +89,7 @@ describe('a message', () => {
   })
 })
 
-describe('a trackable template', () => {
+describe('a message with tracked links', () => {
   const message = aMessageOf(...oneOfEach)
   const template = compile(message, 'en', framing)
   const tracked = trackable(template)
@@ -108,7 +108,7 @@ describe('a trackable template', () => {
     expect([tracked.text, template.links]).toEqual([template.text, []])
   })
 
-  it('has links that sending replaces by counted ones', () => {
+  it('has links that counted ones replace when it is sent', () => {
     const links = tracked.links.map((_, index) => `https://api.example/t/c/${index}?x=1&y=2`)
     const made = personalise(tracked, {
       ...buildSampleContext(),

@@ -28,7 +28,7 @@ const inWords = ([first, ...rest]: Expected) => [
 describe('the content of a file', () => {
   it('is tested with at least 60 malicious files', () => expect(hostileFiles.length).toBeGreaterThanOrEqual(60))
 
-  it.each([...hostileFiles, ...harmlessFiles])('$name', (file) => {
+  it.each([...hostileFiles, ...harmlessFiles])('is accepted or refused as expected: $name', (file) => {
     expect(judged(file)).toEqual(inWords(file.expected))
   })
 
@@ -39,7 +39,7 @@ describe('the content of a file', () => {
     expect(() => checkContent(image('png'), 10_000_001, null, partsLimits)).toThrow(/10000000/)
   })
 
-  it('that is cut off anywhere is accepted or refused, without any other fault', () => {
+  it('is accepted or refused without another fault when it is cut off anywhere', () => {
     for (const name of imageNames)
       for (let length = 0; length <= image(name).length; length++) {
         const found = judged({ content: image(name).slice(0, length) })
@@ -49,7 +49,7 @@ describe('the content of a file', () => {
       }
   })
 
-  it('that is changed anywhere is accepted or refused, with at most 40 megapixels', () => {
+  it('is accepted or refused, with at most 40 megapixels, when it is changed anywhere', () => {
     const change = fc.record({ at: fc.nat(1100), to: fc.nat(255) })
     fc.assert(
       fc.property(fc.constantFrom(...imageNames), fc.array(change, { minLength: 1, maxLength: 4 }), (name, changes) => {
@@ -65,7 +65,7 @@ describe('the content of a file', () => {
     )
   })
 
-  it('of random bytes is accepted or refused, after any first bytes', () => {
+  it('is accepted or refused when it is random, after any first bytes', () => {
     const starts = [
       '',
       'GIF89a',
@@ -83,7 +83,7 @@ describe('the content of a file', () => {
   })
 
   // In its square, it takes longer than a test may.
-  it('of 1 MB is read in linear time', () => {
+  it('is read in linear time up to 1 MB', () => {
     const frames = Array.from({ length: 40_000 }, () => ({ width: 1, height: 1 }))
     const lists = [
       gifOf(1, 1, frames),

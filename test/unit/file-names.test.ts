@@ -37,11 +37,11 @@ describe('the name of a file', () => {
     ['half \uD83D pair.png', png, 'half pair.png'],
     [`${'a'.repeat(300)}.jpeg`, 'image/jpeg', `${'a'.repeat(250)}.jpeg`],
     [`${'👩‍👩‍👧'.repeat(60)}.png`, png, `${'👩‍👩‍👧'.repeat(31)}.png`],
-  ])('%j as %s is %j', (name, type, expected) => {
+  ])('is made safe: %j as %s is %j', (name, type, expected) => {
     expect(cleanFileName(name, type)).toBe(expected)
   })
 
-  it('is not changed when it is clean, is never longer than 255 characters, and ends as its type does', () => {
+  it('does not change when it is clean, is at most 255 characters long, and ends as its type does', () => {
     const types = Object.keys(fileTypes) as (keyof typeof fileTypes)[]
     const hostile = fc.array(
       fc.oneof(
@@ -74,11 +74,11 @@ describe('Content-Disposition', () => {
     ['100%41.png', `inline; filename="100_41.png"; filename*=UTF-8''100%2541.png`],
     [`it's (1)*.png`, `inline; filename="it's (1)*.png"; filename*=UTF-8''it%27s%20%281%29%2A.png`],
     ['a\r\nSet-Cookie: b', `inline; filename="a__Set-Cookie: b"; filename*=UTF-8''a%0D%0ASet-Cookie%3A%20b`],
-  ])('of %j', (name, expected) => {
+  ])('names the file %j', (name, expected) => {
     expect(formatContentDisposition('inline', name)).toBe(expected)
   })
 
-  it('is a valid header for any name, and the name is read back from it', () => {
+  it('is a valid header for any name, from which the name can be read', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (name) => {
         const value = formatContentDisposition('attachment', name)

@@ -12,7 +12,7 @@ const part = (start: number, end: number) => ({ kind: 'part', start, end })
 const whole = { kind: 'whole' }
 const unsatisfiable = { kind: 'unsatisfiable' }
 
-describe('a Range of 100 bytes', () => {
+describe('a Range header for 100 bytes', () => {
   it.each([
     [null, whole],
     ['', whole],
@@ -47,7 +47,7 @@ describe('a Range of 100 bytes', () => {
     ['bytes=+1-2', whole],
     ['items=0-1', whole],
     ['bytes=0 -1', whole],
-  ])('%j is %j', (header, expected) => {
+  ])('is read as the standard says: %j is %j', (header, expected) => {
     expect(parseRange(header, 100)).toEqual(expected)
   })
 
@@ -57,7 +57,7 @@ describe('a Range of 100 bytes', () => {
     expect(parseRange(null, 0)).toEqual(whole)
   })
 
-  it('answers the bytes of the standard, for any two numbers and any size', () => {
+  it('gets the bytes of the standard, for any two numbers and any size', () => {
     const number = fc.oneof(fc.nat(30), fc.bigInt({ min: 0n, max: 10n ** 30n }))
     const given = fc.record({ first: fc.option(number), last: fc.option(number), size: fc.nat(25) })
     fc.assert(
@@ -76,7 +76,7 @@ describe('a Range of 100 bytes', () => {
     )
   })
 
-  it('is never outside of the file, for any header', () => {
+  it('never leads outside of the file, for any header', () => {
     const text = fc.stringMatching(/^(?:bytes=)?[-0-9, a]{0,12}$/)
     fc.assert(
       fc.property(fc.oneof(text, fc.string()), fc.nat(50), (header, size) => {
@@ -97,7 +97,7 @@ const same = formatHttpDate(modifiedAt)
 const earlier = formatHttpDate(modifiedAt - 60_000)
 const later = formatHttpDate(modifiedAt + 60_000)
 
-describe('a precondition', () => {
+describe('a conditional request', () => {
   it.each([
     [{}, null],
     [{ 'if-none-match': '"abc"' }, 304],
@@ -125,7 +125,7 @@ describe('a precondition', () => {
     [{ 'if-unmodified-since': earlier }, 412],
     [{ 'if-unmodified-since': same }, null],
     [{ 'if-unmodified-since': 'never' }, null],
-  ])('of %j is %j', (headers, expected) => {
+  ])('is decided as the standard says: %j gets %j', (headers, expected) => {
     expect(findFailedCondition(new Headers(headers), current)).toBe(expected)
   })
 
@@ -138,7 +138,7 @@ describe('a precondition', () => {
     [earlier, false],
     [later, false],
     ['abc', false],
-  ])('If-Range: %j lets a Range count: %j', (header, expected) => {
+  ])('honours Range with If-Range %j: %j', (header, expected) => {
     expect(isRangeWanted(header, current)).toBe(expected)
   })
 })
@@ -153,7 +153,7 @@ describe('an HTTP date', () => {
     ['Sun, 6 Nov 1994 08:49:37 GMT', null],
     ['Sun, 06 Nov 1994 25:49:37 GMT', null],
     ['1994', null],
-  ])('%j', (text, expected) => {
+  ])('is read in each form of the standard, and otherwise ignored: %j', (text, expected) => {
     expect(parseHttpDate(text, Date.UTC(2026, 0, 1))).toBe(expected)
   })
 })

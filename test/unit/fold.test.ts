@@ -13,22 +13,22 @@ const text = fc.string({ unit: 'binary', maxLength: 30 })
 const words = fc.string({ unit: fc.constantFrom(...Array.from('aÅåØøÆæßŁłçéñİıΣσςéﬁ①ÞðĦ -')), maxLength: 12 })
 const any = fc.oneof(text, words)
 
-describe('folding a text for searches', () => {
-  it('changes nothing the second time', () => {
+describe('a text that is folded for searches', () => {
+  it('stays as it is when it is folded again', () => {
     fc.assert(fc.property(any, (one) => fold(fold(one)) === fold(one)))
   })
 
-  it('ignores accents, spellings of accents, and case', () => {
+  it('has no accents, no spellings of accents, and no case', () => {
     fc.assert(fc.property(any, (one) => fold(one.normalize('NFC')) === fold(one.normalize('NFD'))))
     fc.assert(fc.property(words, (one) => fold(one.toUpperCase()) === fold(one.toLowerCase())))
   })
 
-  it('gives the same for plain letters, before any other characters', () => {
+  it('has the same plain letters, before any other characters', () => {
     const plain = fc.string({ unit: 'grapheme-ascii', maxLength: 30 })
     fc.assert(fc.property(plain, (one) => fold(`${one}É`) === `${fold(one)}e`))
   })
 
-  it('keeps any part of a text findable', () => {
+  it('contains every part of the text that is folded', () => {
     fc.assert(fc.property(any, any, any, (before, part, after) => fold(before + part + after).includes(fold(part))))
   })
 
@@ -40,7 +40,7 @@ describe('folding a text for searches', () => {
     ['ΟΔΥΣΣΕΥΣ', 'οδυσσευσ'],
     ['ﬁne ①', 'fine 1'],
     ['a\u0000b\u001fc\n', 'abc'],
-  ])('makes %s of %s', (given, folded) => {
+  ])('is made of %s: %s', (given, folded) => {
     expect(fold(given)).toBe(folded)
   })
 
@@ -55,8 +55,8 @@ describe('folding a text for searches', () => {
   })
 })
 
-describe('parsePhoneNeedles', () => {
-  it('accept texts that look like telephone numbers', () => {
+describe('a search for a telephone number', () => {
+  it('is recognised by its characters', () => {
     expect(parsePhoneNeedles('+45 20 12-34')).toEqual(['45201234'])
     expect(parsePhoneNeedles('(020) 123.4/5')).toEqual(['02012345', '2012345'])
     for (const no of ['', '12', 'abc', '12 ab 34', '٣٤٥']) expect(parsePhoneNeedles(no)).toEqual([])
@@ -71,7 +71,7 @@ describe('parsePhoneNeedles', () => {
     ['0958', ['0958']],
     ['000', ['000']],
     ['abc', []],
-  ])('of %s leave out what is only dialled', (needle, digits) => {
+  ])('leaves out of %s what is only dialled', (needle, digits) => {
     expect(listPhoneDigits(needle)).toEqual(digits)
   })
 })

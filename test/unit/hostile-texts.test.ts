@@ -49,14 +49,14 @@ describe.each(texts)('a cell of a quarter of a million characters of %s', patien
     ['customer.locale', 'invalid_value'],
     ['customer.email', 'invalid_email'],
     ['customer.phone_number', 'invalid_phone'],
-  ])('is an error of %s', (target, code) => {
+  ])('gets an error in %s', (target, code) => {
     for (const cell of cells) {
       const expected = cleanCell(cell) === '' ? null : code
       expect(valueOf(one(target), cell)).toBe(expected)
     }
   })
 
-  it('is no date, number, language, status or address, and has no kind but text', () => {
+  it('is not a date, number, language, status or address, and counts only as text', () => {
     for (const cell of cells) {
       const parsers = [readDate, readTime, readNumber, readLanguage, readBoolean, readStatus, readCurrencyMark]
       expect(parsers.map((parser) => parser(cell))).toEqual(parsers.map(() => null))
@@ -67,7 +67,7 @@ describe.each(texts)('a cell of a quarter of a million characters of %s', patien
     }
   })
 
-  it('does not keep a reader from the names and the sums of a table', () => {
+  it('does not hide the names and the sums of a table', () => {
     for (const cell of cells) {
       const rows = [
         { cells: ['Order', 'Price', 'Note'], line: 1 },
@@ -95,7 +95,7 @@ describe('a text just below a limit', patience, () => {
     expect(parse('!'.repeat(most))).toBeNull()
   })
 
-  it('is a format of a spreadsheet with the meaning that it has there', () => {
+  it('is a format of a spreadsheet, with its meaning there', () => {
     expect(detectNumberKind(164, `${'[Red]'.repeat(49)}yyyy-mm-dd`)).toEqual({ kind: 'date' })
     expect(detectNumberKind(164, `${'[x'.repeat(122)}yyyy-mm-dd`)).toEqual({ kind: 'date' })
   })

@@ -23,8 +23,8 @@ const outcomes = import.meta.glob<Expected>('../support/import-files/*.json', { 
 const outcomePath = (path: string): string => path.replace(/\.(?:csv|xlsx)$/, '.json')
 const bytesOf = (url: string): Uint8Array => Uint8Array.fromBase64(url.slice(url.indexOf(',') + 1))
 
-describe('files as people bring them', () => {
-  it('exist, each with its expected result', () => {
+describe('the files of the corpus', () => {
+  it('have an expected result each', () => {
     expect(Object.keys(files).length).toBeGreaterThanOrEqual(50)
     expect(Object.keys(outcomes).toSorted()).toEqual(Object.keys(files).map(outcomePath).toSorted())
     const lacking = Object.entries(outcomes).filter(([, expected]) => !expected.fault && !expected.import)
@@ -32,7 +32,7 @@ describe('files as people bring them', () => {
   })
 
   it.each(Object.entries(files).map(([path, url]) => [path.replace(/.*\//, ''), path, url]))(
-    'reads %s',
+    'are read as expected: %s',
     async (_name, path, url) => {
       const expected = outcomes[outcomePath(path)]!
       const reading = inspectAndRead(openBytes(bytesOf(url), 7))
@@ -59,7 +59,7 @@ describe('files as people bring them', () => {
     return expected ? [[path.replace(/.*\//, ''), url, expected] as const] : []
   })
 
-  it.each(orders)('has the expected suggestions, questions and orders: %s', async (_name, url, expected) => {
+  it.each(orders)('have the expected suggestions, questions and orders: %s', async (_name, url, expected) => {
     expect(await wholeFile(bytesOf(url), expected.answers)).toEqual(expected)
   })
 })

@@ -155,11 +155,11 @@ function longFile(count: number): { text: string; rows: { cells: string[]; fault
 
 const plainRow = ({ cells, fault }: IndexedRow) => ({ cells, fault: fault !== null })
 
-describe('a file of many blocks', () => {
+describe('a file that is longer than a block', () => {
   const { text, rows: expected } = longFile(30_000)
   const file = openBytes(new TextEncoder().encode(text), 10_007)
 
-  it('is read whole, with rows across the borders of blocks', async () => {
+  it('is read completely, with rows across the borders of blocks', async () => {
     const { rows } = await inspectAndRead(file)
     expect(rows.map(plainRow)).toEqual(expected)
   })
@@ -176,7 +176,7 @@ describe('a file of many blocks', () => {
     }
   })
 
-  it('has a copy that is read by ranges, each from the end of the last whole row', async () => {
+  it('has a copy that is read by ranges, each from the end of the last complete row', async () => {
     const { rows, copy } = await inspectAndRead(file)
     const read: IndexedRow[] = []
     let offset = 0
@@ -189,7 +189,7 @@ describe('a file of many blocks', () => {
     expect(read).toEqual(rows)
   })
 
-  it('shows its first rows without reading further', async () => {
+  it('shows its first rows without being read further', async () => {
     let handedOut = 0
     const counted = {
       ...file,

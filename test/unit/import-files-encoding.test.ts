@@ -64,13 +64,13 @@ describe('the encoding of a file', () => {
     expect(uncertain.confidence).toBeLessThan(certain.confidence)
   })
 
-  it('is the one that the organisation is likely to use, where the letters do not decide', async () => {
+  it('is the usual one of the organisation when the letters do not decide', async () => {
     const file = openBytes(encodeText('name\nSędzia æ'.replace('ę', ''), 'windows-1252'))
     expect((await detectEncoding(file)).encoding).toBe('windows-1252')
     expect((await detectEncoding(file, ['windows-1250'])).encoding).toBe('windows-1250')
   })
 
-  it('is UTF-8 for plain ASCII, and when the first other letter comes late', async () => {
+  it('is UTF-8 for plain ASCII, even if the first other letter comes late', async () => {
     const late = (letter: Uint8Array) =>
       new Uint8Array([...encodeText('id;name\n1;Ann\n'.repeat(20_000), 'utf-8'), ...letter])
     expect(await detectEncoding(openBytes(late(new Uint8Array())))).toMatchObject({
@@ -84,8 +84,8 @@ describe('the encoding of a file', () => {
   })
 })
 
-describe('text in an encoding', () => {
-  it('is read back as it was written where the encoding has its characters', () => {
+describe('a text that is encoded', () => {
+  it('is read as it was written when the encoding has its characters', () => {
     fc.assert(
       fc.property(fc.constantFrom(...encodings), fc.string({ unit: 'grapheme' }), (encoding, text) => {
         const possible = Array.from(text)
@@ -96,12 +96,12 @@ describe('text in an encoding', () => {
     )
   })
 
-  it('loses accents before letters where the encoding lacks them', () => {
+  it('loses accents before letters when the encoding lacks them', () => {
     expect(createDecoder('windows-1252').decode(encodeText('Łódź ćma 日 ﬁ', 'windows-1252'))).toBe('?ódz cma ? fi')
   })
 })
 
-describe('bytes that fit no character', () => {
+describe('bytes that are no character', () => {
   const rowsOf = async (bytes: Uint8Array, options: { encoding?: Encoding } = {}) => {
     const { format, rows } = await inspectAndRead(openBytes(bytes), options)
     return { encoding: format.kind === 'csv' ? format.encoding : null, cells: rows.map(({ cells }) => cells) }
@@ -109,7 +109,7 @@ describe('bytes that fit no character', () => {
   const join = (...parts: (string | number[])[]) =>
     Uint8Array.from(parts.flatMap((part) => (typeof part === 'string' ? [...encodeText(part, 'utf-8')] : part)))
 
-  it('leave the other rows of a file in UTF-8 as they are, however few they are', async () => {
+  it('do not change other rows of a file in UTF-8, however few these are', async () => {
     const bytes = join('id;name\n1;Søren Kjær\n2;J', [0xf8], 'rgen\n3;Åse\n')
     expect(await rowsOf(bytes)).toEqual({
       encoding: 'utf-8',
@@ -121,7 +121,7 @@ describe('bytes that fit no character', () => {
     })
   })
 
-  it('are not U+FFFD of the text, which is no sign of another encoding', async () => {
+  it('are told apart from a U+FFFD that is part of the text', async () => {
     const text = 'id;name\n1;S\ufffdren\n2;\ufffd\ufffd\n3;Ann\n'
     expect((await rowsOf(encodeText(text, 'utf-8'))).cells[0]).toEqual(['1', 'S\ufffdren'])
     const mixed = join('id;name\n1;S\ufffdren Kjær\n2;J', [0xf8], 'rgen\n')
@@ -141,7 +141,7 @@ describe('bytes that fit no character', () => {
     },
   )
 
-  it('are an error of their cell and not of cells that nothing is mapped to', () => {
+  it('are an error of their cell, and not of cells that are not imported', () => {
     const mappings = [
       { target: 'order.external_id', columns: [0] },
       { target: 'customer.last_name', columns: [1] },

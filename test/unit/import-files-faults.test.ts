@@ -37,12 +37,12 @@ describe('a file beyond the limits', () => {
     expect(await faultOf(after(999_998))).toMatchObject({ code: 'too_many_rows', line: 4 })
   })
 
-  it('is refused where a line has no end', async () => {
+  it('is refused when a line has no end', async () => {
     const file = repeated('id,name\n1,Ann\n', 'x'.repeat(10_000), 100)
     expect(await faultOf(inspectAndRead(file))).toMatchObject({ code: 'line_too_long', line: 3 })
   })
 
-  it('is refused at low cost where each line opens a quotation mark, with the line', async () => {
+  it('is refused at low cost when each line opens a quotation mark, with the line', async () => {
     const file = repeated('id,name,email\n', '1,"open,a@example.test\n', 50_000)
     const fault = await faultOf(inspectAndRead(file, { quotes: true }))
     expect(fault).toMatchObject({ code: 'too_many_open_quotes', line: 102 })
@@ -56,8 +56,8 @@ describe('a file beyond the limits', () => {
   })
 })
 
-describe('any bytes at all', () => {
-  it('are a table or a fault with a code, without a crash', async () => {
+describe('any bytes', () => {
+  it('are a table or get a fault with a code, without a crash', async () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 200 }),
       fc
@@ -74,7 +74,7 @@ describe('any bytes at all', () => {
   })
 })
 
-describe('settings of the user for a file', () => {
+describe('your own settings for a file', () => {
   it('replace the detected encoding, delimiter and header', async () => {
     const file = fileOf('a;b,c\n1;2,3\n')
     expect(await inspectFile(file, { delimiter: ',' })).toMatchObject({ delimiter: ',', names: ['a;b', 'c'] })
@@ -92,7 +92,7 @@ describe('settings of the user for a file', () => {
     ])
   })
 
-  it('make the first row the header although it looks like data', async () => {
+  it('make the first row the header even if it looks like data', async () => {
     const { format, rows } = await inspectAndRead(fileOf('2025;2026\n1;2\n'), { hasHeader: true })
     expect(format.names).toEqual(['2025', '2026'])
     expect(rows.length).toBe(1)
@@ -130,11 +130,11 @@ describe('a cell', () => {
     ['none', 'none'],
     ['0', '0'],
     ['- 5', '- 5'],
-  ])('%j means %j', (cell, meant) => {
+  ])('is read without its wrapping: %j means %j', (cell, meant) => {
     expect(cleanCell(cell)).toBe(meant)
   })
 
-  it('without faults is not changed', () => {
+  it('does not change when it has no faults', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('a', '1', ' ', '-', "'", '=', '"', '+', 'ø') }), (cell) => {
         const clean = cleanCell(cell)
@@ -158,7 +158,7 @@ describe('a row of totals', () => {
     [['Suma', 'Ann', 'Ticket', '99'], false],
     [['1001', '', '', '99'], false],
     [['', '', '', '99'], false],
-  ])('%j: %j', (cells, expected) => {
+  ])('is recognised: %j, %j', (cells, expected) => {
     expect(isTotal(cells, 4)).toBe(expected)
   })
 })

@@ -27,14 +27,14 @@ describe('a small workbook that is expensive to read', () => {
     ['the sheet', (nested: string) => ({ sheets: [{ name: 'x', rows: header + nested }] })],
     ['the shared strings', (nested: string) => ({ sharedStrings: nested })],
     ['the styles', (nested: string) => ({ parts: { 'xl/styles.xml': strToU8(`<styleSheet>${nested}</styleSheet>`) } })],
-  ])('is refused at once for elements nested in each other in %s', async (_, build) => {
+  ])('is refused at once with elements nested in each other in %s', async (_, build) => {
     const startedAt = performance.now()
     const fault = await faultOf(read(build('<a>'.repeat(200_000) + '</a>'.repeat(200_000))))
     expect(fault).toMatchObject({ code: 'broken_xlsx', message: /64/ })
     expect(performance.now() - startedAt).toBeLessThan(2000)
   })
 
-  it('is read in little time for very many styles of one difficult number format', async () => {
+  it('is read in little time with very many styles of one difficult number format', async () => {
     const format = `<numFmts><numFmt numFmtId="164" formatCode="${'['.repeat(255)}"/></numFmts>`
     const styles = `<styleSheet>${format}<cellXfs>${'<xf numFmtId="164"/>'.repeat(400_000)}</cellXfs></styleSheet>`
     const startedAt = performance.now()
@@ -42,7 +42,7 @@ describe('a small workbook that is expensive to read', () => {
     expect(performance.now() - startedAt).toBeLessThan(4000)
   })
 
-  it('is refused when the texts of its cells fill far more than the file', async () => {
+  it('is refused when the texts of its cells are much larger than the file', async () => {
     const sharedStrings = `<si><t>${'x'.repeat(60_000)}</t></si>`
     const rows = Array.from(
       { length: 1200 },
@@ -54,11 +54,14 @@ describe('a small workbook that is expensive to read', () => {
 })
 
 describe('a reference of a workbook', () => {
-  it.each(['http://[', '%zz.xml', 'worksheets/%E0%A4%A.xml'])('to %s is refused as damage', async (target) => {
-    expect(await faultOf(readTarget(target))).toMatchObject({ code: 'broken_xlsx' })
-  })
+  it.each(['http://[', '%zz.xml', 'worksheets/%E0%A4%A.xml'])(
+    'is refused as damage when it leads to %s',
+    async (target) => {
+      expect(await faultOf(readTarget(target))).toMatchObject({ code: 'broken_xlsx' })
+    },
+  )
 
-  it('to something outside of the workbook is not followed', async () => {
+  it('is not followed out of the workbook', async () => {
     expect((await readTarget('http://[', 'External')).rows).toHaveLength(1)
   })
 })

@@ -13,7 +13,7 @@ const table = [
   ['2', 'Bo', 'z'],
 ]
 
-describe('a table with unusual quotation marks is read as it is meant', () => {
+describe('a table with unusual quotation marks', () => {
   it.each([
     ['behind two byte order marks', '\ufeff\ufeff"id","name","note"\n1,"Ann, x",y\n2,Bo,z\n'],
     ['behind a byte order mark at the beginning of a row', 'id,name,note\n\ufeff"1","Ann, x",y\n2,Bo,z\n'],
@@ -23,11 +23,11 @@ describe('a table with unusual quotation marks is read as it is meant', () => {
     ['around each line', '"id,name,note"\n"1,""Ann, x"",y"\n"2,Bo,z"\n'],
     ['around each line but the header', 'id,name,note\n"1,""Ann, x"",y"\n"2,Bo,z"\n'],
     ['around one line', 'id,name,note\n1,"Ann, x",y\n"2,Bo,z"\n'],
-  ])('%s', async (_, text) => {
+  ])('is read as it is meant: %s', async (_, text) => {
     expect(await readTable(text)).toEqual(table)
   })
 
-  it('as PHP writes them, if the file doubles none', async () => {
+  it('is read as PHP writes it, if the file doubles none', async () => {
     expect(await readTable('id,name,note\n1,"Ann \\"the\\" Great",y\n2,"Bo \\", x",""\n')).toEqual([
       ['id', 'name', 'note'],
       ['1', 'Ann "the" Great', 'y'],
@@ -40,7 +40,7 @@ describe('a table with unusual quotation marks is read as it is meant', () => {
     ])
   })
 
-  it('inside of cells', async () => {
+  it('is read as it is meant when the marks are inside cells', async () => {
     const text = 'id,name,note\n1,5" pipe,"""Ann"""\n2,C "the" D,"say, ""hi"" , ""ho"""\n'
     expect(await readTable(text)).toEqual([
       ['id', 'name', 'note'],
@@ -51,7 +51,7 @@ describe('a table with unusual quotation marks is read as it is meant', () => {
 })
 
 describe('quotation marks that cannot be read', () => {
-  it('are an error of their row that says what to do, and leave the other rows as they are', async () => {
+  it('are an error of their row that says what to do, and do not change the other rows', async () => {
     const text = 'id,name,note\n1,"Ann"x,y\n2,Bo,z\n3,"C"d"e",z\n'
     const { rows } = await inspectAndRead(openBytes(new TextEncoder().encode(text)))
     expect(rows.map(({ line, fault }) => [line, fault?.code, fault?.column])).toEqual([
@@ -62,7 +62,7 @@ describe('quotation marks that cannot be read', () => {
     expect(rows[0]?.fault?.message).toMatch(/double those inside/)
   })
 
-  it('keep lines and places of the original right, also over line breaks in cells', async () => {
+  it('keep lines and places of the original correct, also over line breaks in cells', async () => {
     const text = 'id, name\n1, "Ann\n x"\n\ufeff"2", "Bo"\n'
     const { rows } = await inspectAndRead(openBytes(new TextEncoder().encode(text), 3))
     expect(rows.map(({ line, cells }) => [line, ...cells])).toEqual([

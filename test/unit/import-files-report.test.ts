@@ -45,7 +45,7 @@ describe('the report of failed rows', () => {
     )
   })
 
-  it('keeps the line that names the delimiter and rows that are too long, and removes open quotation marks', async () => {
+  it('keeps the line that names the delimiter and long rows, and removes open quotation marks', async () => {
     const file = openBytes(encodeText('sep=|\na|b|c\n1|2|3|4|5\n6|"7|8\n', 'utf-8'))
     const { format, rows } = await inspectAndRead(file)
     const report = await reportOf(file, format, rows)
@@ -84,7 +84,7 @@ describe('the report of failed rows', () => {
     expect(again.rows[1]?.cells.slice(2)).toEqual(["'=open", '2'])
   })
 
-  it('escapes formulas in the names of columns, behind other delimiters, and in cells that begin with tab or CR', async () => {
+  it('escapes formulas in names of columns, behind other delimiters, and after tab or CR', async () => {
     const cells = ['x,=1+1', '\t=1+1', '\r=1+1', '＝1+1']
     const table = `"=1+1";b;c;d\r\n${cells.map((cell) => `"${cell}"`).join(';')}`
     const { format, rows } = await inspectAndRead(openBytes(encodeText(table, 'utf-8')))
@@ -111,7 +111,7 @@ describe('the report of failed rows', () => {
     )
   })
 
-  it('of a workbook is a CSV file that spreadsheets open without running formulas', async () => {
+  it('is a CSV file for a workbook, which spreadsheets open without running formulas', async () => {
     const rows =
       textRow(1, ['Navn', 'Beløb']) + textRow(2, ['=HYPERLINK("x")', '-5,00']) + textRow(3, ['+4512345678', '@x'])
     const file = openBytes(workbook({ sheets: [{ name: 'a', rows }] }))

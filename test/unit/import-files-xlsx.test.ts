@@ -16,7 +16,7 @@ const people = (count: number, from = 2) =>
 const header = textRow(1, ['Order', 'Navn', 'E-mail'])
 
 describe('a workbook', () => {
-  it('is read as Excel writes it: shared strings, dates by their format, numbers, booleans, errors, formulas', async () => {
+  it('is read as Excel writes it: shared strings, dates by format, numbers, booleans, errors, formulas', async () => {
     const bytes = workbook({
       sharedStrings:
         '<si><t>Ordre</t></si><si><t>Navn</t></si><si><r><rPr><b/></rPr><t>Købt </t></r><r><t>den</t></r></si><si><t>Pris</t></si><si><t>Ny</t></si><si><t>Note</t></si><si><t xml:space="preserve"> Åse &amp; Ø_x000D_</t></si><si><t>東京</t><rPh sb="0" eb="1"><t>とうきょう</t></rPh></si>',
@@ -84,7 +84,7 @@ describe('a workbook', () => {
     expect(rows.length).toBe(2)
   })
 
-  it('is read from the sheet that is chosen, also a hidden one, or says which sheets it has', async () => {
+  it('is read from the sheet that you choose, even a hidden one, or says which sheets it has', async () => {
     const sheet = (name: string) => textRow(1, ['Order', 'Name']) + textRow(2, ['1', name])
     const sheets = ['a', 'b'].map((name) => ({ name, rows: sheet(name) }))
     const bytes = workbook({ sheets: [...sheets, { name: 'c', state: 'hidden', rows: sheet('c') }] })
@@ -160,7 +160,7 @@ describe('a workbook that cannot be read', () => {
     expect(await codeOf(workbook({ sheets: [{ name: 'x', rows: '<row r="1"/>' }] }))).toBe('empty_file')
   })
 
-  it('is refused where an entry of the archive is encrypted', async () => {
+  it('is refused when an entry of the archive is encrypted', async () => {
     const locked = good.slice()
     const view = new DataView(locked.buffer)
     for (let at = 0; at + 4 < locked.length; at++)
@@ -198,7 +198,7 @@ describe('a workbook that cannot be read', () => {
     expect(await codeOf(lying)).toBe('broken_xlsx')
   })
 
-  it('is refused where a cell, a row or an element has no end', async () => {
+  it('is refused when a cell, a row or an element has no end', async () => {
     const long = 'x'.repeat(400_000)
     const inCell = workbook({ sheets: [{ name: 'x', rows: header + textRow(2, [long]) }] })
     expect(await faultOf(read(inCell))).toMatchObject({ code: 'line_too_long', line: 2 })
@@ -212,7 +212,7 @@ describe('a workbook that cannot be read', () => {
     expect(await cellsOf(bytes)).toEqual([['&bomb;']])
   })
 
-  it('is refused with the place where rows are out of order or too wide', async () => {
+  it('is refused with the place when rows are out of order or too wide', async () => {
     const wide = `${header}<row r="2"><c r="GS2" t="str"><v>x</v></c></row>`
     expect(await faultOf(read(workbook({ sheets: [{ name: 'x', rows: wide }] })))).toMatchObject({
       code: 'too_many_columns',
@@ -241,11 +241,11 @@ describe('a number in a cell', () => {
     ['_-* #,##0.00_-', 'number'],
     ['0.00E+00', 'number'],
     ['00000', 'digits'],
-  ])('of the format %s is a %s', (code, kind) => {
+  ])('has a kind by its format: %s is a %s', (code, kind) => {
     expect(detectNumberKind(164, code).kind).toBe(kind)
   })
 
-  it('that is a date is the same to the second, for any precision of the program', () => {
+  it('is the same date to the second, for any precision of the program', () => {
     const moment = fc.integer({ min: Date.UTC(1900, 2, 1) / 1000, max: Date.UTC(2200, 0) / 1000 })
     fc.assert(
       fc.property(moment, fc.constantFrom(11, 12, 15, 17), (seconds, digits) => {
@@ -264,7 +264,7 @@ describe('a number in a cell', () => {
     ['-1', '-1'],
     ['9999999', '9999999'],
     ['abc', 'abc'],
-  ])('reads the date %s as %s', (serial, text) => {
+  ])('is read as a date: %s is %s', (serial, text) => {
     expect(formatNumber(serial, { kind: 'date' }, false)).toBe(text)
   })
 })

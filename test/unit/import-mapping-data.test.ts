@@ -85,7 +85,7 @@ const DateWords = z.strictObject({
   zones: z.record(Folded, z.int().min(-12).max(14)),
 })
 
-describe('the data that suggestions are made from', () => {
+describe('the data behind suggestions', () => {
   it.each([
     ['presets', z.array(Preset), presets],
     ['aliases of targets', Aliases, aliases],
@@ -96,7 +96,7 @@ describe('the data that suggestions are made from', () => {
     expect(error?.issues ?? []).toEqual([])
   })
 
-  it('has no word that means yes and no, and no name of two months', () => {
+  it('has no word that means both yes and no, and no name of two months', () => {
     const months = dateWords.months.flat()
     expect(words.yes.filter((word) => words.no.includes(word))).toEqual([])
     expect(months.filter((name, index) => months.indexOf(name) !== index)).toEqual([])

@@ -36,7 +36,7 @@ function read(text: string, order: DateFormat['order'] = 'each'): string | null 
   return `${new Date(at ?? parsed.wall - (parsed.offset ?? 0)).toISOString().slice(0, 19)}Z`
 }
 
-describe('a single date', () => {
+describe('a cell with one date or time', () => {
   it.each([
     ['2026-12-31', '2026-12-31'],
     ['2026-12-31 20:00', '2026-12-31T20:00:00'],
@@ -103,7 +103,7 @@ describe('a single date', () => {
     ['A-1001', null],
     ['2026', null],
     ['', null],
-  ])('%s is %s', (text, expected) => {
+  ])('is read: %s is %s', (text, expected) => {
     expect(read(text)).toBe(expected)
   })
 
@@ -115,7 +115,7 @@ describe('a single date', () => {
     ['12/31/2026 8:00:05 PM', 'mdy', '2026-12-31T20:00:05'],
     ['26-12-31', 'ymd', '2026-12-31'],
     ['31/12/26', 'mdy', null],
-  ] as const)('%s as %s is %s', (text, order, expected) => {
+  ] as const)('is read in the order of its column: %s as %s is %s', (text, order, expected) => {
     expect(read(text, order)).toBe(expected)
   })
 
@@ -130,7 +130,7 @@ describe('a single date', () => {
     ['25:00', null],
     ['20', null],
     ['evening', null],
-  ])('the time %s is %s', (text, expected) => {
+  ])('is read as a time: %s is %s', (text, expected) => {
     expect(readTime(text)).toBe(expected)
   })
 })
@@ -143,11 +143,11 @@ describe('a column of dates', () => {
     [['12-31-2026', '01-02-2026'], 'mdy'],
     [['2026-01-02', '31 Dec 2026'], 'each'],
     [['31-12-26', '05-04-26', '05-13-26'.slice(0, 0)], 'dmy'],
-  ] as const)('of %j has the order %s', (texts, order) => {
+  ] as const)('is read in the order of its parts: %j has the order %s', (texts, order) => {
     expect(decide(texts, Date.UTC(2026, 11, 31))).toEqual({ status: 'decided', format: { order } })
   })
 
-  it('without a decisive cell is ambiguous, with each reading', () => {
+  it('is ambiguous without a decisive cell, with each reading', () => {
     expect(decide(['03/04/2026'])).toEqual({
       status: 'ambiguous',
       reason: 'undetermined',
@@ -158,15 +158,15 @@ describe('a column of dates', () => {
     })
   })
 
-  it('with contradictions is ambiguous', () => {
+  it('is ambiguous when its cells contradict each other', () => {
     expect(decide(['17/04/2026', '04/17/2026'])).toMatchObject({ status: 'ambiguous', reason: 'conflicting' })
   })
 
-  it('that a spreadsheet has partly converted is ambiguous', () => {
+  it('is ambiguous when a spreadsheet has converted some of its cells', () => {
     expect(decide(['17/04/2026', '46022'])).toMatchObject({ status: 'ambiguous', reason: 'conflicting' })
   })
 
-  it('excludes an order of parts that leads into the future', () => {
+  it('is not read in an order that leads into the future', () => {
     const texts = ['28-05-26', '31-05-26', '02-06-26']
     expect(decide(texts)).toMatchObject({ status: 'ambiguous' })
     expect(decide(texts, Date.UTC(2026, 10, 21))).toEqual({ status: 'decided', format: { order: 'dmy' } })
@@ -218,7 +218,7 @@ describe('a column of dates', () => {
     expect(decided).toBeGreaterThan(450)
   })
 
-  it('is decided alike in any number of parts', () => {
+  it('is decided alike when it is read in any number of parts', () => {
     fc.assert(
       fc.property(column, fc.nat(12), ({ format, days }, cut) => {
         const texts = days.map((day) => format(new Date(day * 86_400_000)))
@@ -230,9 +230,9 @@ describe('a column of dates', () => {
   })
 })
 
-describe('local times', () => {
+describe('a local time', () => {
   it.each(['Europe/Copenhagen', 'Europe/Warsaw', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kolkata', 'UTC'])(
-    'of %s are the instants of its clocks',
+    'is the instant that the clocks of %s show',
     (zone) => {
       const local = createLocalTimeReader(zone)
       fc.assert(
@@ -244,14 +244,14 @@ describe('local times', () => {
     },
   )
 
-  it('do not exist in the skipped hour, and are the first in the repeated hour', () => {
+  it('does not exist in the skipped hour, and is the first one in the repeated hour', () => {
     const local = createLocalTimeReader('Europe/Copenhagen')
     expect(local(Date.UTC(2026, 2, 29, 2, 30))).toBeNull()
     expect(local(Date.UTC(2026, 9, 25, 2, 30))).toBe(Date.UTC(2026, 9, 25, 0, 30))
   })
 })
 
-it('reads dates of ISO 8601 as it reads them in small letters or with other separators, which takes the long way', () => {
+it('a date of ISO 8601 is read alike by the short way and by the long way that other spellings take', () => {
   const two = fc.integer({ min: 0, max: 99 }).map((number) => String(number).padStart(2, '0'))
   const likely = (max: number) =>
     fc.oneof(
@@ -271,7 +271,7 @@ it('reads dates of ISO 8601 as it reads them in small letters or with other sepa
   expect(readDate('2026-12-31T20:15:30.123Z')).toMatchObject({ time: 72_930_123, offset: 0, is_fixed: true })
 })
 
-describe('a date as the platform writes it for people', () => {
+describe('a date as the platform formats it for people', () => {
   const at = Date.UTC(2026, 6, 31, 18, 5)
   const timeZone = 'Europe/Copenhagen'
   const styles = ['full', 'long', 'medium', 'short'] as const
@@ -304,7 +304,7 @@ describe('the zone in a header', () => {
     ['Created (EST)', 'Etc/GMT+5'],
     ['Created (local)', null],
     ['Created', null],
-  ])('%s is %s', (header, zone) => {
+  ])('is recognised: %s is %s', (header, zone) => {
     expect(readHeaderZone(header)).toBe(zone)
   })
 
@@ -323,7 +323,7 @@ describe('columns of dates and times', () => {
       now: Date.UTC(2026, 11, 31),
     }).find(({ target }) => target === 'order.created')?.columns
 
-  it('are suggested by their headers where the times are written with a dot', () => {
+  it('are suggested by their headers when the times are written with a dot', () => {
     expect(
       suggest(
         ['Order date', 'Order time'],
@@ -335,7 +335,7 @@ describe('columns of dates and times', () => {
     ).toEqual([0, 1])
   })
 
-  it('are suggested by their headers where all orders are of one day', () => {
+  it('are suggested by their headers when all orders are of one day', () => {
     const rows = Array.from({ length: 5 }, () => ['17.05.2026'])
     expect(suggest(['Date'], rows)).toEqual([0])
   })

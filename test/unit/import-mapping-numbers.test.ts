@@ -28,7 +28,7 @@ const minor = (text: string, decimal: NumberFormat['decimal'] = 'each') => {
   return parsed && toMinorUnits(parsed)
 }
 
-describe('a single amount', () => {
+describe('a cell with one amount', () => {
   it.each([
     ['1.234,56', 123_456],
     ['1,234.56', 123_456],
@@ -89,7 +89,7 @@ describe('a single amount', () => {
     ['31.12.2026', null],
     ['abc', null],
     ['', null],
-  ])('%s is %s', (text, expected) => {
+  ])('is read: %s is %s', (text, expected) => {
     expect(minor(text)).toBe(expected)
   })
 
@@ -100,11 +100,11 @@ describe('a single amount', () => {
     ['kr 12 DKK', 'dkk'],
     ['$12', 'usd'],
     ['12', null],
-  ])('%s is in %s', (text, currency) => {
+  ])('shows its currency: %s is in %s', (text, currency) => {
     expect(readNumber(text)?.currency).toBe(currency)
   })
 
-  it('of pieces must be a whole number', () => {
+  it('must be a whole number when it is a number of pieces', () => {
     expect(
       ['2', '2,0', '2.00', '-1', '2,5'].map((text) => toWholeNumber(parseNumber(text, { decimal: 'each' })!)),
     ).toEqual([2, 2, 2, -1, Number.NaN].map((value) => (Number.isNaN(value) ? null : value)))
@@ -121,11 +121,11 @@ describe('a column of amounts', () => {
     [['12.50', '12,50'], 'each'],
     [['0.500', '1.500'], '.'],
     [['1234.567', '1.500'], '.'],
-  ] as const)('of %j has the decimal separator %s', (texts, decimal) => {
+  ] as const)('has a decimal separator: %j has %s', (texts, decimal) => {
     expect(decide(texts)).toEqual({ status: 'decided', format: { decimal } })
   })
 
-  it('without a decisive cell is ambiguous, with both readings', () => {
+  it('is ambiguous without a decisive cell, with both readings', () => {
     expect(decide(['1.234', '150'])).toEqual({
       status: 'ambiguous',
       reason: 'undetermined',
@@ -136,7 +136,7 @@ describe('a column of amounts', () => {
     })
   })
 
-  it('with contradictions is ambiguous', () => {
+  it('is ambiguous when its cells contradict each other', () => {
     expect(decide(['1.234', '12,50', '12.50'])).toMatchObject({ status: 'ambiguous', reason: 'conflicting' })
   })
 
@@ -204,7 +204,7 @@ describe('a column of amounts', () => {
     expect(decided).toBeGreaterThan(450)
   })
 
-  it('is decided alike in any number of parts', () => {
+  it('is decided alike when it is read in any number of parts', () => {
     fc.assert(
       fc.property(column, fc.nat(12), ({ amounts, ...style }, cut) => {
         const texts = amounts.map((amount) => write(style, amount))
@@ -216,7 +216,7 @@ describe('a column of amounts', () => {
   })
 })
 
-it('reads digits with at most one separator as it reads them with white space around, which takes the long way', () => {
+it('digits with at most one separator are read alike by the short and by the long way', () => {
   const digits = fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: 15 })
   fc.assert(
     fc.property(digits, fc.constantFrom('', '.', ','), digits, (whole, separator, fraction) => {

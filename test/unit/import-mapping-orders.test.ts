@@ -72,7 +72,7 @@ describe('the rows of an order', () => {
     )
   }
 
-  it('may name a holder for each ticket in the columns of the buyer, who is in the first row', () => {
+  it('may have a holder for each ticket in the columns of the buyer, who is in the first row', () => {
     const { order, errors, warnings } = orderOf([
       ['A', 'ane@example.com', 'Ane Holm', 'Day', '10', 'vegan', ''],
       ['A', 'bo@example.com', 'Bo Dahl', 'Day', '10', 'fish', ''],
@@ -106,7 +106,7 @@ describe('the rows of an order', () => {
     ])
   })
 
-  it('that contradict each other are refused, and the error names the line', () => {
+  it('make an error with the line when they contradict each other', () => {
     const [decision] = ordersOf([
       ['A', 'a@example.com', 'Day', '2', '10', '', '', 'DKK'],
       ['A', 'a@example.com', 'Day', '1', '10', '', '', 'EUR'],
@@ -117,7 +117,7 @@ describe('the rows of an order', () => {
     ])
   })
 
-  it('are refused if one of them is wrong, and every error is listed once', () => {
+  it('make an error each when they are wrong, and every error is listed once', () => {
     const [decision] = ordersOf([
       ['A', 'nobody', 'Day', '2', '10'],
       ['A', '', '', '1', '10'],
@@ -138,7 +138,7 @@ describe('the rows of an order', () => {
     [['pending', 'cancelled'], 'pending'],
     [['cancelled', 'cancelled'], 'cancelled'],
     [['active', ''], 'completed'],
-  ])('with tickets that are %j are an order that is %s', (statuses, expected) => {
+  ])('make an order with the status of its tickets: %j is %s', (statuses, expected) => {
     const rows = statuses.map((status) => ['A', 'a@example.com', 'Day', '1', '10', '', status])
     expect(ordersOf(rows)[0]?.order?.status).toBe(expected)
   })
@@ -149,13 +149,13 @@ describe('the rows of an order', () => {
     ['10 kr.', 'SEK', 'sek'],
     ['10', 'kr', 'dkk'],
     ['€ 10', 'DKK', null],
-  ])('with %s in "%s" are an order in %s', (price, currency, expected) => {
+  ])('make an order in the currency of its amounts: %s in "%s" is %s', (price, currency, expected) => {
     expect(ordersOf([['A', 'a@example.com', 'Day', '1', price, '', '', currency]])[0]?.order?.currency ?? null).toBe(
       expected,
     )
   })
 
-  it('become an order like one of an API call', () => {
+  it('make the order that an API call would make', () => {
     const [decision] = ordersOf([
       ['A', 'a@example.com', 'Day', '2', '10,50', 'Betalt', '', 'DKK'],
       ['A', '', 'Camping', '3', '', '', 'storniert', '', '100'],
@@ -174,12 +174,12 @@ describe('the rows of an order', () => {
     })
   })
 
-  it('with a currency other than the import’s are refused', () => {
+  it('are refused in a currency other than the import’s', () => {
     const [decision] = ordersOf([['A', 'a@example.com', 'Day', '1', '10 kr.']], { default_currency: 'eur' })
     expect(decision?.errors.map(({ code }) => code)).toEqual(['currency_mismatch'])
   })
 
-  it('with negative quantities reduce units, and the rest keeps its price', () => {
+  it('reduce units by negative quantities, and the others keep their price', () => {
     const rows = [
       ['A', 'a@example.com', 'Day', '3', '', '', '', '', '100,00'],
       ['A', '', 'Day', '-1', '', '', '', '', '-33,33'],
@@ -195,12 +195,12 @@ describe('the rows of an order', () => {
     expect(decision?.warnings).toMatchObject([{ row: 4, code: 'refund_without_item' }])
   })
 
-  it('use the total of an item if its unit price contradicts it', () => {
+  it('use the total of an item when its unit price contradicts it', () => {
     const [decision] = ordersOf([['A', 'a@example.com', 'Day', '3', '33,33', '', '', '', '100']])
     expect(decision?.order?.items).toMatchObject([{ unit_price_minor: null, line_total_minor: 10_000 }])
   })
 
-  it('are grouped by row or by address where the file has no ids', () => {
+  it('are grouped by row or by address when the file has no ids', () => {
     const rows = [
       ['', 'a@example.com', 'Day', '1', '10'],
       ['', 'a@example.com', 'Day', '1', '10'],
@@ -258,7 +258,7 @@ describe('the rows of an order', () => {
   })
 })
 
-describe('products', () => {
+describe('the products of a file', () => {
   const tuple = (product: string, variant: string | null = null) => ({ product, variant, location: null, options: [] })
   const known = [
     {
@@ -291,7 +291,7 @@ describe('products', () => {
     [tuple('Dagsbillet', 'Senior'), ['create', 'p1', null]],
     [tuple('Camping'), ['create', null, null]],
     [tuple('Parkering'), ['create', null, null]],
-  ])('%j are suggested as %j', (named, expected) => {
+  ])('are matched with the catalogue: %j is %j', (named, expected) => {
     const { action, product_id, variant_id } = suggestProduct(named, known)
     expect([action, product_id, variant_id]).toEqual(expected)
   })

@@ -50,7 +50,7 @@ const files = Object.entries({
 }) as unknown as [string, ExportedFile][]
 
 describe('an export of another system', () => {
-  it.each(files)('becomes orders: %s', (_, file) => {
+  it.each(files)('makes the expected orders: %s', (_, file) => {
     const { suggestion, prepared, orders } = importFile(file.text, file.delimiter, file.added)
     expect(suggestion.detected_source?.source ?? null).toBe(file.source)
     expect(suggestion.group_by).toBe(file.group_by)

@@ -63,7 +63,7 @@ describe('a cell', () => {
     ['order.created', 'soon', 'invalid_date'],
     ['order.external_id', 'x'.repeat(129), 'too_long'],
     ['order.metadata.table', ' 12 ', '12'],
-  ] as const)('for %s of %j is %j', (target, cell, expected) => {
+  ] as const)('is read for %s: %j is %j', (target, cell, expected) => {
     expect(valueOf(one(target), cell)).toEqual(expected)
   })
 
@@ -119,11 +119,11 @@ describe('a cell', () => {
     ['customer.last_name', 'n/a', null],
     ['customer.last_name', '\u2013', null],
     ['item.quantity', "'2", 2],
-  ])('of %s is read without the protective marks of exporters: %j is %j', (target, cell, expected) => {
+  ])('is read without the protective marks of exporters for %s: %j is %j', (target, cell, expected) => {
     expect(valueOf(one(target), cell)).toEqual(expected)
   })
 
-  it('with a fault has a message with its place and its value', () => {
+  it('has a fault with its place and its value in the message', () => {
     expect(decide({ target: 'customer.email', columns: [1] }, ['x', 'nobody']).errors).toEqual([
       {
         column: 1,
@@ -139,14 +139,14 @@ describe('a cell', () => {
     [['€ 5', '£ 5'], 'currency_mismatch'],
     [['5 kr.', 'DKK 5'], undefined],
     [['5', '5'], undefined],
-  ])('with the currencies of %j is %s', (cells, code) => {
+  ])('is in the currency of its order: %j is %s', (cells, code) => {
     const mappings = [one('item.unit_price'), { target: 'item.deposit', columns: [1] }]
     expect(decideRow(prepare(mappings, [cells]).readers, cells).errors[0]?.code).toBe(code)
   })
 })
 
-describe('a mapping', () => {
-  it('reports what prevents the start of an import', () => {
+describe('the mapping of an import', () => {
+  it('reports what prevents the start', () => {
     const rows = [['1.234', '03/04/2026', 'Perhaps', 'a@example.com']]
     const mappings = [
       one('item.unit_price'),
@@ -177,7 +177,7 @@ describe('a mapping', () => {
     expect(prepared.unmapped_values).toMatchObject({ 'order.status': ['a@example.com'] })
   })
 
-  it('needs no id of orders when orders are grouped by row or by address', () => {
+  it('needs no id of orders when they are grouped by row or by address', () => {
     const mappings = [one('customer.phone_number'), one('item.product'), one('item.line_total')]
     expect(prepare(mappings, [['1']], 'row').missing_required).toEqual([])
     expect(prepare(mappings, [['1']], 'email').missing_required).toEqual(['customer.email'])

@@ -49,11 +49,11 @@ describe('the statistics of a column', () => {
     expect(values).toEqual({ 'a@example.com': 1, Ja: 2, '12,50': 1, '2026-04-17': 1 })
   })
 
-  it('count "null" as a text and not as a blank', () => {
+  it('count "null" as text and not as blank', () => {
     expect(countCells(['null', 'Null', 'NULL'])).toMatchObject({ filled: 3, blank: 0 })
   })
 
-  it('are the same in any number of parts', () => {
+  it('are the same when the column is read in any number of parts', () => {
     fc.assert(
       fc.property(fc.array(cell, { maxLength: 50 }), fc.nat(50), (cells, cut) => {
         const whole = countCells(cells)
@@ -74,7 +74,7 @@ describe('the statistics of a column', () => {
   })
 })
 
-it('counts as words what the readers of words read, whatever else a cell has', () => {
+it('a word is counted when the readers of words read it, whatever else its cell has', () => {
   const pieces = ['1', '0', '7', '(', ')', '"', ' ', '.', '!', 'ja', 'no', 'paid', 'x', 'da', 'sold', '✓', '\uff11']
   const words = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 6 }).map((found) => found.join(''))
   fc.assert(

@@ -68,7 +68,7 @@ describe('suggestions for header rows of six languages', () => {
   })
 
   it.each(publishedHeaders.map((file) => [file.source, file] as const))(
-    'are never wrong where only headers are known: %s',
+    'are never wrong when only headers are known: %s',
     (_, file) => {
       const expected = Object.entries(file.columns)
       const { mappings } = suggestImport({ columns: columns(Object.keys(file.columns)) })
@@ -112,7 +112,7 @@ describe('suggestions', () => {
     ])
   })
 
-  it('ignore an earlier mapping that the values contradict', () => {
+  it('ignore an earlier mapping when the values contradict it', () => {
     const history = new Map([[buildHeaderKey('Kontakt'), 'customer.email']])
     const targets = (cells: string[], header = 'Kontakt') =>
       suggestImport({ columns: [{ header, statistics: countCells(cells) }], history }).mappings.map(

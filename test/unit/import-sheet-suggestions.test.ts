@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { sheet, suggested, targetsOf } from '../support/import-mapping/sheets.ts'
 
 describe('suggestions for sheets', () => {
-  it('do not read products, places or kinds of customers as names of people', async () => {
+  it('do not take products, places or kinds of customers for names of people', async () => {
     const rows = [
       '1;a@example.test;Dagsbillet;1;100',
       '2;b@example.test;Partout;1;500',
@@ -12,7 +12,7 @@ describe('suggestions for sheets', () => {
     expect(await suggested('Ordre;E-mail;Kunde;Antal;Pris', ...rows)).toMatchObject({ Kunde: 'nothing' })
   })
 
-  it('detect people by the usual words for them', async () => {
+  it('recognise people by the usual words for them', async () => {
     const rows = ['1;Ida Holm;a@example.test;Bo Ek;Dag;100', '1;Ida Holm;a@example.test;Cy Fo;Dag;100']
     expect(await suggested('Ordre;Køber;E-mail;Deltager;Billet;Pris', ...rows)).toMatchObject({
       Køber: 'customer.full_name',
@@ -29,19 +29,19 @@ describe('suggestions for sheets', () => {
     })
   })
 
-  it('read the status of tickets as that of tickets, and no total of a row as that of the order', async () => {
+  it('take the status of tickets for that of tickets, and no total of a row for that of the order', async () => {
     const rows = ['1;a@example.test;T-1;Dag;100;Betalt;100', '1;a@example.test;T-2;Barn;50;Refunderet;50']
     const file = await sheet(['Ordrenr.;E-mail;Billetnr.;Billettype;Pris;Status;Total', ...rows])
     expect(targetsOf(file)).toMatchObject({ Status: 'item.status', Total: 'nothing' })
     expect(file.orders).toMatchObject([{ items: [{ status: 'active' }, { status: 'cancelled' }] }])
   })
 
-  it('do not read future days as days of orders', async () => {
+  it('do not take future days for days of orders', async () => {
     const rows = ['1;a@example.test;Dag;100;2027-06-05', '2;b@example.test;Dag;100;2027-06-06']
     expect(await suggested('Ordre;E-mail;Billet;Pris;Dato', ...rows)).toMatchObject({ Dato: 'nothing' })
   })
 
-  it('detect telephone numbers in different spellings', async () => {
+  it('recognise telephone numbers in different spellings', async () => {
     const rows = [
       "1;a@example.test;Dag;100;'+45 20 12 34 56",
       "2;b@example.test;Dag;100;'20123457",
@@ -57,19 +57,19 @@ describe('suggestions for sheets', () => {
     ['Bezahlt?', 'Ja', 'Nein'],
     ['Paid', 'TRUE', 'FALSE'],
     ['Opłacone', 'tak', 'nie'],
-  ])('read %s with %s and %s as a status', async (name, yes, no) => {
+  ])('take %s with %s and %s for a status', async (name, yes, no) => {
     const rows = [`1;a@example.test;Dag;100;${yes}`, `2;b@example.test;Dag;100;${no}`]
     const file = await sheet([`Ordre;E-mail;Billet;Pris;${name}`, ...rows])
     expect(targetsOf(file)).toMatchObject({ [name]: `order.status` })
     expect(file.orders).toMatchObject([{ status: 'completed' }, { status: 'pending' }])
   })
 
-  it('do not read amounts and payment days as a status', async () => {
+  it('do not take amounts and payment days for a status', async () => {
     const rows = ['1;a@example.test;Dag;100;100,00', '2;b@example.test;Dag;100;50,00']
     expect(await suggested('Ordre;E-mail;Billet;Pris;Betalt', ...rows)).toMatchObject({ Betalt: 'nothing' })
   })
 
-  it('detect the day of an order by other words', async () => {
+  it('recognise the day of an order by other words', async () => {
     const rows = ['1;a@example.test;Dag;100;2026-05-01 10:00', '2;b@example.test;Dag;100;2026-05-02 10:00']
     for (const name of ['Placed', 'Sold at', 'Bokad', 'Bestilt d.', 'Timestamp', 'Tidsstempel', 'Zeitstempel'])
       expect(await suggested(`Ordre;E-mail;Billet;Pris;${name}`, ...rows)).toMatchObject({ [name]: 'order.created' })

@@ -8,7 +8,7 @@ import { openBytes } from '../../src/domain/data-imports/files/source.ts'
 const header = 'Ordre-id;E-mail;Billet;Antal;Pris'
 
 describe('numbers that could be misread', () => {
-  it('in rows with more cells than the header are not cut off at the first comma', async () => {
+  it('are not cut off at the first comma in rows with more cells than the header', async () => {
     const { columns, orders } = await sheet([
       'id,navn,email,billet,pris',
       '1,Ida,ida@example.test,Partout,100,50',
@@ -45,7 +45,7 @@ describe('numbers that could be misread', () => {
     })
   const numeric = (value: string) => `<c s="1"><v>${value}</v></c>`
 
-  it('as texts in a workbook are not read with the decimal point of its numbers', async () => {
+  it('are ambiguous when a workbook has them as texts, whatever decimal point its numbers have', async () => {
     const { ambiguous } = await wholeFile(prices(numeric('1250.5'), '1.250', numeric('1.25')), [])
     expect(ambiguous).toEqual(['item.unit_price'])
   })
@@ -54,7 +54,7 @@ describe('numbers that could be misread', () => {
     [',' as const, [125_050, 125_000, 125]],
     ['.' as const, [125_050, 125, 125]],
   ])(
-    'as texts in a workbook are read with the separator that the user names (%s), beside numbers',
+    'are read with the separator that you name (%s) when a workbook has them as texts, beside numbers',
     async (decimal, expected) => {
       const answers = [{ ...one('item.unit_price', 3), transform: { type: 'number' as const, decimal } }]
       const { orders } = await wholeFile(prices(numeric('1250.5'), '1.250', numeric('1.25')), answers)
@@ -62,7 +62,7 @@ describe('numbers that could be misread', () => {
     },
   )
 
-  it('as texts in a workbook with a clear comma are read by it, beside numbers', async () => {
+  it('are read by a clear comma when a workbook has them as texts, beside numbers', async () => {
     const { orders } = await wholeFile(prices(numeric('99.5'), '1.250,50', '1.250', numeric('33.333')), [])
     expect(itemsOf({ orders } as WholeFile)).toEqual([
       '1 Partout 9950',
@@ -72,7 +72,7 @@ describe('numbers that could be misread', () => {
     ])
   })
 
-  it('that a spreadsheet shortened are refused as ids and codes', async () => {
+  it('are refused as ids and codes when a spreadsheet shortened them', async () => {
     const { orders } = await sheet(
       [
         'Ordre-id;E-mail;Telefon;Billet;Billetkode;Pris',
@@ -90,7 +90,7 @@ describe('numbers that could be misread', () => {
     ])
   })
 
-  it('of prices without tax are added to the tax column', async () => {
+  it('are added to the tax column when they are prices without tax', async () => {
     const { orders } = await sheet(
       [
         'Ordre-id;E-mail;Billet;Antal;Nettosum;Moms;Total',
@@ -103,7 +103,7 @@ describe('numbers that could be misread', () => {
     expect(itemsOf({ orders } as WholeFile)).toEqual(['2 Partout = 20000', '2 Partout = 20000', '1 Partout = 10000'])
   })
 
-  it('of a price with its tax column are multiplied by the units', async () => {
+  it('are multiplied by the units when they are a price and its tax', async () => {
     const rows = ['Ordre-id;E-mail;Billet;Antal;Netto;Moms', 'A-1;ida@example.test;Partout;3;10,00;7,51']
     const { orders } = await sheet(rows, [one('item.unit_price', 4), one('item.tax', 5)])
     expect(itemsOf({ orders } as WholeFile)).toEqual(['3 Partout = 3751'])
@@ -111,7 +111,7 @@ describe('numbers that could be misread', () => {
 })
 
 describe('cells in everyday spellings', () => {
-  it('state that a ticket is free, and the number of pieces', async () => {
+  it('say that a ticket is free, and how many pieces there are', async () => {
     const file = await sheet([
       header,
       'A-1;a@example.test;Voksen;2 stk.;100,00',
@@ -123,7 +123,7 @@ describe('cells in everyday spellings', () => {
     expect(itemsOf(file)).toEqual(['2 Voksen 10000', '3 Barn 0', '1 Barn 0', '2 Barn 0'])
   })
 
-  it('get a reason when their amount is refused', async () => {
+  it('get the reason when their amount is refused', async () => {
     const rows = ['99999999999,00', '1,005', 'cirka 5'].map((price, index) => `A-${index};a@example.test;P;1;${price}`)
     const { orders } = await sheet([header, ...rows], [one('item.unit_price', 4)])
     expect(itemsOf({ orders } as WholeFile)).toEqual([
@@ -138,12 +138,12 @@ describe('cells in everyday spellings', () => {
     ['13/5-26', '2026-05-12T22:00:00.000Z'],
     ['1 maja 2026 r.', '2026-04-30T22:00:00.000Z'],
     ['31 grudnia 2025 r. 20:30', '2025-12-31T19:30:00.000Z'],
-  ])('are dates: %s', async (text, created_at) => {
+  ])('are read as dates: %s', async (text, created_at) => {
     const rows = [`${header};Dato`, `A-1;a@example.test;P;1;100;${text}`]
     expect((await sheet(rows, [one('order.created', 5)])).orders).toMatchObject([{ created_at }])
   })
 
-  it('explain the spelling that a foreign telephone number needs', async () => {
+  it('get an error that explains the spelling of a foreign telephone number', async () => {
     const rows = [`${header};Telefon`, 'A-1;a@example.test;P;1;100;0170/1234567']
     const { orders } = await sheet(rows, [one('customer.phone_number', 5)])
     expect(orders).toMatchObject([
@@ -165,13 +165,13 @@ describe('cells in everyday spellings', () => {
     ['4520123456', '+45', '+4520123456'],
     ['45201234', '+45', '+4545201234'],
     ['48601234567', '+48', '+48601234567'],
-  ])('are telephone numbers that lost their plus: %s of %s', async (text, country_code, phone_number) => {
+  ])('are read as telephone numbers without their plus: %s of %s', async (text, country_code, phone_number) => {
     const rows = [`${header};Telefon`, `A-1;a@example.test;P;1;100;${text}`]
     const answer = { ...one('customer.phone_number', 5), transform: { type: 'phone' as const, country_code } }
     expect((await sheet(rows, [answer])).orders).toMatchObject([{ customer: { phone_number } }])
   })
 
-  it('that differ in an order suggest another target for their column', async () => {
+  it('suggest another target for their column when they differ within an order', async () => {
     const { orders } = await sheet(
       [
         'Ordre-id;E-mail;Billet;Pris;Status;Total',
@@ -192,14 +192,14 @@ describe('cells in everyday spellings', () => {
 })
 
 describe('rows that are not orders', () => {
-  it('include a header that is repeated on every page', async () => {
+  it('are skipped when they repeat the header on every page', async () => {
     const lines = [header, 'A-1;a@example.test;P;1;100', header, 'A-2;b@example.test;P;1;100', header]
     const { rows } = await inspectAndRead(openBytes(bytesOf(lines), 64))
     expect(rows.map(({ line, kind }) => `${line} ${kind}`)).toEqual(['2 data', '3 header', '4 data', '5 header'])
     expect((await sheet(lines)).orders).toHaveLength(2)
   })
 
-  it('are refused with their line if a byte is not text', async () => {
+  it('are refused with their line when a byte is not text', async () => {
     expect(await faultOf(inspectAndRead(openBytes(bytesOf([header, 'A-1;a\0;P;1;100']), 64)))).toEqual({
       code: 'binary',
       message: 'The file is not text: line 2 contains a NUL character.',

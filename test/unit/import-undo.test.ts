@@ -52,7 +52,7 @@ async function found(): Promise<Reference[]> {
   return all
 }
 
-describe('what refers to orders, purchases, payments and customers', () => {
+describe('the columns that refer to orders, purchases, payments and customers', () => {
   it('are all known to the undo of imports', async () => {
     const columns = (await found()).map(({ target, column }) => `${target} ${column}`)
     const known = Object.entries(references).flatMap(([target, of]) => Object.keys(of).map((one) => `${target} ${one}`))
@@ -81,7 +81,7 @@ const untouched: OrderFacts = {
 }
 
 describe('an order of an import', () => {
-  it('is deleted when nothing changed it, and also when its ticket expired by itself', () => {
+  it('is deleted when nothing changed it, and when its ticket expired by itself', () => {
     expect(findKeptReason(untouched)).toBeNull()
     expect(findKeptReason({ ...untouched, purchases: [{ id: 'a', status: 'expired', version: 2 }] })).toBeNull()
   })
@@ -95,11 +95,11 @@ describe('an order of an import', () => {
     [{ purchases: [...untouched.purchases, { id: 'b', status: 'active', version: 1 }] }, 'purchase_changed'],
     [{ is_payment_changed: true }, 'payment_changed'],
     [{ has_use: true, version: 3 }, 'purchase_used'],
-  ] satisfies [Partial<OrderFacts>, string][])('stays: %o', (facts, reason) => {
+  ] satisfies [Partial<OrderFacts>, string][])('stays for a reason: %o', (facts, reason) => {
     expect(findKeptReason({ ...untouched, ...facts })).toBe(reason)
   })
 
-  it('returns purchases to their former status, unless they have expired since', () => {
+  it('returns its purchases to their former status, unless they have expired since', () => {
     expect(decideStatusAfterUndo('cancelled', { status: 'active', valid_until: null }, 10)).toBe('active')
     expect(decideStatusAfterUndo('expired', { status: 'active', valid_until: 9 }, 10)).toBe('expired')
     expect(decideStatusAfterUndo('expired', { status: 'active', valid_until: 11 }, 10)).toBe('active')

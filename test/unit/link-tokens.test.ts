@@ -13,7 +13,7 @@ describe('link tokens', () => {
     link: fc.nat(5000),
   })
 
-  it('return the values of which they were made', async () => {
+  it('return the values from which they were made', async () => {
     await fc.assert(
       fc.asyncProperty(target, async (one) => {
         const token = mintLinkToken(secret, { ...one, campaign_id })
@@ -26,7 +26,7 @@ describe('link tokens', () => {
     )
   })
 
-  it('stay what they are in messages that were sent', () => {
+  it('stay the same in messages that were sent', () => {
     const id = 'cmp_01JX0000000000000000000007'
     const sent = [
       { kind: 'click', n: 7, link: 3, token: 'AZdAAAAAAAAAAAAAAAAABwAHA3tWVruD9oBg' },
@@ -40,7 +40,7 @@ describe('link tokens', () => {
     }
   })
 
-  it('have the first bytes of an HMAC-SHA256 under a key for their purpose', async () => {
+  it('are made of the first bytes of an HMAC-SHA256 under a key for their purpose', async () => {
     const bytes = (maxLength: number) => fc.uint8Array({ maxLength })
     await fc.assert(
       fc.asyncProperty(fc.string({ maxLength: 200 }), fc.string(), bytes(300), async (key, purpose, content) => {

@@ -50,7 +50,7 @@ describe('the links of a page', () => {
     )
   })
 
-  it('lead back to the page before, and the second page has no cursor for it', () => {
+  it('lead back to the page before, and from the second page to the list without a cursor', () => {
     const previous = (page: number) =>
       buildPageLinks(pageOf(page, null), urlOf({ a: '1', page: String(page), cursor: 'x' })).previous
     expect([previous(1), previous(2), previous(3)]).toEqual([

@@ -3,7 +3,7 @@ import { findNearestName } from '../../src/domain/text/nearest.ts'
 
 const names = ['email', 'email_message_id', 'events', 'edition_id', 'description', 'name', 'sms_body']
 
-describe('the nearest name', () => {
+describe('a misspelt name', () => {
   it.each([
     ['email_mesage_id', 'email_message_id'],
     ['email_message', 'email_message_id'],
@@ -18,7 +18,7 @@ describe('the nearest name', () => {
     ['colour', null],
     ['', null],
     ['x'.repeat(65), null],
-  ])('of %s is %s', (text, name) => {
+  ])('gets the nearest name as a suggestion: %s is %s', (text, name) => {
     expect(findNearestName(text, names)).toBe(name)
   })
 })

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { splitFullName } from '../../src/domain/accounts/users.ts'
 import { splitLine } from '../../src/domain/data-imports/imported-amounts.ts'
 
-it('a line is split over its units to the cent', () => {
+it('a line of an order is split over its units to the cent', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 1e11 }), fc.integer({ min: 1, max: 1000 }), (total, quantity) => {
       const parts = splitLine(total, quantity)
@@ -25,7 +25,7 @@ it.each([
   ['Cher', 'Cher', ''],
   ['王 小明', '王', '小明'],
   ['', '', ''],
-])('the full name %j is split', (text, first_name, last_name) => {
+])('a full name is split into first and last names: %j', (text, first_name, last_name) => {
   expect(splitFullName(text)).toEqual({ first_name, last_name })
 })
 
@@ -36,6 +36,6 @@ it.each([
   ['Henry Ford, III', 'Henry', 'Ford, III'],
   ['Hansen, Peter', 'Peter', 'Hansen'],
   ['Iversen, Iv', 'Iv', 'Iversen'],
-])('keeps the suffix of "%s" at the last name', (text, first_name, last_name) => {
+])('a full name keeps its suffix in the last name: "%s"', (text, first_name, last_name) => {
   expect(splitFullName(text)).toEqual({ first_name, last_name })
 })

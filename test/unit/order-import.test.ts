@@ -302,7 +302,7 @@ it('a decision does not change the state and the orders that it receives', () =>
   )
 })
 
-it('customers of one group are one person each, with all fields of their orders', () => {
+it('customers of one group are one person, with all fields of their orders', () => {
   const tables = new ImportedTables()
   const base = importOf({ status: 'completed' })
   const numbered = (index: number, customer: Partial<ExternalOrder['customer']>, email: string | null) => ({

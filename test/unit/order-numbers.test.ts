@@ -6,8 +6,8 @@ import { byCodePoint } from '../support/lists.ts'
 const sorted = (numbers: string[]) =>
   numbers.toSorted((one, other) => byCodePoint(buildNumberKey(one), buildNumberKey(other)))
 
-describe('buildNumberKey', () => {
-  it('sorts numbers as numbers, and text without regard to case', () => {
+describe('the order of order numbers', () => {
+  it('compares numbers as numbers, and text without regard to case', () => {
     expect(sorted(['A-10', 'a-9', 'A-2', 'b-1', '100', '99', 'B-1x', 'A-010', '0', 'å-3'])).toEqual([
       '0',
       '99',

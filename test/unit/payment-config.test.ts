@@ -17,7 +17,7 @@ const config = (ENVIRONMENT: string, more: object) =>
     ...more,
   } as unknown as Bindings).payments
 
-it('API keys are sent to https addresses only, and to this machine in development', () => {
+it('the service sends API keys only to https addresses, and to this machine in development', () => {
   const base = (environment: string, PAYMENT_API_BASE: string) => config(environment, { PAYMENT_API_BASE }).apiBase
   expect(base('production', '')).toBe('')
   expect(base('production', 'https://stripe.example/')).toBe('https://stripe.example')
@@ -31,7 +31,7 @@ it('API keys are sent to https addresses only, and to this machine in developmen
       expect(() => base(environment, wrong)).toThrow(/PAYMENT_API_BASE/)
 })
 
-it('a separate secret encrypts API keys in production', () => {
+it('the service encrypts API keys in production with a secret of their own', () => {
   const secrets = (environment: string, more: object) => config(environment, more).secrets
   expect(secrets('production', { LINK_SIGNING_KEY: 'links' })).toEqual([])
   expect(secrets('development', { LINK_SIGNING_KEY: 'links' })).toEqual(['links'])

@@ -46,7 +46,7 @@ describe('a refund through Stripe', () => {
   })
 
   it.each(['', 'order-17', 'pi_1&amount=1', 're_1'])(
-    'is not attempted for a reference that is not a Stripe payment: %s',
+    'makes no call for a reference that is not a Stripe payment: %s',
     async (payment) => {
       const fetched = mockAnswer(200, buildStripeRefund())
       expect(await gateway().refund(buildCall({ payment }))).toMatchObject({
@@ -110,7 +110,7 @@ describe('a refund through Stripe', () => {
       { code: 'payment_not_refundable', is_retryable: false },
     ],
     [{ status: 'something new' }, { state: 'unknown' }],
-  ])('reads %o', async (fields, outcome) => {
+  ])('has the result of the answer: %o', async (fields, outcome) => {
     mockAnswer(200, buildStripeRefund(fields))
     expect(await gateway().refund(buildCall())).toMatchObject(outcome)
   })
@@ -131,7 +131,7 @@ describe('a refund through Stripe', () => {
     [401, {}, 'account_not_ready', true],
     [403, { code: 'account_invalid' }, 'account_not_ready', true],
     [422, {}, 'invalid_request', false],
-  ])('reads %i %o as %s', async (status, error, code, isRetryable) => {
+  ])('treats the answer %i %o as %s', async (status, error, code, isRetryable) => {
     mockAnswer(status, { error: { type: 'invalid_request_error', message: 'No.', ...error } })
     expect(await gateway().refund(buildCall())).toMatchObject({ state: 'failed', code, is_retryable: isRetryable })
   })
@@ -181,7 +181,7 @@ describe('a refund through Stripe', () => {
     await expect(gateway().listReferences('pi_1')).rejects.toThrow(PaymentProviderUnavailable)
   })
 
-  it('is not looked up for an invalid reference, and uses zeros in place of a hidden one', async () => {
+  it('is not looked up for an invalid reference, and takes zeros for a hidden field', async () => {
     const fetched = mockAnswer(200, {})
     expect(await gateway().listReferences('order-17')).toEqual(['order-17'])
     expect(fetched).not.toHaveBeenCalled()
@@ -237,18 +237,18 @@ describe('a refund through Stripe', () => {
   })
 })
 
-describe('the other services', () => {
+describe('payment services other than Stripe', () => {
   const of = (service: 'manual' | 'test', environment = 'test') =>
     buildPaymentGateways({ apiBase: '', environment }).of({ ...account, service, api_key: null, webhook_secret: null })
 
-  it('complete at once by hand, without a call', async () => {
+  it('complete a refund by hand at once, without a call', async () => {
     const fetched = mockAnswer(200, {})
     expect(await of('manual').refund(buildCall())).toEqual({ state: 'completed', provider_reference: null })
     expect(of('manual').capabilities.is_immediate).toBe(true)
     expect(fetched).not.toHaveBeenCalled()
   })
 
-  it('simulate outcomes by the amount', async () => {
+  it('simulate outcomes by the amount of the refund', async () => {
     const refund = (amount_minor: number) => of('test').refund(buildCall({ key: `k${amount_minor}:1`, amount_minor }))
     const asked = (amount: number, provider_reference: string | null) =>
       of('test').lookup({ key: `k${amount}:1`, payment: 'pi_1', provider_reference })

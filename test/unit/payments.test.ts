@@ -23,7 +23,7 @@ describe('the payment of an order', () => {
       expect(transactionLifecycle.states).toContain(paymentStatusByOrderStatus[status])
   })
 
-  it('is not changed by its order after a refund', () => {
+  it('does not change with its order after a refund', () => {
     for (const status of orderStatuses) {
       const from = listPaymentStatusesBefore(paymentStatusByOrderStatus[status])
       for (const later of ['partially_refunded', 'refunded', 'failed'] as const) expect(from).not.toContain(later)
@@ -33,7 +33,7 @@ describe('the payment of an order', () => {
 })
 
 describe('a purchase', () => {
-  it('is changed by its order only along its lifecycle, and never after it was used, refunded or expired', () => {
+  it('changes with its order only along its lifecycle, and never after it was used, refunded or expired', () => {
     for (const status of orderStatuses) {
       const target = purchaseStatusByOrderStatus[status]
       for (const from of listStatusesMovedByOrder(target)) expect(purchaseLifecycle.allows(from, target)).toBe(true)

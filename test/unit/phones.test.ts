@@ -4,7 +4,7 @@ import { countryCodes } from '../../src/domain/editions/editions.ts'
 import { listPhoneDigits } from '../../src/domain/text/fold.ts'
 import { maxPhoneLength, normalizePhone } from '../../src/domain/accounts/users.ts'
 
-describe('normalizePhone', () => {
+describe('a phone number', () => {
   it.each([
     ['+45 32 12 34 56', '+46', '+4532123456'],
     ['0045 32123456', '+46', '+4532123456'],
@@ -27,7 +27,7 @@ describe('normalizePhone', () => {
     ['412 34 567', '+47', '+4741234567'],
     ['512 345 678', '+48', '+48512345678'],
     ['040 1234567', '+358', '+358401234567'],
-  ])('reads %s of %s as %s', (text, country, phone) => {
+  ])('is read from %s in the country %s as %s', (text, country, phone) => {
     expect(normalizePhone(text, country)).toBe(phone)
   })
 
@@ -41,11 +41,11 @@ describe('normalizePhone', () => {
     ['+45 32123456 call me', '+45'],
     ['x+4532123456', '+45'],
     ['', '+45'],
-  ])('reads no number in %s of %s', (text, country) => {
+  ])('is refused from %s in the country %s', (text, country) => {
     expect(normalizePhone(text, country)).toBeNull()
   })
 
-  it('gives the same number for any spelling of the prefix, and for its own result', () => {
+  it('is the same for any spelling of the prefix, and when it is read again', () => {
     const separators = fc.constantFrom('', ' ', '-', '.', ' / ')
     const countries = fc.constantFrom(...countryCodes)
     const numbers = fc.tuple(fc.constantFrom('45', '46', '44', '49', '1', '358'), fc.stringMatching(/^[1-9]\d{6,9}$/))

@@ -4,7 +4,7 @@ import { getJson } from '../../src/gateways/provider-api/call-api.ts'
 afterEach(() => vi.restoreAllMocks())
 
 describe('an answer of a provider', () => {
-  it.each([1, 700, 1024, 5000])('is read whole when it comes in parts of %i bytes', async (part) => {
+  it.each([1, 700, 1024, 5000])('is read completely when it comes in parts of %i bytes', async (part) => {
     const sent = { ids: Array.from({ length: 100 }, (_, index) => `blåbær-${index}`) }
     const bytes = new TextEncoder().encode(JSON.stringify(sent))
     const { readable, writable } = new IdentityTransformStream()
@@ -19,7 +19,7 @@ describe('an answer of a provider', () => {
     await written
   })
 
-  it('is read at one go when it says how long it is', async () => {
+  it('is read at once when it says how long it is', async () => {
     const text = JSON.stringify({ id: 'blåbær' })
     const length = String(new TextEncoder().encode(text).length)
     vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response(text, { headers: { 'content-length': length } }))
@@ -33,7 +33,7 @@ describe('an answer of a provider', () => {
     { 'content-length': '2000000' },
     { 'content-length': '100', 'content-encoding': 'br' },
     {},
-  ])('that is longer than any known one is none, with the head %j', async (headers) => {
+  ])('is ignored when it is longer than any known one: %j', async (headers) => {
     const { readable, writable } = new IdentityTransformStream()
     let written = 0
     const write = async () => {

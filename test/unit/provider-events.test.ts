@@ -36,7 +36,7 @@ const resendEvent = (type: string, more: object = {}) => ({
   data: { ...mail, ...more },
 })
 
-describe('events of Resend', () => {
+describe('an event of Resend', () => {
   it.each([
     ['email.sent', 'accepted'],
     ['email.delivered', 'delivered'],
@@ -45,7 +45,7 @@ describe('events of Resend', () => {
     ['email.opened', 'opened'],
     ['email.failed', 'failed'],
     ['email.suppressed', 'failed'],
-  ])('%s is %s', async (theirs, type) => {
+  ])('is read: %s is %s', async (theirs, type) => {
     expect(await fromResend(resendEvent(theirs))).toEqual([
       {
         id: 'msg_1',
@@ -61,7 +61,7 @@ describe('events of Resend', () => {
     ])
   })
 
-  it('contain the link and the time of a click', async () => {
+  it('has the link and the time of a click', async () => {
     const click = {
       ipAddress: '192.0.2.1',
       link: 'https://nordlys.example/tickets',
@@ -82,20 +82,20 @@ describe('events of Resend', () => {
     [{ type: 'Transient', subType: 'MessageTooLarge', message: 'Too large.' }, 'block'],
     [{ type: 'Transient', subType: 'ContentRejected', message: 'Rejected.' }, 'block'],
     [{ type: 'Permanent', subType: 'General', message: '550 5.7.1 blocked by policy' }, 'block'],
-  ])('have a class of bounces: %o is %s', async (bounce, expected) => {
+  ])('is a hard or soft bounce: %o is %s', async (bounce, expected) => {
     expect(await fromResend(resendEvent('email.bounced', { bounce }))).toMatchObject([
       { type: 'bounced', bounce: expected, detail: bounce.message || bounce.subType },
     ])
   })
 
-  it('accept tags and times in the forms of older versions', async () => {
+  it('may have tags and times in the forms of older versions', async () => {
     const tags = [{ name: 'reference', value: 'ref_2' }]
     const older = { ...resendEvent('email.sent', { tags }), created_at: '2026-11-22 23:41:12.126+00' }
     expect(await fromResend(older)).toMatchObject([{ reference: 'ref_2', at: Date.parse('2026-11-22T23:41:12.126Z') }])
     expect(await fromResend(resendEvent('email.sent', { tags: null }))).toMatchObject([{ reference: null }])
   })
 
-  it('of other kinds, and malformed ones, are ignored', async () => {
+  it('is ignored when it is of another kind or malformed', async () => {
     for (const event of [
       resendEvent('domain.updated'),
       resendEvent('email.invented'),
@@ -107,7 +107,7 @@ describe('events of Resend', () => {
       expect(await fromResend(event)).toEqual([])
   })
 
-  it('need a valid, recent signature', async () => {
+  it('needs a valid, recent signature', async () => {
     const other = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
     expect(await fromResend(resendEvent('email.sent'), { secret: other })).toBeNull()
     for (const at of [now - 301_000, now + 301_000])
@@ -151,7 +151,7 @@ const status = (value: string, more: object = {}, type = 'message.status.sms') =
   event: { msg_id: '01JNN696A9E0WS89FPYGT15NBX', recipient: 4512345678, reference: 'ref_1', status: value, ...more },
 })
 
-describe('events of GatewayAPI', () => {
+describe('an event of GatewayAPI', () => {
   it.each([
     ['delivered', 'delivered'],
     ['DELIVERED', 'delivered'],
@@ -160,7 +160,7 @@ describe('events of GatewayAPI', () => {
     ['buffered', 'deferred'],
     ['skipped', 'failed'],
     ['deleted', 'failed'],
-  ])('%s is %s', async (theirs, type) => {
+  ])('is read: %s is %s', async (theirs, type) => {
     expect(await fromGatewayApi(status(theirs))).toEqual([
       {
         id: '09c829a2-a77b-422d-8562-2f88e784dfb5',
@@ -183,15 +183,15 @@ describe('events of GatewayAPI', () => {
     ['expired', '', 'soft'],
     ['rejected', '', 'block'],
     ['undeliverable', 'Blocked by spam filter', 'block'],
-  ])('have a class of bounces: %s, %j is %s', async (theirs, error, bounce) => {
+  ])('is a hard or soft bounce: %s, %j is %s', async (theirs, error, bounce) => {
     expect(await fromGatewayApi(status(theirs, { error }))).toMatchObject([{ type: 'bounced', bounce, detail: error }])
   })
 
-  it('are spelt in two ways', async () => {
+  it('is accepted in two spellings', async () => {
     expect(await fromGatewayApi(status('delivered', {}, 'messaging.status.sms'))).toHaveLength(1)
   })
 
-  it('without an id are identified by their content', async () => {
+  it('is identified by its content when it has no id', async () => {
     const nameless = (value: string) => fromGatewayApi({ ...status(value), event_id: undefined })
     const [one, again, other] = [await nameless('delivered'), await nameless('delivered'), await nameless('expired')]
     expect(one?.[0]?.id).toMatch(/^[0-9a-f]{64}$/)
@@ -199,27 +199,27 @@ describe('events of GatewayAPI', () => {
     expect(other?.[0]?.id).not.toBe(one?.[0]?.id)
   })
 
-  it('of other kinds, and malformed ones, are ignored', async () => {
+  it('is ignored when it is of another kind or malformed', async () => {
     for (const event of [status('delivered', {}, 'message.status.rcs'), status('invented'), {}, 'no json', '[]'])
       expect(await fromGatewayApi(event)).toEqual([])
   })
 
-  it('need a valid signature', async () => {
+  it('needs a valid signature', async () => {
     expect(await fromGatewayApi(status('delivered'), { secret: 'another key' })).toBeNull()
     for (const header of ['', 'v1=', `v1=${'0'.repeat(64)}`, `v2=${'0'.repeat(64)}`, 'v1=xyz'])
       expect(await fromGatewayApi(status('delivered'), { header })).toBeNull()
   })
 })
 
-describe('an event with the name of an object property', () => {
-  it.each(['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty'])('is none: %s', async (name) => {
+describe('an event that is called like an object property', () => {
+  it.each(['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty'])('is ignored: %s', async (name) => {
     expect(await fromResend(resendEvent(name))).toEqual([])
     expect(await fromGatewayApi(status(name))).toEqual([])
   })
 })
 
-describe('providers of events', () => {
-  it('are two', () => {
+describe('the senders of events', () => {
+  it('are Resend and GatewayAPI', () => {
     expect(['resend', 'gatewayapi', 'capture', 'toString', '__proto__'].filter(isEventProvider)).toEqual([
       'resend',
       'gatewayapi',

@@ -35,7 +35,7 @@ describe('the platform’s messages about refunds', () => {
     expect(subjects.size).toBe(languages.length * refundEmailKinds.length)
   })
 
-  it('escape texts of people: no markup, no template, and no other placeholder', () => {
+  it('show texts of people as text: no markup, no template, and no other placeholder', () => {
     const hostile = '{{ customer.email }}{% if x %}<script>alert(1)</script>{amount}'
     const mail = written({ ...aMessage, kind: 'refund_rejection', language: 'en', order: hostile, reason: hostile })
     expect(mail.subject).toContain(hostile)

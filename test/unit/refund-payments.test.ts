@@ -21,27 +21,27 @@ describe('the idempotency key of an attempt', () => {
   })
 })
 
-describe('the way to find the result of a refund', () => {
-  it('is repeating the call under the key for 20 hours, and then looking it up', () => {
+describe('the result of a refund without an answer', () => {
+  it('is found by repeating the call under its key for 20 hours, and then by looking it up', () => {
     expect(chooseStep(progress, true, 20 * hour - 1)).toBe('call')
     expect(chooseStep(progress, true, 20 * hour)).toBe('look up')
   })
 
-  it('is looking it up after the provider accepted it, and when the provider does not deduplicate', () => {
+  it('is looked up after the provider accepted the refund, and when the provider does not deduplicate', () => {
     expect(chooseStep({ ...progress, provider_reference: 're_1' }, true, 1)).toBe('look up')
     expect(chooseStep(progress, false, 1)).toBe('look up')
     expect(chooseStep({ ...progress, is_first_call: true }, false, 1)).toBe('call')
   })
 
-  it('decides that a call was never made only once the call must be over', () => {
+  it('is "never called" only once the call must be over', () => {
     expect(wasNeverReceived(progress, 15 * 60_000 - 1)).toBe(false)
     expect(wasNeverReceived(progress, 15 * 60_000)).toBe(true)
     expect(wasNeverReceived({ ...progress, provider_reference: 're_1' }, day)).toBe(false)
   })
 })
 
-describe('the next due time of an unfinished refund', () => {
-  it('is after 1, 6, 24 and 72 hours and each day for 30 days, and then the refund is flagged for a person', () => {
+describe('the next check of an unfinished refund', () => {
+  it('comes after 1, 6, 24 and 72 hours and each day for 30 days, and then the refund is flagged for a person', () => {
     const marks: number[] = []
     let attention: number | null = null
     for (let now = 0, checks = 0; now < 45 * day; checks++) {
@@ -56,7 +56,7 @@ describe('the next due time of an unfinished refund', () => {
     expect(attention).toBe(30 * day)
   })
 
-  it('is within the hour without any answer, and always later than now', () => {
+  it('comes within the hour without any answer, and always later than now', () => {
     fc.assert(
       fc.property(fc.nat(40 * day), fc.nat(2000), fc.boolean(), (age, checks, is_accepted) => {
         const { due_at, needs_attention } = computeNextCheck({ began_at: 0, checks, is_accepted }, age)

@@ -20,7 +20,7 @@ const purchases = fc.array(bought, { minLength: 1, maxLength: 12 }).map((all) =>
   })),
 )
 
-describe('dividing an amount by weights', () => {
+describe('an amount that is divided by weights', () => {
   it('adds up to the cent, exceeds no weight, and is less than a cent from the exact proportion', () => {
     fc.assert(
       fc.property(
@@ -54,8 +54,8 @@ describe('dividing an amount by weights', () => {
   })
 })
 
-describe('sharing out a refund', () => {
-  it('pays back the price first, then the deposit, then the fee, and last the rest without a purchase', () => {
+describe('a refund of several items', () => {
+  it('pays back the price first, then the deposit, then the fee, and last what belongs to no purchase', () => {
     fc.assert(
       fc.property(purchases, fc.double({ min: 0, max: 1.5, noNaN: true }), (all, part) => {
         const rest = sum(all.map(({ rest_minor }) => rest_minor))
@@ -80,7 +80,7 @@ describe('sharing out a refund', () => {
     )
   })
 
-  it('shrinks a request so that no part of an item grows', () => {
+  it('pays back no more of any part when it is smaller', () => {
     fc.assert(
       fc.property(
         purchases,
@@ -103,7 +103,7 @@ describe('sharing out a refund', () => {
     )
   })
 
-  it('takes no more of each part than is left', () => {
+  it('pays back no more of each part than is left', () => {
     expect(splitAmount(130, { price_minor: 100, deposit_minor: 20, handling_fee_minor: 50 })).toEqual({
       price_minor: 100,
       deposit_minor: 20,

@@ -53,8 +53,8 @@ const text = fc.array(plain, { maxLength: 4 }).map((parts) => parts.join(''))
 
 const letter = fc.record({ html: text, text })
 
-describe('the body of a call', () => {
-  it('is the JSON of its letters, for any texts', async () => {
+describe('the body of a call to Resend', () => {
+  it('is the JSON of its e-mails, for any texts', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(letter, { minLength: 1, maxLength: 4 }), async (letters) => {
         const messages = letters.map((parts) => anEmail(parts))
@@ -65,7 +65,7 @@ describe('the body of a call', () => {
   })
 })
 
-describe('the memory of a body', () => {
+describe('the memory of such a body', () => {
   /** Bodies of calls that are answered so, as they are in memory after the last one. */
   async function bodiesAfter(statuses: readonly number[]): Promise<Uint8Array[]> {
     const bodies: Uint8Array[] = []
@@ -79,13 +79,13 @@ describe('the memory of a body', () => {
   }
   const htmlOf = (body: Uint8Array | undefined) => /<p>\d<\/p>/.exec(new TextDecoder().decode(body))?.[0]
 
-  it('is used again after the provider took the message', async () => {
+  it('is used again after the provider accepted the message', async () => {
     const [first, second] = await bodiesAfter([200, 200])
     expect(second?.buffer).toBe(first?.buffer)
     expect(htmlOf(second)).toBe('<p>1</p>')
   })
 
-  it('is not written over while a call without a good answer may still be on its way', async () => {
+  it('is not overwritten while a call without a good answer may still be on its way', async () => {
     const [first, second, third] = await bodiesAfter([500, 429, 200])
     expect([first, second, third].map(htmlOf)).toEqual(['<p>0</p>', '<p>1</p>', '<p>2</p>'])
   })

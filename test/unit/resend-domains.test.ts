@@ -47,7 +47,7 @@ const shown = [
 ]
 
 describe('the domains at Resend', () => {
-  it('are added, answered with their records, and verified', async () => {
+  it('are added, returned with their records, and verified', async () => {
     const asked = answering({
       'POST /domains': () => [201, { id: 'd1', name }],
       'GET /domains/d1': () => [200, { id: 'd1', name, status: 'not_started', records }],

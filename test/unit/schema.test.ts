@@ -14,7 +14,7 @@ const declared = Object.values(modules)
   .map((table) => getTableConfig(table))
 
 describe('the declared tables', () => {
-  it('equal the migrated tables', async () => {
+  it('are the migrated tables', async () => {
     expect(declared.map(({ name }) => name).toSorted()).toEqual(await tableNames())
   })
 

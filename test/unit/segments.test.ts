@@ -5,7 +5,7 @@ import { formatCsvRecord } from '../../src/domain/text/csv.ts'
 import { countEdits, findNearest } from '../../src/domain/text/nearest.ts'
 import { calculateSegmentProgress, isStale, segmentLifecycle, segmentStatuses } from '../../src/domain/segments.ts'
 
-describe('a record of CSV', () => {
+describe('a CSV record', () => {
   it('is read back as it was written, for any values', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme' }), { minLength: 2, maxLength: 5 }), (cells) => {
@@ -38,10 +38,10 @@ describe('a record of CSV', () => {
   })
 })
 
-describe('the nearest value', () => {
+describe('a misspelt value', () => {
   const namesOf = (name: string) => [name]
 
-  it('is found by an edit distance', () => {
+  it('gets a suggestion by its edit distance', () => {
     const word = fc.string({ maxLength: 8 })
     fc.assert(
       fc.property(word, word, word, (a, b, c) => {
@@ -60,13 +60,13 @@ describe('the nearest value', () => {
     ['xyz', null],
     ['', null],
     ['c', null],
-  ])('to %s is %s', (text, expected) => {
+  ])('gets a suggestion: %s is %s', (text, expected) => {
     expect(findNearest(text, ['pending', 'confirmed', 'completed', 'c-d'], namesOf)).toBe(expected)
   })
 })
 
 describe('a segment', () => {
-  it('has a way out of every state', () => {
+  it('can leave every state', () => {
     for (const status of segmentStatuses) {
       const reached = new Set([status])
       for (let size = 0; size !== reached.size;) {
@@ -83,7 +83,7 @@ describe('a segment', () => {
     expect(isStale({ status: 'failed', calculated_at: 1000 }, 86_401_000)).toBe(false)
   })
 
-  it('has a progress of whole hundredths that reaches 1 only at the end', () => {
+  it('has a progress in whole hundredths that reaches 1 only at the end', () => {
     const of = (status: string, walked_count: number, population_count: number) =>
       calculateSegmentProgress({ status, walked_count, population_count })
     expect([of('calculating', 0, 0), of('calculating', 25_000, 75_000), of('calculating', 75_000, 60_000)]).toEqual([

@@ -30,7 +30,7 @@ const lamp = { id: 'a', name: 'Hall', room_id: 'r', labels: ['x', '"y"'], note: 
 const dark = { id: 'b', name: 'Attic', room_id: null, labels: [], note: null, is_on: false }
 const all = () => db.all(select(getTableColumns(lamps)).from(lamps).orderBy(lamps.id))
 
-describe('columns with a mode', () => {
+describe('columns with booleans, numbers and JSON', () => {
   it.each([
     ['one by one', () => [insert(lamps, lamp), insert(lamps, dark)]],
     ['together', () => insertAll(lamps, [lamp, dark])],
@@ -79,7 +79,7 @@ describe('columns with a mode', () => {
   })
 })
 
-describe('a query of the builder', () => {
+describe('a query of the query builder', () => {
   it('keeps columns of two tables with the same name separate, also in a batch', async () => {
     await db.batch([insert(rooms, { id: 'r', name: 'Room' }), ...insertAll(lamps, [lamp, dark])])
     const query = select({ id: lamps.id, name: lamps.name, room: rooms.name, is_on: lamps.is_on })
@@ -94,22 +94,22 @@ describe('a query of the builder', () => {
     expect(await db.batch([query, sql<{ n: number }>`select 1 as n`])).toEqual([rows, [{ n: 1 }]])
   })
 
-  it('answers expressions under their names', async () => {
+  it('returns expressions under their names', async () => {
     await db.batch([insert(lamps, lamp)])
     const length = sql<number>`json_array_length(${lamps.labels})`
     expect(await db.first(select({ length }).from(lamps).where(eq(lamps.is_on, true)))).toEqual({ length: 2 })
   })
 })
 
-describe('fields', () => {
-  it('decode the rows of a raw query', async () => {
+describe('a declared list of fields', () => {
+  it('decodes the rows of a raw query', async () => {
     await db.batch([insert(lamps, lamp)])
     const fields = { labels: lamps.labels, lit: lamps.is_on }
     const query = decodeAs(fields, sql<{ lit: boolean }>`select ${buildSelectList(fields)}, 1 as more from ${lamps}`)
     expect(await db.all(query)).toEqual([{ labels: lamp.labels, lit: true, more: 1 }])
   })
 
-  it('decode the rows of a page', async () => {
+  it('decodes the rows of a page', async () => {
     await db.batch(insertAll(lamps, [lamp, dark]))
     const { id, labels, is_on } = getTableColumns(lamps)
     const page = await paginate(

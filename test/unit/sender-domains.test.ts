@@ -50,7 +50,7 @@ describe('the sender of an e-mail', () => {
     )
   })
 
-  it('has a reply address: the given one, otherwise the sender that may not be in From', () => {
+  it('has the configured reply address, and otherwise the sender that may not be in From', () => {
     const given = { names: [], address: 'a@x.dk', reply_to: 'r@x.dk', is_verified: false }
     expect(chooseSender(given, platform)).toEqual({ from: platform, replyTo: 'r@x.dk' })
     expect(chooseSender({ ...given, reply_to: null }, platform)).toEqual({ from: platform, replyTo: 'a@x.dk' })

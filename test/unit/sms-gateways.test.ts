@@ -43,7 +43,7 @@ describe('the GatewayAPI gateway', () => {
     // It is unknown whether the message was sent before the fault, and a repetition could send it twice.
     [500, 'unknown'],
     [502, 'unknown'],
-  ])('reads %i as %s', async (status, kind) => {
+  ])('treats the answer %i as %s', async (status, kind) => {
     answering(() => Response.json({ code: '0x0213', message: 'no' }, { status, headers: { 'retry-after': '3' } }))
     expect(gateway.deduplicates).toBe(false)
     expect(await gateway.send([anSms()], 'k')).toEqual([
@@ -84,7 +84,7 @@ describe('the GatewayAPI gateway', () => {
     expect((await gateway.send(messages, 'k')).map(({ ok }) => ok)).toEqual([true, false, true])
   })
 
-  it('stops once the provider asks it to wait: the other messages were not sent', async () => {
+  it('stops once the provider asks it to wait, and reports that the other messages were not sent', async () => {
     const fetched = answering(() => new Response('', { status: 429 }))
     const results = await gateway.send(
       Array.from({ length: 20 }, () => anSms()),
@@ -122,7 +122,7 @@ describe('the GatewayAPI gateway', () => {
     }
   })
 
-  it('makes no call to an invalid address: nothing was sent', async () => {
+  it('makes no call to an invalid address, and reports that nothing was sent', async () => {
     const fetched = answering(() => Response.json({ msg_id: 'a' }))
     const astray = createGatewayApi({ apiBase: 'sms.example', apiKey: 'token', now: () => 0 })
     expect(await astray.send([anSms()], 'k')).toMatchObject([{ kind: 'configuration', code: 'impossible_call' }])
@@ -139,7 +139,7 @@ describe('the GatewayAPI gateway', () => {
 
 describe('every SMS gateway', () => {
   it.each(Object.entries({ gatewayapi: gateway, capture: contextAt(0).sms }))(
-    '%s refuses line ends in a sender, numbers that are none, and senders that are none',
+    'refuses line breaks in a sender, invalid numbers and invalid senders: %s',
     async (_, one) => {
       answering(() => Response.json({ msg_id: 'good' }))
       const results = await one.send(

@@ -27,7 +27,7 @@ describe('the parts of an SMS', () => {
     expect(measureSms(`a${'\u0301'.repeat(199)}`)).toEqual({ encoding: 'UCS-2', characters: 1, parts: 3 })
   })
 
-  it('agree with the library, for every single character', () => {
+  it('are those of the reference library, for every single character', () => {
     const letters = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code))
     for (const letter of letters)
       expect([letter, measureSms(letter).encoding, measureSms(letter).characters]).toEqual([
@@ -37,7 +37,7 @@ describe('the parts of an SMS', () => {
       ])
   })
 
-  it('agree with the library, for texts of all lengths', () => {
+  it('are those of the reference library, for texts of all lengths', () => {
     const plain = fc.constantFrom('a', 'å', '€', '{', '\n', '\r\n', ' ')
     const any = fc.constantFrom('a', '€', '\n', '\r\n', 'ł', 'ø', '😀', 'e\u0301', '👩‍👩‍👧‍👦', '🇩🇰')
     const textOf = (letters: fc.Arbitrary<string>) =>
@@ -53,7 +53,7 @@ describe('the parts of an SMS', () => {
   })
 
   // In its square, it takes longer than a test may.
-  it.each(['x', 'ł', '😀', 'e\u0301'])('of 600,000 characters are counted in its length: %s', (letter) => {
+  it.each(['x', 'ł', '😀', 'e\u0301'])('are counted in linear time for 600,000 characters: %s', (letter) => {
     expect(measureSms(letter.repeat(600_000 / letter.length)).parts).toBeGreaterThan(3600)
   })
 })

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { renderStatement } from '../../src/db/database.ts'
 
-it('binds every value of a statement that has no more than D1 takes', () => {
+it('a statement binds every value when D1 can take them all', () => {
   const statement = sql`select ${1}, ${1}, ${'a'}, ${null}, ${true} where x = '?' and ${sql`y = ${'b'}`}`
   expect(renderStatement(statement)).toEqual({
     text: "select ?, ?, ?, ?, ? where x = '?' and y = ?",
@@ -10,7 +10,7 @@ it('binds every value of a statement that has no more than D1 takes', () => {
   })
 })
 
-it('binds each distinct value once when a statement has more values than D1 takes', () => {
+it('a statement binds each distinct value once when it has more values than D1 takes', () => {
   const part = sql`(a = ${1} and b <> '?' and c = ${'one'} and d = ${null})`
   const { text, values } = renderStatement(sql`select ${'1'} where ${sql.join(Array(40).fill(part), sql` or `)}`)
   expect(values).toEqual(['1', 1, 'one', null])

@@ -25,7 +25,7 @@ describe('the result of a refund at Stripe', () => {
     ])
   })
 
-  it('is read by its reference where that is known', async () => {
+  it('is read by its reference when that is known', async () => {
     const fake = createFakeStripe()
     serveStripe(fake)
     const payment = fake.store.pay({ amount: 500, currency: 'dkk', account: 'acct_1' })
@@ -41,7 +41,7 @@ describe('the result of a refund at Stripe', () => {
     expect(await connected.find('../charges')).toBeNull()
   })
 
-  it.each([401, 403, 429, 500, 503])('is unknown after %i', async (status) => {
+  it.each([401, 403, 429, 500, 503])('is unknown after the answer %i', async (status) => {
     mockAnswer(status, { error: { type: 'api_error', message: 'No.' } })
     const asked = { key: 'rfr_1:1', payment: 'pi_1' }
     expect(await gateway().lookup({ ...asked, provider_reference: null })).toMatchObject({ state: 'unknown' })
@@ -49,7 +49,7 @@ describe('the result of a refund at Stripe', () => {
     await expect(gateway().find('re_1')).rejects.toThrow(PaymentProviderUnavailable)
   })
 
-  it('is unknown from a list that does not end, or cannot be read', async () => {
+  it('is unknown when the list does not end, or cannot be read', async () => {
     const asked = { key: 'rfr_1:1', payment: 'pi_1', provider_reference: null }
     mockAnswer(200, { object: 'list', data: [buildStripeRefund({ metadata: {} })], has_more: true })
     expect(await gateway().lookup(asked)).toMatchObject({ state: 'unknown' })
@@ -77,7 +77,7 @@ describe('a refund at a Stripe with faults', () => {
     },
   )
 
-  it('stays unknown by its key after an effective 500, and is found by a look-up', async () => {
+  it('stays unknown by its key after a 500 that paid, and is found by looking it up', async () => {
     const fake = createFakeStripe()
     serveStripe(fake)
     const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
@@ -179,7 +179,7 @@ describe('an event of Stripe', () => {
     '{"id":"evt_1","type":"charge.refunded","data":{"object":{"object":"charge","id":"ch_1"}}}',
     '{"id":"evt_1","type":"refund.updated","data":{"object":{"object":"refund"}}}',
     '{"id":"evt_1","type":"payout.paid","data":{"object":{"object":"refund","id":"re_1","amount":1,"currency":"dkk"}}}',
-  ])('of another kind is ignored: %s', async (text) => {
+  ])('is ignored when it is of another kind: %s', async (text) => {
     const { headers } = await signPost(secret, { body: text }, now)
     expect(await verify(headers['stripe-signature'], text)).toBeNull()
   })

@@ -32,11 +32,11 @@ describe('the time limit of a request', () => {
   })
 })
 
-describe('a shared time limit', () => {
+describe('a time limit that requests share', () => {
   const never = (signal: AbortSignal) =>
     new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
 
-  it('is one for works that begin together, another for those that begin later or have another length', async () => {
+  it('is one for requests that begin together, another for those that begin later or have another length', async () => {
     const limits = new SharedTimeLimits()
     const seen: AbortSignal[] = []
     const ends = Promise.withResolvers<void>()
@@ -53,7 +53,7 @@ describe('a shared time limit', () => {
     await Promise.all(works)
   })
 
-  it('aborts each work that is under way then, with a reason, and not before its time', async () => {
+  it('aborts each request that is running then, with a reason, and not before its time', async () => {
     const limits = new SharedTimeLimits()
     const started = performance.now()
     const quick = limits.run(100, async (signal) => signal)
@@ -66,7 +66,7 @@ describe('a shared time limit', () => {
     expect(performance.now() - started).toBeGreaterThanOrEqual(128)
   })
 
-  it('ends with its last work, so that one that begins then has a limit of its own', async () => {
+  it('ends with its last request, so that one that begins then has a limit of its own', async () => {
     const limits = new SharedTimeLimits()
     const first = await limits.run(20, async (signal) => signal)
     await new Promise((resolve) => setTimeout(resolve, 120))

@@ -13,8 +13,8 @@ const summer = Date.parse('2026-07-15T12:00:00Z')
 
 const resolved = (timeZone: string) => new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone
 
-describe('listTimeZones', () => {
-  it('starts with UTC and has every zone of the runtime once, by its modern name', () => {
+describe('the list of time zones', () => {
+  it('begins with UTC and has every zone of the runtime once, by its modern name', () => {
     const names = [...listTimeZones()]
     expect(names[0]).toBe('UTC')
     expect(names.length).toBeGreaterThan(400)
@@ -28,12 +28,12 @@ describe('listTimeZones', () => {
     for (const name of listTimeZones()) expect(() => resolved(name)).not.toThrow()
   })
 
-  it('maps old names to the same zone', () => {
+  it('has one zone for an old and a new name', () => {
     for (const [old, modern] of Object.entries(modernNames)) expect(resolved(modern)).toBe(resolved(old))
   })
 })
 
-describe('isTimeZone', () => {
+describe('the time zone of an edition', () => {
   it.each([
     'UTC',
     'Europe/Copenhagen',
@@ -43,7 +43,7 @@ describe('isTimeZone', () => {
     'Asia/Calcutta',
     'Etc/GMT+5',
     'GMT',
-  ])('takes %s', (name) => expect(isTimeZone(name)).toBe(true))
+  ])('may be %s', (name) => expect(isTimeZone(name)).toBe(true))
 
   it.each([
     'utc',
@@ -65,10 +65,10 @@ describe('isTimeZone', () => {
     'Europe/Copenhagen\n',
     'constructor',
     'toString',
-  ])('refuses %j', (name) => expect(isTimeZone(name)).toBe(false))
+  ])('may not be %j', (name) => expect(isTimeZone(name)).toBe(false))
 })
 
-describe('readWallClock', () => {
+describe('the wall clock of a zone', () => {
   it.each([
     ['UTC', winter, '+00:00'],
     ['Europe/Copenhagen', winter, '+01:00'],
@@ -79,7 +79,7 @@ describe('readWallClock', () => {
     ['Pacific/Kiritimati', winter, '+14:00'],
     ['Pacific/Pago_Pago', winter, '-11:00'],
     ['Australia/Lord_Howe', winter, '+11:00'],
-  ])('of %s at %d is %s ahead of UTC', (zone, at, offset) => {
+  ])('is ahead of UTC as the zone says: %s at %d is %s', (zone, at, offset) => {
     expect(formatOffset(readWallClock(zone, at).offset)).toBe(offset)
   })
 
@@ -90,8 +90,8 @@ describe('readWallClock', () => {
   })
 })
 
-describe('listTimeZoneChoices', () => {
-  it('goes from west to east and then by name, with UTC first', () => {
+describe('the choices of time zones', () => {
+  it('go from west to east and then by name, with UTC first', () => {
     const choices = listTimeZoneChoices(winter)
     expect(choices).toHaveLength(listTimeZones().size)
     expect(choices[0]).toMatchObject({ value: 'UTC', label: '(UTC+00:00) UTC' })
@@ -103,7 +103,7 @@ describe('listTimeZoneChoices', () => {
     )
   })
 
-  it('labels a zone with its offset at that instant', () => {
+  it('show the offset of a zone at that instant', () => {
     const labelAt = (at: number) => listTimeZoneChoices(at).find(({ value }) => value === 'Europe/Copenhagen')
     expect(labelAt(winter)).toEqual({
       value: 'Europe/Copenhagen',

@@ -211,7 +211,7 @@ describe('a signature in DER', () => {
     ['something behind', [0x30, 9, 2, 1, 1, 2, 1, 1, 2, 1, 1]],
     ['a number that is too long', [0x30, 38, 2, 33, ...Array.from({ length: 33 }, () => 1), 2, 1, 1]],
     ['a number without digits', [0x30, 5, 2, 0, 2, 1, 1]],
-  ])('with %s is invalid', (_, bytes) => expect(toRawSignature(Uint8Array.from(bytes))).toBeNull())
+  ])('is invalid with %s', (_, bytes) => expect(toRawSignature(Uint8Array.from(bytes))).toBeNull())
 
   it('is converted to two numbers of 32 bytes', () => {
     const raw = toRawSignature(Uint8Array.of(0x30, 7, 2, 2, 0, 0x81, 2, 1, 5))

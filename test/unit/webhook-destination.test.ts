@@ -77,7 +77,7 @@ describe('a webhook destination', () => {
       https: ['http://hooks.example.com/'],
       protocol: ['ftp://hooks.example.com/', 'ws://hooks.example.com/'],
     }).flatMap(([rule, urls]) => urls.map((url) => [rule, url] as const)),
-  )('breaks the rule of %s: %s', (rule, url) => {
+  )('is refused by the rule of %s: %s', (rule, url) => {
     expect(findDestinationFault(url, strict)).toBe(rule)
   })
 
@@ -102,7 +102,7 @@ describe('a webhook destination', () => {
     expect(findDestinationFault(url, strict)).toBe('malformed')
   })
 
-  it('may be loopback, http and any port and name in development, and no other address', () => {
+  it('may be loopback, http and any port and name in development, and no other private address', () => {
     for (const url of [
       'http://localhost:8787/hook',
       'http://127.0.0.1:9000/',
@@ -133,14 +133,17 @@ describe('a webhook destination', () => {
     ['https://a:b@hooks.example.com/', 'password', false],
     ['https://api.tickets.dk/', 'this service itself', false],
     ['ftp://hooks.example.com/', 'https', false],
-  ])('names the rule that %s breaks, and in development the variable that permits it', (url, word, isPermitted) => {
-    const fault = findDestinationFault(url, strict)
-    if (fault === null) throw new Error('This address is not refused.')
-    const inDevelopment = describeDestinationFault(fault, url, { policy: strict, isDevelopment: true })
-    const inProduction = describeDestinationFault(fault, url, { policy: strict, isDevelopment: false })
-    expect(inProduction).toContain(word === 'localhost' ? 'private' : word)
-    expect(inDevelopment).toBe(
-      inProduction + (isPermitted ? ' In development ALLOW_INSECURE_WEBHOOKS=1 permits it.' : ''),
-    )
-  })
+  ])(
+    'gets an answer with the rule that %s breaks, and in development with the variable that permits it',
+    (url, word, isPermitted) => {
+      const fault = findDestinationFault(url, strict)
+      if (fault === null) throw new Error('This address is not refused.')
+      const inDevelopment = describeDestinationFault(fault, url, { policy: strict, isDevelopment: true })
+      const inProduction = describeDestinationFault(fault, url, { policy: strict, isDevelopment: false })
+      expect(inProduction).toContain(word === 'localhost' ? 'private' : word)
+      expect(inDevelopment).toBe(
+        inProduction + (isPermitted ? ' In development ALLOW_INSECURE_WEBHOOKS=1 permits it.' : ''),
+      )
+    },
+  )
 })

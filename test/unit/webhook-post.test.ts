@@ -35,7 +35,7 @@ describe('the stored text of an answer', () => {
     ['\u202Eevil\u2066\u200B', 'evil'],
     ['a\u2028b', 'a b'],
     ['  \n ', ''],
-  ])('is one line without control characters for %j', (given, plain) => {
+  ])('is one line without control characters: %j', (given, plain) => {
     expect(toPlainText(utf8(given), 1024)).toBe(plain)
   })
 
@@ -45,7 +45,7 @@ describe('the stored text of an answer', () => {
     expect(toPlainText(new Uint8Array(1024).fill(0xff), 1024)).toBe('\ufffd'.repeat(341))
   })
 
-  it('is storable, short and unchanged the second time, for any bytes', () => {
+  it('can be stored, is short and stays the same when it is cut again, for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), fc.integer({ min: 4, max: 60 }), (bytes, max) => {
         const plain = toPlainText(bytes, max)
@@ -85,7 +85,7 @@ describe('a webhook post', () => {
     expect(pulled).toBeLessThan(15)
   })
 
-  it('does not believe the length of a compressed answer, which may unpack to any', async () => {
+  it('ignores the stated length of a compressed answer, which may unpack to any', async () => {
     let pulled = 0
     const unpacked = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -110,7 +110,7 @@ describe('a webhook post', () => {
     ['TLS handshake failed: received corrupt message', 'tls_failure'],
     ['internal error; reference = qkh7m8n28e4h6k4jsgk975r4', 'network_error'],
     ['', 'network_error'],
-  ])('that fails with %j records %s', async (message, error) => {
+  ])('fails with a code for %j: %s', async (message, error) => {
     const result = await posted(() => {
       throw new Error(message)
     })
@@ -131,7 +131,7 @@ describe('a webhook post', () => {
     [500, 'error code: 1016', 'http_error'],
     [530, 'my error code: 1016', 'http_error'],
     [200, 'error code: 1016', null],
-  ])('answered by %i %j records %s', async (status, body, error) => {
+  ])('fails with a code for the answer %i %j: %s', async (status, body, error) => {
     expect(await posted(() => new Response(body, { status }))).toMatchObject({ status, error, text: body.trim() })
   })
 })

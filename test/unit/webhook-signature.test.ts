@@ -7,7 +7,7 @@ const random = (length: number) => crypto.getRandomValues(new Uint8Array(length)
 const only = (secret: string) => ({ secret, previous_secret: null, previous_secret_until: null })
 
 describe('a webhook signature', () => {
-  it('is that of the specification', async () => {
+  it('has the form of the Standard Webhooks specification', async () => {
     const keys = only('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
     const event = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', payload: '{"test": 2432232314}' }
     const { headers, primary } = await signHeaders(keys, event, 1_614_265_330_999)
@@ -30,7 +30,7 @@ describe('a webhook signature', () => {
     }
   })
 
-  it('is made with both secrets after a rotation, until the end of the old one', async () => {
+  it('is made with both secrets after a rotation, until the old one ends', async () => {
     const [secret, previous] = [mintSecret(random), mintSecret(random)]
     const event = { id: 'evn_1', payload: '{"a":1}' }
     const now = Date.now()

@@ -25,7 +25,7 @@ describe('the schedule of attempts', () => {
     expect(seconds).toBe(75 * 3600 + 35 * 60 + 5)
   })
 
-  it('moves on by failures only', () => {
+  it('advances only by failures', () => {
     let delivery = { id: 'whd_1', step: 0, manual: null }
     const seen: string[] = []
     for (let attempts = 1; attempts <= 10; attempts++) {
@@ -37,7 +37,7 @@ describe('the schedule of attempts', () => {
     expect(seen).toEqual([...Array.from({ length: 9 }, () => 'retrying'), 'exhausted'])
   })
 
-  it('is shifted by up to a fifth, differently for each delivery and attempt', () => {
+  it('varies by up to a fifth, differently for each delivery and attempt', () => {
     const shares: number[] = []
     for (let index = 0; index < 300; index++)
       for (const [at, seconds] of standardSchedule.entries()) {
@@ -54,7 +54,7 @@ describe('the schedule of attempts', () => {
     expect(shares.reduce((sum, share) => sum + share, 0) / shares.length).toBeCloseTo(1, 1)
   })
 
-  it('is replaced by a later Retry-After only', () => {
+  it('is replaced only by a later Retry-After', () => {
     const position = { id: 'whd_1', step: 1 }
     expect(planNextAttempt(position, standardSchedule, now, hour)).toEqual({ at: now + hour, reason: 'retry_after' })
     expect(planNextAttempt(position, standardSchedule, now, 1)?.reason).toBe('schedule')
@@ -84,7 +84,7 @@ describe('Retry-After', () => {
     ['0x10', null],
     ['Mon, 01 Jun 2026 07:00:00 GMT', null],
     ['Mon, 99 Jun 2026 07:00:00 GMT', null],
-  ])('%j asks for %s ms', (header, ms) => {
+  ])('is read: %j asks for %s ms', (header, ms) => {
     expect(parseRetryAfter(header, now)).toBe(ms)
   })
 
@@ -93,7 +93,7 @@ describe('Retry-After', () => {
   })
 })
 
-describe('an attempt', () => {
+describe('an attempt to deliver', () => {
   const delivery = { id: 'whd_1', step: 3, manual: null }
 
   it('succeeds with any 2xx, and ends the delivery with 410', () => {
@@ -108,13 +108,13 @@ describe('an attempt', () => {
     })
   })
 
-  it('beside the schedule does not advance it', () => {
+  it('does not advance the schedule when it was requested beside it', () => {
     const verdict = judgeAttempt({ ...delivery, manual: 'extra' }, failure, standardSchedule, now)
     expect(verdict).toMatchObject({ status: 'retrying', step: 3 })
     expect(verdict.next).not.toBeNull()
   })
 
-  it('by hand is not followed by another one', () => {
+  it('is not followed by another one when it was made by hand', () => {
     for (const step of [0, 3, 10])
       expect(judgeAttempt({ ...delivery, step, manual: 'alone' }, failure, standardSchedule, now)).toEqual({
         status: 'exhausted',
@@ -123,7 +123,7 @@ describe('an attempt', () => {
       })
   })
 
-  it('has a limit of 15 seconds by default, and of 30 at most', () => {
+  it('takes 15 seconds at most by default, and 30 at most when configured', () => {
     expect([0, 1, 15, 30, 31, 2_147_483_647].map(timeoutMs)).toEqual([15_000, 1000, 15_000, 30_000, 30_000, 30_000])
   })
 })
