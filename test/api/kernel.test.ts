@@ -180,7 +180,7 @@ describe('the rate limit', () => {
 })
 
 describe('a failure', () => {
-  it('of the service is logged in full, and answered without details', async () => {
+  it('is logged in full when it is unexpected, and answered without details', async () => {
     const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
     const bindings = brokenDatabase('D1_ERROR: no such table: secret_table: SQLITE_ERROR')
     for (const token of [undefined, world.people.OA.token]) {
@@ -196,7 +196,7 @@ describe('a failure', () => {
     expect(logged.mock.calls[0]?.[0]).toContain('failing')
   })
 
-  it('that is temporary is answered with 503 and a time to retry', async () => {
+  it('is answered with 503 and a time to retry when it is temporary', async () => {
     const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
     const messages = ['D1_ERROR: Network connection lost.', 'D1_ERROR: D1 DB is overloaded. Too many requests queued.']
     for (const message of messages)

@@ -268,7 +268,7 @@ describe('a body that creates a resource', () => {
 })
 
 describe('an order of an import', () => {
-  it('with an unknown field fails by itself', async () => {
+  it('fails alone when it has an unknown field', async () => {
     const operation = withBody.find(({ id }) => id === 'importExternalOrders')
     if (!operation) throw new Error('no importExternalOrders')
     const { caller, sample } = await prepared(operation)

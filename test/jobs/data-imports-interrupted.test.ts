@@ -33,7 +33,7 @@ describe('an import that is cancelled', () => {
     expect(await contentsOf(shop)).toMatchObject({ orders: half.created_orders })
   })
 
-  it('creates none of the orders that were being written', async () => {
+  it('does not create the orders that were being written', async () => {
     const id = await seedStarted(shop, many(30))
     const machine = importer()
     const batch = machine.job.db.batch.bind(machine.job.db)

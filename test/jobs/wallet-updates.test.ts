@@ -68,7 +68,7 @@ describe('a change of a purchase', () => {
     expect(await states()).toEqual(['COMPLETED', 'ACTIVE', 'EXPIRED'])
   })
 
-  it('pushes to each phone once, and answers the changed pass to the phone', async () => {
+  it('pushes to each phone once, and sends the changed pass to the phone', async () => {
     const pass = await givenPass()
     const phones = Array.from({ length: 30 }, (_, index) => `${pass.serial}-${index}`)
     for (const phone of phones) await register(pass, phone)

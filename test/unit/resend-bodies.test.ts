@@ -65,7 +65,7 @@ describe('the body of a call to Resend', () => {
   })
 })
 
-describe('the memory of such a body', () => {
+describe('the memory for the body of a call to Resend', () => {
   /** Bodies of calls that are answered so, as they are in memory after the last one. */
   async function bodiesAfter(statuses: readonly number[]): Promise<Uint8Array[]> {
     const bodies: Uint8Array[] = []
