@@ -20,7 +20,7 @@ beforeAll(async () => {
   await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id })
 })
 
-/** A request with a change by another one directly before its first commit, and the work that follows it. */
+/** Sends a request whose row another request changes just before the commit, and returns the work that follows it. */
 function raced(happen: () => Promise<unknown>) {
   const work: (() => Promise<unknown>)[] = []
   const enqueued: QueueName[] = []
@@ -34,7 +34,7 @@ function raced(happen: () => Promise<unknown>) {
   const batch = ctx.db.batch.bind(ctx.db)
   let tries = 0
   ctx.db.batch = async (statements) => {
-    // What is read comes in small batches.
+    // Statements that only read come in batches of one or two.
     if (statements.length > 2 && ++tries === 1) await happen()
     return batch(statements)
   }

@@ -99,7 +99,7 @@ describe('a minted token', () => {
     const plain = costOf(await get('/v1/auth/user-info', world.people.OV.token))
     const deep = costOf(await get('/v1/auth/user-info', token))
     expect(deep.queries).toBe(plain.queries)
-    // The row itself and each of the eight above it, twice.
+    // The query reads the token and the eight above it, each twice.
     expect(deep.rows_read - plain.rows_read).toBe(18)
   })
 
@@ -116,7 +116,7 @@ describe('a minted token', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 12 }), async (steps) => {
         const people = [await seedPerson('OA', world.b), await seedPerson('OA', world.b)]
-        // A role elsewhere stays, so that only a dead token is refused.
+        // The member keeps a role elsewhere, so that only a dead token is refused.
         for (const { account } of people) await seedMember(account, { organization: world.a.id, role: 'viewer' })
         const target = await seedPerson('OV', world.b)
         const removed = new Set<number>()
@@ -127,7 +127,6 @@ describe('a minted token', () => {
           admin: null,
           isRevoked: false,
         }))
-        /** The number of the admin who owns a personal token. */
         const owner = (index: number): number => {
           const parent = known[index]?.parent ?? -1
           return parent < 0 ? index : owner(parent)

@@ -154,7 +154,7 @@ describe('a token of the identity provider', () => {
       url.endsWith('/keys')
         ? Response.json({ keys: [{ ...(await exportJWK(later.publicKey)), kid: 'two' }] })
         : known(url)
-    // Keys are not asked for again within half a minute, so that forged key ids cost the provider nothing.
+    // The service fetches keys at most twice a minute, so that forged key ids cost the provider nothing.
     vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 31_000)
     expect((await ask(await sign({}, { kid: 'two' }, later.privateKey))).status).toBe(200)
     expect(requests).toEqual(['/.well-known/openid-configuration', '/keys', '/keys'])
@@ -212,7 +212,7 @@ describe('a token of the identity provider', () => {
         }),
     )
     const token = await sign()
-    // The clock moves for the five seconds of the first request only, so a second wait would never end.
+    // The clock moves only during the first request, so a second wait would never end.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const first = ask(token)
     await expect.poll(() => requests.length).toBe(1)

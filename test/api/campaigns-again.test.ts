@@ -21,7 +21,7 @@ beforeAll(async () => {
 const objectOf = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))
 const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString()
 
-/** A campaign that was stopped after the first of three people had got it. */
+/** Makes a campaign that was stopped after the first of three people had got it. */
 async function stopped(): Promise<{ id: string; reached: number }> {
   const id = await seedCampaignInStatus(crowd, 'failed')
   const [first] = await seedRecipients(id, 3, { status: 'failed', error_message: 'wrong key', projected_revision: 99 })

@@ -9,13 +9,13 @@ import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { write } from '../support/seeding/rows.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
 
-/** A text that two nested loops of at most 50 items repeat. */
+/** Repeats a text by two nested loops of at most 50 items. */
 const repeated = (times: number, inside: string) =>
   `{% for i in (1..${times / 50}) %}{% for j in (1..50) %}${inside}{% endfor %}{% endfor %}`
 
 const sms = (bodies: TranslatedDict) => ({ channel: 'sms' as const, sms_body: bodies })
 
-/** Names are longer here than any that is taken, so the answer is not held against its schema. */
+/** Names are longer here than the document allows, so the answer is not compared with its schema. */
 async function failedOf(id: string): Promise<Record<string, unknown>[]> {
   const response = await exports.default.fetch(requestOf(`/v1/campaigns/${id}/recipients?state=failed`))
   const { results } = await response.json<{ results: Record<string, unknown>[] }>()
@@ -28,7 +28,7 @@ async function failedOf(id: string): Promise<Record<string, unknown>[]> {
   }))
 }
 
-/** A crowd in which the name of one person makes a message too large. */
+/** Makes a crowd in which the name of one person makes a message too large. */
 async function withLongName(length: number): Promise<{ crowd: Crowd; long: Crowd['people'][number] }> {
   const crowd = await seedCrowd(3)
   const [long] = await seedPeople(crowd, [

@@ -15,7 +15,7 @@ import { pathsIn, visit } from '../support/visits.ts'
 const marketing = (segmentId: string) =>
   write(sql`update segments set communication_type = 'marketing' where id = ${segmentId}`)
 
-/** A campaign with recipients, before any message is sent. */
+/** Makes a campaign with recipients, before any message is sent. */
 async function calculated(crowd: Crowd, isMarketing = true): Promise<string> {
   const { campaign } = await seedReady(crowd)
   if (isMarketing) await marketing(campaign.segment_id)

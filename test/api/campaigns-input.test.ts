@@ -49,7 +49,7 @@ describe('the time for which a campaign is scheduled', () => {
   it.each([
     ['is skipped by the clocks', () => '2027-03-28T02:30:00', 'nonexistent_local_time'],
     ['is over', () => new Date(Date.now() - 1000).toISOString(), 'scheduled_at_in_past'],
-    // Two hours: of the hour that the clocks show twice, the later one may be meant.
+    // Two hours ago may be an hour that the clocks show twice, and then the later one counts.
     [
       'is over there',
       () => formatInZone(Date.now() - 7_200_000, 'Europe/Copenhagen').slice(0, 19),

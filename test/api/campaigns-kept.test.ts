@@ -46,7 +46,7 @@ async function givenSent(): Promise<Ready> {
   return ready
 }
 
-/** A campaign whose provider refused all recipients for a temporary reason. */
+/** Makes a campaign whose provider refused all recipients for a temporary reason. */
 async function givenFailed(): Promise<Ready> {
   const ready = await seedReady(crowd)
   await sendNow(ready.campaign.id)

@@ -72,7 +72,7 @@ describe('changing a message that a campaign is about to send', () => {
     const refused = await patch(path, { subject: { en: 'Only English' } })
     expect([refused.status, refused.body.errors]).toMatchObject([409, [{ pointer: '#/subject/da' }]])
     expect(refused.body.related_objects).toMatchObject([{ id: ids[1] }])
-    // An edition that has changed its language does not prevent corrections of the message.
+    // The message can still be corrected after its edition has changed its language.
     await write(sql`update editions set default_language = 'pl' where id = ${danish.edition}`)
     expect((await patch(path, { title: 'Mended' })).status).toBe(200)
     expect((await patch(path, { subject: { en: 'Only English' } })).status).toBe(200)

@@ -48,7 +48,7 @@ const whole = () => seedSegment({ organization: crowd.organization, edition: nul
 const counted = async () =>
   (await db.all(sql`select id from campaigns where organization_id = ${crowd.organization}`)).length
 const soon = () => new Date(Date.now() + 3_600_000).toISOString()
-/** Moves the segment of a campaign: to the whole organisation, or to an edition. */
+/** Moves the segment of a campaign to the whole organisation or to an edition. */
 const moved = (campaignId: string, edition_id: string | null) =>
   write(update(segments, { edition_id }, sql`id = (select segment_id from campaigns where id = ${campaignId})`))
 
@@ -107,7 +107,7 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
     const id = await campaignTo(sibling, status)
     const reply = await call(id, manager)
     expect([reply.status, reply.body.code]).toEqual([403, 'permission_denied'])
-    // Another message is set with a segment that the campaign can still have.
+    // Changing the message also checks the segment, which no longer belongs to this edition.
     if (name === 'changing the message') return
     const allowed = await call(id, await seedRoles(['manager', crowd.edition], ['manager', sibling]))
     expect([allowed.status < 300, allowed.text]).toEqual([true, allowed.text])
@@ -130,7 +130,7 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
     }
     const own = await seedCampaignInStatus(crowd, 'draft')
     const before = await counted()
-    // A viewer of the organisation sees the segment, and writes to the edition alone.
+    // A viewer of the organisation sees the segment, and may write in the edition only.
     for (const token of [manager, await seedRoles(['viewer'], ['manager', crowd.edition])])
       for (const reply of [
         await post('/v1/campaigns', body, token),
@@ -190,7 +190,7 @@ describe('a segment that moves while an edition role sends a request', () => {
   const grants = () => [{ organization_id: crowd.organization, edition_id: crowd.edition, role: 'manager' as const }]
   const editionRole = () => contextAt(Date.now(), { is_superuser: false, grants: grants() })
 
-  /** A context in which a change happens between the last read and the commit. */
+  /** Makes a context in which a change happens between the last read and the commit. */
   function interrupted(happen: () => Promise<unknown>) {
     const ctx = editionRole()
     const batch = ctx.db.batch.bind(ctx.db)

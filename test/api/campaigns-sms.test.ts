@@ -20,7 +20,7 @@ async function send(crowd: Crowd, bodies: object): Promise<string> {
 
 describe('the text of an SMS', () => {
   it('is in the default language when the recipient’s language is blank, with the unsubscribe text', async () => {
-    // The first of them reads Danish, the others English.
+    // The first person reads Danish, and the others read English.
     const crowd = await seedCrowd(2)
     const id = await send(crowd, { en: 'Doors open at ten', da: ' \n ' })
     const link = 'https://events\\.example\\.test/t/u/[\\w-]+'
@@ -56,7 +56,7 @@ describe('the text of an SMS', () => {
     const sizes = async (sms_body: object) => (await patch(`/v1/campaigns/${campaign.id}`, { sms_body })).body.sms_sizes
     const { en: short } = await sizes({ en: 'a' })
     const added = short.characters - 1
-    // `Stop: `, a line and an address of as many characters as real ones have.
+    // The unsubscribe text is `Stop: `, a line break and an address as long as real ones.
     expect(added).toBeGreaterThan(60)
     expect(await sizes({ en: 'a'.repeat(160 - added), da: 'a'.repeat(161 - added) })).toMatchObject({
       en: { encoding: 'GSM-7', characters: 160, parts: 1 },

@@ -36,7 +36,7 @@ const nothing = {
   machine_opened: 0,
 }
 
-/** Consumers whose provider answers each message like this. */
+/** Makes consumers whose provider answers every message with the given result. */
 const answering = (answer: (message: OutboundEmail, index: number) => SendResult) => {
   const { email } = realJob()
   return realJob({ email: { ...email, send: async (messages) => messages.map(answer) } })
@@ -168,7 +168,7 @@ describe('getCampaignStats', () => {
     expect((await get(`/v1/campaigns/${id}/recipients?engagement=liked`)).body.errors).toMatchObject([
       { code: 'invalid_choice', attr: 'engagement' },
     ])
-    // A recipient whom the provider had refused has received the message.
+    // The provider had refused this recipient, who then received the message.
     await applyEvents(realJob(), [{ ...message, events: reported('delivered', e) }])
     expect(await statsOf(id)).toMatchObject({ sent: 5, failed: 0, delivered: 5, open_rate: 0.6 })
     await alarm(id)

@@ -58,7 +58,7 @@ describe('the status of a campaign', () => {
       expect([reply?.status, reply?.body?.status ?? '']).toEqual([to === '' ? 204 : 200, to])
       return
     }
-    // No recipient failed there, so a retry has nothing to do.
+    // A retry has nothing to do because no recipient failed.
     const isEmpty = verb === 'retry-failed' && status === 'failed'
     expect([reply?.status, reply?.body?.code]).toEqual([409, isEmpty ? 'nothing_to_retry' : 'invalid_transition'])
     expect(reply?.body.current_status).toBe(status)
@@ -176,7 +176,7 @@ describe('scheduleCampaign', () => {
   it('accepts local time of the edition, and returns it in the same form', async () => {
     const id = await seedCampaignInStatus(crowd, 'draft')
     const today = new Date()
-    // The next June that has not begun: a schedule is at most a year away.
+    // A schedule is at most a year away, so the test uses the next June.
     const year = today.getUTCFullYear() + (today.getUTCMonth() >= 5 ? 1 : 0)
     const reply = await post(`/v1/campaigns/${id}/schedule`, { scheduled_at: `${year}-06-01T10:00:00` })
     expect(reply.body).toMatchObject({ status: 'scheduled', scheduled_at: `${year}-06-01T10:00:00+02:00` })

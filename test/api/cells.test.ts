@@ -12,7 +12,7 @@ import { enableWallet } from '../support/seeding/sales/wallet-passes.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { deliveriesOf, eventsOf } from '../support/webhook-rows.ts'
 
-/** A deployment with this mark, over the database of the tests. */
+/** Runs the Worker with this mark over the database of the tests. */
 function deployment(CELL: string) {
   const queue = { sendBatch: async () => undefined }
   const bindings = { CELL, WEBHOOKS: queue }
@@ -38,13 +38,13 @@ async function givenEdition({ post }: Deployment) {
   return { organization_id: organization.id as string, edition_id: edition.id as string, event_id: event.id as string }
 }
 
-/** The marks of all ids in a value. */
+/** Lists the marks of all ids in a value. */
 function marksOf(value: unknown): string[] {
   if (typeof value === 'string') return readCell(value) === null ? [] : [readCell(value) ?? '']
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(marksOf) : []
 }
 
-/** The rows of an import, by the column that finds them. */
+/** Each table of an import has the column that finds its rows. */
 const made = {
   orders: 'edition_id',
   purchases: 'edition_id',

@@ -45,7 +45,6 @@ describe('the page of a person’s consents', () => {
       expect(page.text).not.toMatch(/<script|<b>lys|undefined|\[object/)
       expect(page.text).not.toContain(foreign.id)
       expect(formIn(page.text)).toEqual({ shown: [`${given.id} 1 1`, `${open.id} 1 0`], given: [given.id] })
-      // Each of the five languages can be requested.
       expect((await visit(`${await pageOf(scene, scene.person)}?language=pl`)).text).toContain('Twoje zgody')
     },
   )
@@ -171,7 +170,7 @@ describe('the page of a person’s consents', () => {
     ])
       expect(text).toContain(words)
     expect(formIn(text).given).toEqual([])
-    // The box is empty, so agreeing to the new wording needs a click.
+    // The box is empty, so that the person agrees to the new wording with a click.
     await choose(await pageOf(scene, scene.person), { give: [outdated.id] })
     expect(
       (await recordsOf(scene.person)).find(

@@ -217,7 +217,7 @@ describe('an answer', () => {
     const at = await given({ expires_after_days: 10 })
     const written: number[] = []
     for (const action of ['give', 'withdraw', 'give'] as const) {
-      // The event, which no endpoint subscribes to, is one row.
+      // No endpoint subscribes to the event, which is one row.
       written.push(costOf(await answer(action, at)).rows_written - 1)
     }
     expect(written).toEqual([6, 6, 7])

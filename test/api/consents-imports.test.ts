@@ -20,7 +20,7 @@ const userOf = async (email: string) =>
 const someone = () => `someone-${crypto.randomUUID()}@example.dk`
 const old = '2026-01-05T10:00:00.000Z'
 
-/** A definition that is older than the orders. */
+/** Seeds a definition that is older than the orders. */
 async function given(fields: Record<string, unknown> = {}) {
   const definition = await givenConsent(shop.organization_id, fields)
   await write(

@@ -30,7 +30,7 @@ const eventsIn = (text: string): ImportEvent[] =>
 
 const pathOf = (id: string) => `/v1/data-imports/${id}/events`
 
-/** Reads events until one of them is of that status. */
+/** Reads events until one of them has the status. */
 async function readUntil(reader: ReadableStreamDefaultReader<Uint8Array>, status: string): Promise<void> {
   const decoder = new TextDecoder()
   for (let text = ''; !text.includes(`"status":"${status}"`);) {

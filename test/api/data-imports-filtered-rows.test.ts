@@ -16,7 +16,7 @@ describe('listImportRows with a filter', () => {
   const outcomeAt = (number: number) =>
     number % 400 === 3 ? 'created' : number % 2 ? 'updated' : number % 5 ? 'skipped' : 'ignored'
 
-  /** Rows with few that were created, and few without errors. */
+  /** Seeds rows of which few were created and few have no errors. */
   async function seedEnded(): Promise<string> {
     const id = await seedStaged(
       shop,
@@ -86,14 +86,14 @@ describe('listImportRows with a filter', () => {
     const id = await seedEnded()
     const before = await stored(id)
     for (const asked of filters) await expectList(id, before, asked)
-    // As an erasure does.
+    // An erasure changes rows like this.
     await write(
       sql`update import_rows set errors = ${problem} where import_id = ${id} and row_number between 600 and 602`,
     )
     const between = await stored(id)
     for (const asked of filters.filter(({ has_errors }) => has_errors !== undefined))
       await expectList(id, between, asked)
-    // As other work does.
+    // Another import changes rows like this.
     await write(
       sql`update import_rows set outcome = 'updated' where import_id = ${id} and row_number between 400 and 410`,
       sql`update data_imports set version = version + 1, row_counts = (select json_group_object(outcome, n) from (

@@ -37,7 +37,7 @@ describe('listImportRows by page number', () => {
   })
 })
 
-/** Numbers of the orders on all pages of an action. */
+/** Lists the numbers of the orders on all pages of an action. */
 async function walkPreview(id: string, query: string): Promise<number[]> {
   const numbers: number[] = []
   let next: string | null = `/v1/data-imports/${id}/preview${query}`
@@ -62,7 +62,7 @@ describe('previewImportOrders', () => {
     const first = await preview(id)
     expect(first).toMatchObject({ count: 1100, total_orders: 1100, totals: null, totals_state: 'counting' })
     const message = { type: 'import.preview' as const, import_id: id }
-    // The message comes twice, as from a queue, to one consumer and to two.
+    // A queue may deliver a message twice, to one consumer or to two.
     await importer().take(message, message)
     await Promise.all([importer().take(message), importer().take(message)])
     const totals = { create: 1, update: 3, skip: 0, error: 2, ignore: 1094 }
@@ -103,12 +103,12 @@ describe('previewImportOrders', () => {
     const message = { type: 'import.preview' as const, import_id: id }
     const patient = importer({ tick: 20_000 })
     await patient.take(message)
-    // The time of this consumer was over after its first thousand orders.
+    // This consumer had no time left after its first thousand orders.
     expect(patient.enqueued).toEqual([message])
     expect((await preview(id)).totals_state).toBe('counting')
     await write(sql`update import_previews set totals = json_set(totals, '$.skip', 7, '$.create', 993)`)
     await importer().take(message)
-    // What was counted before is not counted again.
+    // Orders that were counted before are not counted again.
     expect((await preview(id)).totals).toMatchObject({ create: 994, skip: 7 })
     const renamed = await patch(`/v1/data-imports/${id}`, { options: { create_users: false } })
     expect([renamed.status, renamed.body.status]).toEqual([200, 'ready'])

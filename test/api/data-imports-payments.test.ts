@@ -45,7 +45,7 @@ const bodyOf = (shop: Shop, change: Record<string, unknown>) => ({
   body: { ...shop, source: 'webshop', on_duplicate: 'update', emit_webhooks: true, orders: [order(change)] },
 })
 
-/** The update, with `work` done between its reading and its writing. */
+/** Imports the update, with `work` between its reads and its writes. */
 const interrupted = (shop: Shop, change: Record<string, unknown>, work: () => Promise<unknown>) =>
   callWith(interruptedDatabase(/^update "orders"/, work), path, bodyOf(shop, change))
 

@@ -11,7 +11,7 @@ const table = csv(
     .join(''),
 )
 
-/** An import of two products that an edition does not have, and that are not made by themselves. */
+/** Makes an import of two products that the edition does not have and that the options do not create. */
 async function givenProducts(shop: Shop) {
   const { id } = await givenImport(shop, table, { options: { create_missing_products: false } })
   expect((await process(id)).status).toBe('mapping_products')

@@ -26,7 +26,7 @@ const actionOf: Record<string, string> = {
   ignored: 'ignore',
 }
 
-/** Rows of few orders and few people, some of them wrong. */
+/** Rows of few orders and few people, of which some have errors. */
 const table = fc.array(
   fc.record({
     order: fc.integer({ min: 1, max: 6 }),

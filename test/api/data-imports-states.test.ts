@@ -5,7 +5,7 @@ import { purchaseStatuses } from '../../src/domain/orders/purchases.ts'
 import { anOrder, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
 
-/** The states of a payment and a purchase after an update, by the order's status; states that are not listed stay. */
+/** Each row has the states of a payment and a purchase after an update, by the order's status. Other states stay. */
 const payments: Record<string, Record<string, string>> = {
   pending: { confirmed: 'authorized', completed: 'captured', cancelled: 'cancelled' },
   authorized: { completed: 'captured', cancelled: 'cancelled' },
@@ -59,7 +59,7 @@ it('an update moves payments and purchases forward from every state, and never b
       new Set([payments[payment]?.[target] ?? payment]),
     ])
     for (const status of purchaseStatuses) {
-      // A cancelled purchase is bought anew by an order that still has it.
+      // An order that still has a cancelled purchase buys it again.
       if (status === 'cancelled') continue
       const after = found.filter(({ product }) => product === status).map(({ purchase }) => purchase)
       expect([target, status, after]).toEqual([target, status, [purchases[status]?.[target] ?? status]])

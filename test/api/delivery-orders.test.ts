@@ -18,7 +18,7 @@ interface Made {
   kind: string
 }
 
-/** Moments repeat, and a change may be older than its delivery by a clock that runs behind. */
+/** Times repeat, and a delivery may have changed before it was created when a clock ran behind. */
 const changedAfter = fc.oneof(fc.constantFrom(-3, 0, minute, 180 * minute), fc.nat({ max: 6 * minute }))
 const made = fc
   .record({

@@ -25,7 +25,7 @@ describe('a link that confirms a consent', () => {
     const { scene, consent, path } = await asked()
     await give(scene.person, consent.id, {}, 'withdraw')
     await expectDead(scene, path)
-    // A new request has another link, and the old one stays invalid.
+    // A new request sends another link, and the old link stays invalid.
     await ask(scene, consent.id)
     await expectDead(scene, path)
     const [mail] = await deliver(scene)

@@ -65,7 +65,7 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
       expect(audit.map(({ changes }) => JSON.parse(changes))).toEqual([
         [{ field: `consents.${consent.key}`, before: 'pending', after: 'given' }],
       ])
-      // The page that it leads to is the person's.
+      // The link leads to the person's own page.
       const all = /href="\.\.(\/[\w-]+)"/.exec(done.text)?.[1]
       expect((await visit(`/consents${all}`)).status).toBe(200)
     },
@@ -101,7 +101,7 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
     const mails = await deliver(scene)
     expect(new Set(mails.map(linkIn)).size).toBe(1)
     await visit(linkIn(mails[0] ?? { text: '' }), { method: 'POST' })
-    // What is given is not asked for again.
+    // The service does not ask again for a consent that was given.
     expect((await ask(scene, consent.id)).body.status).toBe('given')
     expect(await mailsOf(scene)).toHaveLength(2)
   })

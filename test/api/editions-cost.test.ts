@@ -11,7 +11,7 @@ import { seedFile } from '../support/seeding/files.ts'
 import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
 import { seedTrades } from '../support/seeding/sales/trades.ts'
 
-/** Authentication adds one statement to each. */
+/** Authentication adds one statement to each request. */
 describe('the database', () => {
   it('answers getEdition with one query, and getEditionMeta with one', async () => {
     const organisation = await givenOrganization()

@@ -97,7 +97,7 @@ describe('duplicateEdition', () => {
     const copied = await contentsOf(reply.body.id)
     expect(await contentsOf(edition.id)).toEqual(before)
 
-    // Messages that the source sends are copied, wherever they stood; the one that it does not send is not.
+    // The messages that the source sends are copied at every level, and the unused message is not.
     const [receipt, refund, reminder] = await Promise.all(
       [messages.receipt, messages.refund, messages.reminder].map((id) =>
         db.first(sql<Row>`select * from email_messages where id = ${id}`),
@@ -236,7 +236,6 @@ describe('duplicateEdition', () => {
     ]
     for (const change of changes) {
       const ctx = contextAt(Date.now())
-      // The last moment before the transaction.
       const settle = async () => {
         await write(change)
         return []
@@ -269,13 +268,13 @@ describe('duplicateEdition', () => {
     const { organisation, edition, path } = await given()
     await seedEditionContents({ organization: organisation.id, edition: edition.id }, 2000)
     const { token } = await givenMember(organisation, 'admin')
-    // The first use of a token is noted, which costs a statement of its own.
+    // The first use of a token is stored, which costs a statement.
     await get(`/v1/editions/${edition.id}`, token)
     const reply = await post(path, { name: 'Large' }, token)
     expect(reply.status).toBe(201)
     const cost = costOf(reply)
     expect(cost).toMatchObject({ queries: 26, round_trips: 5 })
-    // 14,000 rows are found, read and copied: each of them a few times, none of them by a search.
+    // 14,000 rows are found by an index, read and copied, each of them a few times.
     expect(cost.rows_read).toBeLessThan(80_000)
     const count = async (table: string) =>
       (

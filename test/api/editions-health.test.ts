@@ -238,7 +238,7 @@ describe('getEditionHealthcheck', () => {
     const names = async (token?: string) => {
       const health = await healthOf(edition.id, token)
       expect(failed(health)).toEqual(expect.arrayContaining([check, 'integrations.webhooks_inactive']))
-      // Endpoints that are made in one millisecond have their ids in any order.
+      // Endpoints that are created in the same millisecond have ids in random order.
       return related(health, check)
         ?.map(({ name }) => name)
         .toSorted()

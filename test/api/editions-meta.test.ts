@@ -8,7 +8,7 @@ import { givenEvent, givenOrganization } from '../support/seeding/organizations.
 import { givenMember } from '../support/seeding/members.ts'
 import { db } from '../support/seeding/rows.ts'
 
-// The platform's own messages would be in every list.
+// The platform's own messages would appear in every list.
 beforeAll(() => db.batch([sql`delete from email_messages where organization_id is null`]))
 
 describe('getEditionMeta', () => {

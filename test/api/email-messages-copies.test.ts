@@ -183,7 +183,7 @@ describe('the compiled form of a message', () => {
     await loadTemplate(ctx, id, 'da')
     const [danish, first] = await renditions()
     expect([danish?.language, first?.language]).toEqual(['da', 'en'])
-    // What is stored is what is answered: nothing is compiled when nothing has changed.
+    // The stored form is returned, because nothing is compiled without a change.
     await write(sql`update email_renditions set html = 'stored' where message_id = ${id} and language = 'en'`)
     expect((await loadTemplate(ctx, id, 'en'))?.html).toBe('stored')
     await patch(path(id), { blocks: [aBlock('Changed')] })

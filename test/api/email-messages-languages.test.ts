@@ -27,7 +27,7 @@ const rich = (text: object) => ({ type: 'rich_text', data: { text } })
 const preview = async (body: object) =>
   (await post(`/v1/email-messages/${id}/preview`, body, world.people.EV.token)).body
 
-/** Which of the languages anything of the message is in. */
+/** Lists the languages of all texts in the message. */
 const spokenIn = ({ html, text, subject }: { html: string; text: string; subject: string }): string[] => {
   const said = `${subject} ${text} ${/<body.*/s.exec(html)?.[0] ?? ''}`
   return languages.filter(

@@ -15,7 +15,7 @@ const codes = Object.keys(errorStatus) as ErrorCode[]
 const allCodes = [...new Set([...codes, ...Object.keys(fieldGuide)])]
 const html = (path: string) => call(path, { token: null, headers: { accept: 'text/html,*/*;q=0.8' } })
 
-/** The text of a page as a reader sees it. */
+/** Returns the text of a page as a reader sees it. */
 const textOf = (page: string) =>
   page
     .replaceAll(/<style>[^]*?<\/style>/g, '')
@@ -92,7 +92,7 @@ describe('/docs/errors', () => {
       type: `${publicUrl}/docs/errors/${code}`,
     })
     expect(body).toEqual(JSON.parse(answer.body))
-    // The example is of a path that there is.
+    // The path of the example exists.
     if (code !== 'not_found') expect(createRouteError(app.routes, body.instance).code).toBe('method_not_allowed')
     for (const error of body.errors) expect(fieldGuide).toHaveProperty(error.code)
   })
@@ -117,7 +117,7 @@ describe('/docs/errors', () => {
       expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/]+=*'; /)
       expect(policy).not.toContain('unsafe')
       expect(text).not.toMatch(/<script|javascript:| on\w+=|https?:\/\/(?!events\.example\.test)/)
-      // The hash is of the style in the page.
+      // The hash in the policy is that of the page's style.
       const style = /<style>([^]*?)<\/style>/.exec(text)?.[1] ?? ''
       const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(style)))
       expect(policy).toContain(`'sha256-${btoa(String.fromCodePoint(...digest))}'`)

@@ -103,7 +103,7 @@ const conditions: Record<string, (value: string) => SQL> = {
 }
 const columns: Record<string, string> = { created: 'created_at', modified: 'modified_at', name: 'name', size: 'size' }
 
-/** All ids of a list, by comparing all files. */
+/** Lists the ids that the list should have, by comparing all files. */
 async function naive(sees: SQL, filter: Record<string, string>, ordering: string): Promise<string[]> {
   const where = Object.entries(filter).flatMap(([name, value]) => conditions[name]?.(value) ?? [])
   const keys = ordering.split(',').map((key) => ({ column: columns[key.replace('-', '')], desc: key.startsWith('-') }))
@@ -155,7 +155,7 @@ describe('listFiles', () => {
       filter,
       path: `/v1/files?${new URLSearchParams({ organization_id: organization.id, ...filter, ordering: '-modified', page_size: '500' }).toString()}`,
     }))
-    // What is shown first is hidden later.
+    // Images that are shown here are hidden later.
     for (const [number, change] of [...allChanges().entries(), ...allChanges().entries()]) {
       await write(change(40))
       for (const { filter, path } of lists) {

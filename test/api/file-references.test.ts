@@ -21,8 +21,7 @@ describe('the table of references to files', () => {
         ),
       )
     }
-    // An upload only has the id of its file, and a scan is deleted with its file. Ids in JSON are in a table
-    // of its own too.
+    // An upload stores only the id of its file, a scan is deleted with its file, and ids in JSON also have a table.
     const others = ['file_scans.file_id', 'file_uploads.file_id', 'products.images']
     const known = [...fileReferences.map(({ table, column }) => `${table}.${column}`), ...others]
     expect(found.toSorted()).toEqual(known.toSorted())

@@ -21,7 +21,7 @@ describe('an abandoned upload in parts', () => {
     await putPart(first.id, 1, open)
     const second = await startUpload(here, joined)
     await putPart(second.id, 1, joined)
-    // Its parts were joined, and the request died before it was a file.
+    // The request joined the parts and crashed before it stored the file.
     const [row] = (await env.DB.prepare('select * from file_uploads where id = ?').bind(second.id).all()).results
     const [part] = (await env.DB.prepare('select * from file_upload_parts where upload_id = ?').bind(second.id).all())
       .results

@@ -156,7 +156,7 @@ describe('completeFileUpload', () => {
       const edition = (await seedEdition(here)).id
       const id = await seedUpload({ organization: here.id, edition }, bytes, { hasPart: true })
       const ctx = contextAt(Date.now())
-      // The store says that there is more of it than the test wants to send.
+      // The store reports a larger size, so that the test need not send 500 MB.
       const read: typeof ctx.files.read = async (...asked) => {
         const stored = await ctx.files.read(...asked)
         return stored && { ...stored, size }

@@ -49,7 +49,7 @@ describe('the bytes of a file', () => {
 
   it('are limited for each organisation, to the exact byte', async () => {
     const here = await givenOrganization()
-    // A growing number may have one digit more.
+    // The number may gain a digit.
     const sized = () => png(crypto.randomUUID())
     const size = sized().length
     const limit = (bytes: number) =>
@@ -88,7 +88,7 @@ describe('the bytes of a file', () => {
     ])
     const different = sent.filter((bytes) => bytes !== same)
     expect(await usedBytes(here.id)).toBe([same, ...different].reduce((sum, { length }) => sum + length, 0))
-    // What the other 99 uploads of the same bytes stored goes, and nothing else.
+    // The files of the other 99 uploads of the same bytes are deleted, and no others.
     for (const _ of [1, 2]) await sweepObjects(contextAt(Date.now()))
     expect((await storedKeys()).length).toBe(before + 101)
     const [stored] = await rowsOf<{ storage_key: string }>(

@@ -8,14 +8,13 @@ import { type Fetch, fetchFile, pathOf } from '../support/served-files.ts'
 import { seedStoredFile } from '../support/seeding/files.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 
-/** Accepted files that are sent whole, because the table has only the beginning of the others. */
+/** Accepted files that are sent completely, because the table has only the beginning of the others. */
 const taken = [...hostileFiles, ...harmlessFiles].filter(
   ({ expected: [type], size }) => type.includes('/') && size === undefined,
 )
 
 const isInline = (type: string) => type.startsWith('image/')
 
-/** Headers that prevent reading a served file as a page, a script or another file. */
 function expectHarmless(headers: Headers, type: string): void {
   expect(Object.fromEntries(headers)).toMatchObject({
     'content-type': type,

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 const upload = async (): Promise<{ id: string }> => (await uploadRaw(organization.id, freshPng())).body
 
-/** Images of the editions of the organisation that no file has. */
+/** Counts images of the organisation's editions whose file does not exist. */
 const danglingImages = () =>
   rowsOf(
     `select id from editions where organization_id = ? and meta_image_id is not null

@@ -6,7 +6,7 @@ import { latin } from '../support/made-files.ts'
 const content = latin('0123456789')
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
-/** The answers of an ordinary web server for the same file; test/slow/files.test.ts compares them with one. */
+/** These are the answers of an ordinary web server; test/slow/files.test.ts compares them with one. */
 describe('a file of ten bytes', async () => {
   const created_at = Date.UTC(2026, 0, 15, 9, 0, 0, 123)
   const file = await seedStoredFile({ content, created_at })
@@ -47,7 +47,7 @@ describe('a file of ten bytes', async () => {
     ['If-Range with another date', { 'if-range': earlier, range: 'bytes=0-1' }, 200, null, '0123456789'],
     ['If-Range with another tag, behind the end', { 'if-range': '"x"', range: 'bytes=99-' }, 200, null, '0123456789'],
   ] as const)('answers a request with %s', async (_, headers, status, ...[contentRange, body]) => {
-    // The first answer comes from the store, the second from a cache where there can be one.
+    // The first answer comes from the store, and the second from the cache if the answer can be cached.
     for (const asked of [file, file, imported]) {
       const found = await fetchFile(pathOf(asked), { headers: { ...headers } })
       expect(found.status).toBe(status)

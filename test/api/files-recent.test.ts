@@ -9,7 +9,7 @@ import { write } from '../support/seeding/rows.ts'
 
 afterEach(() => void vi.restoreAllMocks())
 
-/** The answer to a request for a part, and the number of queries. */
+/** Requests a range, and returns the answer and its number of queries. */
 async function part(path: string) {
   let statements = 0
   const bindings = watchedDatabase(() => statements++)

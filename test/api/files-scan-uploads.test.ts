@@ -18,7 +18,7 @@ const answer = (path: string, body: unknown) => call(path, { method: 'POST', tok
 describe('an upload while a scanner is configured', () => {
   const bindings = { FILE_SCAN_URL: 'https://scanner.example.test/scan', FILE_SCAN_KEY: 'scanner-key' }
 
-  /** What was posted while the work ran, with a scanner that answers as given. */
+  /** Runs the work with a scanner that gives this answer, and returns what was posted to it. */
   async function posted(answers: () => Response, work: () => Promise<Reply>) {
     const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => answers())
     const reply = await work()

@@ -20,12 +20,12 @@ const scan = { url: 'https://scanner.example.test/scan', key: 'scanner-key' }
 interface Scanning {
   job: JobCtx
   requests: ScanRequest[]
-  /** The scanner's immediate answer; null to answer later. */
+  /** The scanner's immediate answer, or null to answer later. */
   answer: ScanResult | null
   now: number
 }
 
-/** A service with a scanner that answers as the test says. */
+/** Starts a service whose scanner answers as the test says. */
 function scanning(answer: ScanResult | null): Scanning {
   const job = realJob()
   const state: Scanning = { job, requests: [], answer, now: Date.now() }
@@ -43,7 +43,7 @@ function scanning(answer: ScanResult | null): Scanning {
   return state
 }
 
-/** A file as an upload leaves it where there is a scanner. */
+/** Seeds a file as an upload leaves it when a scanner is configured. */
 async function uploaded({ job }: Scanning): Promise<SeededFile> {
   const file = await seedStoredFile({ status: getFirstStatus(job.config) })
   await write(...scheduleScan(job, file.id))
@@ -140,7 +140,7 @@ describe('a file with a scanner', () => {
   it('is sent to the scanner again after 5 minutes, and each time after twice as long, until it answers', async () => {
     const state = scanning(null)
     const file = await uploaded(state)
-    // Other tests leave waiting files.
+    // Other tests leave files that wait for a scan.
     const asked = () => state.requests.filter(({ file_id }) => file_id === file.id).length
     await requestScan(state.job, file.id)
     await requestScan(state.job, file.id)

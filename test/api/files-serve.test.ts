@@ -27,7 +27,7 @@ const notFoundBytes = async (path: string, headers: Record<string, string> = {})
   return text(bytes).replaceAll(path.split('?')[0] ?? path, 'PATH')
 }
 
-/** The statements that an answer took. */
+/** Returns the statements that an answer took. */
 async function statementsOf(path: string, headers: Record<string, string> = {}): Promise<string[]> {
   const statements: string[] = []
   await fetchFile(path, { headers, bindings: watchedDatabase((statement) => statements.push(statement)) })

@@ -20,7 +20,7 @@ afterEach(() => {
   for (const [index, stream] of streams.entries()) stream.maxReadMs = declared[index] ?? 0
 })
 
-/** These bytes, and then nothing, without an end. */
+/** Makes a body that sends these bytes and never ends. */
 const stalled = (...chunks: Uint8Array<ArrayBuffer>[]): ReadableStream<Uint8Array> =>
   new ReadableStream({
     pull(controller) {

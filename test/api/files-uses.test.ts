@@ -39,7 +39,7 @@ const imageBlock = (data: object) => ({ id: 'poster', type: 'image', data: { alt
 const show = (id: string, ...data: object[]) =>
   patch(messagePath(id), { blocks: data.map((one, at) => ({ ...imageBlock(one), id: `image-${at}` })) })
 
-/** Files that the organisation may not show, by their kind. */
+/** Files that the organisation may not show, by the reason. */
 async function unshowable() {
   const foreign = (await uploadRaw((await givenOrganization()).id, freshPng())).body as Uploaded
   const hidden = async (columns: object) => {

@@ -133,7 +133,6 @@ describe('a variant of an image', () => {
   })
 })
 
-/** A real image of any size. */
 async function imageOf(width: number, height: number): Promise<Uint8Array<ArrayBuffer>> {
   const enlarged = env.IMAGES.input(new Blob([image('png')]).stream()).transform({ width, height, fit: 'cover' })
   const made = await enlarged.output({ format: 'image/jpeg' })

@@ -4,7 +4,7 @@ import { get, patch, post } from '../support/api.ts'
 import { db } from '../support/seeding/rows.ts'
 import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 
-/** What exports, chats, spreadsheets and attackers leave around and inside of texts. */
+/** Characters that exports, chats, spreadsheets and attackers leave around and inside texts. */
 const characters = Array.from(
   '\u00AD\u200B\u200C\u200D\u200E\u200F\u202A\u202B\u202C\u202D\u202E\u2060\u2061\u2066\u2067\u2069\uFEFF\u061C',
 )

@@ -14,7 +14,7 @@ beforeAll(async () => {
   world = await buildWorld()
 })
 
-/** The isolate stores blocks by address, so each test has its own addresses. */
+/** The isolate stores blocked addresses, so each test has its own. */
 function newAddress(): string {
   const number = next()
   return `198.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`
@@ -52,7 +52,7 @@ describe('the limit of a member', () => {
 })
 
 describe('the limit of failed sign-ins', () => {
-  // A block ends after a minute, however slow the machine is.
+  // A block ends after a minute, which a slow machine may need, so the clock stands still.
   beforeEach(() => {
     vi.spyOn(Date, 'now').mockReturnValue(Date.now())
   })

@@ -59,7 +59,7 @@ describe('the links in messages', () => {
       const reply = await visit(forged)
       expect([forged, reply.status, reply.headers.get('location'), reply.enqueued]).toEqual([forged, 404, null, []])
     }
-    // Well signed, of a link that the campaign does not have.
+    // The token has a valid signature and names a link that the campaign does not have.
     const token = mintLinkToken('link-signing-key-of-the-tests', {
       kind: 'click',
       campaign_id: all.id,

@@ -31,7 +31,7 @@ const listPrices = async (order: string) =>
 const toMinor = (amount: number) => Math.round(amount * 100)
 const sum = (amounts: readonly number[]) => amounts.reduce((all, amount) => all + amount, 0)
 
-/** Refunds everything that is left of a purchase. Returns the amount in minor units. */
+/** Refunds everything that can be refunded of a purchase. Returns the amount in minor units. */
 async function refund(id: string, body: Record<string, unknown> = {}): Promise<number> {
   const reply = await requestPurchaseRefund(id, body)
   if (reply.status === 409) return 0
@@ -241,7 +241,7 @@ const request: fc.Arbitrary<Request> = fc.record({
   cancel: fc.boolean(),
 })
 
-/** Refunds a part of what is left of a purchase or, beyond these, of the order. Returns minor units. */
+/** Refunds a part of a purchase or, after the purchases, of the order. Returns minor units. */
 async function refundPart(bought: BoughtOrder, { target, part, fees, cancel }: Request): Promise<number> {
   const purchase = bought.purchases[target]
   const path = purchase ? `/v1/purchases/${purchase}` : `/v1/orders/${bought.order}`

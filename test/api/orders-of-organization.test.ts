@@ -35,7 +35,7 @@ beforeAll(async () => {
   const other = await givenOrganization()
   const foreign = await seedEdition(other)
   await seedTrades({ organization: other.id, edition: foreign.id }, 9)
-  // Few values, so that many rows share each key, also across editions.
+  // There are few values, so that many rows share each key, also across editions.
   await env.DB.prepare(
     `update orders set created_at = 1700000000000 + (seq * 7 % 4) * 1000, modified_at = 1700000000000 + (seq * 5 % 3) * 1000,
       amount_minor = (seq * 11 % 5) * 100, status = iif(seq % 3, 'completed', 'cancelled'), type = iif(seq % 4, 'online', 'imported')
@@ -50,7 +50,7 @@ beforeAll(async () => {
   )
 })
 
-/** The ids in the order of the list, by sorting all rows. */
+/** Sorts all rows, and returns their ids in the order of the list. */
 function expected(ordering: string, of: readonly Row[] = rows): string[] {
   const desc = ordering.startsWith('-')
   const field = ordering.replace('-', '') as Field

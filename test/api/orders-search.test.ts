@@ -9,7 +9,7 @@ import { db, write } from '../support/seeding/rows.ts'
 import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { seedSearchedOrders } from '../support/seeding/searched-orders.ts'
 
-/** Whether an order, or the address of its customer, has a text. */
+/** Tells whether an order, or the address of its customer, contains a text. */
 const hasText = (text: string) =>
   sql`instr(search_text || char(10) || (select email from users where users.id = user_id), ${text})`
 
@@ -19,7 +19,7 @@ describe('a search of orders', () => {
   beforeAll(async () => {
     shop = await seedShop()
     await seedSearchedOrders(shop, 1, 480)
-    // Keys that are the same, absent, or that UTF-16 orders otherwise than their code points.
+    // Some keys are equal, some are missing, and some sort differently by UTF-16 than by code point.
     await write(sql`update orders set amount_minor = seq / 16 % 5 * 10, modified_at = seq / 24 * 1000,
         created_at = seq / 40 * 1000, type = iif(seq % 3, 'online', 'imported'), status = iif(seq % 5, status, 'cancelled'),
         number_key = case seq / 8 % 6 when 0 then null when 1 then '🎪' when 2 then '％' when 3 then '🎪a' when 4 then 'z' else '中' end
@@ -116,7 +116,7 @@ describe('a role of an edition', () => {
     const { token } = await givenMember({ id: shop.organization_id }, 'viewer', shop.edition_id)
     const read = async (filter: string) =>
       (await get(`/v1/orders?edition_id=${shop.edition_id}&${filter}`, token)).body.count as number
-    // One of the customers joins another edition, which says nothing of them. The caller's said the address.
+    // A customer joins another edition without contact data, and the caller's edition has the address.
     const other = await seedEdition({ id: shop.organization_id })
     const joined = sql`(select id from users where email like 'often8@%' and organization_id = ${shop.organization_id})`
     await write(
@@ -144,7 +144,7 @@ describe('a search of another organisation', () => {
     ]) {
       expect((await get(`/v1/${list}?${id}&search=zebra`)).body.count).toBe(0)
     }
-    // A member of the other organisation who names this one.
+    // A member of the other organisation searches in this one.
     const { token } = await givenMember({ id: other.organization_id }, 'admin')
     for (const path of [
       `/v1/orders?edition_id=${mine.edition_id}`,
@@ -188,7 +188,7 @@ describe('a search of another organisation', () => {
 describe('a text of one or two letters', () => {
   it('searches the newest 10,000 orders', async () => {
     const shop = await seedShop()
-    // Of the newest 10,000 orders every eighth has "common-", but for 5 of the 20 that have "rare-".
+    // Every eighth of the newest 10,000 orders has "common-", except five of the 20 that have "rare-".
     const common = maxNewest / 8 - 5
     await seedSearchedOrders(shop, 1, maxNewest + 1000)
     const count = async (query: string) =>
@@ -223,5 +223,5 @@ describe('a text that most orders have', () => {
   })
 })
 
-/** Another id with the same last three characters, of which marks are made. */
+/** The other id has the same last three characters, from which search marks are made. */
 const twinOf = (id: string): string => `${id.slice(0, -5)}${id.at(-5) === 'A' ? 'B' : 'A'}${id.slice(-4)}`

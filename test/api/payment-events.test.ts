@@ -94,7 +94,7 @@ describe('the sender of a payment event', () => {
     expect((await deliverEvent(sale.account, lastEvent())).status).toBe(200)
     expect((await loadSaleState(victim)).payment).toEqual(['captured', 0, 0])
     expect([await loadRefundRows(victim), await loadRefundRows(sale)]).toEqual([[], []])
-    // A key with the id of a foreign request has no effect.
+    // An Idempotency-Key with the id of a foreign request has no effect.
     const refund = await seedDueRefund(victim, {
       service: 'stripe',
       status: 'processing',

@@ -35,11 +35,10 @@ const unknownReference = 'pi_nobodyKnowsThisOne'
 const callsToStripe = () =>
   network.mock.calls.map(([input, init]) => {
     const { method, url } = new Request(input, init)
-    // Stripe alone sees which payment it is asked for.
     return `${method} ${new URL(url).pathname.replace(/(?<=\/(?:pi|ch))_\w+$/, '')}`
   })
 
-/** All that a caller or Stripe sees of a refund, without ids and times. */
+/** Everything that a caller or Stripe sees of a refund, without ids and times. */
 async function observe(order: string) {
   const before = callsToStripe().length
   const { requested: asked, approved, row } = await refundOrder(order)
@@ -50,7 +49,7 @@ async function observe(order: string) {
   return {
     replies: [asked.status, asked.body.status, approved.status, approved.body.status, retried.body.status],
     shown: { status, failure_code, failure_message, provider_reference, can_retry },
-    // The clock of the engine is ahead of that of requests.
+    // The clock of the engine is ahead of the clock of requests.
     audit: (await listAuditActions(row.id)).toSorted(),
     attempts: (await loadRefundRow(row.id)).attempts,
     order: (await get(`/v1/orders/${order}`)).body.transactions.map((one: Record<string, unknown>) => [
@@ -204,7 +203,7 @@ describe('a payment reference that another edition had first', () => {
     const shop = await seedStripeShop()
     const [payment, own] = [payWith(fake, 22_500), payWith(fake, 22_500)]
     await importPaidOrder(shop, payment.id, 225)
-    // Without a purchase that is held, nothing but the payment shows that a refund is under way.
+    // The refund holds no purchase, so only the payment shows that it is running.
     const row = aRow({
       'order.status': 'completed',
       'order.amount': 22_500,

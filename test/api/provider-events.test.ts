@@ -115,7 +115,7 @@ describe('events of providers', () => {
     await postEvent(softly[2] ?? {})
     expect(await suppressed()).toEqual([hard, soft].toSorted().map((address) => ({ ...dead, address })))
 
-    // Given up because no answer came, and it was sent after all.
+    // The service gave up without an answer, and the message was sent after all.
     const [lost] = of(doubtful)
     const status = async () => (await receiptsOf(shop)).find(({ id }) => id === lost?.id)
     await db.all(sql`update transactional_emails set status = 'failed', error_code = 'unknown', sent_at = null

@@ -217,7 +217,7 @@ describe('createPurchaseUse', () => {
   })
 
   it('takes as many queries for the hundredth use as for the first', async () => {
-    // Nothing listens to the events of this shop: each delivery would be rows of its own.
+    // The shop has no endpoint, because each delivery would write rows of its own.
     const ticket = await givenTicket(await seedShop(), { is_unlimited_use: true })
     const first = costOf(await scan(ticket.id))
     expect(first).toMatchObject({ queries: 8, round_trips: 2, rows_written: 6 })

@@ -23,7 +23,7 @@ beforeAll(async () => {
   shop = await seedShop()
   const ticket = await givenTicket(shop, { vendor_code: 'SEED' })
   const { created_at } = await purchaseRow(ticket.id)
-  // Most are bought within two days, many of them in one moment; the others in the year before, with weeks of none.
+  // Most purchases fall within two days, many of them at the same time, and the others within the year before.
   const made = Array.from({ length: count }, (_, index) => ({
     id: `pur_${String((index * 7919) % 100_003).padStart(18, '0')}${shop.edition_id.slice(-8)}`,
     status: purchaseStatuses[index % 17 ? 1 : (index / 17) % purchaseStatuses.length],

@@ -83,7 +83,7 @@ describe('an import with send_receipts', () => {
     expect(kept.text).toContain('450,00\u00A0kr.')
     expect(kept.html).toContain('Saturday')
     expect((await outboxOf(english.customer.email))[0].subject).toBe(`Your order ${english.order_number}`)
-    // Polish is missing: the language of the edition replaces it.
+    // Polish is missing, so the language of the edition replaces it.
     expect((await outboxOf(polish.customer.email))[0].subject).toBe(`Your order ${polish.order_number}`)
   })
 
@@ -116,10 +116,10 @@ describe('an import with send_receipts', () => {
     const platform = 'Nordlys <no-reply@example.com>'
     expect(await sent({})).toEqual([platform, 'help@nordlys.example'])
     expect(await sent({ email_reply_to: null })).toEqual([platform, 'tickets@nordlys.example'])
-    // The domain above it, that below it, and what only ends like it are other domains.
+    // The parent domain, a subdomain and a domain with the same ending are other domains.
     for (const domain of ['mail.nordlys.example', 'example', 'xnordlys.example'])
       expect(await sent({ email_sender_address: `tickets@${domain}` })).toEqual([platform, 'help@nordlys.example'])
-    // Names that were stored before they were checked are replaced, and invalid addresses are left out.
+    // Old names that are invalid are replaced, and invalid addresses are left out.
     const odd = {
       email_sender_name: 'pay@bank.example',
       email_sender_address: 'a@nordlys.example@nordlys.example',

@@ -225,7 +225,7 @@ describe('startRefundBatch', () => {
 
   it('limits the retry of a failed request to the purchases of the batch', async () => {
     const shop = await seedShopWithAccount('test')
-    // The cents of the sum say that it fails.
+    // The test provider fails amounts with these cents.
     const { order } = await givenOrder(shop, {
       items: [
         { product: 'Day ticket', quantity: 2, unit_price: 50 },
@@ -276,7 +276,7 @@ describe('cancelRefundBatch', () => {
     const { body } = await makeBatch(shop)
     await actOnBatch(body.id, 'start')
     let enqueued = 0
-    // The clock says that the shift is over after one step.
+    // The clock ends the consumer's time after one step.
     await consume(body.id, quietJob({ now: () => Date.now() + (enqueued++ > 6 ? 60_000 : 0) }))
     const made = (await loadBatch(body.id)).requested.orders
     expect(made).toBeGreaterThan(0)

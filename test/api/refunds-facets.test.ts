@@ -16,19 +16,19 @@ type Request = Pick<
 
 const ofEdition = 600
 
-/** Numbers from 0 to 1, the same for each run. */
+/** Returns numbers from 0 to 1, the same for each run. */
 function chancesFrom(seed: number): () => number {
   let last = seed
   return () => (last = (last * 1_664_525 + 1_013_904_223) % 2 ** 32) / 2 ** 32
 }
 
-/** One of the words: each other one is had by a fifth as many as the word before, and the last by a few. */
+/** Chooses a word: each word is a fifth as likely as the one before, and the last one has a few requests. */
 function word(words: readonly string[], chance: number): string {
   const at = Math.floor(-Math.log(1 - chance) / Math.log(5))
   return words[Math.min(at, words.length - 1)] ?? ''
 }
 
-/** Requests of one purchase, with facets of which some are rare, three of each moment. */
+/** Seeds requests of one purchase with some rare statuses, reasons and sources, three for each time. */
 async function seedRequests(shop: Shop): Promise<void> {
   const { purchases } = await givenOrder(shop)
   const { body } = await requestPurchaseRefund(purchases[0] ?? '', { amount: 1 })
@@ -68,7 +68,7 @@ interface Facets {
 const matches = (one: Request, facets: Facets): boolean =>
   Object.entries(facets).every(([name, value]) => one[name as keyof Facets] === value)
 
-/** Each value of each facet, and pairs. */
+/** Each value of each filter, and pairs of values. */
 const filters: Facets[] = [
   ...refundStatuses.map((status) => ({ status })),
   ...refundReasons.map((reason) => ({ reason })),

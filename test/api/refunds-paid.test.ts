@@ -92,7 +92,7 @@ describe('retryRefundRequest', () => {
     })
     const again = await payUntil(body.id, ({ status, attempts }) => status === 'failed' && attempts === 2)
     expect(again.provider_key).toBe(`${body.id}:2`)
-    // A smaller amount is accepted, up to the available one.
+    // A smaller amount is accepted, up to the available amount.
     await requestPurchaseRefund(id, { amount: 200 })
     expect((await actOnRefund(body.id, 'retry')).body).toMatchObject({ max_available_refund_amount: 25 })
     expect((await actOnRefund(body.id, 'approve', { amount: 25 })).status).toBe(200)

@@ -30,13 +30,13 @@ beforeAll(async () => {
 
 afterEach(() => vi.restoreAllMocks())
 
-/** A context in which something happens once, directly before the commit. */
+/** Makes a context in which `work` runs once, just before the commit. */
 function interruptedOnce(happen: () => Promise<unknown>) {
   const ctx = contextAt(Date.now())
   const batch = ctx.db.batch.bind(ctx.db)
   let hasHappened = false
   ctx.db.batch = async (statements) => {
-    // What is read comes in batches too, of two statements.
+    // Reads also come in batches, of two statements.
     if (!hasHappened && statements.length > 2) {
       hasHappened = true
       await happen()

@@ -111,7 +111,7 @@ describe('approveRefundRequest', () => {
       const { body } = await requestPurchaseRefund(purchases[0] ?? '', { cancel_purchase: true })
       await db.all(sql`update purchases set status = ${status} where id = ${purchases[0]}`)
       expect(await actOnRefund(body.id, 'approve')).toMatchObject({ status: 200, body: { status: 'completed' } })
-      // A purchase that has expired is over as it is.
+      // An expired purchase does not become refunded.
       expect((await purchaseRow(purchases[0] ?? '')).status).toBe(status === 'used' ? 'refunded' : 'expired')
     }
     const { purchases, payment } = await givenOrder(shop)

@@ -11,7 +11,7 @@ import { enableWallet, givenPassOf } from '../support/seeding/sales/wallet-passe
 import { latest, passRow } from '../support/wallet.ts'
 import { passJsonOf } from '../support/pass-packages.ts'
 
-/** A paid ticket with a pass on a phone. */
+/** Sells a paid ticket with a pass on a phone. */
 async function seedPassOfSale(type: PaymentService = 'test') {
   const sale = await seedSale(type)
   await enableWallet(sale, sale.purchase)

@@ -83,7 +83,7 @@ describe('createPurchaseRefundRequest', () => {
   })
 
   it('never exceeds the purchase or the payment by simultaneous partial refunds', async () => {
-    // The discount leaves 150 of each purchase.
+    // The discount leaves 150 for each purchase.
     const { purchases, payment } = await givenOrder(shop, { discount: 150 })
     const replies = await parallel(12, (index) => requestPurchaseRefund(purchases[index % 2] ?? '', { amount: 50 }))
     expect(tally(replies.filter(({ status }) => status === 201))).toEqual({ 201: 6 })
@@ -149,10 +149,10 @@ describe('createPurchaseRefundRequest', () => {
   it('writes 12 rows in four statements, besides those of webhooks', async () => {
     const { purchases } = await givenOrder(shop, oneTicket)
     const cost = costOf(await requestPurchaseRefund(purchases[0] ?? ''))
-    // Reads: the purchase's place, the order, its purchases. Beside: the entry, and the event with its deliveries, which are claimed as they are added.
+    // The request reads the purchase's place, the order and its purchases, and writes the audit entry and the event.
     expect(cost.queries - 3 - 1 - 2).toBe(4)
-    // Nobody listens to the event, which is a row. The others: the request with five indexes, the purchase, the payment,
-    // the item with one index, and the entry with one.
+    // Nobody subscribes to the event, which is one row. The request has five indexes, the item and the entry have one
+    // each.
     const event = 1
     expect(cost.rows_written - event).toBe(6 + 1 + 1 + 2 + 2)
   })
@@ -174,7 +174,7 @@ describe('createRefundRequest', () => {
     expect(reply).toMatchObject({ status: 201, body: { target: 'order', purchase: null, requested_amount: 100 } })
     const items = await loadRefundItems(reply.body.id)
     expect(items.map((item) => item.purchase_id)).toEqual(purchases)
-    // 100.00 over 120.00, 120.00 and 33.33.
+    // The items can be refunded with 120.00, 120.00 and 33.33.
     expect(items.map((item) => item.amount_minor).toSorted((a, b) => a - b)).toEqual([1_220, 4_390, 4_390])
     expect(await loadTransaction(payment)).toMatchObject({ reserved_minor: 10_000 })
     for (const id of purchases) expect(await announcedOf({ id, shop })).toEqual(['refund_requested:active'])

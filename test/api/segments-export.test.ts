@@ -71,7 +71,7 @@ describe('exportSegmentUsers', () => {
     const { id, path, rows } = await given([{}])
     await calculated(id)
     const { text } = await get(`${path}?columns=locale,id,locale&bom=true`)
-    // Reading a body as text swallows the mark.
+    // Reading a body as text removes the byte order mark.
     expect(text).toBe(`locale,id\r\nda,${rows[0]?.id}\r\n`)
     const bytes = async (query: string) => {
       const response = await exports.default.fetch(requestOf(`${path}?${query}`))

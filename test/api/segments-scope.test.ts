@@ -21,7 +21,7 @@ interface User {
 let organisation: Organization
 let mine: { id: string }
 let theirs: { id: string }
-/** A manager of the edition `mine` and of nothing else. */
+/** A manager who has a role only in the edition `mine`. */
 let manager: string
 let shared: User
 let foreignProduct: string
@@ -29,7 +29,7 @@ let foreignCampaign: string
 
 const shop = (edition: { id: string }) => ({ organization_id: organisation.id, edition_id: edition.id })
 
-/** A customer of both editions, with one cheap order in `mine` and one in `theirs` with a secret value. */
+/** A customer of both editions, with a cheap order in `mine` and an order with a secret value in `theirs`. */
 beforeAll(async () => {
   organisation = await givenOrganization()
   mine = await seedEdition(organisation, { name: 'Summer' })
@@ -74,7 +74,7 @@ beforeAll(async () => {
     (await db.first(sql<{ id: string }>`select id from products where edition_id = ${theirs.id}`))?.id ?? ''
 })
 
-/** Conditions about data of the other edition only; each holds for the organisation. */
+/** Conditions about data of the other edition. Each one is true in the organisation. */
 const probes: [string, () => string][] = [
   ['metadata of an order', () => 'orders.exists(o, o.metadata.note.startsWith("S"))'],
   ['an order, by its edition', () => `orders.exists(o, o.edition_id != "${mine.id}")`],
@@ -104,7 +104,7 @@ const probes: [string, () => string][] = [
   ['when somebody was known first', () => 'user.date_joined < timestamp("2021-01-01T00:00:00Z")'],
   ['when somebody was seen last', () => 'user.last_seen != null'],
 ]
-/** An expression that is an error or false for a person with too little data in the edition. */
+/** Expressions that are an error or false for a person who has too little data in the edition. */
 const probe = (expression: string) => `user.id == "${shared.id}" && (${expression})`
 
 const estimateOf = async (body: Record<string, unknown>, token?: string): Promise<number> => {
@@ -130,7 +130,7 @@ describe('an expression of an edition role', () => {
   it.each(probes)('does not find %s of another edition by an estimate', async (_, source) => {
     const expression = probe(source())
     const whole = { organization_id: organisation.id, expression }
-    // Consents to an edition are nothing that an expression about the organisation sees.
+    // An expression about the organisation does not see consents to an edition.
     if (!source().includes('winter-news')) expect(await estimateOf(whole)).toBe(1)
     expect(await estimateOf({ ...shop(mine), expression }, manager)).toBe(0)
     expect(await estimateOf({ edition_id: mine.id, expression }, manager)).toBe(0)

@@ -37,7 +37,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   who: fc.constantFrom(...organisations),
 })
 
-/** What has to be true of an organisation's domain. */
+/** Checks what must be true of an organisation's domain. */
 interface Expected {
   status: SenderDomainStatus
   by: 'dns' | 'superuser' | null
@@ -46,7 +46,7 @@ interface Expected {
 class Domain {
   readonly name = `nordlys-${next()}.example`
   readonly ids: string[] = []
-  /** Tokens whose record stands. */
+  /** Tokens whose DNS record exists. */
   readonly records = new Set<string>()
   answers = true
   readonly expected = new Map<number, Expected>()
@@ -66,7 +66,7 @@ class Domain {
       sql<SenderDomainRow>`select * from sender_domains where organization_id = ${this.ids[who]} and domain = ${this.name}`,
     )
 
-  /** What verifying has to make of it; null when it has to be refused. */
+  /** Predicts the result of verifying, or null when it is refused. */
   async predict(who: number, row: SenderDomainRow): Promise<Expected | null> {
     const mine = this.expected.get(who) as Expected
     if (!this.answers || mine.by === 'superuser') return mine

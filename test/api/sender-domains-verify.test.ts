@@ -72,7 +72,7 @@ describe('verifySenderDomain', () => {
     expect(await stored(domain.id)).toMatchObject({ status: 'pending', version: 1 })
     const reply = await post(`${one.path}/${domain.id}/verify`, { by_hand: true })
     expect(reply.body).toMatchObject({ status: 'verified', verified_by: 'superuser', last_check: null })
-    // What the superuser has verified needs no record.
+    // The superuser's verification needs no record.
     expect(outcome(await verify(one, domain))).toEqual([200, 'verified', 'record_missing'])
   })
 
@@ -177,7 +177,7 @@ describe('verifySenderDomain', () => {
     state = 'verified'
     expect(outcome(await ask())).toEqual([200, 'verified', 'verified'])
     expect(calls).toEqual(['GET /domains/d1'])
-    // A provider that sees a fault later takes no status away; the proof alone does.
+    // A fault that the provider sees later does not change the status, because only the proof counts.
     state = 'temporary_failure'
     expect(outcome(await ask())).toEqual([200, 'verified', 'provider_pending'])
   })

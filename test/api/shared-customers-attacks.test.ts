@@ -20,7 +20,7 @@ let two: Two
 let segment: string
 let people: string[]
 
-/** Requests of a viewer of one edition, among them searches for what another edition is going to learn. */
+/** Requests of a viewer of one edition, with searches for what another edition learns later. */
 const buildPaths = (): string[] => {
   const { edition_id, organization_id } = two.mine
   const orderings = ['email', '-email', 'phone_number', '-phone_number', 'date_joined', 'last_seen,-phone_number']
@@ -86,7 +86,7 @@ async function exportMembers(): Promise<string> {
   return (await get(`/v1/segments/${segment}/export`, two.manager)).text
 }
 
-/** Another edition imports the same people and strangers, and the organisation learns more of them. */
+/** Another edition imports the same people and strangers, and the organisation learns more about them. */
 async function learnElsewhere(): Promise<void> {
   for (const email of emails)
     await importOrders(two.theirs, [anOrder({ customer: { email, locale: 'pl', ...secret } })])
@@ -125,8 +125,8 @@ describe('a role of an edition, when another edition imports its customers', () 
       expect([request, seen.status]).toEqual([request, 200])
       const { queries, rows_read, ...answer } = seen
       expect([request, after[request]]).toMatchObject([request, answer])
-      // What a customer bought is read by an index of the customer, which has the orders of all editions. Languages that
-      // are known are counted beside purchases of the newest orders, whose keys end where those of other orders begin.
+      // Purchases of a customer are read by an index of the customer, which has the orders of all editions. Known
+      // languages are counted beside purchases of the newest orders, whose keys border on keys of other orders.
       if (request.startsWith('/v1/user') || (request.startsWith('user.') && !request.startsWith('user.locale')))
         expect([request, after[request]]).toMatchObject([request, { queries, rows_read }])
     }

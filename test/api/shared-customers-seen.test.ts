@@ -37,7 +37,7 @@ describe('what an edition imported about a customer', () => {
     const two = await givenTwo()
     const given = ['b@example.dk', 'd@example.dk']
     await importOrders(two.theirs, [anOrder({ customer: { email: 'c@example.dk', phone_number: '+4520111111' } })])
-    // Known by the number: the address stays hidden.
+    // The customer is known by the number, and the address stays hidden.
     await attach(two, { phone_number: '+4520111111', first_name: 'Anna' })
     for (const email of given) await attach(two, { email })
     const emails = async (ordering: string) =>

@@ -49,7 +49,7 @@ describe('an edition manager who imports a customer of another edition', () => {
     const before = await stored(two.mine, 'bare@example.dk')
     await attach(two, { email: 'bare@example.dk', phone_number: '+4520123456', first_name: 'Anna', last_name: 'X' })
     expect(await stored(two.mine, 'bare@example.dk')).toEqual(before)
-    // A matching number of a customer of other editions does not add an address to that customer.
+    // The edition learns no address when only the number matches a customer of other editions.
     await attach(two, { email: 'new@example.dk', phone_number: '+4520999999' })
     const rows = await db.all(sql<UserRow>`select * from users where organization_id = ${two.mine.organization_id}
       and phone_number = '+4520999999' order by seq`)
@@ -143,7 +143,7 @@ describe('an organisation role', () => {
     expect(bare.first_name).toBe('Anna')
     const reply = await patch(`/v1/user/${bare.id}`, { email: 'changed@example.dk' }, two.organizationManager)
     expect(reply.body).toMatchObject({ email: 'changed@example.dk' })
-    // The edition goes on seeing what its own import said.
+    // The edition still sees what its own import contained.
     expect((await get(`/v1/user/${bare.id}`, two.viewer)).body.email).toBe('bare@example.dk')
   })
 

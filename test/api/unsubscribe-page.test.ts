@@ -13,7 +13,7 @@ import { pathsIn, sent, visit } from '../support/visits.ts'
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const leave = (path: string) => visit(path, { method: 'POST', headers: form, body: 'List-Unsubscribe=One-Click' })
-/** The address to which the form of a page posts. */
+/** Returns the address to which the form of a page posts. */
 const actionOf = (path: string, html: string): string => {
   const action = /<form method="post" action="([^"]+)"/.exec(html)?.[1]
   return action === undefined ? '' : new URL(action, `https://events.example.test${path}`).pathname
@@ -126,7 +126,7 @@ describe('the page of a link to unsubscribe', () => {
       user: { api_id: person?.id },
       record_id: records[2]?.id,
     })
-    // The count of unsubscriptions by this campaign stays.
+    // The campaign's number of unsubscriptions stays.
     expect(await statsOf(id)).toMatchObject({ unsubscribed: 1 })
     expect((await leave(path)).status).toBe(200)
     expect(await suppressionsOf(crowd.organization)).toMatchObject([{ reason: 'unsubscribed' }])
@@ -137,7 +137,7 @@ describe('the page of a link to unsubscribe', () => {
     const [person] = crowd.people
     const [path = ''] = pathsIn(captured[0], 'u')
     const left = await leave(path)
-    // Withdrawn elsewhere since.
+    // The person withdraws the consent elsewhere.
     await write(sql`update consent_records set method = 'portal' where user_id = ${person?.id ?? ''} and is_latest = 1`)
     await visit(actionOf(path, left.text), { method: 'POST' })
     expect(await recordsOf(person?.id ?? '')).toMatchObject([
@@ -204,7 +204,7 @@ describe('the page of a link to unsubscribe', () => {
         const records = await recordsOf(person?.id ?? '')
         const latest = records.filter(({ is_latest }) => is_latest === 1)
         expect(latest.map(({ status }) => status)).toEqual([isLeft ? 'withdrawn' : 'given'])
-        // Each record follows another: the chain is whole.
+        // The chain of records is unbroken.
         for (const record of records)
           if (record.previous_record_id !== null)
             expect(records.some(({ id }) => id === record.previous_record_id)).toBe(true)
@@ -213,7 +213,7 @@ describe('the page of a link to unsubscribe', () => {
       }),
       { numRuns: 6 },
     )
-    // Both at once: exactly one of them takes effect.
+    // Exactly one of two simultaneous requests takes effect.
     await Promise.all([leave(path), leave(back), leave(path), leave(back)])
     const latest = (await recordsOf(person?.id ?? '')).filter(({ is_latest }) => is_latest === 1)
     expect(latest).toHaveLength(1)

@@ -102,7 +102,8 @@ describe('a callback of Google', () => {
     const pass = await givenPass('google')
     const job = realJob()
     await receiveGoogleCallback(job, JSON.stringify(await callbackBody(keys, pass, 'save')))
-    // The keys of capture are one statement, the event three: its row, its deliveries, the look for due endpoints.
+    // The capture keys take one statement, and the event three: its row, its deliveries, and the search for due
+    // endpoints.
     const { queries, round_trips } = job.db.meter
     expect([queries, round_trips]).toEqual([8, 4])
   })
@@ -191,7 +192,7 @@ describe('a callback with invalid signatures', () => {
   })
 })
 
-/** Of a call that names its target as text. */
+/** Returns the target of a call that names it as text. */
 const addressOf = (target: unknown): string => (typeof target === 'string' ? target : '')
 
 describe('the root keys of Google', () => {
@@ -233,7 +234,7 @@ describe('the root keys of Google', () => {
       })
     expect((await post({ sender: 'GoogleWalletPasses' })).status).toBe(200)
     expect(asked).toEqual(['https://pay.google.com/gp/m/issuer/keys', 'https://wallet.google.com/gp/m/issuer/keys'])
-    // The keys at the other address do not stand behind this name; asking again within a minute is refused.
+    // The other address has no keys under this name, and a second fetch within a minute is refused.
     expect((await post({ sender: 'GooglePayPasses' })).status).toBe(401)
     expect(asked).toHaveLength(2)
     clearGoogleKeys()

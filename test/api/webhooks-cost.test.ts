@@ -13,7 +13,7 @@ import { deliveriesOf } from '../support/webhook-rows.ts'
 
 const page = { page: 1, size: 100, after: null }
 
-/** Authentication adds one statement to each. */
+/** Authentication adds one statement to each request. */
 describe('the database', () => {
   it('answers getWebhook with one query, and a page of listWebhooks with two at once', async () => {
     const shop = await seedShop()
@@ -53,7 +53,7 @@ describe('the database', () => {
     const slow = await seedEndpoints(place, 5, { is_active: true, is_slow: true, breaker_until: null })
     const machine = engine(() => answers(200))
     let clock = Date.now()
-    // A delivery that is due at once has a consumer, though the clock goes on while its statement is made.
+    // A delivery that is due at once is claimed although the clock moves while its statement is built.
     const ctx = { ...contextAt(clock), now: () => clock++, openJobAfterResponse: () => machine.job }
     const event = {
       kind: 'purchase.action' as const,
@@ -89,7 +89,7 @@ describe('the database', () => {
     expect(statements.length).toBeLessThanOrEqual(3)
     await commit(ctx, null, statements)
     expect(ctx.db.meter.round_trips).toBe(1)
-    // Per event: itself, its index entries and the one endpoint of its organisation.
+    // Each event writes its row, its index entries and a delivery for the organisation's one endpoint.
     expect(ctx.db.meter.rows_read).toBeLessThan(10_000)
     expect(await deliveriesOf(listening.id)).toHaveLength(1000)
     expect(announceAll(ctx, [])).toEqual([])

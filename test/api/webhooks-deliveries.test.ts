@@ -20,11 +20,10 @@ beforeAll(async () => {
 
 const token = (who: 'OA' | 'OM' | 'EA' | 'EM') => world.people[who].token
 const place = () => ({ organization: world.a.id, edition: world.a.editions[0].id })
-/** The tenant of the first edition of the world. */
 const seedOwn = (columns: Partial<EndpointRow> = {}) =>
   seedOpenEndpoint({ organization_id: world.a.id, edition_id: world.a.editions[0].id, ...columns })
 
-/** The state that the delivery engine would leave; nothing is sent here. */
+/** Seeds the state that the delivery engine would leave, without sending anything. */
 const set = (id: string, columns: string) =>
   db.batch([sql`update webhook_deliveries set ${sql.raw(columns)} where id = ${id}`])
 
@@ -60,7 +59,7 @@ describe('listWebhookDeliveries', () => {
     expect(await ids(one.id)).toEqual([ofOne.id])
     expect(await ids(two.id)).toEqual([ofTwo.id])
     expect(await ids(world.b.editions[0].id)).toEqual([])
-    // An endpoint that has moved keeps what came before.
+    // An endpoint that has moved keeps its earlier deliveries.
     const moved = await seedOwn()
     const early = await seedDelivery({ organization: world.a.id, edition: two.id }, moved.id)
     const read = (who: 'OA' | 'EA') =>

@@ -43,7 +43,7 @@ describe('importExternalOrders with emit_webhooks', () => {
     const other = await seedEdition({ id: shop.organization_id })
     const deaf = [
       await seedEndpoint(place(), { ...open, events: ['consent.given'] }),
-      // The fifth active one of its organisation, so that the request leaves all of them to the queue.
+      // The organisation has five active endpoints, so the request leaves all of them to the queue.
       await seedEndpoint(place(), { ...open, events: ['consent.withdrawn'] }),
       await seedEndpoint(place(), { ...open, is_active: false }),
       await seedEndpoint(place(other.id), open),

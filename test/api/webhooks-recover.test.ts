@@ -19,7 +19,6 @@ beforeAll(async () => {
 })
 
 const place = () => ({ organization: world.a.id, edition: world.a.editions[0].id })
-/** The tenant of the first edition of the world. */
 const seedOwn = (columns: Partial<EndpointRow> = {}) =>
   seedOpenEndpoint({ organization_id: world.a.id, edition_id: world.a.editions[0].id, ...columns })
 

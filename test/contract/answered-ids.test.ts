@@ -19,7 +19,7 @@ const unreadable: Readonly<Record<string, string>> = {
 }
 
 describe('ids in answers', () => {
-  /** The operation that reads one resource, by the prefix of its id. */
+  /** Finds the operation that reads one resource by the prefix of its id. */
   const readers = new Map<string, Operation>()
   const ids = /\b[a-z]{3}_[0-9A-HJKMNP-TV-Z]{26}\b/g
   const prefixOf = (id: string) => id.slice(0, 3)
@@ -43,7 +43,7 @@ describe('ids in answers', () => {
 
   it.each(roleCodes)('lead a caller with the role %s only to resources that this caller may read', async (role) => {
     const { token } = world.people[role]
-    // Accounts have the prefix of customers, and no operation of their own.
+    // Accounts have the prefix of customers, and no operation reads them.
     const accounts = new Set((await db.all(sql<{ id: string }>`select id from accounts`)).map(({ id }) => id))
     const statuses = new Map<string, number>()
     const leading = new Set<string>()

@@ -6,7 +6,7 @@ import { callerOf, make, send, writes } from '../support/operations.ts'
 import type { Sample } from '../support/samples/sample.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
-/** Changes that an archived edition does not keep from being made, with the reason. */
+/** Changes that are allowed in an archived edition, with the reason. */
 const open: Readonly<Record<string, string>> = {
   cancelCampaign: 'What is under way can always be stopped.',
   updateUser: 'Customers are the organisation’s.',
@@ -24,7 +24,7 @@ const open: Readonly<Record<string, string>> = {
   settleRefundRequest: 'What was paid by hand is paid.',
 }
 
-/** Operations on organisations and accounts, and creating editions. */
+/** Operations on organisations and accounts, and operations that create editions. */
 const ofNoEdition: readonly string[] = [
   'addSuppression',
   'importSuppressions',
@@ -45,7 +45,7 @@ const ofNoEdition: readonly string[] = [
   'verifySenderDomain',
 ]
 
-/** They list all that is missing, the edition's archive among it. */
+/** These operations list every reason for a refusal, including the archived edition. */
 const listing = new Set(['scheduleCampaign', 'sendCampaignNow'])
 
 let world: World
@@ -57,7 +57,7 @@ beforeAll(async () => {
 const archive = (isArchived: 0 | 1) =>
   env.DB.prepare('update editions set is_archived = ? where organization_id = ?').bind(isArchived, world.a.id).run()
 
-/** Whether the sample names the edition, an order of it, or in its path a resource that another edition also has. */
+/** Tells whether the sample names the edition, an order of it, or a resource of another edition in its path. */
 const isOfEdition = (sample: Sample): boolean =>
   typeof sample.body?.['edition_id'] === 'string' ||
   typeof sample.body?.['order_id'] === 'string' ||

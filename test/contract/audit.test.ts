@@ -11,12 +11,12 @@ beforeAll(async () => {
   world = await buildWorld()
 })
 
-/** Reads that are recorded all the same: people's data leaves the service. */
+/** Reads that write an audit entry because people's data leaves the service. */
 const exports = ['exportSegmentUsers', 'exportSuppressions', 'exportUser']
 
 const recorded = implemented.filter(({ id, scope }) => scope === 'write' || exports.includes(id))
 
-/** Operations that people without a role may call, on what is of no organisation. */
+/** Operations for callers without a role, on things outside any organisation. */
 const ofAnybody = ['createAccessToken', 'revokeAccessToken']
 
 describe.each(recorded.map((operation) => [operation.id, operation] as const))('%s', (id, operation) => {
@@ -63,7 +63,7 @@ describe.each(recorded.map((operation) => [operation.id, operation] as const))('
     const isChange = (sql: string) => /^\s*(insert|update|delete)/i.test(sql) && !isEntry(sql)
     const changing = batches.filter((statements) => statements.some(isChange))
     expect(batches.flat().filter(isEntry)).toHaveLength(1)
-    // Who only reads changes nothing else.
+    // A request that only reads changes nothing else.
     if (id !== 'exportUser' && id !== 'exportSuppressions') expect(changing.at(-1)?.filter(isEntry)).toHaveLength(1)
   })
 
@@ -119,7 +119,7 @@ it('no audit entry contains secrets or contents of messages', async () => {
     expect([operation.id, reply.status]).toEqual([operation.id, operation.status])
     const contents = ['subject', 'sms_body', 'blocks'].flatMap((name) => [body?.[name], reply.body?.[name]])
     const secrets = ['token', 'secret', 'signature', 'payload'].map((name) => reply.body?.[name])
-    // Short texts are types and languages, which say nothing.
+    // Short texts are types and languages, which reveal nothing.
     kept.push(...textsIn([...contents, ...secrets]).filter((text) => text.length > 12 && !text.startsWith('blk_')))
   }
   expect(kept.length).toBeGreaterThan(5)

@@ -63,7 +63,6 @@ const unreadable: Record<string, Raw> = {
 
 const prepared = async (operation: Operation) => {
   const caller = callerOf(operation, world)
-  // All that it is changed to is refused.
   const sample = await sharedSample(operation, world, caller)
   return { caller, sample, before: await changesSoFar() }
 }
@@ -77,7 +76,7 @@ interface FieldError {
   pointer: string | null
 }
 
-/** Sends a body with these faults in it, and answers what is wrong with the answer: it names each of them, and no other. */
+/** Sends a body with these faults, and returns an error unless the answer names each of them and no other. */
 async function complaints(ask: (body: object) => Promise<Reply>, body: Sample['body'], given: readonly Fault[]) {
   const reply = await ask(given.reduce((spoilt, fault) => spoiled(spoilt, fault), body ?? {}))
   if (reply.status !== 400 || reply.body?.code !== 'validation_error')
@@ -92,10 +91,10 @@ async function complaints(ask: (body: object) => Promise<Reply>, body: Sample['b
   return [...named, ...stray.map(({ pointer }) => `${given.map(nameOf).join(', ')} names ${pointer}`)]
 }
 
-/** Answers list at most so many errors. */
+/** An answer lists at most this many errors. */
 const mostErrors = 100
 
-/** Faults of different fields of one object, so many at once as an answer names: a body with all of them has each. */
+/** A body may have several faults in different fields of one object, and the answer names each. */
 function together(found: readonly Fault[]): Fault[][] {
   const groups: Fault[][] = []
   const isBeside = (group: readonly Fault[], { path }: Fault) =>
@@ -149,7 +148,7 @@ describe.each(withBody.map((operation) => [operation.id, operation] as const))('
       send(operation, { ...sample, body: body as Record<string, unknown> }, { token: caller.token })
     for (const group of together(found)) {
       if (group.length > 1 && (await complaints(ask, sample.body, group)).length === 0) continue
-      // A fault may hide others: that of a field by which the rest is read.
+      // A fault may hide others when it is in a field that decides how the others are read.
       for (const fault of group) expect(await complaints(ask, sample.body, [fault])).toEqual([])
     }
     expect(await changesSoFar()).toEqual(before)

@@ -3,10 +3,10 @@ import { costOf } from '../support/cost.ts'
 import { callerOf, implemented, make, send } from '../support/operations.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
-/** An operation that reads more in the small world of the tests scans a table. */
+/** An operation that reads more rows than this in the small world of the tests scans a table. */
 const maxRowsRead = 500
 
-/** D1 allows an invocation 1,000 queries, and each one takes its time. */
+/** D1 allows 1,000 queries for an invocation, and each one takes time. */
 const maxQueries = 30
 
 let world: World

@@ -21,11 +21,11 @@ const details = implemented.filter(
 /** Writes of one existing resource, which `If-Match` can guard. */
 const changes = writes.filter((operation) => operation.path.includes('{') && operation.status !== 201)
 
-/** The operation that reads what a write changes: the same path. */
+/** Finds the operation that reads the path of a write. */
 const readerOf = (operation: Operation): Operation | undefined =>
   details.find((reader) => reader.path === operation.path)
 
-/** Actions, what is only listed, and what can only be taken away: nothing is read under the same path. */
+/** Actions, resources that are only listed, and resources that can only be deleted have no path to read. */
 const withoutReader: readonly string[] = [
   'approveRefundRequest',
   'cancelCampaign',

@@ -22,7 +22,7 @@ const newKey = () => crypto.randomUUID()
 const keyed = (key: string, headers: Record<string, string> = {}) => ({ 'idempotency-key': key, ...headers })
 const isReplay = (reply: Reply) => reply.headers.get('idempotency-replayed') === 'true'
 
-/** All that a client could notice of an answer. */
+/** Returns everything that a client can notice in an answer. */
 const seen = (reply: Reply) => ({
   status: reply.status,
   text: reply.text,

@@ -24,7 +24,7 @@ const foreignKeys: Readonly<Record<string, string>> = {
   'updateEdition merchant_id': 'It is an object that a provider of payments reads.',
 }
 
-/** Fields that take only some of the resources of a place, so that one more of the place is answered as missing. */
+/** Fields that take only some resources of a place, so that a new resource of the place is answered as missing. */
 const narrow: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ['giveConsent', 'skipConsent', 'withdrawConsent'].map((id) => [`${id} order_id`, 'The order is the customer’s.']),
@@ -35,19 +35,19 @@ const narrow: Readonly<Record<string, string>> = {
   'updateProductMappings mappings.0.variant_id': 'The variant is one of the product beside it.',
 }
 
-/** What roles of an edition use of their organisation without a row of it in one of their lists. */
+/** Resources of the organisation that edition roles may use although none of their lists shows them. */
 const usableChoices: Readonly<Record<string, string>> = {
   eml: 'Roles of an edition read the templates of their organisation.',
   fee: '`getEditionMeta` answers the fee rules to roles of an edition.',
   mac: '`getEditionMeta` answers the merchant accounts to roles of an edition.',
 }
 
-/** Fields that name where an operation acts. A caller with another role there is told which roles it takes. */
+/** Fields that say where an operation acts. A caller with another role there learns which roles may call. */
 const targets = ['organization_id', 'edition_id']
 const isTarget = ({ id, method }: Operation, { name }: IdField): boolean =>
   method !== 'get' && (targets.includes(name) || id === 'createRefundRequest')
 
-/** Whether a caller who has another role at the target is told which roles the operation takes. */
+/** Tells whether a caller with another role at the target learns which roles may call. */
 function isTold(operation: Operation, field: IdField, reply: { status: number; text: string }): boolean {
   if (!isTarget(operation, field) || reply.status !== 403) return false
   expect(JSON.parse(reply.text)).toMatchObject({ code: 'permission_denied', required_roles: operation.roles })
@@ -77,7 +77,7 @@ const mapping = (field: string) => async (sample: Sample, id: unknown) => {
   return { ...sample, body: { mappings: [change] } }
 }
 
-/** The bodies around ids that do not stand in a sample by themselves. */
+/** Bodies around ids that are not in a sample. */
 const around: Readonly<Record<string, Around>> = {
   'createRefundRequest purchase_id': withBody((purchase_id) => ({ purchase_id, reason: 'customer_request' })),
   'createRefundRequest transaction_id': withBody((transaction_id) => ({ transaction_id, reason: 'customer_request' })),
@@ -91,14 +91,14 @@ const around: Readonly<Record<string, Around>> = {
   'updateProductMappings mappings.0.option_ids.0': (sample, id) => mapping('option_ids')(sample, [id]),
 }
 
-/** A sample that names the id in the field. */
+/** Returns a sample that names the id in the field. */
 async function naming(operation: Operation, field: IdField, sample: Sample, id: unknown): Promise<Sample> {
   const special = around[`${operation.id} ${field.name}`]
   return special ? special(sample, id) : replaced(sample, field.in, field.name, id)
 }
 
 interface Case {
-  /** Who asks, and where the id that this caller may not name is from. */
+  /** A caller, and the place of the id that this caller may not name. */
   title: string
   caller: Person
   place: WidePlace
@@ -110,7 +110,7 @@ const isWide = (role: RoleCode): boolean => role.startsWith('O')
 const memberRole = { A: 'admin', M: 'manager', V: 'viewer' } as const
 const people = new Map<string, Promise<Person>>()
 
-/** A person with one role in organisation A, or in its first edition, and perhaps with a role elsewhere. */
+/** A person with one role in organisation A or its first edition, and perhaps a role elsewhere. */
 function personWith(role: RoleCode, other?: RoleCode, place?: WidePlace): Promise<Person> {
   const seed = async () => {
     const person = await seedPerson(role, world.a)
@@ -128,7 +128,7 @@ function personWith(role: RoleCode, other?: RoleCode, place?: WidePlace): Promis
   return person
 }
 
-/** Callers whom the operation is open to in A, with the places from which they may name nothing. */
+/** Callers who may call the operation in A, with the places whose ids they may not name. */
 async function casesOf({ roles }: Operation): Promise<Case[]> {
   const { a, b } = world
   const whole = { organization: a.id, edition: null }
@@ -169,7 +169,7 @@ const keyOf = (operation: Operation, field: IdField) => `${operation.id} ${field
 
 const resources = new Map<string, Promise<string>>()
 
-/** The resource of a place that a field may name, made once. */
+/** Makes the resource of a place that a field may name, once. */
 function resourceOf(operation: Operation, field: IdField, place: WidePlace): Promise<string> | null {
   const maker = makerOf(operation.id, field)
   if (!maker || !isIn(maker, place)) return null

@@ -12,7 +12,7 @@ const filled = 12
 interface Asked {
   operation: Operation
   sample: Sample
-  /** The rows of the sample's own filters. */
+  /** The sample's own filters find these rows. */
   rows: readonly ListedRow[]
 }
 
@@ -36,7 +36,7 @@ const cases = lists.flatMap((operation) =>
   filtersOf(operation).map((filter) => [operation.id, filter.name, filter] as const),
 )
 
-/** The rows of a filter are those that show its value, in the same order, as its count and its pages say. */
+/** A filter must find the rows that show its value, in the same order, on each page and in the count. */
 async function countWith(
   { operation, sample, rows }: Asked,
   { name }: DocumentedFilter,

@@ -16,7 +16,7 @@ beforeAll(async () => {
   world = await buildWorld()
   for (const operation of lists) {
     requests[operation.id] = await make(operation, world, world.people.OA)
-    // Orders, purchases and customers come together.
+    // A sale makes an order, a purchase and a customer together.
     const { body } = await ask(operation)
     if (body.count < filled) await sampleOf(operation).fill?.(world, filled)
   }
@@ -61,7 +61,7 @@ describe.each(cases)('%s', (_, operation) => {
   it('returns its rows in the list envelope', async () => {
     const { body, status } = await ask(operation)
     expect(status).toBe(200)
-    // The client has checked what stands beside it.
+    // The client in test/support has checked the other fields.
     expect(Object.keys(body).slice(0, 4)).toEqual(['count', 'next', 'previous', 'results'])
     expect(body.results.length).toBe(body.count)
     expect([body.next, body.previous]).toEqual([null, null])
@@ -104,7 +104,7 @@ describe.each(cases)('%s', (_, operation) => {
       expect([key, values.some((one) => one !== undefined)]).toEqual([key, true])
       const reversed = (down.body.results as Record<string, unknown>[]).map(value)
       expect([key, reversed]).toEqual([key, values.toSorted(nullsLast(true))])
-      // Those without a value stand last both ways, and turn round among themselves.
+      // Rows without a value come last in both directions, in reversed order among themselves.
       const without = values.filter((one) => one === null).length
       const known = idsOf(up).slice(0, values.length - without)
       const empty = idsOf(up).slice(values.length - without)

@@ -6,7 +6,7 @@ import { implemented } from '../support/operations.ts'
 import { samples } from '../support/samples/index.ts'
 import listing from './operations.json'
 
-/** Operations of groups that are here already, but come with another change. */
+/** Operations that a later change adds to an implemented group. */
 const awaited: readonly string[] = []
 
 interface Promised {

@@ -11,13 +11,13 @@ beforeAll(async () => {
   await countChanges()
 })
 
-/** Their bodies say what to change of several rows, and are no resource that comes back. */
+/** These bodies say what to change in several rows, and are not the resource itself. */
 const ofSeveral = ['updateColumnMappings', 'updateProductMappings']
 const patches = implemented.filter(({ id, method }) => method === 'patch' && !ofSeveral.includes(id))
 
 type Resource = Record<string, unknown>
 
-/** Fields that an answer names otherwise, or shows in one language alone. */
+/** Fields whose name differs in answers, or that answers show in one language. */
 const shownAs: Record<string, (resource: Resource) => unknown> = {
   sms_body: (resource) => resource['sms_body_translations'],
   subject: (resource) => resource['subject_translations'],
@@ -27,7 +27,7 @@ const shownAs: Record<string, (resource: Resource) => unknown> = {
 const fieldsOf = (operation: Operation): string[] =>
   Object.keys((operation.body as unknown as { shape: Record<string, unknown> }).shape)
 
-/** The body that sends every field of the resource back as it was read. */
+/** Builds the body that sends every field of the resource as it was read. */
 function bodyAsRead(operation: Operation, resource: Resource): Resource {
   const shown = fieldsOf(operation).map((name): [string, unknown] => [
     name,

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
 import { allColumns, cellsWith, finishErasures, givenKnown, type Known } from '../support/personal-data.ts'
 
-/** Columns that may say who a customer is: each is erased, or there is a reason why it stays. */
+/** Columns that may say who a customer is. Each is erased, or has a reason to stay. */
 const erased = [
   'users.email',
   'users.phone_number',
@@ -49,7 +49,7 @@ const reference = 'an id that leads to the row of the customer, in which nothing
 const organizer = "the organiser's own text"
 const template = 'text of a message before anything of a customer is in it'
 
-/** Why a column that sounds like a person stays as it is. */
+/** Reasons why a column that looks like personal data stays. */
 const kept: Record<string, string> = {
   'accounts.email': staff,
   'members.account_id': staff,

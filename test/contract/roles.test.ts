@@ -85,7 +85,7 @@ describe.each(writes.map((operation) => [operation.id, operation] as const))('%s
 })
 
 describe('a role in another place', () => {
-  /** Operations that name a place, and do not take the role that the caller has there. */
+  /** Operations that name a place where the caller's role is not enough. */
   const closedTo = (role: RoleCode) =>
     implemented.filter(
       ({ roles, path, body, method }) => !roles.includes(role) && (path.includes('{') || (body && method === 'post')),

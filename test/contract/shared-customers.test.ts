@@ -20,7 +20,7 @@ const roles = ['EA', 'EM', 'EV'] as const
 
 const joined = new WeakSet<Sample>()
 
-/** The request of an operation that reads; the segment that it may have made has the customer. */
+/** Makes the request of a read. A segment that the sample makes has the customer as a member. */
 const prepared = async (operation: Operation, caller: Person) => {
   const sample = await sharedSample(operation, world, caller)
   if (!joined.has(sample)) await joinSegments(world, customer)
@@ -28,7 +28,7 @@ const prepared = async (operation: Operation, caller: Person) => {
   return sample
 }
 
-/** All that an answer says: its text, its headers, and where it is. */
+/** Returns everything that an answer reveals: its text, headers and location. */
 const wordsOf = (reply: Reply): string => `${reply.text}\n${JSON.stringify([...reply.headers])}`
 
 describe.each(byId(reads))('%s', (_, operation) => {
@@ -68,7 +68,7 @@ describe.each(byId(lists))('%s', (_, operation) => {
   })
 })
 
-/** Operations that show the customer, so that the tests above have something to find. */
+/** Operations that show the customer, so that the tests above find something to check. */
 const showing = [
   'listOrders',
   'getOrder',

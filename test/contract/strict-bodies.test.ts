@@ -29,7 +29,6 @@ const prepared = async (operation: Operation, sampleFor = make) => {
   const sample = await sampleFor(operation, world, caller)
   return { caller, sample, before: await changesSoFar() }
 }
-/** For requests that are refused. */
 const preparedToRefuse = (operation: Operation) => prepared(operation, sharedSample)
 
 const absent: Record<string, string>[] = [{}, { 'content-type': 'application/json' }, { 'content-length': '0' }]
@@ -117,7 +116,7 @@ describe.each(byId(bodyless))('%s', (_, operation) => {
   })
 })
 
-/** Whether a change answers what is read at its path; another is an action on what a list names. */
+/** Tells whether a change returns what its path reads. Other changes are actions on what a list names. */
 const isOfResource = ({ path, response }: Operation): boolean =>
   implemented.some((other) => other.method === 'get' && other.path === path && other.response === response)
 
@@ -136,7 +135,7 @@ describe.each(byId(patches))('%s', (_, operation) => {
     const settable = (from: Record<string, unknown>) => known.map((name) => [name, from[name]])
     const first = await patch(before)
     expect([first.status, settable(first.body)]).toEqual([200, settable(before)])
-    // What the service derives is derived from the fields as they are, which the seed did not do.
+    // The service computes derived fields from the fields as they are, and the seed does not.
     const second = await patch(first.body)
     expect([second.status, second.body]).toEqual([200, { ...first.body, modified: second.body.modified }])
     for (const [name, value] of Object.entries(sample.body ?? {})) {

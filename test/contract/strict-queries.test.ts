@@ -17,10 +17,9 @@ const byId = (operations: readonly Operation[]) => operations.map((operation) =>
 const parametersOf = (operation: Operation): string[] =>
   Object.keys((operation.query as unknown as { shape?: object }).shape ?? {})
 
-/** Sends the sample with more parameters; `more` is a query as it stands in an address. */
+/** Sends the sample with more parameters; `more` is a query string. */
 async function asking(operation: Operation) {
   const caller = callerOf(operation, world)
-  // All that is asked is refused, or reads.
   const sample = await sharedSample(operation, world, caller)
   const before = await changesSoFar()
   const ask = (more: string, query: Record<string, string> = sample.query ?? {}): Promise<Reply> => {
@@ -79,7 +78,7 @@ const prefixes: Record<string, string> = {
   transaction_id: 'trx',
   user_id: 'usr',
 }
-/** `root` acts too, other systems choose their own, and the audit log has every kind. */
+/** Actor ids include `root` and ids of other systems, and the audit log has resources of every kind. */
 const ofAnyKind = ['actor_id', 'external_id', 'resource_id']
 const idsOf = (operation: (typeof implemented)[number]) =>
   parametersOf(operation).filter((name) => name.endsWith('_id') && !ofAnyKind.includes(name))

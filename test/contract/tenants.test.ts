@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 const fixed = { 'x-request-id': 'fixed' }
 
-/** Status, body and the headers that could tell one thing from another. */
+/** Returns the status, the body and the headers that could tell two answers apart. */
 async function answer(operation: Operation, sample: Sample, caller: Person) {
   const reply = await send(operation, sample, { token: caller.token, headers: fixed })
   return { status: reply.status, text: reply.text, etag: reply.headers.get('etag'), link: reply.headers.get('link') }
@@ -27,7 +27,7 @@ const malformed = ['x', "' or 1=1 --", 'org_', '\0', '%', '😀', 'a'.repeat(300
 const cases = implemented.map((operation) => [operation.id, operation] as const)
 const named = cases.filter(([, operation]) => operation.path.includes('{'))
 
-/** Holds an answer about `hidden` ids against the one about ids that nothing has. */
+/** Compares the answers for `hidden` ids with the answer for ids that do not exist. */
 async function expectHidden(
   operation: Operation,
   caller: Person,

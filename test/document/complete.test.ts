@@ -9,7 +9,7 @@ const cases = all.map((operation) => [operation.id, operation] as const)
 
 const isOf = (schema: Schema, type: string): boolean => [schema.type].flat().includes(type)
 
-/** What a client can send without a limit that the document states. */
+/** Inputs for which the document states no limit. */
 function unlimited(schema: Schema): string[] {
   const isChosen = schema.enum !== undefined || schema.const !== undefined
   const isText = isOf(schema, 'string') && !isChosen
@@ -22,7 +22,7 @@ function unlimited(schema: Schema): string[] {
   ]
 }
 
-/** Limited by the size of a request alone, or by a rule that a schema cannot state. */
+/** Inputs that only the size of a request limits, or a rule that a schema cannot express. */
 const limitedElsewhere = new Map([
   ['validateCel.expression', 'one that is too long is answered as a fault of the expression'],
   ['page_size', 'larger values are clamped'],

@@ -7,7 +7,7 @@ import { buildReader } from '../../src/domain/email/messages/phrases.ts'
 import { languages } from '../../src/domain/languages.ts'
 import { aMessageOf, framing, oneOfEach, outlineOf } from '../support/messages.ts'
 
-/** mjml is the reference that runs in Node alone; mrml is what we render with. */
+/** mjml runs only in Node and is the reference for mrml, which renders our messages. */
 const cases = [
   ...oneOfEach.map((block) => [block.type, aMessageOf(block)] as const),
   ['every type', aMessageOf(...oneOfEach)] as const,

@@ -10,17 +10,17 @@ const quotedIn = (files: readonly { text: string }[]): Set<string> =>
 
 const quoted = quotedIn(sources)
 
-/** The parser of expressions answers codes of its own. */
+/** The expression parser has error codes of its own. */
 const parserCodes = quotedIn(
   globSync('node_modules/@marcbachmann/cel-js/lib/*.js').map((path) => ({ text: readFileSync(path, 'utf8') })),
 )
 
 const placeholder = /\$\{[^}]*\}/g
 
-/** A template with fewer characters outside of its placeholders would match nearly every text. */
+/** A template with fewer characters outside its placeholders would match nearly every text. */
 const minStaticCharacters = 8
 
-/** Lists a pattern for each string of a source. Its placeholders match any text. */
+/** Lists a pattern for each string in a source file. Its placeholders match any text. */
 const listTextPatterns = (source: string): RegExp[] =>
   [...source.matchAll(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g)]
     .map(([literal]) => literal.slice(1, -1).replaceAll(/\\(.)/g, '$1'))

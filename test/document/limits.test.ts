@@ -19,7 +19,7 @@ const limitNames = [
   'enum',
 ] as const satisfies readonly (keyof Schema)[]
 
-/** A schema without the null beside it. */
+/** Returns the schema without its null alternative. */
 function withoutNull(schema: Schema): Schema {
   const found = resolved(schema)
   const others = found.anyOf?.filter(({ type }) => type !== 'null')
@@ -41,7 +41,7 @@ const limitsOf = (schema: Schema): Partial<Schema> =>
     }),
   )
 
-/** Each pair of fields that have one place and one type in both, by the path to it. */
+/** Pairs fields with the same place and type in both schemas, by their path. */
 function pairsOf(taken: Schema, given: Schema, path: string): [string, Schema, Schema][] {
   const [input, answer] = [withoutNull(taken), withoutNull(given)]
   if (typeOf(input) !== typeOf(answer)) return []
@@ -56,13 +56,13 @@ function pairsOf(taken: Schema, given: Schema, path: string): [string, Schema, S
   return [[path, input, answer], ...below]
 }
 
-/** Fields that are answered under another name than they are set by. */
+/** Fields whose name differs between answers and bodies. */
 const renamed = new Map([
   ['subject', 'subject_translations'],
   ['sms_body', 'sms_body_translations'],
 ])
 
-/** Fields that are answered in another form than they are set in. */
+/** Fields whose form differs between answers and bodies. */
 const otherForm = new Map([
   ['scheduleCampaign.scheduled_at', 'Local time or an offset in, always an offset out.'],
   ['createSenderDomain.domain', 'White space and a dot at the end may come in.'],
@@ -73,14 +73,14 @@ const otherForm = new Map([
 const jsonOf = (content: Record<string, { schema: Schema }> | undefined): Schema | undefined =>
   content?.['application/json']?.schema
 
-/** The resource that an operation answers; of a list, what its pages hold. */
+/** Returns the schema of the resource in an answer, or of the items on a page. */
 function resourceOf(operation: Operation): Schema | undefined {
   const schema = jsonOf(documentedAt(operation).responses[operation.status]?.content)
   const { results } = (schema && resolved(schema).properties) ?? {}
   return results?.items ?? schema
 }
 
-/** What answers the resource that an operation takes: itself, and the reads at its path and beside it. */
+/** Lists the answers with the resource of an operation: its own, and the reads at its path and beside it. */
 function answersOf(operation: Operation): Operation[] {
   const paths = [operation.path, operation.path.replace(/\/\{id\}$/, ''), `${operation.path}/{id}`]
   const reads = all.filter(({ method, path }) => method === 'get' && paths.includes(path))
@@ -120,7 +120,7 @@ describe('the limits of answers', () => {
     const ids = found.filter(([path, { example }]) => !anyKind.has(path) && /^[a-z]{3}_01/.test(String(example)))
     expect(ids.length).toBeGreaterThan(60)
     for (const [path, { example, pattern, maxLength }] of ids) {
-      // A request may bring its own; clients name blocks.
+      // A request may bring its own ids, because clients name blocks.
       if (['req', 'blk'].includes(String(example).slice(0, 3))) continue
       expect([path, pattern, maxLength]).toEqual([path, `^${String(example).slice(0, 3)}_`, 64])
     }

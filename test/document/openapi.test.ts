@@ -147,7 +147,7 @@ describe.each(cases)('%s', (id, operation) => {
       const schema = resolved(media?.schema ?? {})
       const fields =
         (operation.body as unknown as { shape?: Record<string, NonNullable<Operation['body']>> }).shape ?? {}
-      // A form has the bytes of the file beside the fields.
+      // A form has the bytes of the file as one more field.
       const beside = operation.stream?.form ? ['file'] : []
       expect(Object.keys(schema.properties ?? {})).toEqual([...Object.keys(fields), ...beside])
       for (const [name, field] of Object.entries(fields)) {

@@ -12,13 +12,13 @@ const byName = (database: Database) =>
     `${one.type} ${one.name}` < `${other.type} ${other.name}` ? -1 : 1,
   )
 
-/** The row by which a search index counts its segments and the changes of its settings. */
+/** The row in which a search index counts its segments and changes of its settings. */
 const isStructure = (table: string, row: Record<string, unknown>) => table.endsWith('_data') && row['id'] === 10
 
 const rowsOf = (database: Database) =>
   Object.fromEntries(
     declarationsOf(database)
-      // A search index has its rows in tables of its own.
+      // A search index stores its rows in tables of its own.
       .filter(({ type, sql }) => type === 'table' && !sql.includes('using fts5'))
       .map(({ name }) => [
         name,

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 
-/** Tables that one slice alone reads and writes; the schema declares them. */
+/** Tables that only one slice reads and writes, as the schema declares them. */
 const owners = {
   suppressions: 'src/modules/suppressions/',
   soft_bounces: 'src/modules/suppressions/',

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { callerOf, implemented, make, send } from '../support/operations.ts'
 import { buildWorld } from '../support/world.ts'
 
-/** Pages show one result, other lists two items, and secrets only their form. */
+/** The example of a page has one result, other lists have two items, and secrets are replaced. */
 function shortened(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) return value.slice(0, key === 'results' ? 1 : 2).map((one) => shortened(one))
   if (typeof value === 'string') return value.replace(/^(ecm|whsec)_.{8,}$/, '$1_0123456789abcdef').slice(0, 2000)
@@ -10,7 +10,7 @@ function shortened(value: unknown, key = ''): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shortened(one, name)]))
 }
 
-// Not a test of the service: `npm run examples` reads what this prints.
+// `npm run examples` reads what this prints; it does not test the service.
 it('every operation has an answer for its example', { timeout: 300_000 }, async () => {
   const world = await buildWorld()
   let count = 0

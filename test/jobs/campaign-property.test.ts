@@ -80,7 +80,6 @@ const verbs = { cancel: cancelCampaign, retry: retryFailedRecipients, 'send-now'
 
 async function ask(engine: Engine, verb: keyof typeof verbs): Promise<void> {
   const { ctx } = engine
-  // Refusals are allowed; the state after them is checked.
   await verbs[verb](ctx, await findCampaign(ctx, engine.campaignId)).catch(() => undefined)
   await engine.afterCommits()
 }
@@ -90,7 +89,7 @@ async function take(engine: Engine, one: Step): Promise<void> {
     case 'alarm':
       engine.faultEvery = one.faults
       await engine.alarm()
-      // After a crash the object is woken again.
+      // The platform wakes the object again after a crash.
       if (isRunning(engine.store.readRecord()?.status ?? '')) expect(engine.alarmAt).not.toBeNull()
       break
     case 'consume':
@@ -103,11 +102,11 @@ async function take(engine: Engine, one: Step): Promise<void> {
       engine.now += one.ms
       break
     case 'event': {
-      // Things happen to messages that arrived, and the provider reports them whenever it likes.
+      // Recipients react to messages that arrived, and the provider reports it at any time.
       const arrived = [...engine.provider.reached.keys()].toSorted((a, b) => a - b)
       const n = arrived[one.whom % Math.max(1, arrived.length)]
       const event = { n: n ?? 0, type: one.type, at: engine.now - one.ago }
-      // Each is reported twice, and of opens an earlier one after the later.
+      // Each event is reported twice, and an earlier open comes after the later one.
       if (n !== undefined) await engine.object.applyEvents([event, { ...event, at: event.at - second }, event])
       break
     }
@@ -145,7 +144,7 @@ function recount(rows: readonly RecipientRow[]): Counters {
   return { ...stamped, total, sent: among('sent'), failed: among('failed'), skipped: among('skipped') } as Counters
 }
 
-/** Holds at every moment: the numbers add up, no recipient got it twice, and the object's counters are correct. */
+/** Checks what must hold at every moment: the sums add up, and no recipient got the message twice. */
 function check(engine: Engine): void {
   const record = engine.store.readRecord()
   if (!record) return
@@ -165,7 +164,7 @@ function check(engine: Engine): void {
   if (record.status === 'sent') expect(countPending(record)).toBe(0)
 }
 
-/** Any page has the recipients that match, in their order, and so has the next one. */
+/** Each page has the matching recipients in their order, and so has the next page. */
 function checkList({ storage }: Engine, query: RecipientsQuery): void {
   const page = readPage(storage.sql, query)
   expect([query, page]).toEqual([query, pageByHand(storage.sql, query)])
@@ -212,7 +211,7 @@ function ends(deduplicates: boolean) {
           check(engine)
           if (query && engine.store.readRecord()) checkList(engine, query)
           const row = await rowOf(campaignId)
-          // A new run begins to count anew; within one the row never goes back.
+          // A new run starts its counters again, and within a run the row never goes back.
           if (row.revision < revision) expect(row.revision).toBeGreaterThanOrEqual(revision)
           revision = row.revision
         }

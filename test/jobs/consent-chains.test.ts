@@ -63,7 +63,7 @@ it.each([
           user,
         ),
       ])
-    // A changed id would break a reference, so the edition is set to null.
+    // A changed id would break a reference, so the test sets the edition to null.
     if (column === 'edition_id') {
       await set(null)
     } else await set(other)
@@ -77,7 +77,7 @@ it.each([
   },
 )
 
-/** The text with another last letter, or, of JSON, with another letter inside. */
+/** Changes the last letter of a text, or a letter inside JSON. */
 function changed(text: string): string {
   const at = text.startsWith('{') ? text.length - 3 : text.length - 1
   return text.slice(0, at) + (text[at] === 'b' ? 'c' : 'b') + text.slice(at + 1)

@@ -7,10 +7,9 @@ import { seedBuyer, seedTrades } from '../support/seeding/sales/trades.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 
 const day = 86_400_000
-/** A sweep at that time. */
 const at = (now: number) => realJob({ now: () => now })
 
-/** An organisation in which so many people have given a consent that ends in a day. */
+/** Seeds an organisation in which this many people have given a consent that expires in a day. */
 async function givenConsents(people: number) {
   const shop = await seedBuyer()
   const { id } = await givenConsent(shop.organization, { expires_after_days: 1 })

@@ -41,7 +41,9 @@ const steps: readonly Step[] = [
   'consumer',
 ]
 
-/** Ways that chance finds seldom: an old link after a new request, and requests that end after each kind of answer. */
+/**
+ * Sequences that random steps rarely find: an old link after a new request, and requests that expire after each answer.
+ */
 const examples: [Step[]][] = [
   [['asked', 'consumer', 'withdrawn by the team', 'asked', 'first link']],
   [['page gives', 'page withdraws', 'asked', 'seven days', 'last link', 'two sweeps', 'asked', 'last link']],
@@ -59,12 +61,11 @@ const examples: [Step[]][] = [
 ]
 
 interface Model {
-  /** As the API says it. */
   state: 'none' | 'pending' | 'given' | 'skipped' | 'withdrawn'
-  /** What a request that lapses falls back to. */
+  /** The answer that counts again when a request lapses. */
   before: 'none' | 'skipped' | 'withdrawn'
   isOver: boolean
-  /** Requests that wrote a record, and which of them waits. */
+  /** Requests that wrote a record, and which of them are still open. */
   requests: number
   waiting: number | null
   events: string[]
@@ -75,7 +76,7 @@ const settle = (model: Model, state: 'given' | 'withdrawn' | 'skipped') => {
   Object.assign(model, { state, before: state === 'given' ? 'none' : state, waiting: null, isOver: false })
 }
 
-/** A request that is over counts as what it falls back to. */
+/** A lapsed request counts as the answer before it. */
 const stateOf = (model: Model): Model['state'] => {
   if (model.state !== 'pending' || !model.isOver) return model.state
   return model.before === 'none' ? 'skipped' : model.before
@@ -173,7 +174,7 @@ describe('consents that pages and messages change in random order', () => {
         for (const [index, record] of records.entries()) {
           const before = records[index - 1]
           expect([record.number, record.previous_record_id]).toEqual([index + 1, before?.id ?? null])
-          // The test moved the end of requests: their own hash is of what was written.
+          // The test moved the end of requests, whose hash covers the time that was written.
           if (record.status !== 'pending')
             expect(record.record_hash).toBe(await hashRecord(record, before?.record_hash ?? null))
         }

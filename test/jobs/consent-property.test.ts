@@ -24,7 +24,7 @@ const hour = 3_600_000
 const expiresAfter = 24 * hour
 
 type Action = 'give' | 'skip' | 'withdraw'
-/** A transaction may be cut off before or after it has taken effect; a client does not learn which. */
+/** A transaction may be cut off before or after it takes effect, and the client does not learn which. */
 type Move =
   | { do: 'answer'; action: Action; agoHours: number; cut: 'before' | 'after' | null }
   | { do: 'race'; actions: Action[] }
@@ -70,7 +70,7 @@ interface Model {
   kinds: string[]
 }
 
-/** A database that breaks at its next transaction. */
+/** Wraps a database that fails at its next transaction. */
 function breaking(when: 'before' | 'after' | null): Database {
   const database = new Database(env.DB, newMeter())
   const batch = database.batch.bind(database)
@@ -82,7 +82,7 @@ function breaking(when: 'before' | 'after' | null): Database {
   return database
 }
 
-/** The effect of an answer on the model, written independently of the code. */
+/** Predicts the effect of an answer, independently of the code under test. */
 function follow(model: Model, status: 'given' | 'skipped' | 'withdrawn', at: number, version: number): void {
   const isOver = model.status === 'given' && model.end !== null && model.end <= at
   const state = isOver ? 'expired' : model.status

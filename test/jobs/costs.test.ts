@@ -28,7 +28,7 @@ const rounded = (units: Partial<Units>): Partial<Units> =>
     }),
   )
 
-/** The measured cost equals the stated cost, to three decimals. Rows read cost next to nothing and may be fewer. */
+/** The measured cost must equal the stated cost to three decimals. Rows read cost little and may be fewer. */
 function expectStated(name: ActName, measured: Units): void {
   const { rows_read = 0, ...measuredUnits } = rounded(measured)
   const { rows_read: statedReads, ...statedUnits } = acts[name].units
@@ -52,16 +52,15 @@ const ticketsIn = async (shop: Shop, count: number) => {
   return tickets
 }
 
-// Receivers of webhooks.
 beforeEach(() => vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('', { status: 200 })))
 afterEach(() => vi.restoreAllMocks())
 
 describe('the documented cost', () => {
   it('equals the measured cost of a minute in which nothing is due', async () => {
     const { minute, drain, bill } = billedWorker()
-    // In one hour of the night each minute also asks whether counts are to be looked at.
+    // During one hour of the night each minute also checks whether counts are due for a correction.
     vi.spyOn(Date, 'now').mockReturnValue(new Date().setUTCHours(12))
-    // The first makes the positions of sweeps.
+    // The first sweep creates the positions of sweeps.
     await minute()
     await drain()
     expectStated('idle_minute', await bill(minute))
@@ -96,7 +95,7 @@ describe('the documented cost', () => {
     const shop = await seedShop()
     const { request, drain, bill } = billedWorker()
     const lines = Array.from({ length: 1000 }, (_, row) => {
-      // Of five rows two make one order, three the next.
+      // Two of five rows make one order, and three make the next.
       const order = 2 * Math.floor(row / 5) + (row % 5 < 2 ? 0 : 1)
       return `F-${order},guest-${order}@example.dk,Guest ${order},Day ticket,225.00,2026-01-05T10:00:00Z`
     })
@@ -167,7 +166,7 @@ describe('the documented cost', () => {
       expect(await rowOf(campaign.id)).toMatchObject({ status: 'sent', sent_count: people })
       const sum = (count: (cursor: (typeof engine.cursors)[number]) => number) =>
         engine.cursors.reduce((total, cursor) => total + count(cursor), 0)
-      // A few rows are read only where the tests before left some: the nearest twenty is stated.
+      // The number of rows read depends on what earlier tests left, so it is stated to the nearest twenty.
       const rowsRead = engine.meter.rows_read + sum((cursor) => cursor.rowsRead)
       const units: Units = {
         ...noUnits(),
@@ -175,7 +174,7 @@ describe('the documented cost', () => {
         rows_read: Math.round(rowsRead / 20) * 20,
         rows_written: engine.meter.rows_written + sum((cursor) => cursor.rowsWritten),
         queue_operations: 3 * engine.enqueued,
-        // Each turn is an alarm too.
+        // Each turn also runs an alarm.
         object_requests: engine.requests + turns,
       }
       expectStated(

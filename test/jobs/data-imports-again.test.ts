@@ -18,7 +18,7 @@ interface ListedRow {
   warnings: { code: string }[]
 }
 
-/** Imports a table and answers its preview, its end and what its rows say. */
+/** Imports a table, and returns its preview, its end and its rows. */
 async function importTable(shop: Shop, rows: readonly string[], more: object = {}, answers: Answers = {}) {
   const { id } = await givenImport(shop, tableOf(rows), more)
   const preview = await previewed(id, answers)

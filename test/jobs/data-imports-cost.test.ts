@@ -4,10 +4,10 @@ import { importer, importNow, messageOf } from '../support/staged-imports.ts'
 import { many, seedStarted } from '../support/seeding/imports/staged-imports.ts'
 import { beginUndo } from '../support/undone-imports.ts'
 
-/** Longer than a message may take: each has one step done. */
+/** A tick longer than a message may take, so that each message does one step. */
 const aStepMs = 10_000
 
-/** Rows that the work on an import reads, by the stage in which it is; orders are first. */
+/** Counts the rows that an import reads in a stage; rows of orders come first. */
 async function rowsRead(id: string): Promise<Record<string, number>> {
   const machine = importer({ tick: aStepMs })
   const read: Record<string, number> = {}
@@ -20,7 +20,7 @@ async function rowsRead(id: string): Promise<Record<string, number>> {
   return read
 }
 
-/** Four times as many, but for one percent: the end of a range of ids is one row more where other ids follow. */
+/** Four times as many orders read four times as many rows, give or take one percent for the ends of index ranges. */
 function expectFourTimes(more = 0, few = 0): void {
   expect(more).toBeGreaterThan(3.96 * few)
   expect(more).toBeLessThan(4.04 * few)

@@ -11,7 +11,7 @@ import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { expectExact, importer, importNow, messageOf, ordersNow, rowsNow, runToEnd } from '../support/staged-imports.ts'
 import { undoToEnd } from '../support/undone-imports.ts'
 
-/** Rows of one key that stand beside each other; rows without a key are of no order. */
+/** Rows of one key that stand together. Rows without a key belong to no order. */
 const rowsOfKey = fc.record({
   key: fc.option(fc.oneof(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 4, max: 40 })), { freq: 8 }),
   rows: fc.constantFrom(1, 1, 2, 4),
@@ -28,7 +28,7 @@ interface ModelOrder {
   is_bad: boolean
 }
 
-/** Orders by a plain walk over all rows, in the order of their first rows. */
+/** Groups orders by a plain walk over all rows, in the order of their first rows. */
 function modelOf(keys: readonly (string | null)[], bad: ReadonlySet<number> = new Set()): ModelOrder[] {
   const orders = new Map<string, ModelOrder>()
   for (const [index, group_key] of keys.entries()) {
@@ -68,7 +68,7 @@ async function expectRead(id: string, model: readonly ModelOrder[], after: numbe
   expect(await readBy(id, selectOrdersAfter(id, after, limit))).toEqual(modelled(behind.slice(0, limit)))
 }
 
-/** An import that dies, whose messages come twice, and that may be cancelled. */
+/** Runs an import that crashes, gets messages twice, and may be cancelled. */
 async function interrupted(id: string, at: { roundTrip: number; when: 'before' | 'after' }, isCancelled: boolean) {
   await importer({ death: at })
     .take(messageOf(id))
@@ -92,7 +92,7 @@ async function expectOutcomes(shop: Shop, id: string, model: readonly ModelOrder
   }
 }
 
-/** The rows of each order by the API. */
+/** Reads the rows of each order from the API. */
 async function expectListed(id: string, model: readonly ModelOrder[]): Promise<void> {
   for (const { number, order_id } of (await ordersNow(id)).slice(0, 8)) {
     if (order_id === null) continue
@@ -152,7 +152,7 @@ it('an order has all of its rows when a row of another order stands between them
 
 it('a long file is grouped like a short one', async () => {
   const shop = await seedShop()
-  // Two orders in three rows; one of a hundred rows repeats a key from the begin.
+  // Each three rows make two orders, and one row in a hundred repeats a key from the beginning.
   const keyOf = (row: number) => (row % 100 === 99 ? `A-${row % 7}` : `A-${Math.floor((2 * row) / 3)}`)
   const keys = Array.from({ length: 3000 }, (_, row) => keyOf(row))
   const lines = keys.map((key) => `${key};${key.toLowerCase()}@example.dk;Day ticket;225;${'x'.repeat(300)}`)

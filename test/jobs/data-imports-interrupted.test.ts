@@ -38,7 +38,6 @@ describe('an import that is cancelled', () => {
     const machine = importer()
     const batch = machine.job.db.batch.bind(machine.job.db)
     machine.job.db.batch = async (statements) => {
-      // Between the decision on the first chunk and its commit.
       if (statements.length > 8)
         await write(sql`update data_imports set status = 'cancelling', epoch = 8 where id = ${id}`)
       return batch(statements)
@@ -110,7 +109,7 @@ describe('an import that is interrupted', () => {
     const later = (id: string, change: SQL) =>
       write(sql`update data_imports set heartbeat_at = ${Date.now() - 2 * heartbeatLostMs}, ${change} where id = ${id}`)
 
-    /** An import whose consumer died when some transactions had created orders, and what it had decided by then. */
+    /** Runs an import whose consumer crashes after some transactions, and returns the orders decided by then. */
     async function interrupted() {
       const id = await seedStarted(shop, many(orders))
       const death = { roundTrip: 10, when: 'after' } as const

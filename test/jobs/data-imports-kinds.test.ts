@@ -60,7 +60,7 @@ const cell = (at: string, value: number | string, style = 0) =>
     ? `<c r="${at}" s="${style}"><v>${value}</v></c>`
     : `<c r="${at}" t="inlineStr"><is><t>${value}</t></is></c>`
 
-/** A sheet as Danish Excel keeps it: numbers and days as numbers, a title, a sheet that is hidden. */
+/** A sheet as Danish Excel stores it: numbers and days as numbers, with a title and a hidden sheet. */
 const danishWorkbook = workbook({
   formats: [0, 'dd\\-mm\\-yyyy hh:mm', '#,##0.00 "kr."'],
   sheets: [

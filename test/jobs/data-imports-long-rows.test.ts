@@ -7,7 +7,7 @@ it('an import reads a very long row like others, and its neighbours too', async 
   const lines = ['Order ID;E-mail;Product;Price;Note']
   for (const [index, length] of [10, 200_000, 90_000, 200_000, 10].entries())
     lines.push(`L-${index};l${index}@example.test;Day ticket;225;${'æ'.repeat(length)}`)
-  // Of the letter, each has one byte in the file and two in its copy.
+  // The letter takes one byte in the file and two in its copy.
   const bytes = Uint8Array.from(`${lines.join('\r\n')}\r\n`, (letter) => letter.charCodeAt(0))
   const tenant = await seedShop()
   const { id, status } = await givenImport(tenant, bytes, { options: { encoding: 'iso-8859-1' } })

@@ -21,7 +21,7 @@ beforeEach(async () => {
 })
 
 let made = 0
-/** Orders of a person who bought twice, of one who holds a ticket of another, and a row with an error. */
+/** Rows of a person with two orders, of a person who holds another person's ticket, and a row with an error. */
 const csvOf = (mark: string) =>
   [
     'Order ID;E-mail;First name;Product;Quantity;Unit price',
@@ -42,7 +42,7 @@ async function imported(mark: string, tenant = shop): Promise<string> {
 const userOf = async (email: string) =>
   (await db.first(sql<{ id: string }>`select id from users where email = ${email}`))?.id ?? ''
 
-/** Keys under which the file of an import and its copy are stored, as far as they are kept. */
+/** Lists the keys under which the store still has the import's file and its copy. */
 async function kept(id: string): Promise<{ copies: number; original: boolean }> {
   const row = await importNow(id)
   const waiting = new Set(

@@ -56,7 +56,7 @@ describe('the import of a file', () => {
   it('imports an order completely or not at all: a row with an error makes its order fail', async () => {
     const id = freshOrderId()
     const rows = [aRow({ 'order.external_id': id }), aBadRow({ 'order.external_id': id }), aRow()]
-    // Both rows are the same customer's.
+    // Both rows belong to the same customer.
     rows[1]!.values['customer.email'] = rows[0]!.values['customer.email']
     const imported = await seedStarted(shop, rows)
     await runToEnd(imported)
@@ -139,7 +139,7 @@ describe('the import of a file', () => {
 
   it('refuses an id that another order of the same file has, when rows are not grouped by id', async () => {
     const same = { 'order.external_id': '3' }
-    // The key of line 3 is its number, which is the id too.
+    // Line 3 has no id, so its number is its key, which another row has as its id.
     const id = await seedStarted(shop, [aRow(same), aRow(same), aRow(), aRow(same)], {
       options: { group_by: 'row', on_duplicate: 'update' },
     })

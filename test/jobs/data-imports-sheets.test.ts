@@ -49,7 +49,7 @@ const priceOf = ({ quantity, unit_price_minor, line_total_minor }: ExpectedOrder
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
 
-/** What the tickets cost that count: all that the amount includes, else those that are not cancelled. */
+/** Sums the prices of the tickets that the amount includes, or else of those that are not cancelled. */
 function ticketsPaidOf(order: ExpectedOrder): number {
   const paid = (items: ExpectedOrder['items']) => sum(items.map(priceOf)) - (order.discount_minor ?? 0)
   const live = order.items.filter(({ status }) => status !== 'cancelled')
@@ -57,7 +57,7 @@ function ticketsPaidOf(order: ExpectedOrder): number {
   return paid(isWhole || (order.status === 'cancelled' && live.length === 0) ? order.items : live)
 }
 
-/** What an order comes to: as its file says, else by its tickets. */
+/** Returns the amount in the file, or else the sum of the tickets. */
 const amountOf = (order: ExpectedOrder): number =>
   order.amount_minor ?? ticketsPaidOf(order) + (order.service_fee_minor ?? 0)
 
@@ -90,7 +90,7 @@ interface StoredOrder extends Omit<BriefOrder, 'contact' | 'amount' | 'tickets' 
 const byContact = (one: BriefOrder, other: BriefOrder): number =>
   `${one.contact} ${one.amount}` < `${other.contact} ${other.amount}` ? -1 : 1
 
-/** The orders of an edition; with their time only where the file has one. */
+/** Lists the orders of an edition, with their times only when the file has times. */
 async function storedOrders({ edition_id }: Shop, expected: readonly BriefOrder[]): Promise<BriefOrder[]> {
   const { body } = await get(`/v1/orders?edition_id=${edition_id}&page_size=100`)
   const ids = (body.results as { id: string }[]).map(({ id }) => id)

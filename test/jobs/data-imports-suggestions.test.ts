@@ -12,7 +12,7 @@ import { givenImport } from '../support/seeding/imports/data-imports.ts'
 
 const tableOf = (rows: readonly string[]) => csv(rows.map((row) => `${row}\r\n`).join(''))
 
-/** A definition that is older than the orders. */
+/** Seeds a definition that is older than the orders. */
 async function givenOldConsent(
   { organization_id }: Shop,
   fields: object = {},

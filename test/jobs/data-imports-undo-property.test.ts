@@ -11,7 +11,7 @@ import { stateBeside, undoneNow, undoToEnd } from '../support/undone-imports.ts'
 const people = ['ida', 'bo', 'eva', 'nis']
 const phones: Record<string, string> = { ida: '+4520304050', bo: '+4520304051', eva: '+4520304052', nis: '+4520304053' }
 
-/** How a row names its customer: by address, number, or both, with a name or without. */
+/** A row may name its customer by address, number, or both, with or without a name. */
 const customer = fc.record({
   person: fc.constantFrom(...people),
   has: fc.constantFrom('email', 'phone', 'both'),
@@ -81,7 +81,7 @@ async function importFile(shop: Shop, given: File, key: string) {
 const outcomesOf = async (id: string) =>
   (await ordersNow(id)).map(({ number, outcome, errors, warnings }) => ({ number, outcome, errors, warnings }))
 
-/** Customers of another edition whom this edition does not know yet. */
+/** Seeds customers of another edition whom this edition does not know yet. */
 async function givenNeighbours(shop: Shop) {
   const other = await seedShop()
   await write(sql`update editions set organization_id = ${shop.organization_id} where id = ${other.edition_id}`)
@@ -118,7 +118,7 @@ it('an undo restores every table, and the file can be imported again with the sa
       const id = await importFile(shop, second, key)
       const outcomes = await outcomesOf(id)
       const imported = await importNow(id)
-      // A file of which no order could be taken.
+      // The file may contain no order that can be imported.
       if (imported.undo_until === null) return
       const undone = await undoToEnd(id)
       expect(undone).toMatchObject({

@@ -18,7 +18,7 @@ import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 
 const textOf = (statement: Statement): string => new SQLiteSyncDialect().sqlToQuery(statement.getSQL()).sql
 
-/** Longer than a message may take: each has one step done. */
+/** A tick longer than a message may take, so that each message does one step. */
 const aStepMs = 10_000
 
 let shop: Shop
@@ -185,7 +185,7 @@ describe('an undo that is interrupted', () => {
 describe('one step of an undo', () => {
   const ofOrder = (id: string) => ({ 'order.external_id': id, 'customer.email': `${id}@example.dk` })
 
-  /** After the first step of the undo of two orders, each of some items of 1000 units. */
+  /** Runs the first step of the undo of two orders, each with some items of 1000 units. */
   const afterOneStep = async (items: number) => {
     const orders = ['T-1', 'T-2'].flatMap((order) =>
       Array.from({ length: items }, () => aRow({ ...ofOrder(order), 'item.quantity': 1000 })),

@@ -23,7 +23,7 @@ describe('the orders that an import has read ahead', () => {
       numbers.push(...window.peek(after, chunk).map(({ number }) => number))
     }
     expect(numbers).toEqual(Array.from({ length: count }, (_, index) => index + 1))
-    // 100 are read at once, when fewer than a chunk are known behind those of the next transaction.
+    // The window reads 100 orders at once when fewer than a chunk are left after the next transaction.
     expect(most).toBeLessThan(100 + 3 * chunk)
   })
 

@@ -12,7 +12,7 @@ const rows = (count: number) =>
     '',
   )
 
-/** A machine for which each look into a file takes five seconds, and nothing else takes any time. */
+/** Makes a job for which each read of a file takes five seconds, and everything else takes no time. */
 function slowReader() {
   let now = Date.now()
   const job = jobAt(now)
@@ -46,6 +46,6 @@ it('a long workbook is copied for the time of a step, even if reaching its posit
     total_rows: 2200,
     segments: 17,
   })
-  // One reads the header, one copies all parts, one suggests what the columns mean.
+  // One step reads the header, one copies all parts, and one suggests mappings.
   expect(steps).toBeLessThanOrEqual(3)
 })

@@ -31,12 +31,12 @@ const table = csv(
     .join(''),
 )
 
-/** Every fifth crash, before and after a call in turn; all of them take minutes. */
+/** Crashes at every fifth call, before and after it in turn, because all crashes would take minutes. */
 const crashStep = 5
 
 class Crash extends Error {}
 
-/** Background work whose database and store are gone from the call of this number on; half of them after it was done. */
+/** Runs background work whose database and store fail from this call on, half of the time after the call is done. */
 function crashing(number: number): { job: JobCtx; hasCrashed: () => boolean } {
   const job = jobAt()
   let calls = 0
@@ -73,7 +73,7 @@ async function begun(tenant: Shop, file: string): Promise<string> {
 
 const later = () => jobAt(Date.now() + heartbeatLostMs + 1000)
 
-/** What an import made, without ids and times. */
+/** Returns what an import made, without ids and times. */
 async function madeBy(id: string) {
   const { status, total_rows, valid_rows, invalid_rows, total_orders, column_summary, product_summary } =
     await storedImport(id)

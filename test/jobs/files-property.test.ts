@@ -12,7 +12,7 @@ import { givenOrganization } from '../support/seeding/organizations.ts'
 
 const dayMs = 86_400_000
 
-/** The number of the call at which everything crashes; a number beyond the last call means no crash. */
+/** The number of the call at which everything crashes. A number beyond the last call means no crash. */
 const crash = fc.oneof(fc.constant(99), fc.integer({ min: 1, max: 8 }))
 const number = fc.nat(5)
 
@@ -26,7 +26,7 @@ const step = fc.oneof(
 )
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never
 
-/** A file as the model has it: which content, and what it is called. */
+/** A file in the model: its content and its name. */
 interface Modelled {
   content: number
   title: string
@@ -36,11 +36,11 @@ type Model = ReadonlyMap<string, Modelled>
 interface World {
   organization: string
   contents: readonly Uint8Array<ArrayBuffer>[]
-  /** The days that sweeps have gone on. */
+  /** The days that have passed for sweeps. */
   days: number
 }
 
-/** What the step leaves behind, if it is done. An upload adds a file whose id the model does not know. */
+/** Applies the step to the model. An upload adds a file whose id the model does not know. */
 interface Plan {
   after: Model
   added?: Modelled
@@ -90,7 +90,7 @@ function planOf(one: Step, before: Model, world: World): Plan {
   return { after, run: (bindings) => callWith(bindings, path, { method: 'PATCH', body: { title } }) }
 }
 
-/** The files that the database has, in the words of the model. */
+/** Lists the files of the database in the words of the model. */
 async function filesOf({ organization }: World, checksums: readonly string[]): Promise<Model> {
   const rows = await rowsOf<{ id: string; title: string; checksum_sha256: string }>(
     'select id, title, checksum_sha256 from files where organization_id = ? order by id',
@@ -107,7 +107,7 @@ const inWords = (model: Model) =>
     .toSorted()
     .join()
 
-/** A step is done or not done at all. It is done when the answer is a success or nothing crashed. */
+/** A step is done completely or not at all. It is done when the answer is a success or nothing crashed. */
 function expectOneOf(found: Model, before: Model, plan: Plan, mustBeDone: boolean): void {
   const [added] = [...found].filter(([id]) => !before.has(id))
   const after = plan.added && added ? new Map(plan.after).set(added[0], plan.added) : plan.after
@@ -116,7 +116,6 @@ function expectOneOf(found: Model, before: Model, plan: Plan, mustBeDone: boolea
   else expect(isDone || inWords(found) === inWords(before)).toBe(true)
 }
 
-/** Counts, references and bytes agree with the model. */
 async function expectAccount(world: World, model: Model): Promise<void> {
   const groups = [...Map.groupBy(model.values(), ({ content }) => content)]
   const account = await accountOf(world.organization)
@@ -131,7 +130,7 @@ async function expectAccount(world: World, model: Model): Promise<void> {
   expect(await usedBytes(world.organization)).toBe(bytes)
 }
 
-/** Every object of the store has a row. */
+/** Every object in the store has a row. */
 async function expectNothingLeft(world: World): Promise<void> {
   world.days += 2
   await job({}, world, sweepObjects)

@@ -33,7 +33,7 @@ const importOf = (file_id: string, tenant = shop) => post('/v1/data-imports', { 
 const statusOf = async (id: string): Promise<number> => (await get(`/v1/files/${id}`)).status
 const later = (ms = keptMs + 60_000): Ctx => contextAt(Date.now() + ms)
 
-/** Sweeps until nothing old enough is left. */
+/** Runs sweeps until no old file is left. */
 async function sweepAll(ms?: number): Promise<void> {
   const place = "select after_key from storage_sweeps where name = 'unused-imports'"
   for (let before: unknown; ;) {
@@ -73,7 +73,7 @@ describe('an import file that no import uses', () => {
   it('is deleted after any number of days without a sweep, by as many sweeps as needed', async () => {
     const ids = []
     for (let at = 0; at < 3; at++) ids.push(await uploaded())
-    // As many older ones that are due as two sweeps delete.
+    // There are twice as many older files that are due as a sweep deletes.
     await seedOthers(60, Date.now() - 400 * dayMs, 'import')
     await sweepUnusedImports(later(365 * dayMs))
     expect(await Promise.all(ids.map(statusOf))).toEqual([200, 200, 200])
@@ -144,7 +144,7 @@ describe('createDataImport', () => {
   })
 })
 
-/** Rows of files, a second apart, written in one statement. */
+/** Seeds file rows, a second apart, with one statement. */
 async function seedOthers(count: number, from: number, purpose: string): Promise<void> {
   const ids = Array.from({ length: count }, (_, at) => `${firstIdAt('file', from + at * 1000)}${'0'.repeat(16)}`)
   await db.batch([
@@ -157,10 +157,10 @@ async function seedOthers(count: number, from: number, purpose: string): Promise
 describe('the sweep of unused import files', () => {
   it('reads and writes as many rows with thousands of other files as without them', async () => {
     await sweepAll()
-    // The walk looks at the one behind its end, too.
+    // The walk also reads the row after its end.
     await seedOthers(1, Date.now() + 60 * dayMs, 'import')
     const cost = async () => {
-      // As a minute later: one more file has become old enough.
+      // One minute later one more file is old enough.
       const id = await uploaded()
       const idle = later(keptMs - 60_000)
       await sweepUnusedImports(idle)
@@ -170,7 +170,7 @@ describe('the sweep of unused import files', () => {
       return [idle.db.meter, job.db.meter].map(({ rows_read, rows_written }) => [rows_read, rows_written])
     }
     const before = await cost()
-    // What an earlier sweep went past, and what is too young.
+    // The sweep skips rows that an earlier sweep has passed and rows that are too young.
     await seedOthers(2000, Date.now() - 300 * dayMs, 'import')
     await seedOthers(2000, Date.now() + 61 * dayMs, 'import')
     expect(await cost()).toEqual(before)

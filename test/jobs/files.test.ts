@@ -17,7 +17,6 @@ beforeEach(async () => {
   await env.DB.prepare('delete from storage_sweeps').run()
 })
 
-/** A day later all sweeps have run. */
 async function dayLater(): Promise<void> {
   const job = contextAt(Date.now() + dayMs + 1)
   await sweepUploads(job)
@@ -27,7 +26,7 @@ async function dayLater(): Promise<void> {
 
 const isWhole = { isCounted: true, isStored: true, lost: 0 }
 
-/** Keys in the store that no row of the database knows. */
+/** Lists keys in the store that no row of the database knows. */
 async function unknownKeys(): Promise<string[]> {
   const known = await rowsOf<{ storage_key: string }>('select storage_key from stored_objects')
   const keys = new Set(known.map(({ storage_key }) => storage_key))
@@ -48,10 +47,10 @@ describe('an upload that crashes', () => {
         break
       }
       crashes++
-      // The answer may be lost of what was done.
+      // The upload may be done although its answer is lost.
       if (reply.status === 201) expect((await get(`/v1/files/${reply.body.id}`)).status).toBe(200)
     }
-    // Before and after the store and the commit.
+    // The crashes come before and after the store and the commit.
     expect(crashes).toBe(4)
     await dayLater()
     expect(await accountOf(here.id)).toMatchObject({ objects: 1, ...isWhole })
@@ -65,7 +64,7 @@ describe('an upload that crashes', () => {
     for (let at = 1; ; at++) {
       const { bindings, hasCrashed } = crashAt(at)
       await uploadRaw(here.id, bytes, { bindings, headers })
-      // What died with the key held it as long as its body might have taken.
+      // The crashed request holds the key for as long as its body may take.
       await env.DB.prepare('update idempotency_keys set claimed_until = 0 where status is null').run()
       if (!hasCrashed()) break
     }

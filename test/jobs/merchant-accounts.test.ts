@@ -18,7 +18,6 @@ async function givenAccount(organisation: { id: string }, more: object = {}): Pr
   return (await givenMerchantAccount(organisation, { supported_currencies: ['dkk'], ...secrets, ...more })).id
 }
 
-/** As a Worker with these secrets. */
 function jobWith(payments: Partial<JobCtx['config']['payments']> = {}, environment: 'test' | 'production' = 'test') {
   const ctx = contextAt(Date.now())
   return { ...ctx, config: { ...ctx.config, environment, payments: { ...ctx.config.payments, ...payments } } }

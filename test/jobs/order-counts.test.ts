@@ -75,7 +75,7 @@ async function perform(shop: Shop, other: string, files: string[], one: Act): Pr
 
 const night = (day: number, minute = 0) => Date.UTC(2026, 5, day, 3, minute)
 
-/** The errors of all sweeps of a night. */
+/** Runs all sweeps of a night, and returns the errors that they log. */
 async function recountAtNight(day: number): Promise<string[]> {
   const errors: string[] = []
   for (let minute = 0; minute < 60; minute++)

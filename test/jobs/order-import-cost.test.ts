@@ -10,18 +10,20 @@ beforeEach(async () => {
   await givenOrders(shop, [anOrder()])
 })
 
-/** Rows that each further order writes, of a customer of its own who buys two day tickets. */
+/** Rows that each further order writes when a new customer buys two day tickets. */
 const rowsAnOrder = {
-  /** With the indexes of the lists of an edition, an organisation and a customer. */
+  /** This includes the indexes of the lists of an edition, an organisation and a customer. */
   order: 9,
-  /** The number of orders of its status and type. */
   count: 1,
   payment: 2,
   purchases: 2 * 4,
   customer: 4,
-  /** With the indexes of lists, of the edition's customers and of the customer's editions. */
+  /** This includes the indexes of lists, of the edition's customers and of the customer's editions. */
   customer_of_edition: 4,
-  /** One for the order, one for the customer and one for what the edition knows, however long their texts are. */
+  /**
+   * The search index has one row for the order, one for the customer and one for the edition's customer, whatever their
+   * length.
+   */
   search_index: 3,
 }
 const all = Object.values(rowsAnOrder).reduce((sum, rows) => sum + rows, 0)
@@ -37,7 +39,7 @@ describe('the rows written for an imported order', () => {
     expect((more - one) / 20).toBe(all)
   })
 
-  /** Of the import of staged rows: staging is before it. */
+  /** Staging comes before the import and is not counted. */
   const ofFile = async (count: number) => {
     const machine = importer()
     const id = await seedStarted(shop, many(count, { 'item.quantity': 2 }))
@@ -47,7 +49,7 @@ describe('the rows written for an imported order', () => {
     return { rows_written, queries, round_trips }
   }
 
-  /** Its outcome, and the entry by which the order finds the import. */
+  /** The import stores the outcome, and the entry by which the order finds the import. */
   const ofStagedOrder = 2
 
   it('are two more for an order of a file, whose import stores what it created', async () => {
@@ -64,13 +66,13 @@ describe('the rows written for an imported order', () => {
 
   it('take a fixed number of statements and round trips for every 25 orders', async () => {
     const [some, more] = [await ofFile(25), await ofFile(125)]
-    // Of what no order names, such as numbers, locations and options, nothing is read.
+    // Nothing is read for numbers, locations and options that no order names.
     const reads = { orders: 1, customers: 1, products: 1 }
     const writes = { import: 1, rows: 5, no_hashes: 1, outcomes: 1 }
     const statements = [...Object.values(reads), ...Object.values(writes)].reduce((sum, count) => sum + count, 0)
-    // Orders with their rows are read for four transactions.
+    // Orders with their rows are read for four transactions at once.
     expect(more.queries - some.queries).toBe(4 * statements + 1)
-    // Each transaction reads what the next one needs.
+    // Each transaction also reads what the next one needs.
     expect(more.round_trips - some.round_trips).toBe(4)
   })
 })

@@ -15,14 +15,14 @@ beforeEach(async () => {
   shop = await seedShop()
 })
 
-/** What the erasure of a customer leaves whose address took no mail. */
+/** Seeds what the erasure of a customer with a suppressed address leaves. */
 async function leaveHash(address: string): Promise<void> {
   const hash = await hashAddress(shop.organization_id, { channel: 'email', address })
   await write(sql`insert into suppression_hashes (organization_id, channel, address_hash, reason, created_at)
     values (${shop.organization_id}, 'email', ${hash}, 'unsubscribed', 1)`)
 }
 
-/** Does something once, directly before orders are written for the first time, or later. */
+/** Runs `work` once, just before the n-th time that orders are written. */
 function interrupted(work: () => Promise<void>, before = 1): { client: Client; commits: () => number } {
   const inserts = new WeakSet<object>()
   let commits = 0

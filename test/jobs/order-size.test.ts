@@ -4,10 +4,10 @@ import { anOrder, importOrders, seedShop } from '../support/seeding/sales/orders
 
 const bytesOfDatabase = async (): Promise<number> => (await env.DB.prepare('select 1').run()).meta.size_after ?? 0
 
-/** docs/scaling.md says 3,020. Pages of the database are filled by chance. */
+/** docs/scaling.md states 3,020. How full the pages of the database are is random. */
 const bytesOfAnOrder = 3_050
 
-/** Four of five names have letters of a to z alone. */
+/** Four of five names have only the letters a to z. */
 const names = ['Anna Sørensen', 'Peter Holm', 'Marie Hansen', 'Thomas Nielsen', 'Julie Weber'].map((name) => {
   const [first_name, last_name] = name.split(' ')
   return { first_name, last_name }

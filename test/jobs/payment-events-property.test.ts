@@ -53,7 +53,7 @@ describe('payment events that are repeated, lost and come in any order', () => {
           engine.advance(1_800_000)
           await engine.run()
         }
-        // Stripe sends again what it got no answer for: in the end each event has come once at least.
+        // Stripe repeats events without an answer, so each event comes at least once in the end.
         const late = fake.store.events.filter(({ body }) => body.includes(sale.payment.id))
         for (const event of late.toReversed()) expect((await deliverEvent(sale.account, event)).status).toBe(200)
         const { payment } = await loadSaleState(sale)

@@ -29,7 +29,7 @@ async function approvedRefund(order: string): Promise<string> {
   return String(body.id)
 }
 
-/** An order of another edition with the reference, and the payment that belongs to the first. */
+/** Seeds an order of another edition with the reference of the first edition's payment. */
 async function seedForeignRefund() {
   const shop = await seedStripeShop()
   const payment = payWith(fake, 10_000)

@@ -16,7 +16,7 @@ import { db } from '../support/seeding/rows.ts'
 
 const over = '2026-02-01T00:00:00Z'
 
-/** A sweep with its own meter; `before` runs between its read and each of its transactions. */
+/** Runs a sweep with its own meter; `before` runs between its read and each of its transactions. */
 const jobAt = (now: number, before: () => Promise<unknown> = async () => undefined): JobCtx => {
   const own = new Database(env.DB, newMeter())
   const batch = own.batch.bind(own)
@@ -64,7 +64,7 @@ describe('the sweep of expired purchases', () => {
     const event = (await eventsOf(shop.organization_id)).find(({ payload }) => payload.includes(due.id))
     expect(JSON.parse(event?.payload ?? '{}').data.occurred_at).toBe('2026-02-01T00:00:00.000Z')
     expect((await deliveriesOf(endpoint.id)).map(({ event_id }) => event_id)).toContain(event?.id)
-    // A reverted use makes it active again, and so the next sweep takes it too.
+    // A reverted use makes the purchase active again, so the next sweep takes it too.
     expect((await revert(used.id, use.id)).body.purchase.status).toBe('active')
     await sweepPurchases(realJob())
     expect(await announcedOf(used)).toEqual(['used:used', 'use_reverted:active', 'expired:expired'])
@@ -130,7 +130,7 @@ describe('the sweep of expired purchases', () => {
     const job = jobAt(Date.now())
     await sweepPurchases(job)
     expect(job.db.meter).toMatchObject({ queries: 1, rows_written: 0 })
-    // The first that is still valid is where the index ends to be read.
+    // The walk of the index ends at the first purchase that is still valid.
     expect(job.db.meter.rows_read).toBeLessThanOrEqual(1)
   })
 })

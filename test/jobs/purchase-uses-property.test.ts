@@ -16,7 +16,7 @@ import { db } from '../support/seeding/rows.ts'
 
 type Operation =
   | { do: 'scan'; quantity: number }
-  /** The use of this place in the order of their making, if there are so many. */
+  /** Returns the n-th use in the order of their creation, if it exists. */
   | { do: 'revert'; index: number }
   | { do: 'sweep' }
   | { do: 'import'; order: 'completed' | 'cancelled'; isOver: boolean }
@@ -46,7 +46,7 @@ const aScan: fc.Arbitrary<Operation> = fc.record({
 })
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  // Two entrances: what a lost race breaks first.
+  // There are two entrances with requests of their own, where a lost race shows first.
   { weight: 3, arbitrary: fc.record({ first: aScan, and: aScan, dies: fc.constant(null) }) },
   { weight: 3, arbitrary: fc.record({ first: operation, and: fc.constant(null), dies: fc.constant(null) }) },
   { weight: 3, arbitrary: fc.record({ first: operation, and: operation, dies: fc.constant(null) }) },
@@ -104,7 +104,7 @@ function imported(model: Model, order: Model['order'], isOver: boolean): string 
   return 'updated'
 }
 
-/** What the operation answers, and what it makes of the model. */
+/** Predicts the answer of an operation and its effect on the model. */
 function applied(before: Model, what: Operation): [answer: string, after: Model] {
   const model = structuredClone(before)
   if (what.do === 'scan') return [scanned(model, what.quantity), model]
@@ -121,7 +121,7 @@ const answerOf = ({ status, body }: Reply): string => (status < 400 ? String(sta
 
 class Dies extends Error {}
 
-/** A request whose process ends before its transaction, or directly after it. */
+/** Makes a request whose process ends just before or just after its transaction. */
 function dying(when: 'before' | 'after'): Ctx {
   const ctx = contextAt(Date.now())
   const batch = ctx.db.batch.bind(ctx.db)
@@ -157,7 +157,7 @@ async function given(limit: number | null) {
     await sweepPurchases(realJob())
     return 'swept'
   }
-  /** Resolves with whether the operation came to its transaction. */
+  /** Resolves with whether the operation reached its transaction. */
   const runUntilCrash = async (what: Operation, when: 'before' | 'after'): Promise<boolean> => {
     const ctx = dying(when)
     try {
@@ -177,7 +177,7 @@ async function given(limit: number | null) {
 
 type Machine = Awaited<ReturnType<typeof given>>
 
-/** The stored state in the form of the model. Uses of the same moment are in any order. */
+/** Reads the stored state in the form of the model. Uses of the same moment are in any order. */
 async function stored({ id, shop }: Machine) {
   const [row, uses] = [await purchaseRow(id), await usesOf(id)]
   return {
@@ -195,7 +195,7 @@ const expected = (model: Model) => ({
   events: model.events.toSorted(),
 })
 
-/** Two simultaneous operations have the answers and the state of the two in one of both orders. */
+/** The answers and the state of two simultaneous operations must be those of one of both orders. */
 async function runBoth(machine: Machine, model: Model, first: Operation, second: Operation): Promise<Model> {
   const answers = await Promise.all([machine.run(first), machine.run(second)])
   const [a, one] = applied(model, first)
@@ -210,7 +210,7 @@ async function runBoth(machine: Machine, model: Model, first: Operation, second:
   const possible = outcomes.map((outcome) => ({ answers: outcome.answers, ...expected(outcome.after) }))
   expect(possible).toContainEqual(seen)
   const after = outcomes.find((_, at) => JSON.stringify(possible[at]) === JSON.stringify(seen))?.after
-  // From now on uses of the same moment are in the order of their ids.
+  // From here on, uses of the same moment are sorted by their ids.
   const uses = await usesOf(machine.id)
   return {
     ...(after ?? model),

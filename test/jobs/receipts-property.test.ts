@@ -33,10 +33,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       do: fc.constant('messages' as const),
-      // None is a message that was lost.
+      // With this value the consumer gets no message, as if it was lost.
       copies: fc.integer({ min: 0, max: 3 }),
       script: fc.array(fc.constantFrom(...conducts), { maxLength: 4 }),
-      // The consumer dies at one of its round trips, wherever that is.
+      // The consumer crashes at one of its round trips.
       trips: fc.option(fc.integer({ min: 0, max: 14 }), { nil: undefined }),
     }),
   },
@@ -83,7 +83,7 @@ async function open(deduplicates: boolean) {
 
 type World = Awaited<ReturnType<typeof open>>
 
-/** Holds at every moment: one receipt for an order, open ones have a due time, and none was sent twice. */
+/** Checks what must hold at every moment: one receipt for an order, a due time for open ones, and none sent twice. */
 async function check({ shop, provider, bought }: World): Promise<void> {
   const rows = await receiptsOf(shop)
   expect(rows).toHaveLength(bought())

@@ -50,7 +50,7 @@ describe('the consumer of receipts', () => {
     expect(first.due_at).toBe(engine.job.now() + 30_000)
     await engine.run()
     expect(provider.calls).toHaveLength(1)
-    // The message is edited in between, and the repeated call is still the same.
+    // The message is edited in between, and the repeated call stays the same.
     await db.batch([update(emailMessages, { subject: { en: 'Other' } }, sql`id = ${first.email_message_id}`)])
     engine.advance(30_000)
     await engine.run()
@@ -96,7 +96,7 @@ describe('the consumer of receipts', () => {
     expect((await receiptsOf(well.shop)).map(({ status }) => status)).toEqual(Array(12).fill('sent'))
     for (const row of await receiptsOf(unverified.shop))
       expect(row).toMatchObject({ status: 'pending', error_code: 'said_sender', content: null })
-    // The more often it was refused, the later it is asked again, and it is asked for a week.
+    // Each refusal delays the next try further, for up to a week.
     for (let day = 0; day < 5; day++) {
       engine.advance(24 * hour)
       await engine.run()
@@ -227,7 +227,7 @@ describe('the consumer of receipts', () => {
     const { gateway } = provider
     const slow: typeof gateway.send = gateway.send.bind(gateway)
     gateway.send = async (messages, key) => {
-      // While this call is under way its claim ends, and another consumer finds it in doubt.
+      // The claim ends while this call is running, and another consumer finds the receipt in doubt.
       engine.advance(3 * minute)
       await engine.run()
       expect(await only(shop)).toMatchObject({ status: 'failed', error_code: 'unknown' })

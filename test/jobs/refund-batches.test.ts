@@ -28,7 +28,7 @@ import {
 } from '../support/refunds.ts'
 import { db } from '../support/seeding/rows.ts'
 
-/** A consumer that dies at the round trip to the database of this number, before it or after it. */
+/** Runs a consumer that crashes before or after this round trip to the database. */
 function mortal(trip: number, isBefore: boolean) {
   let trips = 0
   let isDead = false
@@ -183,7 +183,7 @@ describe('the cost of a refund batch', () => {
       written: (more.rows_written - less.rows_written) / 20,
       trips: (more.round_trips - less.round_trips) / 2,
     })
-    // An order of two purchases, in steps of ten orders.
+    // Each order has two purchases, and each step takes ten orders.
     expect(between(fifty, thirty)).toEqual({ written: 23.1, trips: 6 })
     expect(between(thirty, ten)).toEqual(between(fifty, thirty))
   })
@@ -203,7 +203,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
 )
 
-/** The state of each batch without its requests. */
+/** The model knows the state of each batch, without its requests. */
 interface Known {
   id: string
   counted: number

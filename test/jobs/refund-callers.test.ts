@@ -18,7 +18,6 @@ const queryOf = (filter: object): string =>
 interface Caller {
   name: string
   token: string
-  /** Those that it sees. */
   editions: readonly string[]
 }
 
@@ -36,7 +35,7 @@ async function seedCaller(name: string, grants: readonly Place[], editions: read
   return { name, token: (await seedToken(account)).token, editions }
 }
 
-/** Requests of eight editions and of another organisation, in nine days, some of them at one moment, and who sees them. */
+/** Seeds requests of eight editions and of another organisation over nine days, and callers who see some of them. */
 async function seedCallers(): Promise<Seeded> {
   const place = await seedPlace()
   const foreign = await seedPlace()
@@ -113,7 +112,7 @@ const listed = fc.record({
 })
 type Listed = typeof listed extends fc.Arbitrary<infer One> ? One : never
 
-/** A list holds what its rows in their order hold, by their numbers and by `next`. */
+/** Expects a list to have the given rows in their order, by page number and by `next`. */
 async function expectListOf(
   { name, token, editions }: Caller,
   organization: string | undefined,

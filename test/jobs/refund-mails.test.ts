@@ -45,7 +45,7 @@ const values =
   '{{ refund.amount }} | {{ refund.reason }} | {{ refund.status }} | {{ refund.date }} | {{ purchase.product }} | {{ purchase.price }} | {{ order.total }}'
 const text = { en: `<p>${values}</p>`, da: `<p>${values}</p>` }
 
-/** A message that says all that is known of a refund. */
+/** A message with every variable of a refund. */
 const seedConfirmation = (organization: string, subject: string) =>
   seedReceiptMessage(
     { id: organization },

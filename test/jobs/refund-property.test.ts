@@ -10,7 +10,7 @@ import { db } from '../support/seeding/rows.ts'
 beforeEach(clearDueRefunds)
 afterEach(() => vi.restoreAllMocks())
 
-/** Nothing is paid back twice, nor beyond what was paid. */
+/** Checks that nothing is paid back twice, or beyond what was paid. */
 function expectPaidOnce({ fake, payment }: World): void {
   expect(fake.store.paidBack(payment.id)).toBeLessThanOrEqual(payment.amount)
   const paid = fake.store.refunds.filter(({ status }) => status === 'pending' || status === 'succeeded')
@@ -19,7 +19,7 @@ function expectPaidOnce({ fake, payment }: World): void {
   expect(new Set(requests).size).toBe(requests.length)
 }
 
-/** Every edge was announced once for each purchase of its request, and recorded once. */
+/** Checks that every transition was announced once for each purchase of its request, and recorded once. */
 async function expectEdgesOnce(world: World): Promise<void> {
   const times = await countAnnouncements(world)
   for (const refund of await loadRefundRows(world.shop)) {
@@ -69,7 +69,7 @@ describe('refunds at a Stripe with random faults', () => {
         await expectEdgesOnce(world)
         const { refunded_minor, status } = await loadTransaction(bought.payment)
         expect(refunded_minor).toBe(fake.store.paidBack(payment.id))
-        // A payment of which nothing was paid back follows its order.
+        // A payment without refunds follows its order.
         if (refunded_minor === 0) expect(['captured', 'cancelled']).toContain(status)
         else expect(status).toBe(refunded_minor < payment.amount ? 'partially_refunded' : 'refunded')
         const rows = await db.all(sql<{ sum: number }>`select coalesce(sum(amount_minor), 0) as sum from transactions

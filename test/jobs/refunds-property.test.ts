@@ -18,7 +18,7 @@ type Operation =
   | { do: 'reject' | 'cancel' | 'retry'; which: number }
   | { do: 'pay' }
 
-/** The cents decide what the provider makes of it: 1 fails, 4 fails too, others are paid. */
+/** The cents decide the result at the test provider: 1 and 4 fail, and others are paid. */
 const amount = fc.constantFrom<Amount[]>('all', 'half', 'a cent too much', 0, 10, 20.01, 33.33, 50.04)
 
 const operation: fc.Arbitrary<Operation> = fc.oneof(

@@ -48,7 +48,7 @@ const deadRow = (days: number) => ({
   created_at: now - days * dayMs,
 })
 
-/** Rows of many tables whose time has not come. */
+/** Seeds rows of many tables that are not due yet. */
 async function seedRows(place: Place): Promise<void> {
   const segment = (await seedSegment({ ...place })).id
   const keys = Array.from({ length: 100 }, (_, index) => `key ${index}`)

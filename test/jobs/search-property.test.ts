@@ -31,9 +31,9 @@ const textsOf = ({ first_name, email, phone_digits }: Person): string[] => [
 const containsOneOf = (texts: readonly string[], needles: readonly string[]): boolean =>
   needles.some((needle) => texts.some((one) => one.includes(needle)))
 
-/** What each filter finds, by reading every row. */
+/** Finds the matching rows of each filter by reading every row. */
 async function reference(made: SearchedPeople, needle: string) {
-  // Accents without a letter are nothing to search for.
+  // Accents without a letter find nothing.
   if (fold(needle) === '')
     return { search: [], order_number: [], customer_email: [], customer_phone: [], customers: [] }
   const folded = [fold(needle), ...parsePhoneNeedles(needle)]
@@ -50,7 +50,7 @@ async function reference(made: SearchedPeople, needle: string) {
   return {
     search: await ordersWhere(
       either(
-        // Behind the name stand the address and the number.
+        // The address and the number follow the name.
         '(orders.search_text || char(10) || substr(users.search_text, instr(users.search_text, char(10)) + 1))',
         folded,
       ),
@@ -80,7 +80,7 @@ const found = async (made: SearchedPeople, needle: string) => {
   }
 }
 
-/** What a viewer of the second edition finds, by comparing all that the viewer sees, one row at a time. */
+/** Finds the rows of a viewer of the second edition by comparing all visible rows. */
 async function seenByViewer(made: SearchedPeople, needle: string) {
   if (fold(needle) === '') return []
   const folded = [fold(needle), ...parsePhoneNeedles(needle)]

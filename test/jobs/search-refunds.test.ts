@@ -21,7 +21,7 @@ const [byOwn, byCustomer] = [
   sql`instr((select email from users where id = user_id), 'often')`,
 ]
 
-/** Adds requests for orders, one of which has the reference `common`, as an order without this text. */
+/** Adds requests for orders, one of which has the reference `common`, like an order without this text. */
 const addRequests = (number: number, orders: ReturnType<typeof sql>) =>
   write(sql`insert into refund_requests (id, organization_id, edition_id, order_id, transaction_id, user_id, target, status, source,
       reason, currency, requested_minor, provider_reference, created_at, modified_at)
@@ -103,7 +103,8 @@ it('listRefundRequests finds what a comparison of all requests finds, after ever
           await change(one)
           const scope = isOfEdition ? `edition_id=${shop.edition_id}` : `organization_id=${shop.organization_id}`
           const token = tokens[caller] ?? ''
-          // Two letters are not looked up in the index. No other text has them, but for the references, which are found whole.
+          // The index has no entries of two letters. Only references have these letters, and they are found by their
+          // exact value.
           const compared = `/v1/refund-requests?${scope}${ordering}${filter}&page_size=400`
           const at = `${compared}&search=${text}`
           const first = await walkAs(token, at)

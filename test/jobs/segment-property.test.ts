@@ -19,7 +19,7 @@ import { db } from '../support/seeding/rows.ts'
 const minute = 60_000
 const size = 2
 
-/** A machine may stop at any round trip; messages may be lost, late or doubled; workers may sleep and wake up late. */
+/** A machine may stop at any round trip, messages may be lost, late or doubled, and workers may pause. */
 type Move =
   | { do: 'recalculate' | 'reset' | 'edit' | 'rename' | 'sweep' | 'join' | 'lose' }
   | { do: 'switch'; person: number }
@@ -55,7 +55,7 @@ async function given() {
     organization,
     people: people.map((person) => person.id),
     machine: calculator(),
-    /** Every message that was ever enqueued: the queue may bring each of them again. */
+    /** All messages that were ever enqueued, each of which the queue may deliver again. */
     messages: [] as CalculateMessage[],
     workers: [] as Calculation[],
     edits: 0,
@@ -146,12 +146,12 @@ async function look({ id }: Pick<World, 'id'>) {
   return { row, members, leftovers: leftovers.map(({ epoch }) => epoch) }
 }
 
-/** What must hold at every moment. */
+/** Checks what must hold at every moment. */
 async function check(world: World): Promise<void> {
   const { row, members, leftovers } = await look(world)
   const { status } = row
   expect(segmentLifecycle.states).toContain(status)
-  // Readers see a whole set of one calculation, and its size is what the segment says.
+  // Readers see the complete set of one calculation, with the size that the segment shows.
   const shown = members.filter(({ epoch }) => epoch === row.members_epoch)
   expect(shown.filter(({ excluded_for }) => excluded_for === null)).toHaveLength(row.user_count)
   expect(Object.values(row.excluded).reduce((sum, count) => sum + count, row.user_count)).toBe(shown.length)
@@ -161,7 +161,7 @@ async function check(world: World): Promise<void> {
   if (status === 'ready') expect([row.members_epoch, row.error_message]).toEqual([row.epoch, ''])
   if (status === 'draft') expect([row.members_epoch, row.user_count]).toEqual([0, 0])
   expect(row.heartbeat_at === null).toBe(status !== 'calculating')
-  // Sets that are written and not shown belong to a running calculation, up to its cursor, or to the sweep.
+  // Sets that are not shown belong to a running calculation, up to its cursor, or to the sweep.
   for (const { epoch, is_reached } of members) {
     if (epoch === row.members_epoch) continue
     const isUnderWay = status === 'calculating' && epoch === row.epoch && is_reached === 1
@@ -171,7 +171,7 @@ async function check(world: World): Promise<void> {
   if (status === 'calculating') expect(leftovers).not.toContain(row.epoch)
 }
 
-/** After any events a calculation ends by sweeps and their messages alone, and no other set is left. */
+/** After any events, sweeps and their messages end every calculation, and no other set is left. */
 async function settle(world: World): Promise<void> {
   const { machine } = world
   for (let turn = 0; turn < 4; turn++) {

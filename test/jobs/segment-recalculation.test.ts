@@ -21,7 +21,7 @@ import { db } from '../support/seeding/rows.ts'
 const size = 2
 const minute = 60_000
 
-/** A segment of five people whose calculation has just begun: three steps of two. */
+/** Makes a segment of five people whose calculation has just begun, in three steps of two. */
 async function given(fields: Record<string, unknown> = {}) {
   const organisation = await givenOrganization()
   const people = await seedPeople({ organization: organisation.id }, [{}, {}, {}, {}, {}])

@@ -22,7 +22,7 @@ beforeEach(async () => {
   id = (await givenSegment({ organization_id: organization })).id as string
 })
 
-/** The message of a calculation that has just begun, of five people: three steps of two. */
+/** Starts a calculation of five people in three steps of two, and returns its message. */
 async function begin() {
   expect((await post(`/v1/segments/${id}/recalculate`, undefined)).status).toBe(200)
   return messageFor(await segmentNow(id))
@@ -59,7 +59,7 @@ describe('a calculation through an organisation', () => {
   })
 })
 
-/** Takes all steps of the calculation that has begun: how many people each has added, and the position at which it ended. */
+/** Takes all steps of the started calculation, and returns how many people each added and where it ended. */
 async function takeSteps(segment: string, peopleAStep: number) {
   const machine = calculator()
   const { epoch } = await segmentNow(segment)

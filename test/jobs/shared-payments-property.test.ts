@@ -17,7 +17,7 @@ afterEach(() => vi.restoreAllMocks())
 const amounts = [100, 50, 30]
 const total = 18_000
 
-/** In minor units, except for requests. */
+/** Amounts are in minor units, except in requests. */
 const step = fc.oneof(
   fc.record({
     kind: fc.constant('ask' as const),

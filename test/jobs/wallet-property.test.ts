@@ -7,7 +7,7 @@ import { realJob } from '../support/campaigns.ts'
 import { callbackBody, givenGoogleKeys, kindsOf, passRow, registrationsOf } from '../support/wallet.ts'
 import { givenPass, type Pass } from '../support/seeding/sales/wallet-passes.ts'
 
-/** A job that dies at its first transaction, before it is written or after. */
+/** A job that crashes before or after its first transaction is written. */
 function dying(when: 'before' | 'after'): JobCtx {
   const job = realJob()
   const batch = job.db.batch.bind(job.db)
@@ -56,7 +56,7 @@ it('each first and each last phone is announced exactly once, in any order, with
           () => false,
           () => true,
         )
-        // A repetition commits nothing, so that nothing can die; what died before its commit has not happened.
+        // A repetition commits nothing, so it cannot crash. A crash before the commit leaves no trace.
         const isRepeated = held.has(one.device) === one.registers
         expect(dies).toBe(one.crash !== 'none' && !isRepeated)
         if (one.crash === 'before') continue
@@ -104,7 +104,7 @@ it('the latest callback of Google counts, in any order, with repeats and crashes
         const body = await callbackBody(keys, pass, event, { message: { expTimeMillis: start + at } })
         const text = JSON.stringify(body)
         await receiveGoogleCallback(jobFor(when), text).catch(() => undefined)
-        // Google repeats what was not answered with 200.
+        // Google repeats callbacks that were not answered with 200.
         await receiveGoogleCallback(realJob(), text)
         await receiveGoogleCallback(realJob(), text)
         if (at < latest) continue

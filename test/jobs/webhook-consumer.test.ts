@@ -37,7 +37,7 @@ describe('a consumer of deliveries', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
       const end = run([endpoint.id]).then(() => (state.hasEnded = true))
-      // The run waits for the database alone, so questions to the database let it go on.
+      // The run waits only for the database, so each query lets it continue.
       for (let turn = 0; turn < 200 && !state.hasEnded; turn++) await db.all(sql`select 1`)
       expect(state.hasEnded).toBe(true)
       await end
@@ -107,7 +107,7 @@ describe('a consumer of deliveries', () => {
     const { run, sent, enqueued } = engine(async () => answers(200))
     await run(ids)
     expect(sent.length).toBeGreaterThanOrEqual(5000)
-    // What it held already: four of each endpoint.
+    // The total includes four posts of each endpoint that it had claimed before.
     expect(sent.length).toBeLessThanOrEqual(5000 + 20)
     expect(enqueued.map(({ delay }) => delay)).toContainEqual(0)
     await run([...new Set(enqueued.map(({ endpoint_id }) => endpoint_id))])

@@ -9,7 +9,7 @@ import { answers, attemptsOf, deliveriesOf, endpointNow, engine, happen, timesOu
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 import { db } from '../support/seeding/rows.ts'
 
-/** Time passes by so many questions to the database, and by no timer. */
+/** Time passes with queries to the database, without any timer. */
 async function passBy(questions: number): Promise<void> {
   for (let asked = 0; asked < questions; asked++) await db.all(sql`select 1`)
 }
@@ -17,7 +17,7 @@ async function passBy(questions: number): Promise<void> {
 describe('endpoints that hang', () => {
   const place = async () => ({ organization_id: (await givenOrganization()).id })
 
-  /** Receivers that take requests and do not answer while they hang. */
+  /** Makes receivers that accept requests and do not answer while they hang. */
   function receivers() {
     const hanging = new Set<string>()
     let release = () => {}
@@ -120,7 +120,7 @@ describe('endpoints that hang', () => {
         state.isPosted = true
         return first
       })
-      // The consumers wait for the database alone, so questions to the database let them go on.
+      // The consumers wait only for the database, so each query lets them continue.
       for (let turn = 0; turn < 200 && !state.isPosted; turn++) await passBy(1)
       expect(state.isPosted).toBe(true)
       expect(await deliveriesOf(well.id)).toMatchObject([{ status: 'success' }])
@@ -168,7 +168,7 @@ describe('endpoints that hang', () => {
     await machine.run([endpoint.id])
     expect((await endpointNow(endpoint.id)).breaker_until).toBeGreaterThan(machine.job.now())
     const failed = machine.sent.length
-    // The claim, and two for each group of results: four failures, and the fifth.
+    // One trip claims, and two trips store each group of results: four failures, and the fifth.
     expect(machine.job.db.meter.round_trips).toBe(5)
     expect(failed).toBe(5)
   })

@@ -46,7 +46,7 @@ describe('the circuit breaker', () => {
   })
 })
 
-/** An endpoint whose breaker has just opened, and what was sent to it. */
+/** Makes an endpoint whose breaker has just opened, and returns what was sent to it. */
 async function seedResting(count: number) {
   const endpoint = await seedOpenEndpoint()
   await happen(endpoint, count)
@@ -61,7 +61,7 @@ async function seedResting(count: number) {
 const newestOf = async (endpointId: string) =>
   (await deliveriesOf(endpointId)).toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1)).at(-1)
 
-/** As the operation stores it. */
+/** Stores a retry as the operation does. */
 const retry = (id: string, now: number, manual = 'extra') =>
   db.batch([
     sql`update webhook_deliveries set status = 'retrying', manual = ${manual}, next_retry_at = ${now}, claimed_until = null

@@ -12,8 +12,8 @@ import { db } from '../support/seeding/rows.ts'
 const minute = 60_000
 
 /**
- * How one post ends: answered, or with the consumer dying before or after the receiver got it, or so late that its
- * claim is over and another consumer has made the next attempt meanwhile.
+ * How one post ends: with an answer, with a crash before or after the receiver got it, or so late that another consumer
+ * has made the next attempt.
  */
 const endings = ['ok', 'ok', 'failure', 'timeout', 'retry-after', 'dies before', 'dies after', 'overtaken'] as const
 type Ending = (typeof endings)[number]
@@ -46,7 +46,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.constant({ do: 'retry' as const }),
 )
 
-/** One endpoint and its receiver, through which all steps go. */
+/** All steps use one endpoint and its receiver. */
 async function given() {
   const endpoint = await seedOpenEndpoint()
   /** Posts that reached the receiver, by event. */
@@ -131,7 +131,10 @@ async function take(world: World, one: Step): Promise<void> {
 
 const hasEnded = (status: string): boolean => ['success', 'failed', 'exhausted'].includes(status)
 
-/** Holds at every moment: open deliveries have a due time, ended ones have none, and the attempts are the made posts. */
+/**
+ * Checks what must hold at every moment: open deliveries have a due time, ended ones have none, and attempts are the
+ * posts that were made.
+ */
 async function check(world: World): Promise<void> {
   const deliveries = await deliveriesOf(world.endpoint.id)
   const attempts = await db.all(sql<{ delivery_id: string; number: number }>`select delivery_id, number
@@ -148,7 +151,7 @@ async function check(world: World): Promise<void> {
     expect(new Set(numbers).size).toBe(numbers.length)
     expect(Math.max(0, ...numbers)).toBeLessThanOrEqual(delivery.attempts)
   }
-  // A consumer that is overtaken does not post what it claimed and has not posted yet: its claim is over.
+  // A consumer whose claim is over does not make the posts that it has not begun.
   const dropped = unheard - world.diedBefore()
   expect(dropped).toBeGreaterThanOrEqual(0)
   expect(dropped).toBeLessThanOrEqual(world.overtaken() * deliveries.length)
@@ -212,7 +215,9 @@ function simulatedTime(machine: ReturnType<typeof engine>) {
 
 const quickMs = 20
 const hangMs = 15_000
-/** A pool gives away what waits after six looks of 30 ms at most; each time at least one that hangs is known. */
+/**
+ * A pool gives a waiting delivery away after six checks of 30 ms, and finds at least one endpoint that hangs each time.
+ */
 const waitMs = (hanging: number): number => (1 + hanging) * (6 * 30 + quickMs)
 
 async function waitsBesides(hanging: number, well: number, events: number): Promise<void> {
@@ -231,10 +236,10 @@ async function waitsBesides(hanging: number, well: number, events: number): Prom
   const began = machine.job.now()
   const advance = simulatedTime(machine)
   const working = machine.run(endpoints.map(({ id }) => id))
-  // Bounded before the first timeout ends, so that no slot comes free by itself.
+  // The wait is shorter than the first timeout, so that no slot becomes free by itself.
   while (waits.length < well * events && machine.job.now() - began < hangMs) await advance(10)
   expect(waits).toHaveLength(well * events)
-  // Where one slot is left, all other posts to healthy endpoints may stand before the last.
+  // When one slot is left, all other posts to healthy endpoints may come before the last one.
   expect(Math.max(...waits)).toBeLessThanOrEqual(waitMs(hanging) + well * events * quickMs)
   const over = working.then(() => true)
   while (!(await Promise.race([over, advance(1000)])));

@@ -12,7 +12,7 @@ import { seedDeliveries, seedEndpoint } from '../support/seeding/webhooks.ts'
 const now = Date.now()
 const old = now - 91 * dayMs
 const young = now - 89 * dayMs
-/** When what happens now is over. */
+/** The time at which an event of now is due for deletion. */
 const later = now + 91 * dayMs
 
 const deliveriesOf = (endpoint: string) => count(sql`select 1 from webhook_deliveries where endpoint_id = ${endpoint}`)
@@ -20,7 +20,7 @@ const attemptsOf = (endpoint: string) =>
   count(sql`select 1 from webhook_attempts join webhook_deliveries on webhook_deliveries.id = delivery_id
     where endpoint_id = ${endpoint}`)
 
-/** Dies before its transaction of this number. */
+/** Wraps a database that fails before its n-th transaction. */
 function dyingAt(transaction: number): JobCtx {
   const job = contextAt(later)
   const batch = job.db.batch.bind(job.db)

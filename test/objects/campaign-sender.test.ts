@@ -95,7 +95,7 @@ describe('the start of a campaign', () => {
   })
 })
 
-/** A campaign with this many recipients, before any message is sent. */
+/** Makes a campaign with this many recipients, before any message is sent. */
 async function withCalculatedCampaign(
   people: number,
   deduplicates: boolean,
@@ -175,7 +175,7 @@ describe('the events of sent messages', () => {
   })
 })
 
-/** A campaign to 40 people whose calls end like this, one after another. */
+/** Sends a campaign to 40 people, whose calls end with these results in turn. */
 const play = (script: Conduct[], deduplicates: boolean, work: (engine: Engine, id: string) => Promise<void>) =>
   withCalculatedCampaign(40, deduplicates, async (engine, _, id) => {
     engine.provider.script = [...script]
@@ -227,7 +227,7 @@ describe('a fault of the provider', () => {
       const page = { page: 1, size: 100, after: null }
       const { rows } = await engine.object.listRecipients({ state: 'failed', ordering: [], page })
       expect(new Set(rows.map(({ reason }) => reason))).toEqual(new Set(['unknown']))
-      // An event proves that one of them has it after all.
+      // An event proves that one of these recipients got the message.
       await engine.object.applyEvents([{ n: rows[0]?.n ?? 0, type: 'delivered', at: engine.now }])
       expect(await engine.object.readSnapshot()).toMatchObject({ sent: 31, failed: 9, delivered: 1 })
       expect([...engine.provider.reached.values()].every((times) => times === 1)).toBe(true)

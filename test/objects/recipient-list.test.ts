@@ -53,7 +53,7 @@ function take(store: RecipientStore, one: typeof act extends fc.Arbitrary<infer 
       return store.recordOutcomes(new Map(one.numbers.map((n) => [n, one.outcome])), one.delivered)
     case 'stamp': {
       const events = one.numbers.map((n) => ({ n, type: one.type, at: 10_000 }))
-      // The object records first that the messages were sent.
+      // The object stores first that the messages were sent.
       store.recordOutcomes(new Map(one.numbers.map((n) => [n, sent])), false)
       return void store.stampEvents(events)
     }

@@ -10,7 +10,7 @@ import { endOf, givenCampaign } from '../support/floor-campaign.ts'
 
 const people = 1200
 
-/** How the calls begin that come one after another, each of a hundred people; repeated, they are accepted. */
+/** The results of successive calls, each for a hundred people. A repeated call is accepted. */
 const faults: readonly Conduct[] = [
   'accept and cut',
   'cut',

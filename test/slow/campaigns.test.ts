@@ -59,7 +59,7 @@ describe('a crash in the middle of a campaign to 20,000 people', () => {
     })
     expect(provider.counts.size).toBe(people)
     expect([...provider.counts.values()].filter((times) => times !== 1)).toEqual([])
-    // What was repeated was repeated in the same words.
+    // Repeated calls have the same bodies.
     expect(provider.mismatches()).toBe(0)
     const stats = await client.get<{ sent: number; failed: number }>(`/v1/campaigns/${id}/stats`)
     expect(stats).toMatchObject({ total_recipients: people, sent: people, failed: 0 })

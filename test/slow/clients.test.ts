@@ -15,7 +15,7 @@ const documentFile = () => join(folder, 'openapi.json')
 
 type Variables = Readonly<Record<string, string>>
 
-/** What a program prints; throws with all that it said when it fails. */
+/** Returns what a program prints, and throws all of its output when it fails. */
 function run(command: string, args: readonly string[], cwd: string, variables: Variables = {}): Promise<string> {
   const own = { URL: server.url, TOKEN: server.rootToken, NO_COLOR: '1', DO_NOT_TRACK: '1' }
   const env = { ...process.env, ...own, ...variables }
@@ -31,7 +31,7 @@ function run(command: string, args: readonly string[], cwd: string, variables: V
   })
 }
 
-/** Made calls: what was made is in the list, and what does not exist is a problem document. */
+/** Expects that real calls were made: the new resource is in the list, and a missing one is a problem document. */
 function expectRealCalls(printed: string): void {
   const { found, made, code } = JSON.parse(printed.trim().split('\n').at(-1) ?? '') as Record<string, unknown>
   expect(found).toEqual([made])
@@ -102,7 +102,7 @@ const python = ['python3', 'python'].find(
 const packages = ['openapi-python-client==0.29.1', 'schemathesis==4.32.5']
 const tool = (name: string) => join(folder, 'venv', 'bin', name)
 
-/** Why the programs for Python cannot run here; null when they can. */
+/** The reason why the Python programs cannot run here, or null. */
 async function installForPython(): Promise<string | null> {
   if (!python) return 'There is no Python 3.10 or newer with venv.'
   try {

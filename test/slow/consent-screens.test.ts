@@ -60,7 +60,7 @@ const expectReadable = async (page: LinkPage, width: number, scheme: string, nam
   return seen
 }
 
-/** The accessible name of a box, and the size of the area to press. */
+/** Reads the accessible name of a box, and the size of the area to press. */
 const controls = `[...document.querySelectorAll('input[type=checkbox], button')].map((one) => ({
   name: (one.labels?.[0] ?? one).textContent.trim(),
   describedBy: document.getElementById(one.getAttribute('aria-describedby') ?? '')?.textContent ?? '',

@@ -63,7 +63,6 @@ interface DataImport {
   undone_orders: number
 }
 
-/** The database of the server, as it lies on the disk. */
 function onDisk<Result>(work: (database: DatabaseSync) => Result): Result {
   const [file] = globSync(join(folder, 'state/v3/d1/*/*.sqlite')).filter((one) => !one.endsWith('metadata.sqlite'))
   if (!file) throw new Error('there is no database')
@@ -75,7 +74,7 @@ function onDisk<Result>(work: (database: DatabaseSync) => Result): Result {
   }
 }
 
-/** Of each table how many rows it has. Those of the search indexes follow from others. */
+/** Counts the rows of each table except those of the search indexes, which follow from others. */
 const tableCounts = (): Record<string, number> =>
   onDisk((database) => {
     const tables = database.prepare(
@@ -90,10 +89,7 @@ const tableCounts = (): Record<string, number> =>
     )
   })
 
-/**
- * What a start and an undo leave behind: who did it, what was mapped, spans of time in
- * which there were orders; and sweeps.
- */
+/** Tables that a start and an undo change: audit entries, mappings, ranges of orders, and sweeps. */
 const kept = new Set(['audit_log', 'import_header_history', 'import_source_history', 'order_counts', 'storage_sweeps'])
 const withoutKept = (counts: Record<string, number>) =>
   Object.fromEntries(Object.entries(counts).filter(([name]) => !kept.has(name)))
@@ -115,7 +111,7 @@ async function kill(): Promise<void> {
   await server.ended
 }
 
-/** Kills the server and starts it again, as if the two minutes had passed without which the sweep does not go on. */
+/** Kills the server and starts it again, as if the two minutes had passed after which the sweep continues. */
 async function killAndGoOn(): Promise<void> {
   await kill()
   onDisk((database) => database.exec('update data_imports set heartbeat_at = 1 where heartbeat_at is not null'))
@@ -133,7 +129,7 @@ const table = (): string => {
 
 const made = (path: string, body: object) => call<{ id: string }>('POST', path, body)
 
-/** Brings the table to where its import can start. */
+/** Maps the columns and products of the table so that its import can start. */
 async function staged(): Promise<{ id: string; edition_id: string }> {
   const { id: organization_id } = await made('/v1/organizations', { name: 'Imports' })
   const { id: event_id } = await made('/v1/events', { organization_id, name: 'Imports' })

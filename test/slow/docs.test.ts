@@ -21,9 +21,9 @@ afterAll(async () => {
   if (folder) await rm(folder, { recursive: true, force: true })
 })
 
-/** The text of the reference at a place of it, once it is there. */
+/** Waits for the reference to show this place, and returns its text. */
 async function textAt(place: string, awaited: string): Promise<string> {
-  // A change of the hash alone would load nothing.
+  // A change of only the hash would load nothing.
   await browser.send('Page.navigate', { url: 'about:blank' })
   await browser.send('Page.navigate', { url: `${server.url}/docs#${place}` })
   for (let tries = 0; tries < 120; tries++) {

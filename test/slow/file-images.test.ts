@@ -9,7 +9,6 @@ import { look } from '../support/screens.ts'
 
 const token = 'root-token-of-file-images'
 
-/** CRC-32 as PNG has it. */
 function crc(bytes: Buffer): number {
   let sum = 0xff_ff_ff_ff
   for (const byte of bytes) {
@@ -27,7 +26,7 @@ function chunk(type: string, content: Buffer): Buffer {
   return Buffer.concat([frame.subarray(0, 4), body, frame.subarray(4)])
 }
 
-/** A PNG that decodes: a gradient. */
+/** Draws a PNG that decodes to a gradient. */
 function gradient(width: number, height: number): Buffer {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)

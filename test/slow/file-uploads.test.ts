@@ -45,13 +45,13 @@ const processes = (): Process[] =>
       command,
     }))
 
-/** What the server started, and what that started. */
+/** Lists the processes that the server started, and those that they started. */
 function descendants(of: number, all = processes()): Process[] {
   const children = all.filter(({ parent }) => parent === of)
   return [...children, ...children.flatMap(({ pid }) => descendants(pid, all))]
 }
 
-/** The megabytes of the largest process that runs Workers. */
+/** Measures the memory of the largest process that runs Workers, in megabytes. */
 const workerdMegabytes = (): number =>
   Math.max(...descendants(server.pid).flatMap(({ command, kib }) => (command.includes('workerd') ? [kib / 1024] : [])))
 
@@ -69,7 +69,7 @@ const post = async (path: string, body?: object) =>
     })
   ).json()) as Record<string, unknown>
 
-/** A part of a table; each has other bytes. */
+/** Makes a part of a table, each with other bytes. */
 function partOf(number: number, length: number): Buffer {
   const bytes = Buffer.alloc(length, `${number},Ægir,aegir@example.dk\r\n`)
   if (number === 1) bytes.write('number,name,email\r\n')

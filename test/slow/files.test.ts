@@ -19,7 +19,7 @@ const etag = `"${checksum_sha256}"`
 let folder: string
 let server: Server
 
-/** The server of static files that Express has, with the file on disk. */
+/** The static file server of Express, with the file on disk. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'files-'))
   const path = join(folder, 'photo.png')
@@ -45,7 +45,7 @@ interface Answer {
 
 type Asked = Record<string, string>
 
-/** Without `fetch`, which adds headers of its own to conditional requests. */
+/** Requests without `fetch`, which adds headers of its own to conditional requests. */
 const ordinary = (headers: Asked): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const { port } = server.address() as AddressInfo
@@ -137,8 +137,8 @@ describe('the service, compared with an ordinary web server', () => {
   })
 
   it('differs only where it follows the standard more strictly', async () => {
-    // RFC 9110: a range that is none is ignored (14.2), more last bytes than there are are all (14.1.2), If-Match compares strongly (13.1.1), a date of If-Range must be
-    // the same (13.1.5).
+    // The service follows RFC 9110: it ignores an invalid range (14.2), reads more last bytes than exist as all
+    // (14.1.2), compares If-Match strongly (13.1.1), and dates of If-Range exactly (13.1.5).
     const differing: [Asked, ours: number, ordinary: number][] = [
       [{ range: 'bytes=5-3' }, 200, 416],
       [{ range: 'bytes=-101' }, 206, 416],

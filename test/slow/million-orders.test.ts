@@ -23,12 +23,12 @@ const ofLarge = `edition_id=${large}`
 const ofOrganization = `organization_id=${organizationId}`
 const farPage = 10_001
 
-/** Whose token asks: a role of the organisation, of the large edition, or of both editions. */
+/** The role whose token asks: in the organisation, in the large edition, or in both editions. */
 type Member = 'organization' | 'edition' | 'editions'
 
 /**
- * How a page finds its rows. `index` follows an index in its order and reads no row of the table. `sort` also reads an
- * index alone, and sorts what it finds. `search` looks candidates up in a full-text index. `walk` compares all texts.
+ * How a page finds its rows. `index` follows an index in its order and reads no row of the table. `sort` also reads
+ * only an index, and sorts what it finds. `search` looks candidates up in a full-text index. `walk` compares all texts.
  */
 type Plan = 'index' | 'sort' | 'search' | 'walk'
 
@@ -37,9 +37,9 @@ interface ListCase {
   path: string
   member?: Member
   plan: Plan
-  /** The same list of a copy without indexes: a table, a condition and an order. */
+  /** The same list as a table, a condition and an order of a copy without indexes. */
   rows: readonly [table: string, where: string, orderBy: string]
-  /** Milliseconds of SQL of page and count, as the design states them. */
+  /** Milliseconds of SQL for page and count that the design allows. */
   design: string
   isDeep?: boolean
 }
@@ -58,12 +58,12 @@ const [rangeStart, rangeEnd] = [startMs + orderCount * 10_000, startMs + orderCo
 const rareNumber = String(1_000_000 + Math.floor(orderCount / 3) + 1)
 const rareCustomer = `customer-${Math.floor(customerCount / 2) + 1}@`
 const contains = (text: string) => `instr(text, '${text}')`
-/** Orders of the large edition that have a text, or whose buyer has it. */
+/** Orders of the large edition that contain a text, or whose buyer does. */
 const findOrders = (text: string, buyers: string) =>
   `${inLarge} and (${contains(text)} or user_seq in (${buyers} and ${contains(text)}))`
 const ofUsers = 'select seq from users where 1'
 const ofEdition = `select user_seq from edition_customers where ${inLarge}`
-/** Customers of both editions as a role of both sees them: in the row of the edition that they joined last. */
+/** Customers of both editions as a role of both sees them: with the values of the edition that they joined last. */
 const latest = 'seq in (select max(seq) from edition_customers group by user_seq)'
 
 const cases: readonly ListCase[] = [
@@ -340,7 +340,7 @@ const cases: readonly ListCase[] = [
   },
 ]
 
-// On a disk the first reads of each index would wait for it.
+// The first reads of each index would wait for a disk.
 const folder = mkdtempSync(join(findMemoryFolder(6_000_000_000) ?? tmpdir(), 'million-orders-'))
 const file = join(folder, 'database.sqlite')
 let database: DatabaseSync
@@ -377,7 +377,7 @@ const median = (values: readonly number[]): number =>
 
 const formatTime = (milliseconds: number): string => milliseconds.toFixed(milliseconds < 10 ? 1 : 0)
 
-/** Asks up to five times within a second, and reports the median of each statement. */
+/** Sends a request up to five times within a second, and reports the median of each statement. */
 async function read(one: ListCase, page: string, path: string) {
   const token = tokens[one.member ?? 'organization']
   const { answer, executions } = await request(path, token)

@@ -7,7 +7,7 @@ import { startNode } from '../../scripts/support/processes.ts'
 const usesProperties = (path: string) =>
   /from 'fast-check'|env\.CEL_EXPRESSIONS/.test(readFileSync(join(root, path), 'utf8'))
 
-// npm test keeps one seed, so that it fails for what was changed and for nothing else.
+// npm test keeps one seed, so that it fails only when the code changes.
 it('the properties hold for a new random seed', async () => {
   const seed = String(Math.floor(Math.random() * 2 ** 31))
   console.log(`PROPERTY_SEED=${seed}`)

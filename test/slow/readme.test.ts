@@ -16,7 +16,7 @@ interface Block {
   text: string
 }
 
-/** The blocks of this language, each under the heading of the second level that it stands below. */
+/** Lists the code blocks of this language, each with its second-level heading. */
 function blocksOf(text: string, language: string): Block[] {
   return text.split(/^## /m).flatMap((section) => {
     const heading = section.split('\n', 1)[0] ?? ''
@@ -45,7 +45,7 @@ let launcher: Launcher
 let client: Client
 const given: Record<string, string> = {}
 beforeAll(async () => {
-  // As in a fresh clone: the commands name the state folder as it is by default.
+  // The commands run as in a fresh clone, with the default state folder.
   folder = await mkdtemp(join(tmpdir(), 'slow-readme-'))
   launcher = await launch({ STATE_DIR: join(folder, '.wrangler', 'state'), SEED: '1' })
   await launcher.ready
@@ -58,7 +58,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 })
 })
 
-/** Runs the commands of a page in one shell, and answers how many requests were made. Fails when one is refused. */
+/** Runs the commands of a page in one shell, and returns the number of requests. Throws when one is refused. */
 async function runPage(commands: string): Promise<number> {
   const script = [
     'set -eu',
@@ -140,7 +140,7 @@ describe('the demonstration data', () => {
 
   it('include a past edition, a published current one and a future one, in five languages', async () => {
     const editions = await all<{ id: string; name: string; status: string; is_draft: boolean }>('/v1/editions')
-    // The commands of docs/editions.md have made one more.
+    // The commands of docs/editions.md have created one more edition.
     const own = editions.filter(({ name }) => name !== 'Next year')
     expect(own.map(({ status }) => status).toSorted()).toEqual(['current', 'past', 'upcoming'])
     expect(own.filter(({ is_draft }) => !is_draft).map(({ id }) => id)).toEqual([given['EDITION']])

@@ -43,7 +43,7 @@ describe('receipts over real queues to a real provider', () => {
     provider.respondWith((_, nth) => (nth === 1 ? 'accept and cut' : 'accept'))
     await sellWithReceipts(place, 5, 'cut')
     await arrived(5)
-    // Each is asked for again with the same key after half a minute, and answered from what was accepted.
+    // Each receipt is sent again with the same key after half a minute, and the provider returns what it accepted.
     await eventually(
       place,
       () => provider.calls().length,
@@ -67,7 +67,6 @@ describe('receipts over real queues to a real provider', () => {
     )
     isResting = false
     await arrived(20, 90)
-    // The others were not even tried.
     expect(provider.calls().length).toBeLessThanOrEqual(30)
     expect([...provider.counts().values()].every((times) => times === 1)).toBe(true)
   })

@@ -12,7 +12,7 @@ import { pidsAt } from '../support/receiving.ts'
 const count = Number(process.env['REFUNDS'] ?? 2000)
 const ordersACall = 100
 const requestsAtOnce = 8
-/** Server and provider are there again, claims of 90 seconds are over, and calls were repeated. */
+/** Time for server and provider to return, for claims of 90 seconds to end, and for calls to be repeated. */
 const patienceMs = 600_000
 
 interface Made {
@@ -25,7 +25,7 @@ let server: Server
 const start = () => startServer({ port: 0, stateDir, env: { RATE_LIMIT_PER_MINUTE: '0', PAYMENT_API_BASE: fake.url } })
 const client = (): Client => createClient(server.url, server.rootToken)
 
-/** Ends every process of the server at once, as a power cut would, and starts another one on the same state. */
+/** Kills every process of the server at once, as a power cut would, and starts another one on the same state. */
 async function crash(): Promise<void> {
   for (const pid of pidsAt(stateDir)) process.kill(pid, 'SIGKILL')
   await server.ended
@@ -43,7 +43,7 @@ afterAll(async () => {
   await rm(stateDir, { recursive: true, force: true, maxRetries: 5 })
 }, 60_000)
 
-/** An edition whose refunds are approved at once, and go through Stripe. */
+/** Makes an edition whose refunds are approved at once and paid through Stripe. */
 async function givenEdition() {
   const { id: organization_id } = await client().post<Made>('/v1/organizations', { name: 'Slow refunds' })
   await client().patch(`/v1/organizations/${organization_id}`, { refund_policy: { auto_approve_below: 100_000 } })
@@ -60,7 +60,7 @@ async function givenEdition() {
   return { organization_id, edition_id }
 }
 
-/** Paid orders, each of an amount of its own; answers their ids. */
+/** Imports paid orders with different amounts, and returns their ids. */
 async function sell(place: { organization_id: string; edition_id: string }): Promise<string[]> {
   const ids: string[] = []
   for (let first = 0; first < count; first += ordersACall) {
@@ -85,7 +85,7 @@ async function sell(place: { organization_id: string; edition_id: string }): Pro
   return ids
 }
 
-/** Asks for the refund of an order until there is an answer; the key makes it one request. */
+/** Requests the refund of an order until there is an answer. The key makes it one request. */
 async function askFor(order_id: string): Promise<void> {
   const body = { order_id, reason: 'event_cancelled', cancel_purchase: true }
   for (;;)
@@ -105,7 +105,7 @@ async function askForAll(orders: readonly string[]): Promise<void> {
   await Promise.all(Array.from({ length: requestsAtOnce }, worker))
 }
 
-/** Asks until it holds, also while the server is away. */
+/** Waits until the condition holds, even while the server is down. */
 async function until(what: string, holds: () => Promise<boolean>, everyMs = 250): Promise<void> {
   for (const deadline = Date.now() + patienceMs; !(await holds().catch(() => false)); await wait(everyMs))
     if (Date.now() > deadline) throw new Error(`It did not come to this: ${what}`)
@@ -129,7 +129,7 @@ describe(`two crashes in the middle of ${count} refunds over a Stripe that cuts 
     async () => {
       const place = await givenEdition()
       const orders = await sell(place)
-      // Of twenty first calls one is made and its answer lost, and one is lost altogether.
+      // Of every twenty first calls, one is paid without an answer and one is lost.
       let seen = 0
       fake.respondWith((_, nth) => {
         if (nth > 1) return 'accept'
@@ -157,7 +157,7 @@ describe(`two crashes in the middle of ${count} refunds over a Stripe that cuts 
       expect(fake.store.refunds).toHaveLength(count)
       expect(fake.store.payments.every(({ id, amount }) => fake.store.paidBack(id) === amount)).toBe(true)
       const keys = fake.calls().map(({ key }) => key)
-      // Crashes and cuts repeat calls under their keys: none has a second one.
+      // Calls that crashes and cuts repeat under their keys pay only once.
       expect(new Set(keys).size).toBe(count)
       expect(keys.length).toBeGreaterThan(count)
       const bought = await everyPage<{ max_available_refund_amount: number }>(

@@ -4,21 +4,20 @@ import { check } from 'recheck'
 import { parseAst } from 'rolldown/parseAst'
 import { describe, expect, it, vi } from 'vitest'
 
-/** The checker in JavaScript. Others need Java or a program for this platform, and answer the same. */
+/** The checker in JavaScript; other editions need Java or a native program, and answer the same. */
 vi.stubEnv('RECHECK_BACKEND', 'pure')
 
-/** Limits of work instead of time, so that a busy machine gets the same answers. Three rounds find all known faults. */
+/** Limits of work instead of time give the same answers on a busy machine. Three rounds find all known faults. */
 const checking = { timeout: 120_000, attackTimeout: null, incubationTimeout: null, maxIteration: 3 }
 
-/** The most steps that a bounded expression may take: a tenth of a second. */
+/** The most steps that an expression with bounded input may take, which is a tenth of a second. */
 const maxSteps = 20_000_000
 
 interface Expression {
   source: string
   flags: string
-  /** The characters that the comment above the expression allows; null without such a comment. */
+  /** Reads the number of characters that the comment above the expression allows, or null without such a comment. */
   bound: number | null
-  /** Line of the file. */
   line: number
 }
 
@@ -36,7 +35,7 @@ const nameOf = (node: unknown): unknown => (isNode(node) ? node['name'] : undefi
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
-/** The text of an expression of constants, or null. */
+/** Returns the text of a constant expression, or null. */
 function textOf(node: unknown, constants: ReadonlyMap<unknown, unknown>): string | null {
   if (!isNode(node)) return null
   const textsOf = (nodes: unknown): (string | null)[] => listOf(nodes).map((one) => textOf(one, constants))
@@ -74,7 +73,7 @@ function textOf(node: unknown, constants: ReadonlyMap<unknown, unknown>): string
 
 const comment = /^\s*\/\/ Bounded: at most ([\d,]+) characters\b/
 
-/** All regular expressions of a file. Throws for one that is composed of anything but constants of the file. */
+/** Lists all regular expressions of a file. Throws for one that is not built from constants of the file. */
 function expressionsIn(code: string): Expression[] {
   const nodes = nodesIn(parseAst(code, { lang: 'ts' }))
   const lines = code.split('\n')
@@ -105,7 +104,7 @@ function checkOnce(source: string, flags: string): ReturnType<typeof check> {
   return answer
 }
 
-/** Why an expression may block a request, or null. No bound makes exponential time acceptable. */
+/** Explains why an expression may block a request, or returns null. No bound makes exponential time acceptable. */
 async function faultOf({ source, flags, bound }: Expression): Promise<string | null> {
   const answer = await checkOnce(source, flags)
   if (answer.status === 'safe') return null

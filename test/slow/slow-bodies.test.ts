@@ -37,7 +37,6 @@ async function namesOfOrganizations(): Promise<string[]> {
 }
 
 interface Answer {
-  /** Since the headers were sent. */
   ms: number
   status: number | null
   text: string
@@ -101,7 +100,6 @@ describe('a body that comes over a socket byte by byte', () => {
       expect(ms).toBeGreaterThanOrEqual(limitMs - 100)
       expect(ms).toBeLessThan(limitMs + graceMs)
       expect(bytesSent).toBeLessThan(body.length)
-      // What is slow is named in the report of a failure alone: 15 seconds would be the fault.
       expect([waits.length > 10, Math.max(...waits) < 5000]).toEqual([true, true])
       const names = await namesOfOrganizations()
       expect(names.filter((name) => name.startsWith('Slow'))).toEqual([])

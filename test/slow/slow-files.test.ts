@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient, type Page } from '../../scripts/support/client.ts'
 import { type Server, startServer } from '../../scripts/support/server.ts'
 
-/** What impatient-worker.ts gives a file in place of five minutes. */
+/** impatient-worker.ts gives a file three seconds instead of five minutes. */
 const limitMs = 3000
 const graceMs = 2000
 
@@ -90,7 +90,7 @@ async function expectTimeout(sent: Sent): Promise<void> {
   expect(ms).toBeLessThan(limitMs + graceMs)
 }
 
-/** Keys in the local bucket. A blob without a key is what the simulator leaves of a put that was cut off. */
+/** Lists keys in the local bucket. The simulator leaves a blob without a key for an interrupted put. */
 async function objects(): Promise<string[]> {
   const names = await readdir(join(folder, 'state'), { recursive: true })
   const files = names.filter((name) => /\br2\b.*\bminiflare-R2BucketObject\b.*\.sqlite$/.test(name))

@@ -8,10 +8,10 @@ import { Problem } from '../../src/http/problem.ts'
 
 export const rootToken = 'root-token-of-the-tests'
 
-/** PUBLIC_URL of the tests: every link of an answer begins with it, for any host of the request. */
+/** PUBLIC_URL of the tests. Every link in an answer begins with it, whatever the host of the request. */
 export const publicUrl = 'https://events.example.test'
 
-/** The path and query of a link under PUBLIC_URL. */
+/** Returns the path and query of a link under PUBLIC_URL. */
 export function pathOfLink(link: string | null): string {
   expect(link).toMatch(new RegExp(`^${publicUrl}/`))
   return (link ?? '').slice(publicUrl.length)
@@ -21,8 +21,7 @@ export interface Reply {
   status: number
   headers: Headers
   text: string
-  // The shape is the schema's, which the client has checked; tests read it freely.
-  // oxlint-disable-next-line typescript/no-explicit-any -- see above
+  // The client has checked the shape by the schema, so tests may read it freely.
   body: any
 }
 
@@ -30,7 +29,7 @@ export interface Request {
   method?: string
   token?: string | null
   body?: unknown
-  /** Sent as it is, in place of `body`. */
+  /** Sent as it is, instead of `body`. */
   raw?: BodyInit
   headers?: Record<string, string>
 }
@@ -44,17 +43,17 @@ const patterns = operations.map((operation: Operation) => ({
 const matching = (method: string, path: string): Operation | undefined =>
   patterns.find((one) => one.method === method && one.pattern.test(path))?.operation
 
-/** Cached, because each import asks the process that runs the tests for the path of the module. */
+/** The module is cached, because each import asks the process that runs the tests for its path. */
 let promised: typeof import('./promised.ts') | undefined
 
-/** The document takes seconds to load, and the tests of the contract see every answer of every operation. */
+/** The document takes seconds to load, and the contract tests see every answer of every operation. */
 async function checkDocument(operation: Operation, reply: Reply): Promise<void> {
   if (!expect.getState().testPath?.includes('/test/contract/')) return
   promised ??= await import('./promised.ts')
   promised.expectDocumented(operation, reply)
 }
 
-/** Every answer is held against what the operation promises: status, schema, and no field beyond it. */
+/** Compares every answer with the document: status, schema, and no further fields. */
 async function checkPromise(method: string, path: string, reply: Reply): Promise<void> {
   const operation = matching(method, path.split('?')[0] ?? path)
   if (operation) await checkDocument(operation, reply)
@@ -116,7 +115,7 @@ export async function call(path: string, given: Request = {}): Promise<Reply> {
   return replyOf(path, request.method, await exports.default.fetch(request))
 }
 
-/** As `call`, with other bindings than the Worker's own. */
+/** Like `call`, with other bindings than the Worker's own. */
 export async function callWith(bindings: object, path: string, given: Request = {}): Promise<Reply> {
   const request = requestOf(path, given)
   const context = createExecutionContext()
@@ -134,7 +133,7 @@ export const patch = (path: string, body: unknown, token?: string) =>
   call(path, { method: 'PATCH', body, token: token ?? rootToken })
 export const remove = (path: string, token?: string) => call(path, { method: 'DELETE', token: token ?? rootToken })
 
-/** What an operation made, as it answered. */
+/** The body of the answer that created something. */
 export async function created<Resource = Reply['body']>(
   path: string,
   body: unknown,

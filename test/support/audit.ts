@@ -14,7 +14,7 @@ export interface StoredEntry {
   created_at: number
 }
 
-/** The entries that a request wrote, by the id that it was answered with. */
+/** Lists the audit entries of a request, by the request id of its answer. */
 export const entriesOf = async (reply: { headers: Headers }): Promise<StoredEntry[]> =>
   (
     await env.DB.prepare('select * from audit_log where request_id = ?')

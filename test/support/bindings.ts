@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 
-/** The database, with a callback for every prepared statement. */
+/** Wraps the database with a callback for every prepared statement. */
 export function watchedDatabase(onStatement: (sql: string) => void): { DB: D1Database } {
   const watch = (session: D1DatabaseSession) => ({
     prepare: (sql: string) => {
@@ -20,7 +20,7 @@ export function watchedDatabase(onStatement: (sql: string) => void): { DB: D1Dat
   return { DB: DB as unknown as D1Database }
 }
 
-/** A database that answers every statement with this error. */
+/** Makes a database that answers every statement with this error. */
 export function brokenDatabase(message: string): { DB: D1Database } {
   const fail = () => Promise.reject(new Error(message))
   const statement = { bind: () => statement, all: fail, first: fail, run: fail, raw: fail }
@@ -28,7 +28,7 @@ export function brokenDatabase(message: string): { DB: D1Database } {
   return { DB: { ...session, withSession: () => session } as unknown as D1Database }
 }
 
-/** A rate limiter that refuses every request, and its keys. */
+/** Makes a rate limiter that refuses every request, and records its keys. */
 export function refusingLimiter(): { bindings: { RATE_LIMITER: RateLimit }; keys: string[] } {
   const keys: string[] = []
   const RATE_LIMITER: RateLimit = {
@@ -40,7 +40,7 @@ export function refusingLimiter(): { bindings: { RATE_LIMITER: RateLimit }; keys
   return { bindings: { RATE_LIMITER }, keys }
 }
 
-/** A rate limiter that lets so many requests of each key through, and the keys that it was asked for. */
+/** Makes a rate limiter that allows this many requests of each key, and records its keys. */
 export function countingLimiter(most: number): RateLimit & { keys: string[] } {
   const keys: string[] = []
   return {
@@ -52,7 +52,7 @@ export function countingLimiter(most: number): RateLimit & { keys: string[] } {
   }
 }
 
-/** The database, recording the opened sessions. */
+/** Wraps the database, and records the opened sessions. */
 export function spiedSessions(): { bindings: { DB: D1Database }; asked: (string | undefined)[] } {
   const asked: (string | undefined)[] = []
   const DB = {
@@ -64,7 +64,7 @@ export function spiedSessions(): { bindings: { DB: D1Database }; asked: (string 
   return { bindings: { DB: DB as unknown as D1Database }, asked }
 }
 
-/** The database, keeping the statements of every batch. */
+/** Wraps the database, and records the statements of every batch. */
 export function recordedBatches(): { bindings: { DB: D1Database }; batches: string[][] } {
   const batches: string[][] = []
   const texts = new WeakMap<D1PreparedStatement, string>()
@@ -86,7 +86,7 @@ export function recordedBatches(): { bindings: { DB: D1Database }; batches: stri
   return { bindings: { DB: DB as unknown as D1Database }, batches }
 }
 
-/** The database; `work` runs before the first batch with a statement that `matches`. */
+/** Wraps the database; `work` runs before the first batch with a statement that `matches`. */
 export function interruptedDatabase(matches: RegExp, work: () => Promise<unknown>): { DB: D1Database } {
   let isDone = false
   const texts = new WeakMap<D1PreparedStatement, string>()
@@ -111,7 +111,7 @@ export function interruptedDatabase(matches: RegExp, work: () => Promise<unknown
   return { DB: DB as unknown as D1Database }
 }
 
-/** A database, keeping the text of every statement. */
+/** Wraps a database, and records the text of every statement. */
 export function recordedStatements({ DB }: { DB: D1Database }): { DB: D1Database; statements: string[] } {
   const statements: string[] = []
   const record = (session: D1DatabaseSession) => ({

@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 /** A headless Chromium, driven by its DevTools protocol. */
 export interface Browser {
   send: <Result = unknown>(method: string, params?: object) => Promise<Result>
-  /** The value of an expression in the page. */
+  /** Returns the value of an expression in the page. */
   evaluate: <Value>(expression: string) => Promise<Value>
   stop: () => Promise<void>
 }

@@ -42,14 +42,14 @@ const failure = (kind: Exclude<SendResult, { ok: true }>['kind'], retryAfterMs: 
 
 /** A provider that counts the messages that each recipient really got. */
 export class Provider {
-  /** How many messages one call may have. */
+  /** The most messages in one call. */
   batch = 10
   /** How often each recipient, by number, was reached. */
   readonly reached = new Map<number, number>()
   readonly #keys = new Map<string, { digest: string; results: SendResult[] }>()
   script: Conduct[] = []
   calls = 0
-  /** How many messages and characters each call had. */
+  /** The number of messages and characters of each call. */
   readonly sizes: { messages: number; characters: number }[] = []
   /** Runs in the middle of a call that takes too long. */
   overtake: () => Promise<void> = async () => undefined
@@ -128,7 +128,7 @@ export class Provider {
   }
 }
 
-/** Where the clock of an engine starts, and its source of randomness. */
+/** The start of an engine's clock, and its source of randomness. */
 interface EngineOptions {
   now: number
   random: () => number
@@ -142,13 +142,13 @@ export class Engine {
   readonly storage: ObjectStorage
   object: CampaignSenderObject<typeof env>
   readonly #state: DurableObjectState
-  /** One of this many calls to the database or to the object fails. 0 means never. */
+  /** One of this many calls to the database or to the object fails; 0 means none. */
   faultEvery = 0
-  /** Runs after each read of the database, before its rows are looked at. */
+  /** Runs after each read of the database, before its rows are used. */
   meanwhile: () => Promise<void> = async () => undefined
   #random: () => number
   alarmAt: number | null = null
-  /** Usage of the object's database and of D1, for tests of costs. */
+  /** Counts the rows and queries of the object's database and of D1, for tests of costs. */
   cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = []
   readonly meter = newMeter()
   requests = 0
@@ -236,7 +236,7 @@ export class Engine {
         async (...given: unknown[]) => {
           this.requests++
           if (this.#fails()) throw new Dies('the object was not reached')
-          // What crosses the wire is copied.
+          // Values are copied, as they are on the wire.
           const result: unknown = await (this.object as unknown as Record<string, (...all: unknown[]) => unknown>)[
             String(name)
           ]?.(...structuredClone(given))
@@ -256,7 +256,7 @@ export class Engine {
     }
   }
 
-  /** Work to do after the last commit. */
+  /** Work that follows the last commit. */
   pending: (() => Promise<unknown>)[] = []
 
   async afterCommits(): Promise<void> {
@@ -267,7 +267,7 @@ export class Engine {
     return new RecipientStore(this.storage)
   }
 
-  /** Restarts the object, which keeps only what is in its storage. */
+  /** Restarts the object, which then has only what it stored. */
   evict(): void {
     this.object = this.#newObject()
   }

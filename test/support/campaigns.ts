@@ -13,10 +13,9 @@ import { db } from './seeding/rows.ts'
 
 const stubOf = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))
 
-/** The Worker's own bindings and context. */
 export const realJob = (parts: Partial<JobCtx> = {}): JobCtx => ({ ...openJob(env), ...parts })
 
-/** The alarm of a campaign's object, now. */
+/** Runs the alarm of a campaign's object now. */
 export const alarm = (id: string) => runDurableObjectAlarm(stubOf(id))
 
 export const rowOf = async (id: string): Promise<CampaignRow> => {
@@ -25,11 +24,11 @@ export const rowOf = async (id: string): Promise<CampaignRow> => {
   return row
 }
 
-/** One consumer of the queue. */
+/** Runs one consumer of the queue. */
 export const consume = (id: string, job = realJob()) =>
   sendCampaigns(job, [{ type: 'campaign.send-chunks', campaign_id: id }])
 
-/** Alarms and consumers in turn, until the campaign's row has one of these statuses. */
+/** Runs alarms and consumers in turn until the campaign's row has one of these statuses. */
 export async function until(
   id: string,
   statuses: readonly string[],
@@ -62,7 +61,7 @@ export interface Captured {
   reply_to: string | null
 }
 
-/** What the capture gateways hold of a campaign. */
+/** Lists the messages that the capture gateways stored for a campaign. */
 export const capturedOf = (id: string): Promise<Captured[]> =>
   db.all(
     sql<Captured>`select reference, recipient, sender, subject, html, body, headers, reply_to from captured_messages

@@ -6,7 +6,7 @@ import { Database } from '../../src/db/database.ts'
 import { type Type, checkTypes } from '../../src/domain/cel/index.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 
-/** The files of the specification that are about the language itself, and the extensions that we have. */
+/** Files of the specification about the language itself, and the extensions that we support. */
 const files = [
   'basic',
   'comparisons',
@@ -19,13 +19,13 @@ const files = [
   'macros',
 ].concat(['parse', 'string', 'timestamps', 'string_ext'])
 const isOurs = (name: string): boolean => !name.startsWith('string_ext/') || /_ascii/.test(name)
-/** Most of these hide a literal's type from the checker, which ours does not mind: it compares integers with doubles. */
+/** Most of these hide a literal's type from the checker. Ours compares integers with doubles, so it needs no hiding. */
 const withoutDyn = (expr: string): string => expr.replaceAll(/\bdyn\(([^()]*)\)/g, '$1')
 
 export interface Case {
   name: string
   expr: string
-  /** As text; `error` for an error. */
+  /** The expected value as text, or `error`. */
   expected: string
 }
 
@@ -61,14 +61,14 @@ export const cases: readonly Case[] = getConformanceSuite()
 
 const scope: ExpressionScope = { organizationId: 'org_none', editionId: null, editions: null, now: 0 }
 
-/** One expression as text in SQL: doubles marked, integers with all their digits. */
+/** Wraps an expression so that SQL returns it as text: doubles are marked, and integers have all their digits. */
 function shown(value: SQL, type: Type): SQL {
   if (type === 'bool') return sql`case ${value} when 1 then 'true' when 0 then 'false' end`
   if (type === 'double') return sql`'double ' || format('%!.17g', ${value})`
   return sql`cast(${value} as text)`
 }
 
-/** What our checker and our SQL make of each expression: a value as text, `error`, or `refused: ` and the code. */
+/** Evaluates each expression by our checker and our SQL: a value as text, `error`, or `refused: ` and the code. */
 export async function answersOf(sources: readonly string[]): Promise<string[]> {
   const db = new Database(env.DB, newMeter())
   const answers: (string | { statement: SQL<{ v: string | null }>; type: Type })[] = sources.map((source) => {

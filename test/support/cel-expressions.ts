@@ -9,7 +9,7 @@ interface Scope {
   variables: { name: string; type: Element }[]
 }
 
-/** Random expressions that the checker takes, by their type. */
+/** Makes random expressions that the checker accepts, by their type. */
 export class Expressions {
   readonly #random: () => number
 
@@ -34,7 +34,7 @@ export class Expressions {
     return scope.variables.filter((variable) => variable.type === type).map(({ name }) => name)
   }
 
-  /** Fields of the variables of macros around, or what `otherwise` gives. */
+  /** Uses fields of the variables of surrounding macros, or `otherwise`. */
   #field(scope: Scope, order: readonly string[], purchase: readonly string[], otherwise: readonly string[]): string {
     const own = [
       ...this.#variables(scope, 'order').flatMap((name) => order.map((field) => `${name}.${field}`)),

@@ -10,7 +10,7 @@ const time = (ms: unknown): CelInput => (ms === null || ms === undefined ? null 
 const int = (value: unknown): bigint => BigInt(Number(value))
 const json = (text: unknown): CelInput => plain(JSON.parse(String(text)))
 
-/** JSON as CEL knows it: maps and lists, numbers as doubles. */
+/** Converts JSON to CEL values: maps and lists, and numbers as doubles. */
 function plain(value: unknown): CelInput {
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object' || value === null) return value as CelInput
@@ -49,7 +49,7 @@ function consentsOf(tenant: Tenant, records: readonly Row[], editionId: string |
   return consents
 }
 
-/** The person as editions see them: by the values of the edition that they joined last. */
+/** The person as editions see them: with the values of the edition that they joined last. */
 function seenBy(editions: readonly string[] | null, user: Row, known: readonly Row[]): Row {
   if (editions === null) return user
   const latest = known.findLast(({ edition_id }) => editions.includes(String(edition_id)))
@@ -67,7 +67,7 @@ function seenBy(editions: readonly string[] | null, user: Row, known: readonly R
   }
 }
 
-/** What the variables of an expression are for each person, made of the rows without any SQL. */
+/** Builds the variables of an expression for each person from the rows, without any SQL. */
 export function bindingsOf(
   tenant: Tenant,
   { editionId, editions }: { editionId: string | null; editions: readonly string[] | null },
@@ -150,13 +150,13 @@ export function bindingsOf(
   })
 }
 
-/** Whether a key is there, as the specification says: whatever its value, and an error for what has no keys. */
+/** Tells whether a key exists, whatever its value, as the specification says. A value without keys is an error. */
 const holds = celFunc('holds', [CelScalar.DYN, CelScalar.STRING], CelScalar.BOOL, (map, key) => {
   if (!isCelMap(map)) throw new Error('no such overload')
   return [...map.keys()].includes(key)
 })
 
-/** Of seconds, as the specification says; the judge takes them for milliseconds, however many there are. */
+/** Converts seconds as the specification says; the reference evaluator takes large numbers for milliseconds. */
 const timestampOf = celFunc('timestamp', [CelScalar.INT], objectType(TimestampSchema), (seconds) => {
   const ms = seconds * 1000n
   if (ms < timestampRange.from || ms > timestampRange.to) throw new Error('out of range')
@@ -165,13 +165,16 @@ const timestampOf = celFunc('timestamp', [CelScalar.INT], objectType(TimestampSc
 
 const judge = celEnv({ funcs: [...strings, holds, timestampOf] })
 
-/** The judge answers false for a key whose value is null, and for `has` of what has no keys; the specification does not. */
+/**
+ * Unlike the specification, the evaluator returns false for a key whose value is null, and for `has` of a value without
+ * keys.
+ */
 const mended = (source: string): string =>
   source
     .replaceAll(/\bhas\((\w+\.metadata(?:\.\w+)*)\.(\w+)\)/g, 'holds($1, "$2")')
     .replaceAll(/("(?:\\.|[^"\\])*") in (\w+\.metadata)(?![.\w[])/g, 'holds($2, $1)')
 
-/** True, false, or null for an error, for each of the bindings. */
+/** Evaluates an expression for each binding: true, false, or null for an error. */
 export function judged(source: string, people: readonly { bindings: Bindings }[]): (boolean | null)[] {
   const evaluate = plan(judge, parse(mended(source)))
   return people.map(({ bindings }) => {

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 
-/** Numbers from 0 up to 1, the same for the same seed. */
+/** Returns numbers from 0 up to 1, the same for the same seed. */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -31,7 +31,7 @@ const columns: Record<string, Row> = {
   editions: { default_language: 'en' },
 }
 
-/** Rows for tables whose other columns do not matter here. */
+/** Adds rows to tables whose other columns do not matter here. */
 async function insert(table: string, rows: readonly Row[]): Promise<void> {
   const info = await env.DB.prepare('select name, type, "notnull", dflt_value from pragma_table_info(?)')
     .bind(table)
@@ -247,7 +247,7 @@ export function tenantOf(name: string, people: number, seed: number): Tenant {
   return { organizationId: organization_id, editionId: editions[0] ?? '', tables }
 }
 
-/** Who is known in which editions, and what these were given: in one, in both, or in none of these two. */
+/** Says which editions know each person, and what these were given: in one, in both, or in neither. */
 function addEditions(tables: Tenant['tables'], editions: readonly string[], seed: number): void {
   const random = randomOf(seed + 1)
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T

@@ -7,7 +7,10 @@ import { newMeter } from '../../src/domain/meter.ts'
 
 export const database = (): Database => new Database(env.DB, newMeter())
 
-/** What our SQL says of each person, in the order of their creation: the exact value, and whether they are members. */
+/**
+ * Evaluates an expression by our SQL for each person, in the order of their creation: the exact value and the
+ * membership.
+ */
 export async function valuesOf(
   sources: readonly string[],
   scope: ExpressionScope,

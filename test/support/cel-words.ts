@@ -1,4 +1,4 @@
-/** The values in random expressions: some occur in the data, and some are difficult. */
+/** Values for random expressions. Some occur in the data, and some are difficult. */
 export const ids = [
   'prd_one_0',
   'prd_one_1',

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { columnsOf, leftTables, notes, tableNames } from './dump.ts'
 
-/** A trigger for each way to change a table. An update that leaves all values as they are is no change. */
+/** A trigger for each way to change a table. An update that changes no value does not count. */
 async function triggersOf(table: string): Promise<string[]> {
   const columns = (await columnsOf(table)).map(({ name }) => name).filter((name) => !notes.has(name))
   const differs = columns.map((name) => `old."${name}" is not new."${name}"`).join(' or ')
@@ -14,7 +14,7 @@ async function triggersOf(table: string): Promise<string[]> {
   ]
 }
 
-/** From now on, counts the rows that are written and deleted, in each table that `dump` shows. */
+/** Starts to count the rows that are written and deleted, in each table that `dump` shows. */
 export async function countChanges(): Promise<void> {
   const tables = (await tableNames()).filter((name) => !leftTables.has(name))
   const statements = (await Promise.all(tables.map(triggersOf))).flat()
@@ -25,7 +25,7 @@ export async function countChanges(): Promise<void> {
   )
 }
 
-/** By table, how many rows were changed since `countChanges`. Far cheaper than a dump, and as exact. */
+/** Returns the changed rows of each table since `countChanges`. It is as exact as a dump, and far cheaper. */
 export async function changesSoFar(): Promise<Record<string, number>> {
   const { results } = await env.DB.prepare('select name, count from counted_changes').all<{
     name: string

@@ -7,16 +7,16 @@ import type { Readable, Writable } from 'node:stream'
 
 /** What a page looked like. */
 interface View {
-  /** Wider than `clientWidth`: the page scrolls sideways. */
+  /** The page scrolls sideways if this is wider than `clientWidth`. */
   scrollWidth: number
   clientWidth: number
   height: number
-  /** What a reader can read, and mark. */
+  /** The text that a reader can read and select. */
   text: string
   title: string
   /** A picture of the whole page. */
   png: string
-  /** What the page asked for over the network and what it complained of. */
+  /** Requests of the page, and errors in its console. */
   requests: string[]
   complaints: string[]
 }
@@ -38,13 +38,13 @@ interface Message {
 
 const patienceMs = 30_000
 
-/** Where Chromium is on this machine; CHROMIUM names it where it is elsewhere. */
+/** Finds Chromium on this machine. CHROMIUM names another place. */
 const chromiumProgram = (): string | undefined =>
   [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
     .filter((path) => path !== undefined)
     .find((path) => existsSync(path))
 
-/** Commands of the DevTools protocol over a pipe, with nothing between. */
+/** Sends commands of the DevTools protocol over a pipe. */
 function protocol(input: Writable, output: Readable) {
   let last = 0
   let rest = ''
@@ -81,7 +81,7 @@ function protocol(input: Writable, output: Readable) {
 const measure = `({ scrollWidth: document.documentElement.scrollWidth, clientWidth: document.documentElement.clientWidth,
   height: document.documentElement.scrollHeight, text: document.body.innerText, title: document.title })`
 
-/** A headless Chromium; pictures go to `pictures`, a new folder unless one is named. */
+/** Starts a headless Chromium. Pictures go to `pictures`, by default a new folder. */
 export async function openBrowser(pictures?: string): Promise<Browser> {
   const program = chromiumProgram()
   if (!program) throw new Error('There is no Chromium on this machine. CHROMIUM names one that is elsewhere.')

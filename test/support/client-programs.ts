@@ -1,4 +1,4 @@
-/** Programs over generated clients. Each makes an organisation, its event and an edition, and reads what it has made. */
+/** Programs that use generated clients. Each creates an organisation, an event and an edition, and reads them again. */
 
 export const typedProgram = `
 import createClient from 'openapi-fetch'

@@ -1,4 +1,4 @@
-/** From which time the clock of a run starts, and how many of its seconds pass in one second. */
+/** The time at which the clock of a run starts, and how many of its seconds pass in one second. */
 export interface TestClock {
   startsAt: string
   rate: string
@@ -7,8 +7,8 @@ export interface TestClock {
 const isSet = Symbol.for('the clock of the tests is set')
 
 /**
- * Lets a whole run happen at another time, or on a machine that is so many times slower than its clock. Both find
- * tests that hold only today, or only while the machine is fast. Timers stay real.
+ * Runs all tests at another time, or as if the machine were this much slower. Both find tests that hold only today, or
+ * only while the machine is fast. Timers stay real.
  */
 export function setTestClock({ startsAt, rate }: TestClock): void {
   if ((!startsAt && !rate) || isSet in globalThis) return

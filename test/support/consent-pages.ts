@@ -25,7 +25,7 @@ export const give = (
     ...fields,
   })
 
-/** The path of the person's page, as a message to the address would have it. */
+/** Returns the path of the person's page, as a message to the address would have it. */
 export const pageOf = async (
   { organization }: Pick<Scene, 'organization'>,
   user: Pick<UserRow, 'id' | 'email'>,
@@ -35,7 +35,7 @@ export const pageOf = async (
   return `/consents/${mintPreferencesToken(linkKey, { ...link, made_at: Date.now(), ...more })}`
 }
 
-/** The fields of the page's form, with the boxes checked as the page has them. */
+/** Reads the fields of the page's form, with the boxes checked as on the page. */
 export function formIn(html: string): { shown: string[]; given: string[] } {
   const values = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, value]) => value ?? '')
   return {
@@ -68,7 +68,7 @@ export const eventsOf = (organization: string): Promise<{ kind: string; payload:
   db.all(sql<{ kind: string; payload: string }>`select kind, payload from webhook_events
     where organization_id = ${organization} and kind like 'consent.%' order by id`)
 
-/** Everything that an answer could change. */
+/** Returns everything that a form could change. */
 export const stateOf = async ({ organization }: Pick<Scene, 'organization'>) => [
   await db.all(sql`select * from consent_records where organization_id = ${organization} order by id`),
   await db.all(sql`select * from suppressions where organization_id = ${organization} order by address`),

@@ -4,7 +4,7 @@ import { findChainFault, type StoredRecord } from '../../src/domain/consents/con
 import { call, type Reply, rootToken } from './api.ts'
 import { db } from './seeding/rows.ts'
 
-/** Status, code, and each fault with its place. */
+/** Returns the status, the code, and each fault with its place. */
 export const codeOf = ({ status, body }: Reply): (string | number)[] => [
   status,
   body.code,
@@ -30,7 +30,7 @@ export const recordsOf = (user: string, consent: string): Promise<StoredRecord[]
   db.all(sql<StoredRecord>`select * from consent_records where user_id = ${user} and consent_id = ${consent}
     order by number`)
 
-/** Every chain of an organisation holds, and each person has one latest record of each definition. */
+/** Expects an unbroken chain in the organisation, and one latest record for each person and definition. */
 export async function expectWhole(organization: string): Promise<void> {
   const rows = await db.all(sql<StoredRecord>`select * from consent_records where organization_id = ${organization}
     order by user_id, consent_id, number`)

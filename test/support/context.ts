@@ -45,7 +45,7 @@ export const testConfig: Config = {
   webhooks: { allowInsecure: false, ownHosts: [], schedule: standardSchedule },
 }
 
-/** Gateways that keep what they are given. */
+/** Gateways that store messages instead of sending them. */
 export function capturing(
   parts: Pick<JobCtx, 'db' | 'now' | 'newId'>,
 ): Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes' | 'payments' | 'files' | 'images' | 'scanner'> {
@@ -68,7 +68,7 @@ export function capturing(
   }
 }
 
-/** What a verb receives, at a time of the test's choice and with a meter of its own. */
+/** Makes the context of a verb, at a time of the test's choice and with a meter of its own. */
 export function contextAt(now: number, caller: Partial<Caller> = {}): Ctx {
   const db = new Database(env.DB, newMeter())
   const newId = (kind: IdKind) => mintId(kind, now, Math.random)
@@ -92,7 +92,7 @@ export function contextAt(now: number, caller: Partial<Caller> = {}): Ctx {
   }
 }
 
-/** A context in which a change happens between the last read and each commit. */
+/** Makes a context in which a change happens between the last read and each commit. */
 export function interrupted(happen: () => Promise<unknown>): Ctx {
   const ctx = contextAt(Date.now())
   const batch = ctx.db.batch.bind(ctx.db)

@@ -1,6 +1,6 @@
 import type { Reply } from './api.ts'
 
-/** What an answer cost at the database, the look-up of its caller included. */
+/** Reads the cost of an answer at the database, including the look-up of its caller. */
 export interface Cost {
   queries: number
   round_trips: number

@@ -2,8 +2,7 @@ import { env } from 'cloudflare:workers'
 import { watchedStore } from './files.ts'
 
 /**
- * The database and the store, until the call of this number: half of the crashes come before it is done, half after
- * it. Nothing is reached afterwards.
+ * Wraps the database and the store so that they fail from this call on. Every other crash comes after the call is done.
  */
 export function crashAt(number: number): { bindings: object; hasCrashed: () => boolean } {
   const isBefore = number % 2 === 1

@@ -29,10 +29,10 @@ export const storedImport = async (id: string): Promise<Stored & Record<string, 
   return row
 }
 
-/** What background work runs with; the test takes what it would enqueue. */
+/** The context of background work; the test runs what it would enqueue. */
 export const jobAt = (now = Date.now()): JobCtx => contextAt(now)
 
-/** Works until the phase of an import has ended. */
+/** Runs steps until the phase of an import has ended. */
 export async function work(id: string, job: JobCtx = jobAt()): Promise<Stored & Record<string, unknown>> {
   for (let messages = 0; messages < 1000; messages++) {
     const row = await storedImport(id)
@@ -44,7 +44,7 @@ export async function work(id: string, job: JobCtx = jobAt()): Promise<Stored & 
 
 export const columnsOf = async (id: string): Promise<Reply['body']> => (await get(pathOf(id, '/column-mappings'))).body
 
-/** The target of each column, by its header. */
+/** Maps the header of each column to its target. */
 export async function targetsOf(id: string): Promise<Record<string, string>> {
   const { results } = await columnsOf(id)
   return Object.fromEntries(

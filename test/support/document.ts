@@ -75,7 +75,7 @@ interface SharingOperation {
   responses: Record<string, Referring<Answer>>
 }
 
-/** Puts the answers, parameters and examples that operations share in the place of their references. */
+/** Replaces references to shared answers, parameters and examples by these. */
 export function resolveShared(document: object): object {
   const { paths, components } = document as {
     paths: Record<string, Record<string, SharingOperation>>
@@ -102,7 +102,7 @@ export function resolveShared(document: object): object {
 
 const cacheKey = Symbol.for('the document of the tests')
 
-/** Files that share an isolate share the document, which takes a second to build. No test changes it. */
+/** Files in one isolate share the document, which takes a second to build. No test changes it. */
 export const document = ((globalThis as Record<symbol, unknown>)[cacheKey] ??= resolveShared(
   JSON.parse(JSON.stringify(openApiDocument(routers))) as object,
 )) as Document
@@ -127,7 +127,7 @@ const parts = (schema: Schema): [string, Schema][] => [
   ]),
 ]
 
-/** Every schema inside of one, by its path; a named schema once. */
+/** Lists every schema inside a schema by its path, and each named schema once. */
 export function* schemasIn(given: Schema, path = '', seen = new Set<Schema>()): Generator<[string, Schema]> {
   const schema = resolved(given)
   if (seen.has(schema)) return

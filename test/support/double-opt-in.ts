@@ -20,7 +20,7 @@ export const mailsOf = ({ organization }: Pick<Scene, 'organization'>) =>
       .orderBy(transactionalEmails.created_at, transactionalEmails.id),
   )
 
-/** Sends what is due, to a provider that does as the script says; answers what went to the scene's person. */
+/** Sends due messages to a provider that plays the script, and returns those for the scene's person. */
 export async function deliver(scene: Scene, script: Conduct[] = [], now = Date.now() + 1000): Promise<OutboundEmail[]> {
   const provider = providerOf({ deduplicates: true })
   provider.play(script)
@@ -32,7 +32,7 @@ export async function deliver(scene: Scene, script: Conduct[] = [], now = Date.n
 export const linkIn = ({ text }: Pick<OutboundEmail, 'text'>): string =>
   /https:\/\/[^\s/]+(\/consents\/confirm\/[\w-]+)/.exec(text)?.[1] ?? ''
 
-/** Asked, sent, and the path of the link in the message. */
+/** Requests the consent, sends the message, and returns the path of its link. */
 export async function asked(fields: Record<string, unknown> = {}, answer: object = {}) {
   const scene = await seedScene()
   const consent = await givenConsent(scene.organization, fields)

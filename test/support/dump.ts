@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 
-/** Notes that requests leave even when they change nothing. */
+/** Rows that requests leave even when they change nothing. */
 export const notes: ReadonlySet<string> = new Set(['last_used_at', 'last_seen_at'])
 /** Tables that no dump shows. */
 export const leftTables: ReadonlySet<string> = new Set(['idempotency_keys', 'd1_migrations'])
@@ -28,7 +28,7 @@ export const columnsOf = async (table: string): Promise<Column[]> =>
       .all<Column>()
   ).results
 
-/** By table, columns that are left out. */
+/** Columns that are left out, by table. */
 export type LeftColumns = Readonly<Record<string, readonly string[]>>
 const none: LeftColumns = {}
 const prepared = new Map<LeftColumns, string[]>()
@@ -49,7 +49,7 @@ async function prepare(leftColumns: LeftColumns): Promise<string[]> {
   return statements
 }
 
-/** Every row of every table, as text by table: two of them are equal when nothing was written between. */
+/** Returns every row of every table as text. Two dumps are equal when nothing was written between them. */
 export async function dump(leftColumns: LeftColumns = none): Promise<Record<string, string[]>> {
   const queries = (await prepare(leftColumns)).map((statement) => env.DB.prepare(statement))
   const tables = await env.DB.batch<{ name: string; row: string }>(queries)

@@ -10,7 +10,7 @@ export const childrenOf = (table: string, id: string): Promise<Row[]> =>
   db.all(sql<Row>`select * from ${sql.raw(table)}
     where product_id in (select id from products where edition_id = ${id}) order by id`)
 
-/** All that an edition owns, by table and in the order in which it was made. */
+/** Reads all rows that an edition owns, by table and in the order of their creation. */
 export async function contentsOf(id: string): Promise<Record<string, Row[]>> {
   const contents: Record<string, Row[]> = {}
   for (const table of ['categories', 'products', 'locations', 'triggers', 'consents', 'pass_designs', 'email_messages'])
@@ -21,7 +21,7 @@ export async function contentsOf(id: string): Promise<Record<string, Row[]>> {
   return contents
 }
 
-/** Ids in the rows by what they name, `products 0` for the first product: equal for a copy and its source. */
+/** Replaces ids by names such as `products 0`, so that a copy equals its source. */
 export function named(contents: Record<string, Row[]>): Record<string, Row[]> {
   const names = new Map<string, string>()
   for (const [table, rows] of Object.entries(contents))
@@ -31,7 +31,7 @@ export function named(contents: Record<string, Row[]>): Record<string, Row[]> {
   return Object.fromEntries(Object.entries(contents).map(([table, rows]) => [table, rows.map(rename)]))
 }
 
-/** Columns that a copy has of its own, whatever the table. */
+/** Columns whose values a copy does not share with its source, in any table. */
 const own = ['edition_id', 'created_at', 'modified_at', 'version']
 const without = (row: Row, names: readonly string[]): Row =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)))

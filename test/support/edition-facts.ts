@@ -68,7 +68,7 @@ export const endpoint = {
   has_exhausted: false,
 }
 
-/** An edition that nothing is wrong with, and that has something for every check to look at. */
+/** Makes an edition without faults that has something for every check. */
 export const sound: EditionFacts = {
   now,
   edition,

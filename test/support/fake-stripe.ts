@@ -6,7 +6,7 @@ export * from '../../scripts/support/fake-stripe.ts'
 const hanging = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
 
-/** Calls of Stripe's API go to the fake; restore all mocks afterwards. */
+/** Routes calls of Stripe's API to the fake. Restore all mocks afterwards. */
 export function serveStripe(fake: FakeStripe, base = 'https://api.stripe.com') {
   const network = globalThis.fetch
   return vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {

@@ -4,7 +4,7 @@ import { next } from './seeding/rows.ts'
 
 export const partSize = 8 * 1024 * 1024
 
-/** A table of this many bytes, each time another one. */
+/** Makes a table of this many bytes, different each time. */
 export function tableOf(size: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size).fill(0x61)
   bytes.set(utf8(`name,number ${next()}\r\n`))
@@ -43,5 +43,5 @@ export async function putPart(
 export const completeParts = (id: string): Promise<Reply> =>
   call(`/v1/files/uploads/${id}/complete`, { method: 'POST' })
 
-/** What `accountOf` says of an organisation whose files are all there. */
+/** The result of `accountOf` for an organisation with all its files. */
 export const isWhole = { isCounted: true, isStored: true, lost: 0 }

@@ -3,7 +3,7 @@ import { toHex } from '../../src/domain/text/encoding.ts'
 import { callWith, call, type Reply, type Request } from './api.ts'
 import { next } from './seeding/rows.ts'
 
-/** A PNG as far as its header goes; `content` makes it another one. */
+/** Makes a PNG that ends after its header; `content` makes its bytes different. */
 export function png(content = '', { width = 640, height = 480, size = 0 } = {}): Uint8Array<ArrayBuffer> {
   const text = new TextEncoder().encode(content)
   const bytes = new Uint8Array(Math.max(size, 33 + text.length))
@@ -50,7 +50,7 @@ export function uploadRaw(organization: string, bytes: BodyInit, options: RawUpl
 
 export type FormPart = [name: string, value: string | Uint8Array, fileName?: string, type?: string]
 
-/** A form with its parts in the given order. */
+/** Builds a form with its parts in the given order. */
 export function formOf(parts: readonly FormPart[], boundary = 'boundary-of-the-tests') {
   const encode = (text: string) => new TextEncoder().encode(text)
   const chunks = parts.flatMap(([name, value, fileName, type]) => [
@@ -70,7 +70,6 @@ export function formOf(parts: readonly FormPart[], boundary = 'boundary-of-the-t
   return { body, type: `multipart/form-data; boundary=${boundary}` }
 }
 
-/** Uploads a form. */
 export function uploadForm(parts: readonly FormPart[], request: Request = {}): Promise<Reply> {
   const { body, type } = formOf(parts)
   return call('/v1/files', {
@@ -81,7 +80,7 @@ export function uploadForm(parts: readonly FormPart[], request: Request = {}): P
   })
 }
 
-/** The keys of what the store has. */
+/** Lists the keys of the objects in the store. */
 export async function storedKeys(prefix = 'objects/'): Promise<string[]> {
   const keys: string[] = []
   let cursor: string | undefined
@@ -108,8 +107,8 @@ export const rowsOf = async <Row>(sql: string, ...values: unknown[]): Promise<Ro
   ).results
 
 /**
- * What the database says of stored bytes, held against the rows and the store: every file has its bytes, the bytes that
- * are counted are those that are kept, and nothing is kept that no row knows.
+ * Compares the stored bytes of the database with its rows and the store: every file has its bytes, counted bytes are
+ * stored, and no object lacks a row.
  */
 export async function accountOf(organization: string) {
   const objects = await rowsOf<{ storage_key: string; size: number; files: number }>(
@@ -136,14 +135,14 @@ export async function accountOf(organization: string) {
   }
 }
 
-/** The store with a callback before each call. `before` may throw. */
+/** Wraps the store with a callback before each call. `before` may throw. */
 export function watchedStore(before: (call: string) => void | Promise<void>, after: typeof before = () => undefined) {
   const watch = <T extends object>(target: T): T =>
     new Proxy(target, {
       get(object, name) {
         const value = Reflect.get(object, name) as unknown
         if (typeof value !== 'function') return value
-        // It only names an upload.
+        // This call only names an upload.
         if (name === 'resumeMultipartUpload')
           return (...given: unknown[]) => watch(Reflect.apply(value, object, given) as object)
         return async (...given: unknown[]) => {

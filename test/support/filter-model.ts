@@ -3,7 +3,7 @@ import type { DocumentedFilter } from './schema.ts'
 
 export type ListedRow = Record<string, unknown>
 
-/** Whether a row has the value of a filter; null where the row does not show it. */
+/** Tells whether a row has the value of a filter, or returns null when the row does not show it. */
 type Comparison = (row: ListedRow, value: string) => boolean | null
 
 const has = (name: string): Comparison => {
@@ -14,7 +14,7 @@ const has = (name: string): Comparison => {
 }
 const unseen: Comparison = () => null
 
-/** Filters that are compared otherwise than by the field of their name, or by the id of what it names. */
+/** Filters whose name is neither the field they compare nor the id in it. */
 const comparisons: Record<string, Comparison> = {
   created_after: ({ created }, value) => Date.parse(String(created)) >= Date.parse(value),
   created_before: ({ created }, value) => Date.parse(String(created)) <= Date.parse(value),
@@ -23,14 +23,14 @@ const comparisons: Record<string, Comparison> = {
   has_errors: ({ errors }, value) => String((errors as unknown[]).length > 0) === value,
 }
 
-/** What a list has of its own. */
+/** Filters of single lists. */
 const ofLists: Record<string, Record<string, Comparison>> = {
   listAuditLog: { created_before: ({ created }, value) => Date.parse(String(created)) < Date.parse(value) },
-  // An archived edition is left out unless it is asked for.
+  // An archived edition is left out unless the request asks for it.
   listEditions: { is_archived: unseen },
-  // Those of the whole platform, too.
+  // Messages of the platform are included.
   listEmailMessages: { organization_id: unseen },
-  // Those of the organisation that count in the edition, too.
+  // Consents of the organisation that count in the edition are included.
   listUserConsents: { edition_id: unseen },
 }
 
@@ -49,7 +49,7 @@ function byField(row: ListedRow, name: string, value: string): boolean | null {
 export const matches = (list: string, name: string): Comparison =>
   ofLists[list]?.[name] ?? comparisons[name] ?? ((row, value) => byField(row, name, value))
 
-/** At most so many words of a filter, and so many values that rows show. */
+/** The most words of a filter, and the most values of rows, that a test tries. */
 const most = { words: 3, shown: 2 }
 
 function nothingHas(name: string): string {
@@ -58,7 +58,7 @@ function nothingHas(name: string): string {
   return `${findIdPrefix(name) ?? 'no'}_has_this`
 }
 
-/** Values of a filter: those that rows show, and one that nothing has. */
+/** Lists values for a filter: those in the rows, and one that no row has. */
 export function valuesOf({ name, words }: DocumentedFilter, rows: readonly ListedRow[]): string[] {
   const at = name.startsWith('created_') ? 'created' : name
   const shown = new Set(

@@ -11,13 +11,13 @@ interface Campaign {
   error_message: string
 }
 
-/** A campaign to so many people, over the API of a service that has the floor of the benches. */
+/** Sends a campaign to this many people, over the API of a service that has the floor of the benches. */
 export async function givenCampaign(client: Client, people: number): Promise<string> {
   const parts = await seedCampaignParts(client, people, '<p>Hello {{ customer.first_name }}</p>')
   return (await client.post<{ id: string }>('/v1/campaigns', { ...parts, name: 'News', channel: 'email' })).id
 }
 
-/** The campaign when it is over, or as it is after minutes of waiting. */
+/** Waits for the end of the campaign, for some minutes at most. */
 export async function endOf(client: Client, id: string): Promise<Campaign> {
   const deadline = Date.now() + 200_000
   for (;;) {

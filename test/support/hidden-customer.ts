@@ -10,7 +10,7 @@ import { buildBareMembership } from './seeding/customers.ts'
 import { db, write } from './seeding/rows.ts'
 import type { World } from './world.ts'
 
-/** What an edition role may never see of the customer of its edition, each in words that occur nowhere else. */
+/** Values of the edition's customer that an edition role may never see. No other text contains them. */
 export const hidden = {
   email: 'zmarker@hidden.example',
   phone_number: '+4560708090',
@@ -34,7 +34,7 @@ const marks = [
 export const marksIn = (text: string): string[] =>
   marks.filter((mark) => text.toLowerCase().includes(mark.toLowerCase()))
 
-/** The recipient of the edition's campaign, whom the provider refused in words of its own. */
+/** A recipient of the edition's campaign, whom the provider refused with its own words. */
 async function seedRecipient(campaign: string, user: { id: string; seq: number }): Promise<void> {
   const { email, phone_number, first_name, last_name } = hidden
   const person = JSON.stringify({ id: user.id, email, phone_number, first_name, last_name })
@@ -53,8 +53,8 @@ async function seedRecipient(campaign: string, user: { id: string; seq: number }
 }
 
 /**
- * Makes the customer of the first edition a customer of the second edition too. Samples name this customer.
- * The first edition has said one number, which is not the customer's any more.
+ * Adds the customer of the first edition to the second edition. Samples name this customer. The first edition has an
+ * old number of the customer.
  */
 export async function hideCustomer({ a }: World): Promise<{ id: string; seq: number }> {
   const [edition, sibling] = a.editions
@@ -90,7 +90,7 @@ export async function hideCustomer({ a }: World): Promise<{ id: string; seq: num
   return user
 }
 
-/** Puts the customer into every calculated set of the edition's segments. */
+/** Adds the customer to every calculated segment of the edition. */
 export const joinSegments = ({ a }: World, user: { seq: number }): Promise<void> =>
   write(sql`insert into segment_members (segment_seq, epoch, user_seq)
     select seq, members_epoch, ${user.seq} from segments where edition_id = ${a.editions[0].id} and members_epoch > 0

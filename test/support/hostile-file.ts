@@ -1,6 +1,6 @@
 import type { Bytes } from './made-files.ts'
 
-/** What is to come of a file: a type, with its pixels for images, or the code of the refusal and words of its detail. */
+/** The expected result for a file: a type, with the pixels of an image, or the code and words of the refusal. */
 export type Expected =
   | readonly [type: string]
   | readonly [type: string, width: number, height: number]
@@ -12,7 +12,7 @@ export type Expected =
 export interface HostileFile {
   name: string
   content: Bytes
-  /** Of the whole file, where it is longer than `content`. */
+  /** The size of the whole file, when it is longer than `content`. */
   size?: number
   declared?: string
   expected: Expected

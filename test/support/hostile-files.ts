@@ -129,7 +129,7 @@ const tooLarge: HostileFile[] = [
   file('a workbook of more than 50 MB', workbook, ['file_too_large', /50000000/], { size: 50_000_001 }),
 ]
 
-/** Files that are two things at once are taken as what they begin as, and served so that they are nothing else. */
+/** A file that is two things at once is accepted as its beginning, and served with only that type. */
 const polyglots: HostileFile[] = [
   file('GIF that is JavaScript', bytesOf(gifOf(10_799, 1, [{ width: 1, height: 1 }]), '*/=1;alert(1)//'), [
     'image/gif',
@@ -203,7 +203,7 @@ const good: HostileFile[] = [
   ),
 ]
 
-/** At least 60 that mean harm or are broken, and those that must still be taken. */
+/** At least 60 files are malicious or broken, and others must be accepted. */
 export const hostileFiles: readonly HostileFile[] = [
   ...wrongType,
   ...archives,

@@ -21,7 +21,7 @@ import {
 
 const bomb = /4000[01]|pixels/
 
-/** Images without their end, and broken ones. */
+/** Images without their end, and broken images. */
 export const truncated: HostileFile[] = [
   file('nothing', bytesOf(), ['empty_file', /no bytes/]),
   file('white space declared as CSV', latin(' \n \n'), ['empty_file', /no text/], { declared: 'text/csv' }),

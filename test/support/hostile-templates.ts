@@ -1,15 +1,15 @@
-/** So often, by two loops of 50 at most. */
+/** Repeats a part by two loops of 50 rounds. */
 const repeated = (times: number, inside: string): string =>
   `{% for i in (1..${times / 50}) %}{% for j in (1..50) %}${inside}{% endfor %}{% endfor %}`
 
-/** As much of a part as a text may hold. */
+/** Repeats a part as often as a text may hold it. */
 const full = (part: string, length = 19_900): string => part.repeat(Math.floor(length / part.length))
 
 const letters = (length: number): string => `{% assign a = "${full('a', length)}" | split: "" %}`
 
 const list = (length: number): string => `{% assign a = "${full('ab ', length)}" | split: " " %}`
 
-/** What stops a Worker unless it is bounded: refused, or made with little. */
+/** Templates that stop a Worker without limits. Each must be refused, or make a small message. */
 export const hostileTemplates: Record<string, string> = {
   'ends of lines': full('<br>'),
   'ends of lines with blanks': full('<br> '),

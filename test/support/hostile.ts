@@ -6,11 +6,11 @@ import { buildSampleContext } from '../../src/domain/email/liquid/variables.ts'
 import { aMessageOf, framing } from './messages.ts'
 
 export const richText = (en: string) => ({ id: 'x', type: 'rich_text', data: { text: { en } } }) as const
-/** What is bounded takes a tenth of it on an idle machine, and what is not takes seconds. */
+/** Bounded work takes a tenth of this on an idle machine, and unbounded work takes seconds. */
 const mostMs = 200
 const mostAttempts = 20
 
-/** Work that takes too long each time. One quick attempt of many is enough: a busy machine makes each of a few late. */
+/** Lists work that is slow in each of many tries, because a busy machine makes a few tries slow. */
 export function timed<T>(work: () => T): T {
   for (let attempt = 1; ; attempt++) {
     const start = performance.now()
@@ -21,7 +21,7 @@ export function timed<T>(work: () => T): T {
   }
 }
 
-/** Saves and sends as the service does: null when it was refused. */
+/** Saves and renders a template as the service does, or returns null when it was refused. */
 export function made(en: string): { html: string; text: string } | null {
   if (timed(() => findMessageFaults({ blocks: [richText(en)] })).length) return null
   const template = compile(aMessageOf(richText(en)), 'en', framing)

@@ -7,7 +7,7 @@ import type { FileSource } from '../../src/domain/data-imports/files/source.ts'
 
 const lastFilled = (cells: readonly string[]): number => cells.findLastIndex((cell) => cell !== '') + 1
 
-/** Cells as they are meant, without the empty ones at the end. */
+/** Returns the cleaned cells, without empty ones at the end. */
 export const meantCells = (cells: readonly string[]): string[] => {
   const clean = cells.map(cleanCell)
   return clean.slice(0, lastFilled(clean))
@@ -28,7 +28,7 @@ export async function inspectAndRead(file: FileSource, options: FormatOptions = 
   return { format, ...(await readAll(file, format)) }
 }
 
-/** The fault for which reading stops. */
+/** Returns the fault that ends the reading. */
 export async function faultOf(reading: Promise<unknown>): Promise<ReadFault> {
   try {
     await reading

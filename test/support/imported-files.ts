@@ -4,7 +4,7 @@ import type { Shop } from './seeding/sales/orders.ts'
 import { importNow, runToEnd } from './staged-imports.ts'
 import { givenTable } from './seeding/imports/data-imports.ts'
 
-/** Runs what the import has to do, as the queue would. */
+/** Runs the work of the import, as the queue would. */
 export async function work(id: string): Promise<{ status: string } & Record<string, unknown>> {
   await runToEnd(id, (await importNow(id)).epoch)
   return (await get(`/v1/data-imports/${id}`)).body
@@ -18,7 +18,7 @@ export async function preview(id: string, query = ''): Promise<Reply['body']> {
 
 export const start = (id: string, body: object = {}): Promise<Reply> => post(`/v1/data-imports/${id}/start`, body)
 
-/** Uploads a file and brings its import to where it can start: columns and products as they are suggested. */
+/** Uploads a file and prepares its import to start, with columns and products as suggested. */
 export async function givenReadyImport(
   shop: Shop,
   bytes: BodyInit,
@@ -28,7 +28,7 @@ export async function givenReadyImport(
   const file_id = await givenTable(shop.organization_id, bytes, { query })
   const { id } = await created('/v1/data-imports', { ...shop, file_id, external_source: 'shop', options })
   expect((await work(id)).status).toBe('mapping_columns')
-  // A price that cannot be read hides from the suggestions what its column is.
+  // A price that cannot be read prevents suggestions for its column.
   const mappings = [{ source_column: 'Unit price', target_field: 'item.unit_price' }]
   const chosen = await patch(`/v1/data-imports/${id}/column-mappings`, { mappings })
   expect(chosen.status, chosen.text).toBe(200)

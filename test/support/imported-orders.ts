@@ -19,7 +19,7 @@ export const ticket = (change: Record<string, unknown> = {}) => ({
 export const order = (change: Record<string, unknown> = {}) =>
   anOrder({ external_id: 'same', customer: { email: 'buyer@example.dk', full_name: 'Ægir Holm' }, ...change })
 
-/** The order after an import of it that must be taken, with the import's result. */
+/** Imports an order, which must succeed, and returns it with the import's result. */
 export async function taken(shop: Shop, change: Record<string, unknown>, options: Record<string, unknown> = {}) {
   const reply = await importOrders(shop, [order(change)], { on_duplicate: 'update', ...options })
   const [result] = reply.body.results

@@ -9,7 +9,7 @@ import type {
 } from '../../src/modules/order-import/state.ts'
 import { listInsertedRows, type Write } from '../../src/modules/order-import/writes.ts'
 
-/** Tables in memory, to which the writes of decisions are applied as the statements apply them to the database. */
+/** Tables in memory that apply the writes of decisions as the database does. */
 export class ImportedTables {
   readonly orders = new Map<string, OrderRow>()
   readonly purchases = new Map<string, PurchaseRow>()
@@ -64,7 +64,7 @@ export class ImportedTables {
     this.purchases.set(id, { ...row, ...change })
   }
 
-  /** Reserves as much for a refund as an order's payment has left, at most that. */
+  /** Reserves up to this amount of an order's payment for a refund. */
   reserve(orderId: string, minor: number): void {
     const payment = this.payments.get(orderId)
     if (!payment || !isPaid(payment.status)) return

@@ -15,7 +15,7 @@ interface ShownOrder {
   purchases: { product: { name: string }; price_paid: number; status: string; user: { full_name: string } }[]
 }
 
-/** The orders of an edition in few words, by their ids at the source. */
+/** Summarises the orders of an edition, by their ids at the source. */
 export async function ordersOf({ edition_id }: Shop): Promise<object[]> {
   const { body } = await get(`/v1/orders?edition_id=${edition_id}&page_size=100`)
   const ids = (body.results as { id: string }[]).map(({ id }) => id)
@@ -34,7 +34,7 @@ export async function ordersOf({ edition_id }: Shop): Promise<object[]> {
     }))
 }
 
-/** The target of each column, by its place and header. */
+/** Maps each column, by its place and header, to its target. */
 export async function suggestionsOf(id: string): Promise<Record<string, string | null>> {
   const { results } = await columnsOf(id)
   const columns = results as { source_index: number; source_column: string; target_field: string | null }[]
@@ -48,7 +48,7 @@ export interface Answers {
   constants?: object[]
 }
 
-/** What the preview says before anything is written. */
+/** The preview before anything is written. */
 export async function previewed(id: string, { mappings = [], constants = [] }: Answers = {}) {
   if (mappings.length + constants.length > 0) {
     const mapped = await mapColumns(id, mappings, constants)
@@ -59,7 +59,7 @@ export async function previewed(id: string, { mappings = [], constants = [] }: A
   return body
 }
 
-/** Makes the orders. */
+/** Creates the orders. */
 export async function started(id: string, body: object = {}) {
   const reply = await post(pathOf(id, '/start'), body)
   expect(reply.status, reply.text).toBe(200)

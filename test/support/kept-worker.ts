@@ -1,4 +1,4 @@
-/** The part of vitest that loads modules in workerd: it asks the process that runs the tests, at each import. */
+/** The part of vitest that loads modules in workerd. It asks the process that runs the tests at each import. */
 interface ModuleRunner {
   import: (id: string) => Promise<unknown>
 }
@@ -7,10 +7,10 @@ interface Loaded {
   __vitest_mocker__?: { moduleRunner: ModuleRunner }
 }
 
-/** The entry of the Worker, which is imported for each request that a test makes. */
+/** The Worker's entry, which each request of a test imports. */
 const isEntry = (id: string): boolean => id.endsWith('/src/index.ts')
 
-/** Loads the Worker once for a file of tests instead of once for each of its requests. */
+/** Loads the Worker once for a file of tests instead of once for each request. */
 export function keepWorker(): void {
   // oxlint-disable-next-line eslint/no-underscore-dangle -- vitest's name
   const { moduleRunner } = (globalThis as Loaded).__vitest_mocker__ ?? {}

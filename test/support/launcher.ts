@@ -7,13 +7,13 @@ export interface Launcher {
   pid: number
   port: number
   output: () => string
-  /** Resolves once it has printed that it is ready, and rejects when it ends before. */
+  /** Resolves once the server is ready, and rejects when it stops before. */
   ready: Promise<void>
   ended: Promise<{ code: number | null; ms: number }>
   kill: (signal: 'SIGTERM' | 'SIGKILL') => void
 }
 
-/** `npm start` without npm, on a free port unless the variables name one. */
+/** Runs `npm start` without npm, on a free port unless the variables name one. */
 export async function launch(env: Record<string, string>): Promise<Launcher> {
   const port = await claimPort(0)
   const started = performance.now()
@@ -34,7 +34,7 @@ export async function launch(env: Record<string, string>): Promise<Launcher> {
       })
     void ended.then(({ code }) => reject(new Error(`It ended with ${code} before it was ready.\n${output}`)))
   })
-  // Tests of launchers that end at once never ask.
+  // Launchers that stop at once have no port.
   ready.catch(() => undefined)
   return { pid: child.pid ?? 0, port, output: () => output, ready, ended, kill: (signal) => void child.kill(signal) }
 }

@@ -3,12 +3,12 @@ import { call, publicUrl as base, type Reply } from './api.ts'
 
 export { base }
 
-/** An answer to an address, absolute or not. */
+/** Requests an absolute or relative address. */
 export const readAs = (token: string, address: string): Promise<Reply> => call(address.replace(base, ''), { token })
 
 export const idsOf = (reply: Reply): string[] => (reply.body.results as { id: string }[]).map(({ id }) => id)
 
-/** All rows by `next`, from the address on. */
+/** Reads all rows by following `next`. */
 export async function walkAs(
   token: string,
   address: string,
@@ -26,7 +26,7 @@ export async function walkAs(
   return { ids: pages.flat(), pages, count }
 }
 
-/** As an order of a list: null stands last, whichever way it runs. */
+/** Compares like a list's ordering: null comes last in both directions. */
 export const nullsLast =
   (desc: boolean) =>
   (left: unknown, right: unknown): number => {
@@ -34,7 +34,7 @@ export const nullsLast =
     return desc ? byCodePoint(right, left) : byCodePoint(left, right)
   }
 
-/** As SQLite compares text: by code point; null before everything. */
+/** Compares like SQLite: text by code point, and null before everything. */
 export const byCodePoint = (left: unknown, right: unknown): number => {
   if (typeof left === 'number' && typeof right === 'number') return left - right
   const [one, other] = [left, right].map((value) =>

@@ -1,6 +1,6 @@
 import { strToU8, zipSync } from 'fflate'
 
-/** The beginnings of files, put together byte by byte. */
+/** Builds the beginnings of files, byte by byte. */
 
 export type Bytes = Uint8Array<ArrayBuffer>
 
@@ -16,15 +16,15 @@ const little = (length: number, value: number): number[] => big(length, value).t
 export const pngOf = (width: number, height: number, rest: readonly number[] = [8, 2, 0, 0, 0]): Bytes =>
   bytesOf('\u0089PNG\r\n\u001a\n', big(4, 13), 'IHDR', big(4, width), big(4, height), rest, big(4, 0), big(8, 0))
 
-/** A chunk of a PNG; its checksum is not asked for. */
+/** Makes a chunk of a PNG without a valid checksum, which nothing reads. */
 const pngChunk = (name: string, content: readonly number[]): Bytes =>
   bytesOf(big(4, content.length), name, content, big(4, 0))
 
-/** An IHDR of another size, to stand behind the first. */
+/** Makes an IHDR with another size, to follow the first. */
 export const pngHeader = (width: number, height: number): Bytes =>
   pngChunk('IHDR', [...big(4, width), ...big(4, height), 8, 2, 0, 0, 0])
 
-/** The size of a frame of an animated PNG. */
+/** Makes the size of a frame in an animated PNG. */
 export const pngFrame = (width: number, height: number): Bytes =>
   pngChunk('fcTL', [...big(4, 0), ...big(4, width), ...big(4, height), ...big(4, 0), ...big(4, 0), 0, 1, 0, 1, 0, 0])
 
@@ -40,10 +40,10 @@ const frame = (width: number, height: number) => [8, ...big(2, height), ...big(2
 export const jpegOf = (width: number, height: number, before: readonly number[] = []): Bytes =>
   bytesOf([0xff, 0xd8], before, segment(0xc0, frame(width, height)), [0xff, 0xda])
 
-/** The frame of a JPEG that has one already. */
+/** Makes another frame for a JPEG that has one already. */
 export const jpegFrame = (width: number, height: number): number[] => segment(0xc2, frame(width, height))
 
-/** Segments of metadata of so many bytes each. */
+/** Makes segments of metadata of this many bytes each. */
 export const jpegMetadata = (...lengths: number[]): number[] =>
   lengths.flatMap((length) =>
     segment(
@@ -107,13 +107,15 @@ export const avifOf = (sizes: readonly (readonly [number, number])[], brands = '
   return bytesOf(box('ftyp', [...latin(brands)]), meta, box('mdat', [0, 0]))
 }
 
-/** The track of an animated AVIF, which states a size of its own in 16.16 bits. */
+/** Makes the track of an animated AVIF, which states a size of its own in 16.16 bits. */
 export const avifTrack = (width: number, height: number): Bytes => {
   const zeros = Array.from({ length: 76 }, () => 0)
   return bytesOf(box('moov', box('trak', box('tkhd', [...zeros, ...big(2, width), 0, 0, ...big(2, height), 0, 0]))))
 }
 
-/** Boxes that each claim to hold all that follows, so that a careless reader reads the rest of the file for each. */
+/**
+ * Makes boxes that each claim to contain everything after them, so that a careless reader reads the file once for each.
+ */
 export const nestedAvif = (count: number): Bytes => {
   const rest = 20 * count
   const opened = Array.from({ length: count }, (_, index) => [
@@ -130,7 +132,7 @@ export const nestedAvif = (count: number): Bytes => {
   )
 }
 
-/** A ZIP archive whose entries hold their own names. */
+/** Makes a ZIP archive whose entries contain their own names. */
 export const zipOf = (...names: string[]): Bytes =>
   zipSync(Object.fromEntries(names.map((name) => [name, strToU8(name)])))
 

@@ -10,7 +10,7 @@ interface Made {
   id: string
 }
 
-/** The service as `npm start` runs it, in a state of its own, with an edition that has a message for its receipts. */
+/** Starts the service as `npm start` does, with its own state and an edition with a message for receipts. */
 export interface MailingPlace {
   url: string
   client: Client
@@ -67,7 +67,7 @@ export async function openMailing(env: Variables): Promise<MailingPlace> {
   }
 }
 
-/** Imports so many orders and asks for their receipts; answers the addresses. */
+/** Imports this many orders, asks for their receipts, and returns the addresses. */
 export async function sellWithReceipts(place: MailingPlace, count: number, prefix: string): Promise<string[]> {
   const { organization_id, edition_id, client } = place
   const orders = Array.from({ length: count }, (_, at) => ({
@@ -87,7 +87,7 @@ export async function sellWithReceipts(place: MailingPlace, count: number, prefi
   return orders.map(({ customer }) => customer.email)
 }
 
-/** Asks until it holds. Messages of the local queues may be lost: the sweep makes up for them, now and then. */
+/** Waits until the condition holds. The sweep sometimes replaces lost messages of the local queues. */
 export async function eventually<T>(
   place: MailingPlace,
   ask: () => T | Promise<T>,

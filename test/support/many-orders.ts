@@ -15,7 +15,7 @@ export const storedOrders = (organizationId: string): Promise<StoredOrder[]> =>
   db.all(sql<StoredOrder>`select id, seq, edition_id, created_at as created, modified_at as modified,
     number_key as order_number, status, type, amount_minor as amount from orders where organization_id = ${organizationId}`)
 
-/** Orders in the order of a list, of one key or several, by sorting all of them. */
+/** Sorts all orders by one key or several, as a list does. */
 export function sorted(orders: readonly StoredOrder[], ordering: string): StoredOrder[] {
   const asked = ordering.split(',').map((key) => ({ name: key.replace('-', ''), isDesc: key.startsWith('-') }))
   const isDesc = asked.at(-1)?.isDesc ?? true

@@ -16,14 +16,17 @@ function isRunning(processId: number): boolean {
   }
 }
 
-/** Deletes what runs left that were killed. */
+/** Deletes the storage of runs that were killed. */
 function deleteLeftovers(memory: string): void {
   for (const name of readdirSync(memory))
     if (name.startsWith(prefix) && !isRunning(Number(name.slice(prefix.length))))
       rmSync(join(memory, name), { recursive: true, force: true })
 }
 
-/** Lets the runtime keep its storage in memory, where there is enough of it: on a disk a test waits longer than it calculates. */
+/**
+ * Lets the runtime keep its storage in memory when there is enough, because on a disk a test waits longer than it
+ * calculates.
+ */
 export function keepStorageInMemory(): void {
   const memory = findMemoryFolder(0)
   if (memory === null) return

@@ -83,7 +83,7 @@ export const aMessageOf = (...blocks: Block[]): Message => ({
 
 export const framing = { defaultLanguage: 'en', title: 'Nordlys Festival', sender: 'Nordlys ApS' } as const
 
-/** What a reader meets, in order: texts, where links go, and images. Comments for Outlook are left out. */
+/** Lists the texts, links and images that a reader sees, in their order. Comments for Outlook are left out. */
 export function outlineOf(html: string): string[] {
   const found: string[] = []
   let hidden = 0

@@ -3,10 +3,10 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { generateToken } from '../../src/domain/accounts/tokens.ts'
 import { sha256OfShort, toHex } from '../../src/domain/text/encoding.ts'
 
-/** Orders of the large edition. ORDERS=20000 for a shorter run. */
+/** The number of orders in the large edition. ORDERS=20000 makes the run shorter. */
 export const orderCount = Number(process.env['ORDERS'] ?? 1_000_000)
 
-/** A sixth of the orders are of customers who came back. */
+/** A sixth of the orders belong to customers who came back. */
 export const customerCount = Math.floor((orderCount * 5) / 6)
 
 /** The small edition has orders of customers of the large one. */
@@ -19,17 +19,17 @@ export const endpointId = `whk_${suffix('F4')}`
 
 const [editionId, smallEditionId] = editionIds
 
-/** When the first order was made. Each minute has two. */
+/** The time of the first order. Each minute has two. */
 export const startMs = Date.UTC(2024, 0, 1)
 
-/** The id of row `i`: ten characters that ascend with `i`, and sixteen that look random. */
+/** Builds the id of row `i`: ten characters that ascend with `i`, and sixteen that look random. */
 const buildId = (prefix: string, i: string) =>
   `'${prefix}_' || printf('01%08d%08X%08X', ${i}, ${i} * 2654435761 & 4294967295, ${i} * 2246822519 & 4294967295)`
 
 /** The customer of order `i`. */
 const buyer = `iif(i <= ${customerCount}, i, i * 7919 % ${customerCount} + 1)`
 
-/** Some rows share a moment. */
+/** Some rows have the same time. */
 const createdAt = `${startMs} + i / 2 * 60000`
 
 const firstNames = `'["Ada","Bo","Clara","David","Emma","Frida","Georg","Hanne"]'`
@@ -58,7 +58,7 @@ const customers = `
       'guest' || char(10) || 'guest-' || seq || '@example.org'
     from users where seq % 90 = 1;`
 
-/** One order of fifty has no number. */
+/** One order in fifty has no number. */
 const number = 'iif(i % 50, cast(1000000 + i as text), null)'
 
 const buildOrders = (edition: string, count: number, first: number) => `
@@ -100,7 +100,7 @@ const sales = `
       modified_at + 3600000
     from orders where seq % 4 = 0;`
 
-/** A delivery and an entry of the audit log for each order. */
+/** Each order has a delivery and an entry of the audit log. */
 const records = `
   insert into webhook_events (id, organization_id, edition_id, kind, payload, created_at)
     select 'evn_' || substr(id, 5), organization_id, iif(seq % 2, edition_id, null),
@@ -147,7 +147,7 @@ const largeTables = [
   'audit_log',
 ]
 
-/** Fills a database by SQL. Triggers and constraints hold; other indexes are built at the end, sorted. */
+/** Fills a database by SQL. Triggers and constraints apply; other indexes are built at the end, sorted. */
 export function fillDatabase(file: string): DatabaseSync {
   const database = new DatabaseSync(file)
   for (const migration of globSync('migrations/*.sql').toSorted()) database.exec(readFileSync(migration, 'utf8'))
@@ -162,12 +162,12 @@ export function fillDatabase(file: string): DatabaseSync {
   const rebuiltIndexes = indexes.map(({ sql }) => sql).join(';')
   for (const statements of [setup, customers, sales, records, rebuiltIndexes])
     database.exec(`begin; ${statements}; commit`)
-  // The default of SQLite: what the lists read is then in the cache of the operating system, and not in that of SQLite.
+  // With SQLite's default the lists read from the cache of the operating system, and not from SQLite's own.
   database.exec('pragma cache_size = -2000')
   return database
 }
 
-/** A token of a new member with a role in these editions, or in the organisation. */
+/** Makes a token of a new member with a role in these editions, or in the organisation. */
 export function addMember(database: DatabaseSync, name: string, editions: readonly string[]): string {
   const token = generateToken((length) => crypto.getRandomValues(new Uint8Array(length)))
   const insert = (table: string, row: Record<string, SQLInputValue>) =>
@@ -197,14 +197,14 @@ export function addMember(database: DatabaseSync, name: string, editions: readon
     token_hash: toHex(sha256OfShort(token)),
     prefix: '',
     scopes: 'read',
-    // Uses of a token are recorded from time to time, which no request has to do here.
+    // No request has to record the use of the token.
     last_used_at: Number.MAX_SAFE_INTEGER,
     created_at: 1,
   })
   return token
 }
 
-/** A database with copies of what lists compare and order, in tables without indexes. */
+/** Makes a database with copies of what lists compare and sort, in tables without indexes. */
 export function copyPlainly(file: string): DatabaseSync {
   const plain = new DatabaseSync(':memory:')
   plain.exec(`attach '${file}' as filled;

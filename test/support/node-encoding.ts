@@ -1,4 +1,4 @@
-/** What workerd has and this Node has not yet, for what tests use of the Worker outside of it. */
+/** Functions of workerd that this Node does not have, for tests of the Worker in Node. */
 const known: object = Uint8Array
 if (!('fromBase64' in known)) {
   Object.assign(Uint8Array, { fromBase64: (text: string) => new Uint8Array(Buffer.from(text, 'base64')) })

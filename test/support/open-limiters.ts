@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 
-/** The limiters that a request with a token asks, and one with a wrong token. */
+/** The limiters for a request with a valid or a wrong token. */
 const names = ['RATE_LIMITER', 'MEMBER_RATE_LIMITER', 'SIGN_IN_RATE_LIMITER'] as const
 
 const open: RateLimit = {
@@ -11,8 +11,8 @@ const open: RateLimit = {
 }
 
 /**
- * Lets all requests pass, as limiters of a million do. The simulated ones ask a Durable Object each time, which takes a
- * third of the time of a request. Tests of limits give their own.
+ * Lets all requests pass. The simulated limiters call a Durable Object each time, which takes a third of a request's
+ * time. Tests of limits use their own.
  */
 export function openLimiters(): void {
   Object.assign(env, Object.fromEntries(names.map((name) => [name, open])))

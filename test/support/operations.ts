@@ -19,8 +19,8 @@ export const make = async (operation: Operation, world: World, caller: Person): 
 const shared = new WeakMap<World, Map<string, Sample | Promise<Sample>>>()
 
 /**
- * The same sample each time, for requests that change nothing: reads, and what is refused. A sample that asks for no
- * caller is the same one for all of them.
+ * Makes a sample once for requests that change nothing: reads, and requests that are refused. Samples without a caller
+ * are shared by all callers.
  */
 export async function sharedSample(operation: Operation, world: World, caller: Person): Promise<Sample> {
   const { make: makeSample } = sampleOf(operation)
@@ -36,7 +36,7 @@ export const writes = implemented.filter((operation) => operation.scope === 'wri
 export const reads = implemented.filter((operation) => operation.scope === 'read')
 export const withBody = implemented.filter((operation) => operation.body !== null && operation.stream === null)
 
-/** Lists are known by their envelope. */
+/** A list is an operation whose answer is a list envelope. */
 export const lists = implemented.filter((operation) => {
   const shape = (operation.response as { shape?: object } | null)?.shape
   return operation.method === 'get' && shape !== undefined && 'results' in shape && 'count' in shape
@@ -52,7 +52,7 @@ export function pathOf(operation: Operation, sample: Sample): string {
   return query ? `${path}?${query}` : path
 }
 
-/** A copy of `old` with the value at the end of a way of names and indexes. */
+/** Copies `old` with the value at the end of a path of names and indexes. */
 function valueAt(old: unknown, [step, ...rest]: readonly string[], value: unknown): unknown {
   if (step === undefined) return value
   if (Array.isArray(old)) return old.map((item, index) => (String(index) === step ? valueAt(item, rest, value) : item))
@@ -60,12 +60,12 @@ function valueAt(old: unknown, [step, ...rest]: readonly string[], value: unknow
   return { ...object, [step]: valueAt(object[step], rest, value) }
 }
 
-/** A sample with one of its ids replaced; in a body, `a.b` is what `a` has as `b`. */
+/** Replaces one id of a sample; in a body, `a.b` is the field `b` of `a`. */
 export function replaced(sample: Sample, place: 'path' | 'query' | 'body', name: string, value: unknown): Sample {
   return { ...sample, [place]: valueAt(sample[place], place === 'body' ? name.split('.') : [name], value) }
 }
 
-/** Sends a sample as it is, or with what `request` changes. */
+/** Sends a sample as it is, or with the changes in `request`. */
 export const send = (operation: Operation, sample: Sample, request: Request = {}): Promise<Reply> =>
   call(pathOf(operation, sample), requestOf(operation, sample, request))
 
@@ -75,10 +75,10 @@ function requestOf(operation: Operation, { body, file }: Sample, request: Reques
   return { method, raw: file.bytes, ...request, headers: { ...file.headers, ...request.headers } }
 }
 
-/** As `send`, with other bindings than the Worker's own. */
+/** Like `send`, with other bindings than the Worker's own. */
 export const sendWith = (bindings: object, operation: Operation, sample: Sample, request: Request): Promise<Reply> =>
   callWith(bindings, pathOf(operation, sample), requestOf(operation, sample, request))
 
-/** The admin of organisation A, or the superuser where no role may call. */
+/** Returns the admin of organisation A, or the superuser when no role may call. */
 export const callerOf = (operation: Operation, world: World): Person =>
   operation.roles.includes('OA') ? world.people.OA : world.people.root

@@ -9,7 +9,7 @@ const countOf = async (table: string, shop: Shop): Promise<number> => {
   return row?.n ?? 0
 }
 
-/** How many rows the shop has in each table that imports write. */
+/** Counts the shop's rows in each table that imports write. */
 export const contentsOf = async (shop: Shop) => ({
   orders: await countOf('orders', shop),
   purchases: await countOf('purchases', shop),

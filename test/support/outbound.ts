@@ -24,7 +24,7 @@ export const anSms = (fields: Partial<OutboundSms> = {}): OutboundSms => ({
   ...fields,
 })
 
-/** The delay of the longest timer that was set since, in milliseconds; restore all mocks afterwards. */
+/** Returns the delay of the longest timer that was set since, in milliseconds. Restore all mocks afterwards. */
 export function watchTimers(): () => number {
   const set = vi.spyOn(globalThis, 'setTimeout')
   return () => Math.max(0, ...set.mock.calls.map(([, delay]) => delay ?? 0))

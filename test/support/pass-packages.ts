@@ -13,7 +13,7 @@ export function passJsonOf(bytes: Uint8Array): Record<string, unknown> {
   return JSON.parse(new TextDecoder().decode(files['pass.json'])) as Record<string, unknown>
 }
 
-/** The token inside a package: a phone has it from there. */
+/** Reads the token inside a package, which a phone finds there. */
 export const tokenOf = async (add_url: string): Promise<string> => {
   const fields = passJsonOf(await download(add_url))
   return fields['authenticationToken'] as string

@@ -12,7 +12,7 @@ import { freshId, next, write } from './seeding/rows.ts'
 import { seedEndpoint } from './seeding/webhooks.ts'
 import { seedShopWithReceipts, type Shop } from './seeding/sales/orders.ts'
 
-/** Values that only this person has, so that each occurrence is personal data that is left. */
+/** Values that only this person has, so that each occurrence is personal data that remains. */
 export interface Known extends Shop {
   id: string
   email: string
@@ -36,7 +36,7 @@ const order = (person: { email: string; phone: string; mark: string }, number: n
   metadata: { note: `ordermeta${person.mark}` },
 })
 
-/** Rows that no operation makes yet, and those that take a provider's word. */
+/** Seeds rows that no operation creates, and rows that depend on a provider. */
 async function fillUp(known: Known, mark: string): Promise<void> {
   const { id, email, phone, organization_id } = known
   const pass = freshId('wallet_pass')
@@ -59,7 +59,7 @@ async function fillUp(known: Known, mark: string): Promise<void> {
   )
 }
 
-/** Refunds that were asked for, one approved with a note, the other rejected with a reason. */
+/** Requests refunds, one approved with a note, the other rejected with a reason. */
 async function refundTwice(edition: string, mark: string): Promise<void> {
   const { results } = await env.DB.prepare('select id from purchases where edition_id = ? order by id')
     .bind(edition)
@@ -73,7 +73,7 @@ async function refundTwice(edition: string, mark: string): Promise<void> {
   await post(`${other}/reject`, { reason: `rejection${mark}` })
 }
 
-/** A person with a purchase, a change by hand, a receipt, a campaign, and stored events of webhooks. */
+/** Makes a person with a purchase, an update, a receipt, a campaign, and stored events of webhooks. */
 export async function givenKnown(): Promise<Known> {
   const shop = await seedShopWithReceipts()
   const mark = `mark${next()}x${crypto.randomUUID().slice(0, 8)}`
@@ -114,7 +114,7 @@ const marked = (rows: Record<string, unknown>[], table: string, marks: readonly 
 
 const objectOf = (campaign: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(campaign))
 
-/** Every column of the database, and of the object of a campaign, as `table.column` and `campaign/table.column`. */
+/** Lists every column of the database and of a campaign's object, as `table.column` and `campaign/table.column`. */
 export async function allColumns(campaign: string): Promise<string[]> {
   const tables = await tableNames()
   const columns = await Promise.all(
@@ -136,11 +136,11 @@ export async function allColumns(campaign: string): Promise<string[]> {
   return [...columns.flat(), ...inObject]
 }
 
-/** The places with values of the person, and those values. */
+/** Lists the places with values of the person, and those values. */
 export async function cellsWith({ marks, campaign }: Pick<Known, 'marks' | 'campaign'>): Promise<Cells> {
   const found: Cells = {}
   for (const table of await tableNames()) {
-    // Without columns that are made of others when they are read.
+    // Columns that are computed when they are read are left out.
     const names = (await columnsOf(table)).map(({ name }) => `"${name}"`).join(', ')
     const { results } = await env.DB.prepare(`select ${names} from "${table}"`).all()
     marked(results, table, marks, found)
@@ -152,7 +152,7 @@ export async function cellsWith({ marks, campaign }: Pick<Known, 'marks' | 'camp
   return found
 }
 
-/** The sweep, and its second pass after everything that was under way. */
+/** Runs the sweep, and its second pass after all running work. */
 export async function finishErasures(): Promise<void> {
   for (const minutes of [0, 1, 6, 7]) await sweepErasures(realJob({ now: () => Date.now() + minutes * 60_000 }))
 }

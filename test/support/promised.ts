@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import type { Operation } from '../../src/http/operations/operation.ts'
 import { document } from './document.ts'
 
-/** Headers of which the document says something, in small letters. */
+/** Headers that the document describes, in lower case. */
 const documentedHeaders = [
   'allow',
   'content-disposition',
@@ -19,7 +19,7 @@ const documentedHeaders = [
 
 const base = new URL('https://openapi.example/openapi.json')
 
-// One look-up for all: the validator's own would walk every component again for each answer's schema.
+// All answers share one look-up, because the validator's own walks every component again for each schema.
 const known: Record<string, object> = dereference(
   { components: { schemas: document.components.schemas } },
   Object.create(null) as Record<string, object>,
@@ -29,7 +29,7 @@ const known: Record<string, object> = dereference(
 let counted = 0
 const prepared = new WeakSet<object>()
 
-/** Names the schema of an answer, so that its references are resolved as those of the document. */
+/** Names the schema of an answer, so that its references resolve like those of the document. */
 function prepare(schema: object): object {
   if (prepared.has(schema)) return schema
   prepared.add(schema)
@@ -49,11 +49,11 @@ export interface Answered {
   body: unknown
 }
 
-/** What an answer has that the document does not say: its status, headers, content type, error code and body. */
+/** Lists what the document does not allow in an answer: its status, headers, content type, error code and body. */
 function undocumented(operation: Operation, { status, headers, body }: Answered): string[] {
   const documented = document.paths[operation.path]?.[operation.method]
   const promised = documented?.responses[String(status)]
-  // The client has gone, so the answer has no reader.
+  // The client has disconnected, so nobody reads the answer.
   if (status === 499) return []
   if (!promised) return [`${status} is not documented`]
   const names = Object.keys(promised.headers ?? {}).map((name) => name.toLowerCase())

@@ -24,7 +24,7 @@ export const purchaseRow = async (id: string): Promise<PurchaseRow> => {
 export const usesOf = (id: string): Promise<UseRow[]> =>
   db.all(sql<UseRow>`select * from purchase_uses where purchase_id = ${id} order by id`)
 
-/** What was announced of a purchase, in order: `used:active`, the action and the status after it. */
+/** Lists the announced actions of a purchase with the status after each, such as `used:active`. */
 export async function announcedOf({ id, shop }: Pick<Ticket, 'id' | 'shop'>): Promise<string[]> {
   const events = await eventsOf(shop.organization_id)
   const payload = payloadSchema('purchase.action').strict()
@@ -34,7 +34,7 @@ export async function announcedOf({ id, shop }: Pick<Ticket, 'id' | 'shop'>): Pr
     .map(({ action, purchase }) => `${action}:${purchase.status}`)
 }
 
-/** How often each status and code came back. */
+/** Counts each status and code. */
 export function tally(replies: readonly Reply[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const { status, body } of replies) {

@@ -8,11 +8,11 @@ const imported =
 const importsOf = (path: string): string[] =>
   [...readFileSync(path, 'utf8').matchAll(imported)].map(([, one, other, third]) => one ?? other ?? third ?? '')
 
-/** What only the platform has, and what talks to other services by its streams, its `fetch` and its keys. */
+/** Modules that only the platform has, and modules that call other services with its streams, `fetch` and keys. */
 const isOfPlatform = (id: string): boolean =>
   id.startsWith('cloudflare:') || id.includes('wasm') || id.includes('/gateways/')
 
-/** What they test is the platform's: time zones, formats of numbers, decoders of text, and Base64. */
+/** Tests of the platform itself: time zones, formats of numbers, decoders of text, and Base64. */
 const ofPlatform = new Set([
   'test/unit/campaigns.test.ts',
   'test/unit/cells.test.ts',
@@ -35,7 +35,7 @@ function needsPlatform(path: string, seen = new Set<string>()): boolean {
   })
 }
 
-/** Files of test/unit that need no Worker: they run in Node, which starts in a tenth of the time. */
+/** Finds the files of test/unit that need no Worker. They run in Node, which starts in a tenth of the time. */
 export const pureTests = (root: string): string[] =>
   globSync('test/unit/*.test.ts', { cwd: root })
     .toSorted()

@@ -2,7 +2,7 @@ interface Reader {
   read: (view: Uint8Array, options: { min: number }) => Promise<unknown>
 }
 
-/** The runtime's method of readers, for tests in Node, which has the same under the name of the standard. */
+/** Adds the runtime's method of readers to Node, which has it under the standard name. */
 export function addReadAtLeast(): void {
   Object.assign(ReadableStreamBYOBReader.prototype, {
     readAtLeast(this: Reader, min: number, view: Uint8Array) {

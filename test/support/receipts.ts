@@ -28,7 +28,7 @@ export const receiptsOf = (shop: Shop): Promise<EmailRow[]> =>
 /** The provider's reaction to one call. Some of them accept before they fail. */
 export type Conduct = 'accept' | 'accept and lose the answer' | 'accept and die' | 'die' | SendResult
 
-/** A provider in memory: with keys it accepts the same call once, without them each time. */
+/** A provider in memory. With keys it accepts the same call once, and without them each time. */
 export function providerOf(options: { deduplicates: boolean; name?: string }) {
   const calls: { key: string; email: OutboundEmail }[] = []
   const accepted = new Map<string, number>()
@@ -71,11 +71,14 @@ export function providerOf(options: { deduplicates: boolean; name?: string }) {
   }
 }
 
-/** The engine on the real database, with a clock and a provider of the test, and with crashes at given round trips. */
+/**
+ * Runs the engine on the real database, with a clock and a provider of the test, and with crashes at chosen round
+ * trips.
+ */
 export function receiptEngine(provider: EmailGateway, now = Date.now()) {
   const state = { now }
   const enqueued: number[] = []
-  /** Round trips to the database until the consumer dies. */
+  /** The number of round trips to the database before the consumer crashes. */
   let life = Number.POSITIVE_INFINITY
   class Mortal extends Database {
     override async all<Row>(statement: Parameters<Database['all']>[0]): Promise<Row[]> {
@@ -103,13 +106,13 @@ export function receiptEngine(provider: EmailGateway, now = Date.now()) {
     job,
     enqueued,
     advance: (ms: number) => (state.now += ms),
-    /** As `run`, at least at the time of the API: what was asked for until now is due. */
+    /** Like `run`, at the time of the API or later, so that everything requested until now is due. */
     runNow: () => {
       state.now = Math.max(state.now, Date.now())
       return sendEmails(job)
     },
     run: () => sendEmails(job),
-    /** As `run`, where the consumer dies after so many round trips. */
+    /** Like `run`, with a crash after this many round trips. */
     runUntilCrash: async (trips = Number.POSITIVE_INFINITY) => {
       life = trips
       await sendEmails(job).catch(() => undefined)

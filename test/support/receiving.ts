@@ -31,7 +31,7 @@ export interface Place {
   receiver: Receiver
   organization_id: string
   edition_id: string
-  /** Ends every process of the server at once, as a power cut would, and starts another one on the same state. */
+  /** Kills every process of the server at once, as a power cut would, and starts another one on the same state. */
   crash: () => Promise<void>
   sweep: () => Promise<unknown>
   close: () => Promise<void>
@@ -41,7 +41,7 @@ interface Made {
   id: string
 }
 
-/** Every process of this machine that stems from ours and has the folder among its arguments. */
+/** Lists the descendants of our process that have the folder among their arguments. */
 export function pidsAt(folder: string): number[] {
   const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,args=', '-ww'], { encoding: 'utf8' })
     .split('\n')
@@ -57,7 +57,7 @@ export function pidsAt(folder: string): number[] {
   return [...found]
 }
 
-/** The service as `npm start` runs it, in a state of its own, with a receiver and an edition. */
+/** Starts the service as `npm start` does, with its own state, a receiver and an edition. */
 export async function openPlace(): Promise<Place> {
   const stateDir = await mkdtemp(join(tmpdir(), 'slow-webhooks-'))
   const env = { RATE_LIMIT_PER_MINUTE: '0', ALLOW_INSECURE_WEBHOOKS: '1', WEBHOOK_RETRY_SCHEDULE: '1,1,1' }
@@ -105,7 +105,7 @@ export async function givenEndpoint(place: Place, fields: Record<string, unknown
   return { ...endpoint, path }
 }
 
-/** Sends one event to this endpoint alone. */
+/** Sends one event only to this endpoint. */
 export const send = (place: Place, endpoint: Endpoint): Promise<Delivery> =>
   place.client.post<Delivery>(`/v1/webhooks/${endpoint.id}/test`, { event: 'purchase.action' })
 
@@ -117,7 +117,7 @@ export const deliveryNow = (place: Place, endpoint: Endpoint, delivery: Delivery
 
 export const hasEnded = ({ status }: Pick<Delivery, 'status'>): boolean => !['pending', 'retrying'].includes(status)
 
-/** Asks until it holds. Messages of the local queues may be lost: the sweep makes up for them, now and then. */
+/** Waits until the condition holds. The sweep sometimes replaces lost messages of the local queues. */
 export async function until<T>(
   place: Place,
   ask: () => Promise<T>,
@@ -148,7 +148,7 @@ export async function allDeliveries(place: Place, endpoint: Endpoint): Promise<D
   return found
 }
 
-/** Imports so many purchases, each an event for every subscribed endpoint. */
+/** Imports this many purchases, each an event for every subscribed endpoint. */
 export async function sell(place: Place, count: number, prefix: string): Promise<void> {
   const { organization_id, edition_id, client } = place
   for (let start = 0; start < count; start += 100) {

@@ -31,7 +31,7 @@ function compareValues(one: KeyValue, other: KeyValue, desc: boolean): number {
 
 type ListedPage = Pick<Page<RecipientRow>, 'rows' | 'count' | 'after'>
 
-/** A page by filtering and sorting all recipients in memory; null past the end. */
+/** Builds a page by filtering and sorting all recipients in memory, or null after the last page. */
 export function pageByHand(storage: SqlStorage, query: RecipientsQuery): ListedPage | null {
   const { state, reason, engagement, ordering } = query
   const { page, size, after } = query.page
@@ -56,7 +56,7 @@ export function pageByHand(storage: SqlStorage, query: RecipientsQuery): ListedP
 const withoutKeys = (row: RecipientRow): RecipientRow =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !/^k\d$/.test(name))) as unknown as RecipientRow
 
-/** A page as the API builds it; null past the end. */
+/** Reads a page as the API builds it, or null after the last page. */
 export function readPage(storage: SqlStorage, query: RecipientsQuery): ListedPage | null {
   try {
     const keyCount = query.ordering.length + 1
@@ -71,7 +71,7 @@ export function readPage(storage: SqlStorage, query: RecipientsQuery): ListedPag
 
 const by = (name: 'address' | 'sent_at') => fc.record({ name: fc.constant(name), desc: fc.boolean() })
 
-/** Any filter, filters together, and any order. */
+/** Makes any filter, combined filters, and any ordering. */
 export const recipientsQuery: fc.Arbitrary<RecipientsQuery> = fc.record({
   state: fc.option(fc.constantFrom(...recipientStates), { nil: undefined }),
   reason: fc.option(fc.constantFrom(...skipReasons, ...failReasons), { nil: undefined, freq: 4 }),
@@ -89,7 +89,7 @@ export const recipientsQuery: fc.Arbitrary<RecipientsQuery> = fc.record({
   }),
 })
 
-/** Works on the recipients of a campaign that no one else has. */
+/** Runs on the recipients of a campaign that no other test uses. */
 export function withStore(work: (store: RecipientStore) => Promise<void> | void): Promise<void> {
   const id = freshId('campaign')
   return runInDurableObject(env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id)), async (_, state) => {
@@ -99,7 +99,7 @@ export function withStore(work: (store: RecipientStore) => Promise<void> | void)
   })
 }
 
-/** Letters of two and three bytes stand where their bytes do, and pairs share an address. */
+/** Letters of two and three bytes appear where byte order matters, and pairs share an address. */
 const aPerson = (n: number): NewRecipient => ({
   n,
   user_id: `usr_${n}`,

@@ -116,14 +116,14 @@ const items = [
   { product: 'Camping', quantity: 1, unit_price: 33.33 },
 ]
 
-/** An order that was paid at Stripe, one of which Stripe knows nothing, and everything that happens to them. */
+/** An order that was paid at Stripe, one that Stripe does not know, and everything that happens to them. */
 export interface World {
   fake: FakeStripe
   payment: FakePayment
   shop: Shop
   account: string
   bought: BoughtOrder
-  /** Its payment has no reference. */
+  /** The payment of this order has no reference. */
   byHand: BoughtOrder
   engine: ReturnType<typeof createRefundEngine>
 }
@@ -146,7 +146,7 @@ export async function seedRefundWorld(): Promise<World> {
   return { fake, payment, shop, account, bought, byHand, engine }
 }
 
-/** All that a refusal must leave as it is. */
+/** Returns everything that a refusal must not change. */
 async function stored({ shop }: World): Promise<unknown> {
   const of = sql`edition_id = ${shop.edition_id}`
   return db.batch([
@@ -178,7 +178,7 @@ async function askOne(world: World, step: Extract<Step, { do: 'ask' }>): Promise
 
 const targets = { approve: 'approved', reject: 'rejected', cancel: 'cancelled', retry: 'approved', settle: 'completed' }
 
-/** Whether the lifecycle allows the action. What it allows may still be refused, because the money is not there. */
+/** Tells whether the lifecycle allows the action, which may still be refused because too little money is left. */
 const isLegal = (status: RefundStatus, action: keyof typeof targets, service: string | null): boolean =>
   action === 'settle'
     ? status === 'processing' && service === 'manual'
@@ -205,7 +205,7 @@ async function review(world: World, step: Extract<Step, { do: keyof typeof targe
   return reply
 }
 
-/** One call of the API: 2xx, or a refusal that leaves everything as it was. */
+/** Makes one call of the API: either it succeeds, or it is refused and changes nothing. */
 async function called(world: World, call: () => Promise<Reply | null>): Promise<void> {
   const before = await stored(world)
   const reply = await call()
@@ -244,7 +244,7 @@ export async function takeStep(world: World, step: Step): Promise<void> {
     }
     case 'decide': {
       const refund = fake.store.refunds[step.which % Math.max(1, fake.store.refunds.length)]
-      // What has failed at Stripe stays so, and a success is not decided once more.
+      // A failed refund stays failed at Stripe, and a succeeded one is not decided again.
       const isOpen = refund?.status === 'pending' || (refund?.status === 'succeeded' && step.status === 'failed')
       if (refund && isOpen) fake.store.change(refund.id, step.status)
       return
@@ -260,7 +260,7 @@ export async function takeStep(world: World, step: Step): Promise<void> {
   }
 }
 
-/** The network works again: what is open comes to its end, and every event has come at least once. */
+/** Restores the network: open refunds end, and every event comes at least once. */
 export async function heal(world: World): Promise<void> {
   const { fake, engine, account } = world
   fake.respondWith('accept')
@@ -276,7 +276,7 @@ export async function heal(world: World): Promise<void> {
   throw new Error('a refund comes to no end')
 }
 
-/** How often each action of each request was announced of each of its purchases. */
+/** Counts how often each action of each request was announced for each of its purchases. */
 export async function countAnnouncements({ shop }: World): Promise<Map<string, number>> {
   const times = new Map<string, number>()
   for (const { payload } of await eventsOf(shop.organization_id)) {

@@ -12,9 +12,9 @@ import { freshId, next, type Place, seededAt, type WidePlace, write } from './se
 import { seedMerchantAccount } from './seeding/sales/merchant-accounts.ts'
 import { seedLocation, seedProduct, seedTrade } from './seeding/sales/trades.ts'
 
-/** Makes a resource and answers its id. */
+/** Makes a resource and returns its id. */
 interface Maker<Where> {
-  /** What may have such a resource: an edition alone, an organisation alone, or both. */
+  /** The owner of such a resource: an edition, an organisation, or both. */
   of: 'edition' | 'organization' | 'both'
   make: (place: Where) => Promise<string>
 }
@@ -43,7 +43,7 @@ async function seedOption(place: Place): Promise<string> {
 const image = ofBoth((place) => seedFile(place))
 const table = ofBoth((place) => seedTable(place))
 
-/** By the prefix of their ids. */
+/** Makers by the prefix of their ids. */
 const makers: Readonly<Record<string, Maker<Place> | Maker<WidePlace>>> = {
   edt: ofEdition(async ({ edition }) => edition),
   eml: ofBoth((place) => seedMessage(place)),
@@ -69,7 +69,7 @@ const makers: Readonly<Record<string, Maker<Place> | Maker<WidePlace>>> = {
 const receipt = (type: 'receipt' | 'refund_confirmation') =>
   ofBoth(({ organization, edition }) => seedReceiptMessage({ id: organization }, { type, edition_id: edition }))
 
-/** Fields that take some of the resources of their prefix alone, or whose prefix the document does not state. */
+/** Fields that take only some resources of their prefix, or whose prefix the document does not state. */
 const makersOfFields: Readonly<Record<string, Maker<Place> | Maker<WidePlace>>> = {
   'createDataImport file_id': table,
   'listAuditLog actor_id': ofOrganization(async ({ id }) => {
@@ -83,11 +83,11 @@ const makersOfFields: Readonly<Record<string, Maker<Place> | Maker<WidePlace>>> 
   'updateEdition transaction_receipt_email_id': receipt('receipt'),
 }
 
-/** Makes what a field of an operation may name; undefined where nobody has said what that is. */
+/** Finds the maker of what a field of an operation may name, or undefined when none is known. */
 export const makerOf = (operation: string, { name, prefix }: IdField): Maker<WidePlace> | undefined =>
-  // An edition's maker is called with an edition: `isIn` says so.
+  // The maker of an edition's resource gets an edition, which `isIn` checks.
   (makersOfFields[`${operation} ${name}`] ?? makers[prefix ?? '']) as Maker<WidePlace> | undefined
 
-/** Whether such resources exist in an edition, or in an organisation beside its editions. */
+/** Tells whether such resources exist in an edition, or in an organisation beside its editions. */
 export const isIn = (maker: Maker<WidePlace>, { edition }: WidePlace): boolean =>
   maker.of === 'both' || (maker.of === 'edition') === (edition !== null)

@@ -22,13 +22,11 @@ export const eventsOf = (endpoint: string) =>
   count(sql`select 1 from webhook_deliveries join webhook_events on webhook_events.id = event_id
     where endpoint_id = ${endpoint}`)
 interface Seeded {
-  /** When the events happened. */
   at: number
   many: number
   status?: 'success'
 }
 
-/** Deliveries, of an event each. */
 export async function seedAt(place: Place, endpoint: string, { at, many, ...columns }: Seeded): Promise<void> {
   for (let index = 0; index < many; index++) {
     const event_id = newId('webhook_event', at, Math.random)

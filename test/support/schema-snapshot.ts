@@ -3,7 +3,7 @@ import { type D1Migration, readD1Migrations } from '@cloudflare/vitest-pool-work
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-/** An insert for each row of a table, in which every value stands as SQL. */
+/** Writes an insert for each row of a table, with every value as SQL. */
 function rowsOf(database: DatabaseSync, table: string): string[] {
   const columns = database.prepare('select name from pragma_table_info(?)').all(table)
   const names = columns.map(({ name }) => quoted(String(name)))
@@ -30,7 +30,7 @@ export function databaseOf(statements: readonly string[]): DatabaseSync {
   return database
 }
 
-/** What is declared in a database, in the order in which it was made. */
+/** Lists the declarations of a database, in the order of their creation. */
 export const declarationsOf = (database: DatabaseSync) =>
   database
     .prepare(`select type, name, tbl_name, sql from sqlite_master where sql is not null order by rowid`)
@@ -42,7 +42,10 @@ export const declarationsOf = (database: DatabaseSync) =>
       sql: String(sql),
     }))
 
-/** The statements that make at once what the migrations make one after the other: tables with their rows, and the rest. */
+/**
+ * Builds the statements that create at once what the migrations create step by step: tables with their rows, and then
+ * the rest.
+ */
 function snapshotOf(migrations: readonly D1Migration[]): string[] {
   const database = databaseOf(migrations.flatMap(({ queries }) => queries))
   const declarations = declarationsOf(database)
@@ -54,7 +57,7 @@ function snapshotOf(migrations: readonly D1Migration[]): string[] {
   )
   // A search index makes its own tables.
   const tables = declarations.filter(({ type, name }) => type === 'table' && !shadows.has(name))
-  // Rows stand before triggers, which ran when the rows were written.
+  // Rows come before triggers, which ran when the rows were written.
   return [
     ...tables.map(({ sql }) => sql),
     ...tables.flatMap(({ name }) =>
@@ -73,6 +76,6 @@ interface TestSchema {
 
 let known: Promise<TestSchema> | undefined
 
-/** The migrations of this project and their snapshot. They are read once for all isolates of a run. */
+/** The migrations and their snapshot, which all isolates of a run share. */
 export const testSchema = (): Promise<TestSchema> =>
   (known ??= readD1Migrations('./migrations').then((migrations) => ({ migrations, snapshot: snapshotOf(migrations) })))

@@ -17,14 +17,14 @@ const alternatives = (schema: Schema): Schema[] => [
   ...(schema.allOf ?? []),
 ]
 
-/** The keys that the document says a list can be ordered by. */
+/** Lists the sort keys that the document states for a list. */
 export function orderingsOf(operation: Operation): string[] {
   const parameters = document.paths[operation.path]?.[operation.method]?.parameters ?? []
   const description = parameters.find(({ name }) => name === 'ordering')?.description ?? ''
   return /Sort keys[^:]*: ([\w, ]+)\./.exec(description)?.[1]?.split(', ') ?? []
 }
 
-/** A filter of a list, with the words that it takes; ids, texts and times have none. */
+/** A filter of a list, with its allowed words; ids, texts and times have none. */
 export interface DocumentedFilter {
   name: string
   words: readonly string[]
@@ -32,7 +32,7 @@ export interface DocumentedFilter {
 
 const pageNames = ['ordering', 'page', 'page_size', 'cursor']
 
-/** The filters that the document says a list has. */
+/** Lists the filters that the document states for a list. */
 export function filtersOf(operation: Operation): DocumentedFilter[] {
   const parameters = document.paths[operation.path]?.[operation.method]?.parameters ?? []
   return parameters
@@ -43,7 +43,7 @@ export function filtersOf(operation: Operation): DocumentedFilter[] {
     }))
 }
 
-/** JSON types that a schema takes; none when it says nothing about them. */
+/** Lists the JSON types that a schema accepts, or none when it does not say. */
 function typesOf(given: Schema): Set<string> {
   const schema = resolve(given)
   const own = [schema.type ?? []].flat()
@@ -53,7 +53,7 @@ function typesOf(given: Schema): Set<string> {
 
 export type Path = (string | number)[]
 
-/** A value that the schema refuses at `path`; `undefined` leaves the property out. */
+/** A value that the schema refuses at `path`; `undefined` removes the property. */
 export interface Fault {
   path: Path
   what: string
@@ -75,7 +75,7 @@ function wrongTypes(schema: Schema): unknown[] {
   return wrongValues.filter(([type]) => !types.has(type)).map(([, value]) => value)
 }
 
-/** What can be wrong with one property, read from its schema. */
+/** Lists the wrong values for one property, by its schema. */
 function faultsOf(given: Schema, path: Path, isRequired: boolean): Fault[] {
   const schema = resolve(given)
   const types = typesOf(schema)
@@ -103,7 +103,7 @@ function faultsOf(given: Schema, path: Path, isRequired: boolean): Fault[] {
   return found
 }
 
-/** All faults of a body, at any depth that the sample reaches. */
+/** Lists all faults of a body, at any depth that the sample reaches. */
 export function faults(given: Schema, sample: unknown, itemwise: readonly string[] = [], path: Path = []): Fault[] {
   const schema = resolve(given)
   if (itemwise.includes(path.join('.'))) return []
@@ -122,20 +122,20 @@ export function faults(given: Schema, sample: unknown, itemwise: readonly string
 /** A field of a request that names a resource by its id. */
 export interface IdField {
   in: 'body' | 'query'
-  /** The way through a body, with 0 for an item of a list: `edition_id`, `filter.product_id`, `mappings.0.id`. */
+  /** The path through a body, with 0 for an item of a list: `edition_id`, `filter.product_id`, `mappings.0.id`. */
   name: string
-  /** Such as `edt`; null where the document states none. */
+  /** A prefix such as `edt`, or null when the document states none. */
   prefix: string | null
 }
 
-/** The prefix that a schema, or one of its alternatives, demands of an id. */
+/** Returns the prefix that a schema, or one of its alternatives, demands of an id. */
 function prefixIn(given: Schema): string | null {
   const schema = resolve(given)
   const own = /^\^([a-z]{3})_/.exec(schema.pattern ?? '')?.[1]
   return own ?? alternatives(schema).reduce<string | null>((prefix, one) => prefix ?? prefixIn(one), null)
 }
 
-/** The id fields inside of one schema, at any depth. Blocks inside of blocks are walked once. */
+/** Lists the id fields inside one schema, at any depth. Blocks inside blocks are walked once. */
 function idFieldsIn(given: Schema, path: Path = [], above: readonly Schema[] = []): IdField[] {
   const schema = resolve(given)
   if (above.includes(schema)) return []
@@ -156,7 +156,7 @@ function idFieldsIn(given: Schema, path: Path = [], above: readonly Schema[] = [
   return fields.filter(({ name }) => !names.has(name) && names.add(name))
 }
 
-/** Every field of an operation's body, in each of its forms, and of its query that names a resource by its id. */
+/** Lists every field of an operation's body, in each of its forms, and of its query that names a resource by its id. */
 export function idFieldsOf(operation: Operation): IdField[] {
   const { parameters = [], requestBody } = document.paths[operation.path]?.[operation.method] ?? {}
   const bodies = Object.entries(requestBody?.content ?? {})
@@ -169,7 +169,7 @@ export function idFieldsOf(operation: Operation): IdField[] {
   return [...idFieldsIn(bodySchema(operation)), ...beside.values()]
 }
 
-/** A copy of the body with the fault in it. */
+/** Returns a copy of the body with the fault in it. */
 export function spoiled(body: Record<string, unknown>, { path, value }: Fault): Record<string, unknown> {
   const copy = structuredClone(body)
   let at = copy as Record<string | number, unknown>
@@ -180,7 +180,7 @@ export function spoiled(body: Record<string, unknown>, { path, value }: Fault): 
   return copy
 }
 
-/** The objects of a body whose names the schema states, each by its path. */
+/** Lists the objects of a body whose names the schema states, each by its path. */
 export function placesIn(given: Schema, sample: unknown, itemwise: readonly string[] = [], path: Path = []): Path[] {
   const schema = resolve(given)
   if (itemwise.includes(path.join('.')) || typeof sample !== 'object' || sample === null) return []
@@ -197,7 +197,7 @@ export function placesIn(given: Schema, sample: unknown, itemwise: readonly stri
   return isNamed ? [path, ...below] : below
 }
 
-/** A copy of the body with one more value in it, whatever its name. */
+/** Returns a copy of the body with one more value in it, whatever its name. */
 export function placed(body: Record<string, unknown>, path: Path, value: unknown): Record<string, unknown> {
   const copy = structuredClone(body)
   let at = copy as Record<string | number, unknown>
@@ -206,5 +206,5 @@ export function placed(body: Record<string, unknown>, path: Path, value: unknown
   return copy
 }
 
-/** A name with a letter too many in it. */
+/** Adds a letter to a name. */
 export const misspelt = (name: string): string => `${name.slice(0, 2)}q${name.slice(2)}`

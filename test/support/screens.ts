@@ -2,10 +2,10 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser } from './browser.ts'
 
-/** Where pictures go, to be looked at: nowhere unless a folder is named. */
+/** The folder for pictures, if one is named. */
 const pictures = process.env['PICTURES']
 
-/** Texts with the contrast of their colour to the ground that is painted behind them, and how tall they are. */
+/** Lists texts with their contrast to the painted background, and their height. */
 const measure = `(() => {
   const channels = (colour) => (colour.match(/[\\d.]+/g) || []).map(Number)
   const luminance = (colour) => {
@@ -47,7 +47,7 @@ export interface Measured {
   page: string
 }
 
-/** What is seen of a document on a screen; the picture is kept under the name where pictures go. */
+/** Reads a document on a screen, and stores its picture under the name if there is a folder. */
 export async function look(
   browser: Browser,
   document: string,

@@ -12,11 +12,11 @@ import { givenOrganization } from './seeding/organizations.ts'
 import { buildMembership } from './seeding/customers.ts'
 import { freshId, write } from './seeding/rows.ts'
 
-/** Letters that folding and SQL treat in ways of their own, few enough that texts meet. */
+/** Letters that folding and SQL treat differently, few enough that texts overlap. */
 const oddLetters = [
   ['a', 'A', 'b', 'n', 'Æ', 'ß', 'Ł', 'İ', 'ς', 'É', 'e\u0301', '🎪', '👩‍👩‍👧', '中', '文', 'ﬁ', '％'],
   ['"', "'", '%', '_', '*', '(', ')', '-', '+', ':', '\\', '^', '{', '0', '1', '2', ' ', '@', '.', 'OR', 'NEAR'],
-  // What editions and organisations are marked with.
+  // Search marks of editions and organisations.
   ['\u0341\u0342\u0333', '\u{E0131}'],
 ].flat()
 const letter = fc.constantFrom(...oddLetters)
@@ -33,7 +33,7 @@ export const person = fc.record({
   numbers: fc.array(orderNumber, { minLength: 1, maxLength: 2 }),
 })
 
-/** What may become of a row after it was made. */
+/** Changes of a row after its creation. */
 export const act = fc.oneof(
   fc.record({ act: fc.constant('contact' as const), of: fc.nat(), email: text(10), name: text(8).map(cleanName) }),
   fc.record({ act: fc.constant('given' as const), of: fc.nat(), email: text(10), name: text(8).map(cleanName) }),
@@ -42,7 +42,7 @@ export const act = fc.oneof(
   fc.record({ act: fc.constant('leave' as const), of: fc.nat() }),
 )
 
-/** Customers of an organisation of two editions, and their orders. */
+/** Seeds customers of an organisation with two editions, and their orders. */
 export interface SearchedPeople {
   organization: string
   editions: readonly [string, string]

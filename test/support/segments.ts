@@ -19,7 +19,7 @@ export const segmentNow = async (id: string): Promise<SegmentRow> => {
   return row
 }
 
-/** Public ids of those who are in the set that is shown, in the order of their creation. */
+/** Lists the public ids of the shown members, in the order of their creation. */
 export const membersNow = async (id: string): Promise<string[]> => {
   const rows = await db.all(sql<{ id: string }>`select users.id from segments
     join segment_members on segment_seq = segments.seq and segment_members.epoch = members_epoch
@@ -28,7 +28,7 @@ export const membersNow = async (id: string): Promise<string[]> => {
   return rows.map((row) => row.id)
 }
 
-/** Where a machine stops: before its nth round trip to the database, or after it. */
+/** The point at which a machine stops: before its n-th round trip to the database, or after it. */
 export interface Death {
   roundTrip: number
   when: 'before' | 'after'
@@ -62,7 +62,7 @@ export function dyingClient(death: Death | null): Client {
   }
 }
 
-/** A machine that calculates, with a clock and a job queue of the test's own. */
+/** Makes a machine that calculates, with a clock and a job queue of the test. */
 export function calculator(now = Date.now()) {
   const state = { now }
   const enqueued: CalculateMessage[] = []
@@ -79,12 +79,12 @@ export function calculator(now = Date.now()) {
   })
   return {
     enqueued,
-    /** What it all cost. */
+    /** The total cost. */
     meter,
     job: jobOf(null),
     now: () => state.now,
     advance: (ms: number) => (state.now += ms),
-    /** What a verb receives at this machine's time, with its job queue. */
+    /** The context of a verb at this machine's time, with its job queue. */
     ctx: () => {
       const works: (() => Promise<unknown>)[] = []
       const ctx = {
@@ -96,7 +96,7 @@ export function calculator(now = Date.now()) {
     },
     take: (messages: readonly CalculateMessage[], size?: number, death: Death | null = null) =>
       calculateSegments(jobOf(death), messages, size),
-    /** As `take`, by a machine that may stop on the way. */
+    /** Like `take`, on a machine that may stop. */
     takeDying: (messages: readonly CalculateMessage[], size: number, death: Death) =>
       calculateSegments(jobOf(death), messages, size).catch((error: unknown) => {
         expect(String(error)).toContain('the machine stopped')
@@ -110,7 +110,7 @@ export const messageFor = ({ id, epoch }: { id: string; epoch: number }): Calcul
   epoch,
 })
 
-/** Recalculates over the API and makes the calculation, as the queue would. */
+/** Requests a calculation over the API and runs it, as the queue would. */
 export async function calculated(id: string, now = Date.now()): Promise<SegmentRow> {
   const reply = await post(`/v1/segments/${id}/recalculate`, undefined)
   expect(reply.status, reply.text).toBe(200)

@@ -11,7 +11,7 @@ export const setTexts = async (name: string, texts: string[]) => {
   expect([reply.status, reply.body]).toEqual([200, { texts: texts.toSorted() }])
 }
 
-/** Sets the records of these domains, which have one name. */
+/** Sets the DNS records of these domains, which share one name. */
 export const prove = (...domains: Reply['body'][]) =>
   setTexts(
     domains[0].records[0].name,

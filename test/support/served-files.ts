@@ -12,7 +12,7 @@ export interface Fetch {
   headers?: Record<string, string>
   bindings?: object
   origin?: string
-  /** Waits for what goes on after the answer. */
+  /** Waits for work after the answer. */
   isWaiting?: boolean
 }
 
@@ -23,7 +23,7 @@ export interface Fetched {
   bytes: Uint8Array
 }
 
-/** As browsers ask: without a token of the API. */
+/** Requests files as browsers do: without a token of the API. */
 export async function fetchFile(path: string, options: Fetch = {}): Promise<Fetched> {
   const { method = 'GET', headers = {}, bindings = {}, origin = 'https://api.example', isWaiting = true } = options
   const context = createExecutionContext()
@@ -36,13 +36,13 @@ export async function fetchFile(path: string, options: Fetch = {}): Promise<Fetc
 
 export interface FakeImages {
   IMAGES: ImagesBinding
-  /** What was asked for, in order. */
+  /** Requested variants, in order. */
   asked: { shape: ImageTransform; output: ImageOutputOptions }[]
-  /** How many images were read. */
+  /** The number of images that were read. */
   inputs: Uint8Array[]
 }
 
-/** An Images binding that says what it was asked for, in place of an image. */
+/** Makes an Images binding that returns a description of the requested image. */
 export function fakeImages(work: () => Promise<unknown> = async () => undefined): FakeImages {
   const asked: FakeImages['asked'] = []
   const inputs: Uint8Array[] = []

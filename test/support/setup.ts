@@ -8,14 +8,14 @@ import { openLimiters } from './open-limiters.ts'
 
 configureGlobal({ ...readConfigureGlobal(), seed: Number(env.PROPERTY_SEED) })
 
-// What a file before left behind.
+// Removes what an earlier file left.
 vi.restoreAllMocks()
 vi.unstubAllGlobals()
 vi.useRealTimers()
 
 keepWorker()
 openLimiters()
-// A request posts webhooks by itself: nobody outside is there.
+// A request posts webhooks by itself, and no receiver exists outside.
 globalThis.fetch = () => Promise.reject(new TypeError('Network connection lost.'))
 
 setTestClock({ startsAt: env.TEST_CLOCK, rate: env.TEST_CLOCK_RATE })

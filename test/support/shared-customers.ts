@@ -25,7 +25,7 @@ export interface Two {
   organizationViewer: string
 }
 
-/** An organisation of two editions; edition roles are of `mine`, and the stranger has bought in `theirs`. */
+/** Makes an organisation of two editions. Edition roles belong to `mine`, and the stranger has bought in `theirs`. */
 export async function givenTwo(): Promise<Two & { user: string }> {
   const mine = await seedShop()
   const organization = { id: mine.organization_id }

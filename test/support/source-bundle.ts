@@ -10,7 +10,7 @@ const folder = join(root, '.wrangler', 'source-bundle')
 /** Libraries that tests share with src/ beside its modules. */
 const shared = ['drizzle-orm', 'drizzle-orm/sqlite-core']
 
-/** The file that holds all modules: the runtime loads it by itself, by a rule in vitest.config.ts. */
+/** The file with all modules, which the runtime loads by a rule in vitest.config.ts. */
 const bundleFile = join(folder, 'all.mjs')
 
 const webAssembly: RolldownPlugin = {
@@ -19,7 +19,7 @@ const webAssembly: RolldownPlugin = {
     id.endsWith('.wasm') ? { id: fileURLToPath(import.meta.resolve(id)), external: 'absolute' } : null,
 }
 
-/** Writes src/ and its libraries as one file. Answers for each module another one, which exports the same from there. */
+/** Writes src/ and its libraries as one file, and returns a module for each that exports the same from there. */
 async function build(): Promise<Map<string, string>> {
   const sources = globSync('src/**/*.ts', { cwd: root }).filter((path) => !path.endsWith('.d.ts'))
   const bundle = await rolldown({
@@ -53,7 +53,7 @@ async function build(): Promise<Map<string, string>> {
 
 /**
  * Serves src/ and its libraries to the tests as one module, because loading each of hundreds into workerd costs every
- * test file seconds. A module is the same one for the tests that import it and for the Worker.
+ * test file seconds. Tests and the Worker share each module.
  */
 export function sourceBundle(): Plugin {
   let modules: Promise<Map<string, string>> | undefined

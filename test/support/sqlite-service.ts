@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { variables } from '../../scripts/support/worker-config.ts'
 import { app, type Bindings } from '../../src/app.ts'
 
-/** A statement of a request, and how long it took. */
+/** A statement of a request, and its time. */
 export interface Execution {
   text: string
   values: SQLInputValue[]
@@ -11,7 +11,7 @@ export interface Execution {
 
 type Execute = (text: string, values: unknown[]) => D1Result
 
-/** What the service uses of a session of D1. Nobody writes meanwhile, so a batch needs no transaction. */
+/** The part of a D1 session that the service uses. Nobody else writes, so a batch needs no transaction. */
 function openSession(execute: Execute) {
   const executions = new WeakMap<object, () => D1Result>()
   return {
@@ -59,7 +59,7 @@ export function openService(database: DatabaseSync) {
   } as unknown as Bindings
   const context = { waitUntil: () => undefined, passThroughOnException: () => undefined } as unknown as ExecutionContext
 
-  /** The answer to a request that succeeds, and the statements that read it. */
+  /** Sends a request that must succeed, and returns the answer with the statements that read it. */
   return async (path: string, token: string): Promise<{ answer: unknown; executions: Execution[] }> => {
     executions = []
     const request = new Request(new URL(path, env.PUBLIC_URL), { headers: { authorization: `Bearer ${token}` } })
@@ -78,9 +78,9 @@ interface Step {
 
 /** What the plan of a statement reads. */
 export interface QueryPlan {
-  /** Steps that read every row of a table, or every entry of one of its indexes. */
+  /** Steps that read every row of a table, or every entry of an index. */
   scans: string[]
-  /** Steps that find the keys of a page and read a table for it. All steps where the statement makes no page. */
+  /** Steps that find the keys of a page and read a table for it, or all steps when the statement makes no page. */
   tableReads: string[]
   /** Whether SQLite sorts the keys of a page. */
   isSorted: boolean
@@ -101,7 +101,7 @@ export function explain(database: DatabaseSync, { text, values }: Execution): Qu
     !detail.includes(' VIRTUAL TABLE ') &&
     detail !== 'SCAN CONSTANT ROW' &&
     !subqueries.has(detail.slice('SCAN '.length))
-  // Tables of a few rows, which say what the caller may see, have no index but their key.
+  // Tables of a few rows that decide what the caller may see have no index except their key.
   const isTableRead = ({ detail }: Step): boolean =>
     detail.startsWith('SEARCH ') && !/ USING COVERING INDEX |^SEARCH (?:editions|order_counts) /.test(detail)
   return {

@@ -23,7 +23,7 @@ type OrderNow = typeof importOrders.$inferSelect
 export const ordersNow = (id: string): Promise<OrderNow[]> =>
   db.all(sql<OrderNow>`select * from import_orders where import_id = ${id} order by number`)
 
-/** Rows with their outcomes: that of the row, otherwise that of its order. */
+/** Rows with their outcomes: the row's own, or else that of its order. */
 export async function rowsNow(id: string): Promise<(typeof importRows.$inferSelect)[]> {
   const rows = await db.all(
     select(getTableColumns(importRows))
@@ -37,7 +37,7 @@ export async function rowsNow(id: string): Promise<(typeof importRows.$inferSele
 
 export const messageOf = (id: string, epoch = 7): ImportWorkMessage => ({ type: 'import.work', import_id: id, epoch })
 
-/** A machine that takes messages of imports; time passes for it with each look at its clock. */
+/** Makes a machine that takes messages of imports. Time passes with each look at its clock. */
 export function importer({ death = null, tick = 0 }: { death?: Death | null; tick?: number } = {}) {
   const enqueued: ImportWorkMessage[] = []
   let now = Date.now()
@@ -59,14 +59,14 @@ export function importer({ death = null, tick = 0 }: { death?: Death | null; tic
   }
 }
 
-/** Takes the message and all that follow from it. */
+/** Processes the message and all that follow from it. */
 export async function runToEnd(id: string, epoch = 7): Promise<void> {
   const machine = importer()
   await machine.take(messageOf(id, epoch))
   for (let next = machine.enqueued.shift(); next; next = machine.enqueued.shift()) await machine.take(next)
 }
 
-/** Each order once, every row with its outcome, and counters that are counts of rows. */
+/** Expects each order once, an outcome for every row, and counters that equal the numbers of rows. */
 export async function expectExact(shop: Shop, id: string) {
   const [row, rows, orders] = await Promise.all([importNow(id), rowsNow(id), ordersNow(id)])
   const count = (outcome: string) => orders.filter((order) => order.outcome === outcome).length

@@ -11,7 +11,7 @@ const run = promisify(execFile)
 const folder = join(tmpdir(), 'event-commerce-stripe-mock')
 const program = join(folder, 'stripe-mock')
 
-/** Stripe's own mock of its API, built once on this machine; null, with the reason, where that cannot be done. */
+/** Stripe's own mock of its API, built once on this machine, or null with the reason why it cannot be built. */
 async function installed(): Promise<{ program: string } | { reason: string }> {
   if (existsSync(program)) return { program }
   try {
@@ -45,7 +45,7 @@ async function answers(url: string): Promise<boolean> {
 
 export type StripeMock = { url: string; stop: () => void } | { reason: string }
 
-/** The mock on a port of this machine. It checks parameters and headers, and keeps nothing. */
+/** Starts the mock on a local port. It checks parameters and headers, and stores nothing. */
 export async function startStripeMock(): Promise<StripeMock> {
   const found = await installed()
   if ('reason' in found) return found

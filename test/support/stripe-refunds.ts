@@ -14,7 +14,7 @@ export interface StripeSale extends Sale {
   payment: FakePayment
 }
 
-/** A ticket that was paid through Stripe, in an organisation of its own. */
+/** Seeds a ticket that was paid through Stripe, in its own organisation. */
 export async function seedStripeSale(fake: FakeStripe): Promise<StripeSale> {
   const sale = await seedSale('stripe')
   const payment = fake.store.pay({ amount: sale.amount, currency: 'dkk' })

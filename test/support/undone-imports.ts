@@ -10,14 +10,14 @@ import { db, write } from './seeding/rows.ts'
 
 type ImportRow = typeof dataImports.$inferSelect
 
-/** Asks for the undo of an import that has ended. */
+/** Requests the undo of an import that has ended. */
 export async function beginUndo(id: string): Promise<ImportRow> {
   const reply = await post(`/v1/data-imports/${id}/undo`, undefined)
   expect([reply.status, reply.body.status]).toEqual([200, 'undoing'])
   return importNow(id)
 }
 
-/** Undoes an import that has ended, and answers it as it is then. */
+/** Undoes an import that has ended, and returns it afterwards. */
 export async function undoToEnd(id: string): Promise<ImportRow> {
   const { epoch } = await beginUndo(id)
   const machine = importer()
@@ -39,18 +39,18 @@ export const undoneNow = (id: string) =>
       where import_id = ${id} order by number`,
   )
 
-/** The tables that keep the record of an import after its undo. */
+/** Tables that keep the record of an import after its undo. */
 const ofImports = new Set([
   'data_imports',
   'import_rows',
   'import_orders',
   'import_products',
   'import_constants',
-  // Their spans stay, and count how often they changed.
+  // Ranges of orders stay, and count their changes.
   'order_counts',
   'audit_log',
 ])
-/** Move on with every change of what is put back. */
+/** Columns that advance with every change, even one that restores. */
 const moving: Record<string, readonly string[]> = {
   orders: ['version', 'modified_at'],
   purchases: ['version', 'modified_at'],
@@ -59,13 +59,13 @@ const moving: Record<string, readonly string[]> = {
   transactions: ['reference_since'],
 }
 
-/** Every row of every table but those of imports, without what moves on. */
+/** Reads every row of every table except those of imports, without columns that advance. */
 export async function stateBeside(): Promise<Record<string, string[]>> {
   const all = await dump(moving)
   return Object.fromEntries(Object.entries(all).filter(([table]) => !ofImports.has(table)))
 }
 
-/** The import of these rows, with the orders that they make. */
+/** Imports these rows, and returns the import with its orders. */
 export async function importedFile(
   shop: Shop,
   rows: readonly FileRow[],
@@ -79,5 +79,5 @@ export async function importedFile(
   return { id, orders: (await ordersNow(id)).map(({ order_id }) => order_id ?? '') }
 }
 
-/** Rows of as many orders, each of a customer of its own. */
+/** Builds rows of as many orders, each of its own customer. */
 export const manyRows = (count: number): FileRow[] => Array.from({ length: count }, () => aRow())

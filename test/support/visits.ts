@@ -10,7 +10,7 @@ import { type Crowd, marketingTo, seedCrowd, seedReady } from './seeding/messagi
 const phone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15'
 export const secret = `whsec_${toBase64(utf8('a secret of thirty-two characters'))}`
 
-/** Asks as the world does, and keeps the messages for the campaigns' objects. */
+/** Requests a page without a token, and stores the messages for the campaigns' objects. */
 export async function visit(path: string, init: RequestInit = {}, agent: string | null = phone) {
   const enqueued: CampaignEventsMessage[] = []
   const queue = {
@@ -25,7 +25,7 @@ export async function visit(path: string, init: RequestInit = {}, agent: string 
   return { status: response.status, headers: response.headers, text: await response.text(), enqueued }
 }
 
-/** Ten seconds later than anything was sent. */
+/** A time ten seconds after everything was sent. */
 export const later = (messages: CampaignEventsMessage[]) =>
   messages.map((message) => ({
     ...message,

@@ -21,7 +21,7 @@ export interface TestCertificate {
   publicKey: CryptoKey
 }
 
-/** A certificate that signs itself, with its key, as PEM. */
+/** Makes a self-signed certificate with its key, as PEM. */
 export async function testCertificate(name: string): Promise<TestCertificate> {
   const keys = (await crypto.subtle.generateKey(
     { ...algorithm, modulusLength: 2048, publicExponent: Uint8Array.of(1, 0, 1) },

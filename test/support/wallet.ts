@@ -53,13 +53,13 @@ export const changedOn = (device: string, since?: string) =>
 export const latest = (pass: Pass, request: Phone = {}) =>
   rawPhone(`/wallet/apple/v1/passes/${passType}/${pass.serial}`, pass, request)
 
-/** As `phone`, for answers that are no text. */
+/** Like `phone`, for answers that are not text. */
 async function rawPhone(path: string, pass: Pick<Pass, 'token'>, { auth, headers }: Phone) {
   const given = { authorization: auth ?? `ApplePass ${pass.token}`, ...headers }
   return exports.default.fetch(new Request(`https://api.example${path}`, { headers: given }))
 }
 
-/** Keys of Google's for this test, whose root the service knows for a year. */
+/** Makes Google keys for this test, whose root key the service accepts for a year. */
 export async function givenGoogleKeys(): Promise<GoogleKeys> {
   const keys = await createGoogleKeys()
   await setRootKeys([keys.root], Date.now() + 31_536_000_000)
@@ -80,7 +80,7 @@ export interface CallbackOptions {
   message?: Partial<CallbackMessage>
 }
 
-/** The body of a callback about a pass. */
+/** Builds the body of a callback about a pass. */
 export const callbackBody = (
   keys: GoogleKeys,
   pass: Pick<Pass, 'serial' | 'edition'>,
@@ -104,7 +104,7 @@ export const callbackBody = (
 export const callback = (body: unknown): Promise<Reply> =>
   call('/wallet/google/callback', { method: 'POST', token: null, body })
 
-/** The kinds of the wallet events of an organisation, in order. */
+/** Lists the kinds of an organisation's wallet events, in order. */
 export const walletEvents = async (organization: string): Promise<{ kind: string; payload: string }[]> =>
   db.all(sql<{ kind: string; payload: string }>`select kind, payload from webhook_events
     where organization_id = ${organization} and kind like 'wallet.%' order by id`)

@@ -13,7 +13,7 @@ interface Message {
   delaySeconds: number
 }
 
-/** A client of the API whose job queue only records: `enqueued` has what it was given. */
+/** Makes a client of the API whose job queue only records messages in `enqueued`. */
 export function quietClient() {
   const enqueued: Enqueued[] = []
   const bindings = {

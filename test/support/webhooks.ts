@@ -21,7 +21,7 @@ interface Sent {
   timeoutMs: number
 }
 
-/** How a receiver answers: the status, or what went wrong. */
+/** The receiver's answer: the status, or what went wrong. */
 export type Behaviour = (sent: Sent, count: number) => Partial<PostResult> | Promise<Partial<PostResult>>
 
 export const answers = (status: number, more: Partial<PostResult> = {}): Partial<PostResult> => ({
@@ -32,7 +32,7 @@ export const answers = (status: number, more: Partial<PostResult> = {}): Partial
 
 export const timesOut: Partial<PostResult> = { status: null, error: 'timeout', durationMs: 15_000 }
 
-/** The delivery engine on the real database with a clock, a job queue and receivers of the test's own. */
+/** Runs the delivery engine on the real database, with a clock, a job queue and receivers of the test. */
 export function engine(behaviour: Behaviour, options: { schedule?: readonly number[]; now?: number } = {}) {
   const state = { now: options.now ?? Date.now() }
   const sent: Sent[] = []
@@ -92,7 +92,7 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
     const begun = works.splice(0)
     return { rest: async () => void (await Promise.all(begun)) }
   }
-  /** A consumer and its objects, until nothing is left to do. */
+  /** Runs a consumer and its objects until nothing is due. */
   const run = async (endpointIds: string[]): Promise<void> => {
     const { rest } = await start(endpointIds)
     await rest()
@@ -105,7 +105,7 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
     objects,
     start,
     run,
-    /** As `run`, where the objects may die on the way. */
+    /** Like `run`, with objects that may crash. */
     runUntilCrash: (endpointIds: string[]) => run(endpointIds).catch(() => undefined),
   }
 }
@@ -150,7 +150,7 @@ export interface AttemptRow {
   is_manual: number
 }
 
-/** All attempts: the last one of a delivery stands in its row. */
+/** Lists all attempts. The row of a delivery has its last one. */
 export const allAttempts = sql`(select delivery_id, ${sql.raw(attemptColumns.join(', '))} from webhook_attempts
   union all select id, ${sql.raw(attemptColumns.map((name) => `last_attempt ->> '${name}'`).join(', '))}
   from webhook_deliveries where last_attempt is not null)`
@@ -173,7 +173,7 @@ const purchase = {
   occurred_at: '2026-06-01T08:00:00.000Z',
 }
 
-/** Announces so many purchases; answers the ids of the events. */
+/** Announces this many purchases, and returns the ids of the events. */
 export async function happen(
   place: { organization_id: string; edition_id?: string | null },
   count = 1,

@@ -39,13 +39,16 @@ export interface OrganizationWorld {
   id: string
   event: string
   editions: [EditionWorld, EditionWorld]
-  /** A viewer of the organisation outside of `people`, with a token that is bound to the organisation. */
+  /** A viewer of the organisation who is not in `people`, with a token that is bound to the organisation. */
   member: string
   boundToken: string
   messages: Awaited<ReturnType<typeof seedEditionMessages>>
 }
 
-/** Two organisations with two editions each. All people belong to the first; edition roles are in its first edition. */
+/**
+ * Makes two organisations with two editions each. All people belong to the first; edition roles are in its first
+ * edition.
+ */
 export interface World {
   a: OrganizationWorld
   b: OrganizationWorld

@@ -2,10 +2,10 @@ import { strToU8, zipSync, type Zippable } from 'fflate'
 
 interface SheetDraft {
   name: string
-  /** What stands between <sheetData> and its end. */
+  /** The rows between <sheetData> and its end. */
   rows: string
   state?: 'visible' | 'hidden' | 'veryHidden'
-  /** What follows the rows. */
+  /** The XML after the rows. */
   after?: string
 }
 
@@ -13,10 +13,10 @@ export interface WorkbookDraft {
   sheets: SheetDraft[]
   /** The <si> elements, or none. */
   sharedStrings?: string
-  /** Number formats with their ids from 164, and one style a format: an id or one of those formats. */
+  /** Number formats with their ids from 164, and one style for each format: an id or one of these formats. */
   formats?: (number | string)[]
   is1904?: boolean
-  /** Before each name of an element, such as `x:`. */
+  /** A prefix for every element name, such as `x:`. */
   prefix?: string
   /** Parts to add or to replace. */
   parts?: Zippable
@@ -36,7 +36,7 @@ function stylesOf(formats: (number | string)[]): string {
   const styles = formats.map((format) => `<xf numFmtId="${idOf(format)}" fontId="0" applyNumberFormat="1"/>`)
   return (
     `${head}<styleSheet xmlns="${namespace}"><numFmts count="${codes.length}">${codes.join('')}</numFmts>` +
-    // The formats of styles by name are not those of cells.
+    // The formats of named styles are not those of cells.
     `<cellStyleXfs count="1"><xf numFmtId="14"/></cellStyleXfs><cellXfs>${styles.join('')}</cellXfs></styleSheet>`
   )
 }
@@ -59,7 +59,7 @@ const relationXml = (id: string, type: string, target: string): string =>
 const relationsXml = (all: string[]): string =>
   `${head}<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${all.join('')}</Relationships>`
 
-/** A workbook as spreadsheet programs write it. */
+/** Builds a workbook as spreadsheet programs write it. */
 export function workbook(draft: WorkbookDraft): Uint8Array {
   const write = (xml: string): Uint8Array => strToU8(draft.prefix ? prefixed(xml, draft.prefix) : xml)
   const parts: Zippable = {
@@ -87,7 +87,7 @@ export function workbook(draft: WorkbookDraft): Uint8Array {
   return zipSync({ ...parts, ...draft.parts })
 }
 
-/** A row of texts, written into its cells. */
+/** Builds a row of texts, written into its cells. */
 export const textRow = (number: number, cells: string[]): string =>
   `<row r="${number}">${cells
     .map((cell, index) =>

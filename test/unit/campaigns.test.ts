@@ -76,7 +76,7 @@ describe('the scheduled time of a campaign', () => {
         (quarter, zone) => {
           const at = now + quarter * 900_000
           expect(parseSchedule(formatInZone(at, zone), zone, now)).toBe(at)
-          // Without the offset it is the same instant, or the first of two.
+          // Without its offset it is the same instant, or the first of two.
           const local = parseSchedule(formatInZone(at, zone).slice(0, 19), zone, now)
           expect([at, at - 3_600_000]).toContain(local)
         },

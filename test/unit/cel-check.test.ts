@@ -5,7 +5,7 @@ const errorsOf = (source: string) => {
   const checked = checkExpression(source)
   return checked.ok ? [] : checked.errors
 }
-/** Codes, each with the text that it points at. */
+/** Lists error codes, each with the text that it points at. */
 const pointed = (source: string) =>
   errorsOf(source).map(({ code, start, end }) => `${code}: ${source.slice(start, end)}`)
 

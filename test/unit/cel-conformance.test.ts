@@ -5,7 +5,7 @@ import waivers from '../support/cel-waivers.json'
 const answers = await answersOf(cases.map(({ expr }) => expr))
 const judged = cases.map((one, index) => ({ ...one, answer: answers[index] ?? '' }))
 const isRefused = (answer: string) => answer.startsWith('refused')
-/** What is refused before it runs can do no harm where the specification has an error. */
+/** An expression that is refused before it runs can do no harm when the specification has an error. */
 const passes = ({ expected, answer }: { expected: string; answer: string }) =>
   answer === expected || (expected === 'error' && isRefused(answer))
 

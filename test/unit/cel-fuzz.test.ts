@@ -32,7 +32,7 @@ const scopes: [string, Place, number][] = [
   ['all editions of an organisation', scopeOf(null, [one.editionId, otherEdition]), 3],
 ]
 
-/** Sources for which the SQL and the reference evaluation differ for some person. */
+/** Finds expressions for which the SQL and the reference evaluation differ for some person. */
 async function mismatches(
   sources: readonly string[],
   scope: Place,
@@ -48,7 +48,7 @@ async function mismatches(
   })
 }
 
-/** The smallest condition inside that is wrong as well. */
+/** Finds the smallest condition inside an expression that is wrong too. */
 async function shrunk(source: string, scope: Place): Promise<string> {
   const parts: string[] = []
   for (let start = 0; start < source.length; start++)

@@ -12,7 +12,6 @@ const findErrors = (source: string) => {
 type Mistake = readonly [source: string, ...errors: (readonly [text: string, message: string])[]]
 
 const mistakes: readonly Mistake[] = [
-  // Syntax
   ['user.email = "a"', ['=', '`=` cannot stand here.']],
   ['user.is_active AND user.is_verified', ['AND', 'An operator such as `&&`, `||` or `==` is missing before `AND`.']],
   ["user.last_name == 'O'Brien'", ['Brien', 'An operator such as `&&`, `||` or `==` is missing before `Brien`.']],
@@ -35,7 +34,6 @@ const mistakes: readonly Mistake[] = [
       'The first argument of `exists`, `all`, `filter` and `map` must be a variable name, and `has` needs a field.',
     ],
   ],
-  // Unknown names
   ['user.emial == "a"', ['user.emial', 'The user has no field `emial`. Did you mean `email`?']],
   [
     'stats.spent > 1',
@@ -67,7 +65,6 @@ const mistakes: readonly Mistake[] = [
     ['user.emial', 'The user has no field `emial`. Did you mean `email`?'],
     ['user.locael', 'The user has no field `locael`. Did you mean `locale`?'],
   ],
-  // Types
   ['user.email.contains()', ['user.email.contains()', '`contains` takes one argument.']],
   ['user.email.contains(1)', ['1', '`contains` needs a text, and this is a whole number.']],
   ['size(1) == 1', ['size(1)', '`size` needs a list or a text, and this is a whole number.']],

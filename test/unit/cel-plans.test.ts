@@ -54,7 +54,7 @@ describe.each(scopes)('the query plan of an expression in %s', (_, one) => {
         !/VIRTUAL TABLE|CONSTANT ROW|^SCAN \(|^SCAN (?:u|seen|latest)\b|^SCAN m\d/.test(step),
     )
     expect(scans).toEqual([])
-    // Never all rows of an organisation or an edition for each person.
+    // A plan may never read all rows of an organisation or an edition for each person.
     expect(plan.filter((step) => /(orders|purchases)_(organization|edition)/.test(step))).toEqual([])
     const tables = { o: 'orders_of_user', p: 'purchases_of_user' }
     for (const [letter, index] of Object.entries(tables))
@@ -100,7 +100,7 @@ describe.each(scopes)('the largest accepted expression in %s', (_, one) => {
     Array.from({ length: times }, () => piece).join(joint)
   const around = (make: (times: number) => string, before: string, after: string) => (times: number) =>
     before + make(times) + after
-  /** The longest of its kind that the checker takes. */
+  /** Makes the longest expression of its kind that the checker accepts. */
   function largest(make: (times: number) => string): string {
     let times = 1
     while (checkExpression(make(times + 1)).ok) times++

@@ -14,7 +14,7 @@ const scope = (editions: readonly string[] | null): ExpressionScope => ({ organi
 
 beforeAll(() => store(tenant))
 
-/** Rows that D1 reads to test all people by an expression. */
+/** Counts the rows that D1 reads to test all people by an expression. */
 async function rowsRead(source: string, editions: readonly string[] | null): Promise<number> {
   const checked = checkExpression(source)
   if (!checked.ok) throw new Error(source)
@@ -24,7 +24,7 @@ async function rowsRead(source: string, editions: readonly string[] | null): Pro
   return meter.rows_read
 }
 
-/** What the edition's scope reads beyond the organisation's. */
+/** Counts the rows that the scope of an edition reads beyond that of the organisation. */
 const more = async (source: string) => (await rowsRead(source, [editionId])) - (await rowsRead(source, null))
 
 describe('the cost of an expression within an edition', () => {

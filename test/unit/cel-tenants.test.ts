@@ -13,7 +13,7 @@ beforeAll(async () => {
   await store(theirs)
 })
 
-/** Whom the predicate alone finds, without the condition that a caller adds about the organisation. */
+/** Finds people by the predicate alone, without the condition about the organisation that callers add. */
 async function membersOf(source: string, inside: ExpressionScope = scope): Promise<string[]> {
   const checked = checkExpression(source)
   if (!checked.ok) throw new Error(`${source} ${JSON.stringify(checked.errors)}`)

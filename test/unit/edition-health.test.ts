@@ -19,7 +19,10 @@ import {
   terms,
 } from '../support/edition-facts.ts'
 
-/** For each check: changes of a sound edition by which it fails alone, what it then names, and changes that it bears. */
+/**
+ * For each check: changes to a complete edition that make it fail alone, the resources that it then names, and changes
+ * that it accepts.
+ */
 const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[] }> = {
   'basics.name_present': { fails: [having({ name: '' }), having({ name: ' \t' })] },
   'basics.not_archived': { fails: [having({ is_archived: true })] },
@@ -238,7 +241,6 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
   },
 }
 
-/** As the design lists them. */
 const critical = `basics.name_present basics.not_archived basics.event_linked schedule.dates_ordered
   localization.default_enabled payments.merchant_for_paid payments.currency_supported payments.currency_set
   tax.rate_range`.split(/\s+/)

@@ -11,15 +11,15 @@ import { buildSampleContext } from '../../src/domain/email/liquid/variables.ts'
 import { made, richText } from '../support/hostile.ts'
 import { aMessageOf, framing } from '../support/messages.ts'
 
-/** What the frame alone holds: a message may not add to it. */
+/** Tags of the frame, to which a message may add nothing. */
 const acting = /<(script|iframe|object|embed|svg|math|form|input|button|style|link|meta|base|template|video|audio)\b/gi
 const inFrame = compile(aMessageOf(richText('x')), 'en', framing).html.match(acting)?.length ?? 0
 
-/** Names of attributes, without the texts in quotes. */
+/** Lists names of attributes, without the texts in quotes. */
 const handlers = /<[a-z][^>]*\son\w+\s*=/i
 const schemes = /(href|src|action|background|style)\s*=\s*["']?\s*(javascript|vbscript|data|file|blob)\s*:/i
 
-/** So often, by two loops of 50 at most. */
+/** Repeats a text by two loops of 50 rounds. */
 const repeated = (times: number, inside: string) =>
   `{% for i in (1..${times / 50}) %}{% for j in (1..50) %}${inside}{% endfor %}{% endfor %}`
 
@@ -103,7 +103,7 @@ describe('rich text', () => {
     '<p {% if true %}onclick="alert(1)"{% endif %}>x</p>',
     '<p style="{{ "color:red" }};background:url(x)">x</p>',
   ])('loses everything active: %j', (source) => {
-    // What is refused is not sent.
+    // A message that is refused is not sent.
     expectHarmless(made(source)?.html ?? '', inFrame)
   })
 

@@ -7,7 +7,7 @@ import { type Expected, harmlessFiles, type HostileFile, hostileFiles } from '..
 import { image, imageNames } from '../support/images.ts'
 import { gifOf, latin, nestedAvif } from '../support/made-files.ts'
 
-/** What came of a file, in the words of the table. */
+/** Judges a file, and returns the verdict in the words of the table. */
 function judged({ content, size, declared }: Pick<HostileFile, 'content' | 'size' | 'declared'>) {
   try {
     const found = checkContent(content.subarray(0, headBytes), size ?? content.length, declared)
@@ -82,7 +82,7 @@ describe('the content of a file', () => {
     )
   })
 
-  // In its square, it takes longer than a test may.
+  // Quadratic time would exceed the time limit of a test.
   it('is read in linear time up to 1 MB', () => {
     const frames = Array.from({ length: 40_000 }, () => ({ width: 1, height: 1 }))
     const lists = [

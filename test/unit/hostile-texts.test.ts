@@ -19,12 +19,12 @@ import {
 import { parseMailbox } from '../../src/domain/messaging/mailbox.ts'
 import { one, valueOf } from '../support/import-mapping/prepared.ts'
 
-/** The longest text that a cell can have. */
+/** Repeats a piece to the longest text that a cell can have. */
 const length = 262_144
 
 const repeat = (piece: string): string => piece.repeat(Math.floor(length / piece.length))
 
-/** Texts of pieces that can be read in several ways, with an end that fits none of them. */
+/** Pieces that can be read in several ways, with an end that fits none of them. */
 const pieces = [
   ['00s000s', '0', '1.', '.', '1,', ',-', '- ', ' ', '\n', 'uk_a', '_a', 'a_', 'a-', '_', 'a ', 'a.', '1:', '1/'],
   ['@', 'a@', '@a.', '<', '<a', 'a <', '"', '""', "'", '(', '[', '!', '(+', '+ ', '00 ', '"\\', '/', '$', '€1'],
@@ -33,7 +33,7 @@ const texts = pieces.map(
   (piece) => [`${piece.slice(0, 2)}…`, `uk_${repeat(piece)}!!!`, `1 ${repeat(piece)}1`, repeat(piece)] as const,
 )
 
-/** What no parser needs longer for: the faults took minutes, and a busy machine only seconds. */
+/** A time that no parser needs: the faults took minutes, and a busy machine needs only seconds. */
 const patience = { timeout: 20_000 }
 
 describe.each(texts)('a cell of a quarter of a million characters of %s', patience, (_, ...cells) => {

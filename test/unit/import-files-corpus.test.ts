@@ -9,7 +9,6 @@ interface Expected {
   fault?: { code: string; line: number | null; column: number | null }
   format?: Partial<CsvFormat | XlsxFormat> & { headerLine: number }
   rows?: { line: number; kind: string; cells: string[]; fault?: string }[]
-  /** Mapping, questions and orders. */
   import?: WholeFile
 }
 

@@ -28,7 +28,7 @@ interface Written {
 
 const letters = Array.from('abc XYZ019,;|\t"\'\n\r.-+@æøåÄÖßéłśżÓ€’–日🎟')
 const width = 4
-/** The first cell of a row is never empty, and no cell holds lines that are as wide as the table. */
+/** The first cell of a row is never empty, and no cell contains lines that are as wide as the table. */
 const row = fc
   .tuple(
     fc.string({ unit: fc.constantFrom(...Array.from('abcXYZ')), minLength: 1, maxLength: 5 }),
@@ -136,7 +136,7 @@ describe('text without quotation marks', () => {
   })
 })
 
-/** Larger than several blocks, with notes of several lines and now and then an open quotation mark. */
+/** The text is larger than several blocks, with notes of several lines and a few open quotation marks. */
 function longFile(count: number): { text: string; rows: { cells: string[]; fault: boolean }[] } {
   const rows = Array.from({ length: count }, (_, index) => {
     const note = index % 7 === 3 ? `"line one of ${index}\r\nline ""two"";\r\n\r\nø"` : `note ${'x'.repeat(index % 40)}`

@@ -13,7 +13,6 @@ import { decideRow } from '../../src/domain/data-imports/mapping/index.ts'
 import { inspectAndRead } from '../support/import-files.ts'
 import { prepare } from '../support/import-mapping/prepared.ts'
 
-/** Names, places and words of tickets, as in exports. */
 const words = {
   danish: 'Søren Kjærgård|Åse Ørsted|Bjørn Æbelø|Købt|Beløb|Børn|Række|Århus|Sønderborg|Helsingør|Jørgensen|Måned',
   german: 'Jürgen Groß|Käthe Müller|Straße|Österreich|Frühbucher|Köln|Düsseldorf|Übersicht|Größe|Ermäßigt|Jäger',

@@ -9,7 +9,7 @@ import { faultOf, inspectAndRead } from '../support/import-files.ts'
 
 const fileOf = (text: string): FileSource => openBytes(new TextEncoder().encode(text))
 
-/** A file of one beginning and many times the same, without holding it. */
+/** Makes a file of a beginning and many repetitions, without holding it in memory. */
 function repeated(start: string, piece: string, count: number): FileSource {
   const [first, part] = [new TextEncoder().encode(start), new TextEncoder().encode(piece)]
   return {
@@ -138,7 +138,7 @@ describe('a cell', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('a', '1', ' ', '-', "'", '=', '"', '+', 'ø') }), (cell) => {
         const clean = cleanCell(cell)
-        // Guards are taken off once: of a text that was guarded twice, one guard belongs to the text.
+        // The cleaner removes one guard, because a second one belongs to the text.
         if (!/^'+[=+\-@\d]|^="/.test(clean)) expect(cleanCell(clean)).toBe(clean)
       }),
     )

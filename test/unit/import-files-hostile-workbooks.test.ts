@@ -12,7 +12,7 @@ const read = (draft: Partial<WorkbookDraft>) =>
 const namespace = 'http://schemas.openxmlformats.org/package/2006/relationships'
 const type = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
 
-/** A workbook that refers to a part by this target. */
+/** Reads a workbook that refers to a part by this target. */
 const readTarget = (target: string, mode = 'Internal') =>
   read({
     parts: {

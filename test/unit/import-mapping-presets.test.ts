@@ -21,7 +21,7 @@ import woocommerce from '../support/import-mapping/woocommerce.json'
 interface ExportedFile {
   delimiter: string
   text: string
-  /** What the user has to add, because the file does not have it. */
+  /** Mappings that the user adds because the file does not have them. */
   added: TargetMapping[]
   source: string | null
   group_by: string | null

@@ -7,7 +7,7 @@ import headers from '../support/import-mapping/headers.json'
 import { publishedHeaders } from '../support/import-mapping/published-headers.ts'
 import { consents } from '../support/import-mapping/read-file.ts'
 
-/** Header rows as people write them; the target is null for a column that is none. */
+/** Header rows as people write them; the target is null for a column without one. */
 interface HeaderRow {
   name: string
   columns: { header: string; target: string | null; cells: string[] }[]

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { decideStatusAfterUndo, findKeptReason, type OrderFacts } from '../../src/domain/data-imports/import-undo.ts'
 import { tableNames } from '../support/dump.ts'
 
-/** What the undo of an import deletes, with everything that refers to it, and what becomes of that. */
+/** Tables from which the undo of an import deletes, with everything that refers to their rows and its fate. */
 const references: Record<string, Record<string, string>> = {
   orders: {
     'purchases.order_id': 'goes before the order',

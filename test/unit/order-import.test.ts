@@ -60,9 +60,9 @@ const step: fc.Arbitrary<Step> = fc.record({
   items: fc.array(item, { minLength: 1, maxLength: 4 }),
   customer: fc.constantFrom('one@example.dk', 'buyer@example.dk'),
   refunded_minor: fc.option(fc.constantFrom(0, 500, 1000), { freq: 2 }),
-  /** Purchases that are used before it, by their number. */
+  /** Purchases that are used before this import, by their number. */
   used: fc.array(fc.nat(8), { maxLength: 2 }),
-  /** What is reserved for refunds of its payment before it. */
+  /** The amount that is reserved for refunds before this import. */
   reserved_minor: fc.constantFrom(0, 0, 0, 300),
   discount_minor: fc.constantFrom(0, 0, 100, 1001, 1340),
 })
@@ -112,7 +112,7 @@ const orderOf = (given: Step): ExternalOrder => ({
   metadata: {},
 })
 
-/** How often each text is there. */
+/** Counts each text. */
 const counts = (texts: readonly string[]) => {
   const found = new Map<string, number>()
   for (const text of texts) found.set(text, (found.get(text) ?? 0) + 1)
@@ -127,7 +127,7 @@ function useSome(tables: ImportedTables, numbers: readonly number[]): void {
   }
 }
 
-/** What an order is to have: its units that are not cancelled, by product, and by holder where one is said. */
+/** Predicts the units of an order that are not cancelled, by product, and by holder if the import names one. */
 function wantedOf({ status, items }: ExternalOrder) {
   const live = status === 'cancelled' ? [] : items.filter((one) => one.status !== 'cancelled')
   const units = live.flatMap((one) => Array.from({ length: one.quantity }, () => one))
@@ -149,7 +149,7 @@ function foundOf(tables: ImportedTables, orderId: string, isMeant: (status: stri
   }
 }
 
-/** What holds of an order after each import that was not refused. */
+/** Checks what must hold for an order after each import that was not refused. */
 function expectSound(
   tables: ImportedTables,
   order: ExternalOrder,
@@ -162,7 +162,7 @@ function expectSound(
   const live = foundOf(tables, row.id, (status) => status !== 'cancelled')
   const unused = foundOf(tables, row.id, (status) => status !== 'cancelled' && status !== 'used')
   for (const [unit, count] of wanted.units) expect(live.units.get(unit) ?? 0).toBeGreaterThanOrEqual(count)
-  // Beyond what is wanted there are used purchases alone.
+  // Purchases beyond the wanted units are all used.
   for (const [unit, count] of unused.units) expect(count).toBeLessThanOrEqual(wanted.units.get(unit) ?? 0)
   for (const [unit, count] of wanted.held) expect(live.held.get(unit) ?? 0).toBeGreaterThanOrEqual(count)
   const sumOf = (items: readonly ExternalItem[]) =>
@@ -185,7 +185,7 @@ function expectSound(
   expect(payment.status === 'partially_refunded' || payment.status === 'refunded').toBe(payment.refunded_minor > 0)
 }
 
-/** A code that the order knows lets in as many people as the order says, or as many as are inside already. */
+/** A code that exists admits as many people as the order says, or as many as have already entered. */
 function expectSafeCodes(tables: ImportedTables, order: ExternalOrder): void {
   if (order.items.every((one) => one.vendor_code === null)) return
   const id = tables.state().orders.get(order.external_id)?.id ?? ''
@@ -273,7 +273,7 @@ it('orders, units, statuses, holders and amounts agree with a model, after any i
         tables.apply(first.writes)
         expectSound(tables, order, before)
         if (hasOneHolder) expectSafeCodes(tables, order)
-        // The same import again finds everything as it is to be.
+        // The same import again changes nothing.
         const again = decideOrderGroup(context, 'update', tables.state(), [numbered])
         expect(again.changes).toEqual([])
         expect(again.outcomes).toMatchObject([{ action: 'skipped', errors: [] }])

@@ -9,7 +9,7 @@ const secrets = {
   sms: { webhookSecret: 'a long key' },
 }
 
-/** As Svix signs, with the standard library of the scheme. */
+/** Signs as Svix does, with the standard library of the scheme. */
 function fromResend(event: unknown, options: { id?: string; at?: number; secret?: string } = {}) {
   const { id = 'msg_1', at = now, secret = secrets.email.webhookSecret } = options
   const body = typeof event === 'string' ? event : JSON.stringify(event)

@@ -7,7 +7,7 @@ import { anEmail } from '../support/outbound.ts'
 const resend = createResendGateway({ apiBase: 'https://mail.example', apiKey: 're_key', now: () => 0 })
 afterEach(() => vi.restoreAllMocks())
 
-/** The bytes of the call that sends these. */
+/** Captures the bytes of the call that sends these e-mails. */
 async function sentBytes(messages: readonly OutboundEmail[]): Promise<Uint8Array> {
   let sent = new Uint8Array()
   const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
@@ -21,7 +21,7 @@ async function sentBytes(messages: readonly OutboundEmail[]): Promise<Uint8Array
 
 const encoded = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value))
 
-/** A message in the format of the provider. */
+/** The e-mail in the format of the provider. */
 const wireOf = ({ from, to, replyTo, subject, html, text, headers, reference }: OutboundEmail) => ({
   from: `${from.name} <${from.address}>`,
   to: [to.address],
@@ -66,7 +66,7 @@ describe('the body of a call to Resend', () => {
 })
 
 describe('the memory for the body of a call to Resend', () => {
-  /** Bodies of calls that are answered so, as they are in memory after the last one. */
+  /** Makes calls with these answers, and returns their bodies as they are in memory after the last one. */
   async function bodiesAfter(statuses: readonly number[]): Promise<Uint8Array[]> {
     const bodies: Uint8Array[] = []
     const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {

@@ -89,7 +89,7 @@ describe('the domains at Resend', () => {
   it('are unknown after a failed answer', async () => {
     answering({ 'POST /domains': () => [401, { name: 'restricted_api_key' }], 'GET /domains': () => [401, {}] })
     expect(await domains.check(name, null)).toBeNull()
-    // A foreign domain under that id is ignored.
+    // The service ignores a foreign domain under that id.
     answering({
       'POST /domains': () => [201, { id: 'd1' }],
       'GET /domains/d1': () => [200, { id: 'd1', name: 'other.dk', status: 'verified' }],

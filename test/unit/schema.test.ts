@@ -22,7 +22,7 @@ describe('the declared tables', () => {
     const keys = table.primaryKeys.flatMap((key) => key.columns.map((column) => column.name))
     const shape = (column: { name: string; type: string; isKey: boolean; notNull: boolean; hasDefault: boolean }) => ({
       ...column,
-      // A key is never null, also without `not null`.
+      // A primary key is never null, even without `not null`.
       notNull: column.notNull || column.isKey,
     })
     const wanted = table.columns.map((column) =>
@@ -31,7 +31,7 @@ describe('the declared tables', () => {
         type: column.getSQLType(),
         isKey: column.primary || keys.includes(column.name),
         notNull: column.notNull,
-        // SQLite numbers rows by itself, without a stated default.
+        // SQLite numbers rows itself, without a declared default.
         hasDefault: column.hasDefault && column.name !== 'seq',
       }),
     )

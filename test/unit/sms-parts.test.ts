@@ -3,7 +3,7 @@ import { SegmentedMessage } from 'sms-segments-calculator'
 import { describe, expect, it } from 'vitest'
 import { measureSms } from '../../src/domain/messaging/sms-parts.ts'
 
-/** What a library says of it: right, and too slow for long texts. */
+/** Counts with a library that is right, and too slow for long texts. */
 function sizeByLibrary(text: string) {
   const message = new SegmentedMessage(text)
   return { encoding: message.encodingName, characters: message.numberOfCharacters, parts: message.segmentsCount }
@@ -52,7 +52,7 @@ describe('the parts of an SMS', () => {
     )
   })
 
-  // In its square, it takes longer than a test may.
+  // Quadratic time would exceed the time limit of a test.
   it.each(['x', 'ł', '😀', 'e\u0301'])('are counted in linear time for 600,000 characters: %s', (letter) => {
     expect(measureSms(letter.repeat(600_000 / letter.length)).parts).toBeGreaterThan(3600)
   })

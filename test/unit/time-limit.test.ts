@@ -5,7 +5,7 @@ import { SharedTimeLimits, withTimeLimit } from '../../src/gateways/time-limit/t
 
 afterEach(() => vi.restoreAllMocks())
 
-/** More timers than the runtime lets an invocation have at once. */
+/** More timers than an invocation may have at once. */
 const manyRequests = 10_050
 const longMs = 60_000
 
@@ -62,7 +62,7 @@ describe('a time limit that requests share', () => {
     const second = limits.run(100, never).catch((error: unknown) => error)
     expect((await quick).aborted).toBe(false)
     expect([await first, await second]).toMatchObject([{ name: 'TimeoutError' }, { name: 'TimeoutError' }])
-    // The second began 30 ms later. Clocks of the runtime round to a millisecond.
+    // The second limit began 30 ms later, and the runtime rounds times to a millisecond.
     expect(performance.now() - started).toBeGreaterThanOrEqual(128)
   })
 

@@ -46,7 +46,7 @@ beforeAll(async () => {
 })
 afterEach(() => vi.restoreAllMocks())
 
-/** An account of its own for each test: access tokens are remembered. */
+/** Each test has its own account, because access tokens are cached. */
 let accounts = 0
 const options = (parts: Partial<LiveOptions> = {}): LiveOptions => ({
   apple: {
@@ -117,7 +117,7 @@ describe('the link to Google Wallet', () => {
   })
 })
 
-/** Of a call that names its target as text. */
+/** Returns the target of a call that names it as text. */
 const addressOf = (target: unknown): string => (typeof target === 'string' ? target : '')
 
 describe('an update at Google', () => {

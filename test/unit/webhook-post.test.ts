@@ -7,7 +7,7 @@ afterEach(() => vi.restoreAllMocks())
 
 const request = { url: 'https://receiver.example.com/hook', headers: {}, body: '{}', timeoutMs: 1000 }
 
-/** What comes of a post to a receiver that does this. */
+/** Posts to a receiver that answers like this, and returns the result. */
 const posted = (answer: () => Response) => {
   vi.spyOn(globalThis, 'fetch').mockImplementation(async () => answer())
   return new FetchPost().post(request)
@@ -15,7 +15,7 @@ const posted = (answer: () => Response) => {
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 
-/** A body that comes in these parts and, where `error` is given, breaks then. */
+/** Makes a body that comes in these parts and then fails with `error`, if given. */
 const streamed = (parts: readonly Uint8Array[], error?: Error): ReadableStream<Uint8Array> => {
   let next = 0
   return new ReadableStream<Uint8Array>({
@@ -99,7 +99,7 @@ describe('a webhook post', () => {
     expect(pulled).toBeLessThan(15)
   })
 
-  // As workerd and other runtimes put it.
+  // The errors are spelled as in workerd and other runtimes.
   it.each([
     ['Network connection lost.', 'connection_lost'],
     ['connect(): Connection refused', 'connection_refused'],

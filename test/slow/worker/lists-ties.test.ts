@@ -6,13 +6,13 @@ import { lists, make, pathOf, sampleOf } from '../../support/operations.ts'
 import { orderingsOf } from '../../support/schema.ts'
 import { buildWorld, type World } from '../../support/world.ts'
 
-/** Rows of a list that share all their times, as an import makes them. */
+/** Gives all rows of a list the same times, as an import does. */
 const shared = 260
 
-/** A page of the largest size that leaves several pages behind the first. */
+/** The number of rows on the largest page that leaves several pages after the first. */
 const pageSize = 52
 
-/** The tables of the lists, and columns beside the times that may be the same in many rows. */
+/** The tables of the lists, and columns beside the times that many rows may share. */
 const tied: Record<string, readonly string[]> = {
   access_tokens: [],
   audit_log: [],
@@ -32,7 +32,7 @@ const tied: Record<string, readonly string[]> = {
   refund_requests: ['requested_minor = 100'],
   segments: [],
   sender_domains: [],
-  // A number that a family shares.
+  // Members of a family share a number.
   users: ["phone_number = iif(email is null, phone_number, '+4520100100')", 'last_seen_at = 1700000000000'],
   wallet_passes: [],
   webhook_deliveries: [],
@@ -58,10 +58,10 @@ async function tie(): Promise<void> {
 const hasSize = (operation: Operation): boolean =>
   'page_size' in ((operation.query as unknown as { shape?: object }).shape ?? {})
 
-/** Pages behind the first that are looked at. */
+/** The number of pages after the first that the test reads. */
 const followed = 4
 
-/** Walks by `next` from the first page on. */
+/** Follows `next` from the first page. */
 async function walk(operation: Operation, ordering: string): Promise<{ pages: number; seen: number; shown: number }> {
   const sample = await make(operation, world, world.people.OA)
   const size: Record<string, string> = hasSize(operation) ? { page_size: String(pageSize) } : {}

@@ -45,7 +45,7 @@ describe('a list', () => {
   }
 })
 
-// They come last: what the world knows of its rows is not true any more then.
+// These tests run last, because they change rows that the world remembers.
 describe.each(Object.keys(changes))('a walk of %s while rows change', (id) => {
   it('has each row once that did not change', async () => {
     const lists = world.lists.filter((list) => list.id === id)

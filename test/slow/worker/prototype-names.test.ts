@@ -9,7 +9,7 @@ beforeAll(async () => {
   world = await buildWorld()
 })
 
-/** What every object of JavaScript has without having been given it. */
+/** Names that every JavaScript object inherits. */
 const names = ['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty'] as const
 
 const markup = names.map((name) => `<${name} ${name}="x" style="${name}: x; color: red"><p style="${name}:x">`).join('')
@@ -21,7 +21,7 @@ const liquid = names
   .join('')
 const loops = names.map((name) => `{% for ${name} in order.items %}{{ ${name}.${name} }}{% endfor %}`).join('')
 
-/** As a text of any kind could hold them. */
+/** The names as parts of texts of any kind. */
 const texts = [markup, liquid, loops]
 
 const expressions = names.flatMap((name) => [
@@ -35,13 +35,13 @@ const expressions = names.flatMap((name) => [
   `has(user.metadata.${name}) || user.metadata["${name}"] == "x"`,
 ])
 
-/** Own keys of these names, as JSON makes them. */
+/** Objects with these names as their own keys, as JSON makes them. */
 const keys = JSON.parse(`{${names.map((name) => `"${name}":"x"`).join(',')}}`) as Record<string, unknown>
 const nestedKeys = JSON.parse(`{${names.map((name) => `"${name}":{"${name}":["x"]}`).join(',')}}`) as typeof keys
 
 type Place = (string | number)[]
 
-/** Every text and every object of a body, by the way that leads to it. */
+/** Lists every text and every object of a body, with its path. */
 function* placesIn(value: unknown, path: Place = []): Generator<{ path: Place; isObject: boolean }> {
   if (typeof value === 'string') yield { path, isObject: false }
   if (typeof value !== 'object' || value === null) return
@@ -57,7 +57,7 @@ function changed(value: unknown, [step, ...rest]: Place, change: (old: unknown) 
   return { ...object, [step]: changed(object[step], rest, change) }
 }
 
-/** What is sent, and which text of which field it changes. */
+/** Builds the requests, with the text and the field that each changes. */
 interface Asked {
   what: string
   sample: Sample
@@ -69,7 +69,7 @@ function* requestsOf(sample: Sample, queryNames: readonly string[]): Generator<A
   for (const name of Object.keys(sample.path ?? {}))
     for (const text of names)
       yield { what: `path ${name}`, sample: { ...sample, path: { ...sample.path, [name]: text } } }
-  // Alone, so that no other parameter is refused first; all together, so that each one meets each name.
+  // Each parameter is changed alone, so that no other one is refused first, and then all together.
   for (const [index, name] of queryNames.entries())
     for (const text of [nameAt(index), names.join(',')])
       yield { what: `query ${name}`, sample: { ...sample, query: { ...sample.query, [name]: text } } }
@@ -101,12 +101,12 @@ function* requestsOf(sample: Sample, queryNames: readonly string[]): Generator<A
 
 const nameAt = (index: number): string => names[index % names.length] ?? ''
 
-/** Two of the names and all that is made of them: over all places, each name is used many times. */
+/** Two names for each place, so that each name is used at many places. */
 const findTexts = (index: number): string[] => [nameAt(index), nameAt(index + 1), ...texts]
 
 const isFault = (status: number) => status >= 500
 
-/** A field that takes its own words or ids only: it refused a name of one word, so it reads nothing of longer texts. */
+/** A field that takes only its own words or ids refused a simple name, so it reads nothing of longer texts. */
 const hasOwnForm = ({ status, body }: Reply, pointer: string | undefined): boolean =>
   status === 400 &&
   body.errors.length === 1 &&

@@ -13,7 +13,7 @@ afterEach(() => vi.useRealTimers())
 const json = { 'content-type': 'application/json' }
 const limitMs = 15_000
 
-/** A body whose parts come when they are asked for, so many milliseconds later each; it says how often it was asked. */
+/** Makes a body whose parts each come this many milliseconds after they are read, and counts the reads. */
 function trickling(text: string, pauseMs: number) {
   const seen = { asked: 0, cancelled: false }
   const bytes = new TextEncoder().encode(text)
@@ -44,7 +44,7 @@ const silent = () => {
   return { stream, seen }
 }
 
-/** Requests with a simulated clock. */
+/** Sends requests with a simulated clock. */
 function underWay(path: string, request: Request): { moved: (ms: number) => Promise<Reply | null> } {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   let reply: Reply | null = null

@@ -2,15 +2,18 @@ import type { Units } from './prices.ts'
 
 export interface Act {
   label: string
-  /** How it is measured. */
+  /** The way in which it is measured. */
   how: string
-  /** The most that one costs; units that are not named cost nothing. */
+  /** The most that one act costs. Units without a number cost nothing. */
   units: Partial<Units>
-  /** Dollars a million that it should cost at most. */
+  /** The goal in dollars for a million acts. */
   goal?: number
 }
 
-/** What an act costs from its request to its end. test/jobs/costs.test.ts holds them: a number goes up by a decision. */
+/**
+ * The cost of an act from its request to its end. test/jobs/costs.test.ts checks the numbers, which change only on
+ * purpose.
+ */
 export const acts = {
   list_page: {
     label: 'Page of a list',

@@ -9,7 +9,7 @@ import { callWith, type Reply, type Request } from '../api.ts'
 import { Provider } from '../campaign-engine.ts'
 import { noUnits, type Units } from './prices.ts'
 
-/** Messages of a batch, as wrangler.toml gives them to a consumer. */
+/** The number of messages in a batch, as in wrangler.toml. */
 const batchSize = 20
 
 const queueBindings = {
@@ -73,8 +73,8 @@ function countedBucket(units: Units): R2Bucket {
 }
 
 /**
- * The Worker with bindings that count what the platform bills. Messages of queues stay here until they are taken.
- * Receivers of webhooks answer 200, and the provider of e-mail takes what it is given.
+ * Runs the Worker with bindings that count what the platform bills. Messages of queues wait here until the test takes
+ * them. Receivers of webhooks answer 200, and the e-mail provider accepts everything.
  */
 export function billedWorker() {
   const units = noUnits()
@@ -122,11 +122,11 @@ export function billedWorker() {
       units.invocations++
       await scheduled({ scheduledTime: Date.now() } as ScheduledController, bindings)
     },
-    /** Takes all messages, and those that follow from them. */
+    /** Processes all messages, and those that follow from them. */
     drain: async (): Promise<void> => {
       while (waiting.length > 0) await takeSome()
     },
-    /** The units of the work, by so many. */
+    /** Measures the units of the work for each act. */
     bill: async (work: () => Promise<unknown>, count = 1): Promise<Units> => {
       const before = { ...units }
       await work()

@@ -1,4 +1,4 @@
-/** What the platform bills, with its list price in billionths of a dollar each. What a plan includes is not taken off. */
+/** The platform's list prices in billionths of a dollar each, without what a plan includes. */
 export const prices = {
   invocations: { label: 'Invocation of the Worker: request, cron, batch of a queue', price: 300 },
   rows_read: { label: 'Row read, of D1 or of an object', price: 1 },
@@ -16,6 +16,6 @@ export const unitNames = Object.keys(prices) as Unit[]
 
 export const noUnits = (): Units => Object.fromEntries(unitNames.map((name) => [name, 0])) as Units
 
-/** Dollars of a million. */
+/** Returns the dollars for a million acts. */
 export const dollarsAMillion = (units: Partial<Units>): number =>
   unitNames.reduce((sum, name) => sum + (units[name] ?? 0) * prices[name].price, 0) / 1000

@@ -1,4 +1,4 @@
-/** Header rows of further systems as public documents and parsers of them have them, with the target that each means. */
+/** Header rows of further systems from public documents and parsers, with the target that each means. */
 export const publishedHeaders: readonly { source: string; columns: Readonly<Record<string, string | null>> }[] = [
   {
     source: 'support.cooltix.com, content of export',

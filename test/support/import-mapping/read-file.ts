@@ -15,11 +15,11 @@ import {
 export const now = Date.UTC(2026, 10, 21)
 export const consents = [{ key: 'marketing', name: 'News by e-mail', type: 'marketing' }]
 
-/** Rows with the same key are an order. */
+/** Rows with the same key make one order. */
 export const keyOf = (row: PlacedRow, group_by: Grouping): string =>
   (group_by === 'row' ? null : getGroupKey(row, group_by)) ?? `line ${row.line}`
 
-/** A file of one line of headers, by its delimiter. */
+/** Makes a file with one line of headers, and finds its delimiter. */
 export function columnsOf(text: string, delimiter: string) {
   const [headers = [], ...rows] = parse(text, { delimiter })
   const columns = headers.map((header, index) => ({
@@ -29,7 +29,7 @@ export function columnsOf(text: string, delimiter: string) {
   return { headers, rows, columns }
 }
 
-/** What becomes of a file if everything that is suggested is taken, in the time zone of Copenhagen and Danish crowns. */
+/** Reads a file with all suggestions accepted, in the time zone of Copenhagen and Danish crowns. */
 export function importFile(text: string, delimiter: string, added: readonly TargetMapping[] = []) {
   const { headers, rows, columns } = columnsOf(text, delimiter)
   const suggestion = suggestImport({ columns, consents })
@@ -57,7 +57,7 @@ export function importFile(text: string, delimiter: string, added: readonly Targ
   return { headers, suggestion, prepared, orders }
 }
 
-/** What is said of an order, without what is blank. */
+/** Returns the fields of an order that are not blank. */
 export function brief(order: DecidedOrder) {
   const filled = (value: object) =>
     Object.fromEntries(

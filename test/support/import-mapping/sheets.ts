@@ -9,7 +9,7 @@ export const sheet = (lines: readonly string[], answers: TargetMapping[] = []): 
 
 export const one = (target: string, column: number): TargetMapping => ({ target, columns: [column] })
 
-/** The target that is suggested for each header. */
+/** The suggested target of each header. */
 export const targetsOf = ({ columns }: WholeFile): Record<string, string> =>
   Object.fromEntries(columns.map((column) => column.replace(/,? \d\.?\d* by .*$|, 1 by .*$/, '').split(' = ')))
 

@@ -13,18 +13,18 @@ import { inspectAndRead } from '../import-files.ts'
 import { brief, consents, keyOf, now } from './read-file.ts'
 
 export interface WholeFile {
-  /** The system that the file is an export of. */
+  /** The system that exported the file. */
   source: string | null
   group_by: Grouping
-  /** Each column with what is suggested for it. */
+  /** Each column with its suggestion. */
   columns: string[]
-  /** What is asked before rows can be read: targets without a column, columns that can be read in two ways. */
+  /** Questions before rows can be read: targets without a column, and columns that can be read in two ways. */
   missing: string[]
   ambiguous: string[]
   unmapped_values: Record<string, readonly string[]>
-  /** What the user answers; it wins over the suggestions. */
+  /** The user's answers, which win over the suggestions. */
   answers: TargetMapping[]
-  /** Null where the import cannot begin even then. */
+  /** Null when the import cannot begin even with the answers. */
   orders: unknown[] | null
 }
 
@@ -46,7 +46,7 @@ const overridden = (mappings: readonly TargetMapping[], answers: readonly Target
   ...answers,
 ]
 
-/** All that becomes of a file in an edition of Copenhagen with Danish crowns, up to its orders. */
+/** Reads a file as an edition of Copenhagen with Danish crowns does, up to its orders. */
 export async function wholeFile(bytes: Uint8Array, answers: TargetMapping[]): Promise<WholeFile> {
   const { format, rows } = await inspectAndRead(openBytes(bytes, 7))
   const read = rows.filter(({ kind, fault }) => kind === 'data' && !fault)

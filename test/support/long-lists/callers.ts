@@ -16,7 +16,7 @@ export interface Caller {
   grants: readonly Grant[]
 }
 
-/** What a caller reaches through some roles: whole organisations and single editions. */
+/** The organisations and editions that a caller reaches through its roles. */
 export interface Reach {
   all: boolean
   organizations: readonly string[]
@@ -26,7 +26,7 @@ export interface Reach {
 export const roleCode = ({ edition, role }: Grant): RoleCode =>
   `${edition === null ? 'O' : 'E'}${role === 'admin' ? 'A' : role === 'manager' ? 'M' : 'V'}`
 
-/** Somebody with these roles, and a token of theirs. */
+/** Makes a person with these roles, and a token. */
 export async function makeCaller(
   name: string,
   grants: readonly Grant[],
@@ -45,7 +45,7 @@ export async function makeCaller(
   }
 }
 
-/** Callers of every role, of several roles, and of none. */
+/** Makes callers of every role, of several roles, and of none. */
 export async function makeCallers({ a, b }: Places): Promise<Caller[]> {
   const inA = (role: MemberRole, edition: string | null = null): Grant => ({ organization: a.id, edition, role })
   const inB = (role: MemberRole, edition: string | null = null): Grant => ({ organization: b.id, edition, role })

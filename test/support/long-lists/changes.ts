@@ -6,7 +6,7 @@ import { importOrders } from '../seeding/sales/orders.ts'
 import type { Request } from './model.ts'
 import type { ListsWorld } from './world.ts'
 
-/** Changes or deletes the row with this id, or makes another, in one of several ways. Answers whether it did. */
+/** Changes, deletes or copies the row with this id, and tells whether it did. */
 type Change = (world: ListsWorld, request: Request, id: string, way: number) => Promise<boolean>
 
 const isDone = async (reply: Promise<Reply>): Promise<boolean> => (await reply).status < 300
@@ -26,7 +26,7 @@ async function changeOrder({ imported }: ListsWorld, _: Request, id: string, way
   return reply.body.results[0].action !== 'error'
 }
 
-/** By the lists whose rows change. Rows of an import that has ended stay as they are. */
+/** Ways to change the rows of a list. Rows of an import that has ended stay as they are. */
 export const changes: Record<string, Change> = {
   listOrders: changeOrder,
   listPurchases: (_, __, id) => isDone(post(`/v1/purchases/${id}/uses`, {})),

@@ -9,10 +9,10 @@ import type { ListsWorld } from './world.ts'
 
 const mostChanges = 10
 
-/** Rows that are tried: most refund requests, for example, are decided already. */
+/** The number of rows that are tried, because most refund requests, for example, are already decided. */
 const mostTries = 12
 
-/** Changes one of these rows. Answers its id. */
+/** Changes one of these rows, and returns its id. */
 async function changeSome(world: ListsWorld, request: Request, ids: readonly string[], way: number): Promise<string> {
   const change = changes[request.list.id]
   for (let tried = 0; tried < mostTries; tried++) {
@@ -22,7 +22,10 @@ async function changeSome(world: ListsWorld, request: Request, ids: readonly str
   return ''
 }
 
-/** Walks a list by `next` while some of its rows change between the pages: all others are there once. Answers how many changed. */
+/**
+ * Walks a list by `next` while some of its rows change between the pages. Expects all others once, and returns the
+ * number of changes.
+ */
 export async function checkMovingWalk(world: ListsWorld, request: Request, ways: readonly number[]): Promise<number> {
   const { caller } = request
   const path = pathOfRequest(request)

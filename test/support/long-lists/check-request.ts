@@ -22,7 +22,7 @@ function expectedOf(world: ListsWorld, request: Request): Expected {
   }
 }
 
-/** Rows that the ordering does not tell apart may stand in any sequence, but in the same one on every page. */
+/** Rows with equal keys may come in any order, but in the same one on every page. */
 function expectPage(request: Request, { rows, keysOf, byId }: Expected, reply: Reply, skipped: number): string[] {
   const { list, size } = request
   const results = reply.body.results as { id: string }[]
@@ -46,7 +46,7 @@ function expectPage(request: Request, { rows, keysOf, byId }: Expected, reply: R
   return results.map(({ id }) => id)
 }
 
-/** Pages that a walk reads at most. */
+/** The most pages that a walk reads. */
 const mostPages = 6
 
 const mayOrder = ({ caller, list, ordering, parent }: Request): boolean => {
@@ -55,7 +55,7 @@ const mayOrder = ({ caller, list, ordering, parent }: Request): boolean => {
   return !isLimited || !parent || reach.all || reach.organizations.includes(parent.organization)
 }
 
-/** The list by `next` from its first page on, one of its pages by number, and a page past its end. */
+/** Checks the list by `next` from its first page, one page by number, and a page after the last one. */
 export async function checkRequest(world: ListsWorld, asked: Request, page: number): Promise<void> {
   try {
     await checkPages(world, asked, page)

@@ -1,6 +1,6 @@
 import type { Contact, Row } from './model.ts'
 
-/** What an edition was given of a customer. */
+/** The contact data of a customer that an edition was given. */
 export interface Membership {
   edition: string
   given: Contact

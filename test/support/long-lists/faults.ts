@@ -9,19 +9,22 @@ import type { Query, Request } from './model.ts'
 import { reachOf } from './who-sees-what.ts'
 import type { ListsWorld } from './world.ts'
 
-/** A fault that a list had once. */
+/** A fault that a list once had. */
 interface Fault {
-  /** What holds without the fault. */
+  /** The title of the test, which holds without the fault. */
   title: string
-  /** Fails with the fault. */
+  /** Throws when the list has the fault. */
   check: (world: ListsWorld) => Promise<void>
-  /** Whether a request of the property may meet the fault. While it is expected, the property asks for no such request. */
+  /**
+   * Tells whether a request of the property may meet the fault. While the fault is expected, the property skips these
+   * requests.
+   */
   meets?: (request: Request) => boolean
 }
 
 interface Example extends Partial<Query> {
   list: string
-  /** The place of the resource that it belongs to among those of its list. */
+  /** The index of the resource that the list belongs to. */
   parent?: number
   caller: string
 }
@@ -96,7 +99,7 @@ export const faults = {
 
 export type FaultName = keyof typeof faults
 
-/** Faults of today. Without its name here a fault is a test like others, and the property asks for what met it. */
+/** Faults that exist today. Without a name here, a fault is an ordinary test and the property includes it. */
 export const expectedFailures: readonly FaultName[] = []
 
 const expectedFaults: readonly Fault[] = expectedFailures.map((name) => faults[name])

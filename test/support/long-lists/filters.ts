@@ -1,14 +1,14 @@
 import { fold, listPhoneDigits, parsePhoneNeedles } from '../../../src/domain/text/fold.ts'
 import type { Filter, SeenRow } from './model.ts'
 
-/** A field of a row that has exactly this value. */
+/** Matches rows whose field has exactly this value. */
 export const exactly = (read: (row: SeenRow) => string | null, missing: string): Filter => ({
   values: (row) => [read(row) ?? missing],
   others: [missing],
   matches: (row, value) => read(row) === value,
 })
 
-/** One of the words that the API knows; rows need not have all of them. */
+/** Matches rows by a word that the API knows, even if no row has it. */
 export const oneOf = (words: readonly string[], read: (row: SeenRow) => string | null): Filter => ({
   values: (row) => [read(row) ?? words[0] ?? ''],
   others: words,
@@ -22,7 +22,7 @@ const nearby = (row: SeenRow): string[] =>
 
 const farAway = ['1990-01-01T00:00:00Z', '2090-01-01T01:00:00+01:00']
 
-/** Whether rows of exactly that moment are among those before it. */
+/** Whether rows of exactly that time match. */
 export type Bound = 'inclusive' | 'exclusive'
 
 export const createdRange = (before: Bound): Record<'created_after' | 'created_before', Filter> => ({
@@ -37,17 +37,17 @@ export const createdRange = (before: Bound): Record<'created_after' | 'created_b
   },
 })
 
-/** Texts in a filter are compared without case and accents. */
+/** Matches texts without regard to case and accents. */
 export const containsText = (texts: readonly (string | null)[], value: string): boolean =>
   texts.some((text) => text !== null && fold(text).includes(fold(value)))
 
 const digitsIn = (text: string | null): string => (text ?? '').replaceAll(/\D/g, '')
 
-/** Compares digits alone, also as they are dialled. */
+/** Matches digits only, also as they are dialled. */
 export const containsDigits = (phones: readonly (string | null)[], value: string): boolean =>
   listPhoneDigits(value).some((digits) => phones.some((phone) => digitsIn(phone).includes(digits)))
 
-/** As `containsText`, where a telephone number is found by its digits, too. */
+/** Like `containsText`, and also matches a telephone number by its digits. */
 export const containsTextOrDigits = (
   texts: readonly (string | null)[],
   phones: readonly (string | null)[],

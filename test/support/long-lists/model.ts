@@ -3,17 +3,14 @@ import type { Caller } from './callers.ts'
 
 type SortValue = string | number | null
 
-/** What a role of the organisation sees of a row, and what else the world knows of it. */
+/** A row as a role of the organisation sees it, with what the world knows about it. */
 export interface Row {
   id: string
   organization: string
-  /** The editions that have it: one, none for a row of the organisation itself, and several for a customer. */
+  /** The editions that have the row: one, none for a row of the organisation, and several for a customer. */
   editions: readonly string[]
-  /** The id of its customer. */
   customer?: string
-  /** As the API shows it. */
-  // Lists show rows of many shapes; descriptions read them freely.
-  // oxlint-disable-next-line typescript/no-explicit-any -- see above
+  // Lists have rows of many shapes, so descriptions read them freely.
   shown: any
 }
 
@@ -26,16 +23,16 @@ export interface Contact {
 
 /** A row as one caller sees it. */
 export interface SeenRow extends Row {
-  /** What is shown of its customer. */
+  /** The customer as the caller sees it. */
   contact: Contact
-  /** What its customer is found by. */
+  /** The contact data by which searches find the customer. */
   contacts: readonly Contact[]
 }
 
 export interface Filter {
-  /** Values by which a row is found. */
+  /** Values that find a row. */
   values: (row: SeenRow) => readonly string[]
-  /** Values that may find others, or nothing. */
+  /** Values that may find others, or no row. */
   others: readonly string[]
   /** The value is a part of one of these texts. */
   isText?: boolean
@@ -43,7 +40,7 @@ export interface Filter {
 }
 
 interface Ordering {
-  /** What rows are compared by; null stands last in both directions. */
+  /** A key for sorting; null comes last in both directions. */
   by: (row: SeenRow) => SortValue
   roles?: 'organization'
 }
@@ -57,24 +54,23 @@ export interface Parent {
 
 /** A list of the API as its documentation describes it. */
 export interface LongList {
-  /** The id of its operation. */
   id: string
   path: (parent: Parent | null) => string
-  /** Lists under another resource are read for each of these. */
+  /** The list is read for each of these resources. */
   parents?: readonly Parent[]
   roles: readonly RoleCode[]
-  /** A filter that a request needs: one of these, or the organisation for everybody but the superuser. */
+  /** A request needs one of these filters, or the organisation; the superuser needs none. */
   requires?: readonly string[]
-  /** The scopes by which it can be asked for. */
+  /** The scopes that a request may name. */
   scopes: readonly ('organization_id' | 'edition_id')[]
-  /** The page size that cannot be changed. */
+  /** A page size that cannot be changed. */
   fixedSize?: number
-  /** Null where the documentation names none. */
+  /** Null when the documentation names none. */
   defaultOrdering: string | null
   orderings: Record<string, Ordering>
   filters: Record<string, Filter>
   rows: (parent: Parent | null) => readonly Row[]
-  /** What is compared of each row that a caller is shown, beside its place. */
+  /** Fields of each row that are compared for a caller, besides its place. */
   seen?: (row: SeenRow) => object
 }
 
@@ -85,7 +81,7 @@ export interface Query {
   size: number
 }
 
-/** One list, as one caller asks for it. */
+/** One request for a list by a caller. */
 export interface Request extends Query {
   list: LongList
   parent: Parent | null
@@ -114,7 +110,7 @@ export interface SortKey {
   desc: boolean
 }
 
-/** The keys of an ordering. A key that is named again in the other direction decides nothing. */
+/** The keys of an ordering. A key that appears again in the other direction has no effect. */
 export const sortKeys = (list: LongList, ordering: readonly string[]): SortKey[] =>
   (ordering.length > 0 ? ordering : list.defaultOrdering === null ? [] : [list.defaultOrdering]).map((part) => {
     const name = part.replace(/^-/, '')

@@ -22,7 +22,7 @@ interface PlannedOrder {
 const firstNames = ['Ægir', 'Łukasz', 'Anna', 'anna', 'Bo', 'Chloé']
 const lastNames = ['Holm', 'Straße', 'de la Cruz', 'Ng', '']
 
-/** The address and the number of a person, of whom every ninth has no address, and some have no number. */
+/** The contact data of a person. Every ninth person has no address, and some have no number. */
 function contactOf(prefix: string, person: number): Contact {
   const hasEmail = person % 9 !== 4
   const hasPhone = !hasEmail || person % 5 !== 2
@@ -34,7 +34,7 @@ function contactOf(prefix: string, person: number): Contact {
   }
 }
 
-/** What an edition is given of a person: their address or number, and a name that no other edition knows. */
+/** The contact data that an edition is given: the person's address or number, and a name of its own. */
 function givenTo(prefix: string, place: number, person: number): Contact {
   const contact = contactOf(prefix, person)
   if (place === 0) return contact
@@ -67,7 +67,6 @@ function externalOrder(prefix: string, place: number, { person, number }: Planne
     external_id: `${prefix}-${place}-${number}`,
     ...(order_number === undefined ? {} : { order_number }),
     currency: 'dkk',
-    // Several orders share each moment.
     created: new Date(firstOrderAt + (number % 40) * hour).toISOString(),
     status: statuses[number % statuses.length],
     customer,
@@ -89,7 +88,7 @@ export interface ImportedOrder {
 }
 
 export interface OrdersWorld {
-  /** By the ids of orders. */
+  /** Imported orders by their ids. */
   imported: Map<string, ImportedOrder>
   orders: Row[]
   purchases: Row[]
@@ -99,7 +98,7 @@ export interface OrdersWorld {
 
 interface Plan {
   prefix: string
-  /** How many people buy in the first edition; some of them buy in others, too. */
+  /** The number of people who buy in the first edition; some of them buy in others too. */
   people: number
 }
 
@@ -118,7 +117,7 @@ function planOrders({ editions }: OrganizationPlace, { people }: Plan): PlannedO
 
 const perCall = 100
 
-/** Imports orders of all editions of an organisation, and answers what the world knows of them. */
+/** Imports orders of all editions of an organisation, and returns what the world knows about them. */
 export async function makeOrders(place: OrganizationPlace, plan: Plan): Promise<OrdersWorld> {
   const customersOf = new Map<string, string>()
   const imported = new Map<string, ImportedOrder>()
@@ -148,7 +147,7 @@ export async function makeOrders(place: OrganizationPlace, plan: Plan): Promise<
   }
   for (const { id } of await readAll(`/v1/orders?organization_id=${place.id}`)) {
     if (customersOf.has(id)) continue
-    // Orders of a file, of people whom no other edition knows.
+    // Imports orders of a file, of people whom no other edition knows.
     const { body: detail } = await get(`/v1/orders/${id}`)
     const { api_id, email, phone_number } = detail.customer
     memberships.set(api_id, new Map([[detail.edition.id, { email, phone_number, first_name: 'Ægir', last_name: '' }]]))
@@ -197,7 +196,7 @@ export async function makeOrders(place: OrganizationPlace, plan: Plan): Promise<
   }
 }
 
-/** Requests in every status, several of each moment and amount. Answers which purchases each of them pays back. */
+/** Seeds requests in every status, several for each time and amount. Returns the purchases of each. */
 async function makeRefunds(
   place: OrganizationPlace,
   details: readonly Reply['body'][],
@@ -230,7 +229,7 @@ async function makeRefunds(
   return paidBy
 }
 
-/** Imports make orders of one type. */
+/** Imports create orders of one type. */
 async function varyOrders(ids: readonly string[]): Promise<void> {
   const every = (step: number) => JSON.stringify(ids.filter((_, index) => index % step === 1))
   await write(
@@ -239,7 +238,7 @@ async function varyOrders(ids: readonly string[]): Promise<void> {
   )
 }
 
-/** Some customers were seen, several at the same moment, and some are erased. */
+/** Some customers were seen, several at the same time, and some are erased. */
 async function varyCustomers(
   ids: readonly string[],
   memberships: ReadonlyMap<string, ReadonlyMap<string, Contact>>,

@@ -22,7 +22,7 @@ import { readAll } from './read-all.ts'
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
 
-/** Entries of some actors, actions and resources, three of each moment. */
+/** Seeds entries of some actors, actions and resources, three for each time. */
 export async function makeAuditEntries({ a, b }: Places): Promise<Row[]> {
   const actors = [await seedAccount(), await seedAccount(), 'root']
   const actions = [
@@ -46,7 +46,7 @@ export async function makeAuditEntries({ a, b }: Places): Promise<Row[]> {
 
 const fileTypes = ['image/png', 'image/jpeg', 'application/pdf', 'text/csv']
 
-/** Files of the organisations and of editions, some of which an edition shows. */
+/** Seeds files of the organisations and of editions, some of which an edition shows. */
 export async function makeFiles({ a, b }: Places): Promise<Row[]> {
   const owners = [null, a.editions[0], a.editions[1], a.editions[0]]
   for (const index of numbers(30)) {
@@ -80,7 +80,7 @@ export async function makeFiles({ a, b }: Places): Promise<Row[]> {
   }))
 }
 
-/** Deliveries of events of several editions to endpoints of an organisation and of editions. */
+/** Seeds deliveries of events of several editions to endpoints of an organisation and of editions. */
 export async function makeDeliveries({ a, b }: Places): Promise<RowsOfParent[]> {
   const [first, second] = a.editions
   const parentOf = async (organization: string, edition: string | null): Promise<Parent> => {
@@ -90,7 +90,7 @@ export async function makeDeliveries({ a, b }: Places): Promise<RowsOfParent[]> 
   const all: RowsOfParent[] = []
   for (const { parent, editions } of [
     { parent: await parentOf(a.id, null), editions: [first, second, null] },
-    // An endpoint that was moved keeps deliveries of the edition that it came from.
+    // An endpoint that was moved keeps deliveries of its former edition.
     { parent: await parentOf(a.id, first), editions: [first, first, second] },
     { parent: await parentOf(b.id, null), editions: [b.editions[0]] },
   ]) {
@@ -118,7 +118,7 @@ export async function makeDeliveries({ a, b }: Places): Promise<RowsOfParent[]> 
   return all
 }
 
-/** An import of a file whose rows became orders, were known already, or could not be read. */
+/** Seeds an import of a file whose rows became orders, were known already, or could not be read. */
 export async function makeImportRows({ b }: Places): Promise<RowsOfParent[]> {
   const edition = b.editions[2]
   const shop = { organization_id: b.id, edition_id: edition }
@@ -142,7 +142,7 @@ export async function makeImportRows({ b }: Places): Promise<RowsOfParent[]> {
   return [{ parent, rows: shown.map((row) => ({ id: row.id, organization: b.id, editions: [edition], shown: row })) }]
 }
 
-/** Recipients in every state, with all that happens to a message. */
+/** Seeds recipients in every state, with every event of a message. */
 export async function makeRecipients({ a, b }: Places): Promise<RowsOfParent[]> {
   const all: RowsOfParent[] = []
   for (const [organization, edition] of [

@@ -1,7 +1,7 @@
 import { readAs } from '../lists.ts'
 import { rootToken, type Reply } from '../api.ts'
 
-/** All rows of a list in its own ordering. */
+/** Reads all rows of a list in its default ordering. */
 export async function readAll(path: string, token = rootToken): Promise<Reply['body'][]> {
   const rows: Reply['body'][] = []
   const separator = path.includes('?') ? '&' : '?'

@@ -4,10 +4,10 @@ import type { Filter, LongList, Parent, Query, Request, SeenRow } from './model.
 import { presentFor, reachOf, rowsVisibleTo, sees, statusFor } from './who-sees-what.ts'
 import type { ListsWorld } from './world.ts'
 
-/** Small numbers are not likelier than others, because they choose. */
+/** Small numbers are as likely as others, because they choose. */
 const choice = fc.noBias(fc.nat({ max: 1_000_000 }))
 
-/** Numbers that choose a request. What they choose depends on the world, which is made before the property runs. */
+/** Numbers that choose a request. Their meaning depends on the world, which exists before the property runs. */
 export const requestSeed = fc.record({
   list: choice,
   parent: choice,
@@ -32,7 +32,9 @@ const chosen = <Item>(items: readonly Item[], number: number): Item => {
 
 const nowhere = ['org_00000000000000000000000000', 'edt_00000000000000000000000000'] as const
 
-/** An organisation, an edition, both, or neither: mostly those of a row, and now and then others or what nothing has. */
+/**
+ * Chooses an organisation, an edition, both, or neither: mostly those of a row, and sometimes others or unknown ones.
+ */
 function chooseScope(
   { places: { a, b } }: ListsWorld,
   list: LongList,
@@ -50,7 +52,7 @@ function chooseScope(
   return chosen(possible, number >> 9)
 }
 
-/** A part of a text, as somebody types it. */
+/** Chooses a part of a text, as somebody may type it. */
 function chooseText(text: string, { start, length }: { start: number; length: number }): string {
   const letters = [...text]
   const from = start % Math.max(1, letters.length)
@@ -59,7 +61,7 @@ function chooseText(text: string, { start, length }: { start: number; length: nu
   return typed.trim()
 }
 
-/** Mostly a value of one row, so that filters together find something. */
+/** Chooses mostly a value of one row, so that combined filters find something. */
 function chooseValue(
   filter: Filter,
   { target, stranger }: { target: SeenRow | undefined; stranger: SeenRow | undefined },
@@ -72,21 +74,21 @@ function chooseValue(
   return chooseText(value, seed)
 }
 
-/** Everything that the caller sees of a list, before scopes and filters. */
+/** Lists everything that the caller sees of a list, before scopes and filters. */
 const seenRows = ({ customers }: ListsWorld, list: LongList, parent: Parent | null, caller: Caller): SeenRow[] =>
   rowsVisibleTo(caller, list, parent).map((row) => presentFor(caller, row, customers))
 
 function isInScope(row: SeenRow, { organization_id, edition_id }: Query['scope'], caller: Caller): boolean {
   if (organization_id !== undefined && row.organization !== organization_id) return false
   if (edition_id === undefined) return true
-  // Of a customer of several editions the caller has to see the one that is asked for.
+  // The caller must see the edition of a customer that the filter names.
   return (
     row.editions.includes(edition_id) &&
     sees(reachOf(caller), { organization: row.organization, editions: [edition_id] })
   )
 }
 
-/** The rows of a request, in no order. */
+/** Lists the rows of a request, unsorted. */
 export const matchingRows = (world: ListsWorld, { list, parent, caller, scope, filters }: Request): SeenRow[] =>
   seenRows(world, list, parent, caller).filter(
     (row) =>
@@ -94,20 +96,20 @@ export const matchingRows = (world: ListsWorld, { list, parent, caller, scope, f
       Object.entries(filters).every(([name, value]) => list.filters[name]?.matches(row, value)),
   )
 
-/** Most callers are such as may read the list. */
+/** Chooses mostly callers who may read the list. */
 function chooseCaller(callers: readonly Caller[], list: LongList, parent: Parent | null, number: number): Caller {
   const allowed = callers.filter((caller) => statusFor(caller, list, parent) === 200)
   return number % 5 > 0 && allowed.length > 0 ? chosen(allowed, number) : chosen(callers, number)
 }
 
-/** A scope that the list can be read by where its filters name none that it needs. */
+/** Chooses a scope for a list whose filters do not name the one it needs. */
 function neededScope({ places: { a } }: ListsWorld, list: LongList, target: SeenRow | undefined): Query['scope'] {
   return list.requires?.[0] === 'organization_id'
     ? { organization_id: target?.organization ?? a.id }
     : { edition_id: target?.editions[0] ?? a.editions[0] }
 }
 
-/** A scope in which a list has most rows. */
+/** Returns the scope in which a list has most rows. */
 export function wholeScope({ places: { a } }: ListsWorld, { list }: Request): Query['scope'] {
   if (list.parents) return {}
   return list.scopes.includes('organization_id') ? { organization_id: a.id } : { edition_id: a.editions[0] }

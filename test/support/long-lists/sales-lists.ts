@@ -13,7 +13,7 @@ const phonesOf = (contacts: readonly Contact[]) => contacts.map(({ phone_number 
 const namesOf = (contacts: readonly Contact[]) =>
   contacts.map(({ first_name, last_name }) => `${first_name} ${last_name}`.trim())
 
-/** The texts of an order by which it is found, but for the telephone number. */
+/** The texts by which an order is found, except the telephone number. */
 const orderTexts = ({ shown, contacts }: SeenRow): (string | null)[] => [
   shown.order_number,
   shown.id,
@@ -84,7 +84,7 @@ export const ordersList = (rows: readonly Row[]): LongList => ({
 
 const lowerAscii = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 
-/** The beginning of the code, or the whole of an order number, an order id or a purchase id. */
+/** Matches the beginning of the code, or a whole order number, order id or purchase id. */
 const isPurchaseFound = ({ shown }: SeenRow, value: string): boolean =>
   (shown.vendor_code !== null && lowerAscii(shown.vendor_code).startsWith(lowerAscii(value))) ||
   buildNumberKey(shown.order.order_number) === buildNumberKey(value) ||

@@ -20,7 +20,7 @@ export const sees = (reach: Reach, { organization, editions }: Pick<Row, 'organi
   reach.organizations.includes(organization) ||
   editions.some((edition) => reach.editions.includes(edition))
 
-/** Which rows of a list a caller sees. */
+/** Tells which rows of a list a caller sees. */
 export function rowsVisibleTo(caller: Caller, list: LongList, parent: Parent | null): readonly Row[] {
   const reach = reachOf(caller, list.roles)
   return list.rows(parent).filter((row) => sees(reach, row))
@@ -29,8 +29,8 @@ export function rowsVisibleTo(caller: Caller, list: LongList, parent: Parent | n
 const noContact: Contact = { email: null, phone_number: null, first_name: '', last_name: '' }
 
 /**
- * A row as a caller sees it. Of a customer, an organisation role sees what the organisation has, and an edition role what
- * the edition was given that the customer joined last among those of the caller.
+ * Returns a row as a caller sees it. An organisation role sees the organisation's data of a customer, and an edition
+ * role the data of the edition that the customer joined last among those of the caller.
  */
 export function presentFor(caller: Caller, row: Row, customers: Customers): SeenRow {
   const customer = row.customer === undefined ? undefined : customers.get(row.customer)
@@ -56,7 +56,7 @@ export function presentFor(caller: Caller, row: Row, customers: Customers): Seen
   return { ...row, contact, contacts: [contact], shown }
 }
 
-/** The status with which a caller's request of a list is answered, before its query is looked at. */
+/** The status of an answer before the query is checked. */
 export function statusFor(caller: Caller, list: LongList, parent: Parent | null): 200 | 403 | 404 {
   const allowed = reachOf(caller, list.roles)
   if (!allowed.all && allowed.organizations.length + allowed.editions.length === 0) return 403

@@ -7,7 +7,7 @@ import { makeAuditEntries, makeDeliveries, makeFiles, makeImportRows, makeRecipi
 import { makePlaces, type Places } from './places.ts'
 import { customersList, ordersList, purchasesList, refundsList } from './sales-lists.ts'
 
-/** Two organisations with all that long lists have rows of, and everybody who may ask for them. */
+/** Two organisations with rows for all long lists, and all kinds of callers. */
 export interface ListsWorld {
   places: Places
   callers: readonly Caller[]

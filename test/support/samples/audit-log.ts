@@ -4,7 +4,7 @@ import { queryId, type SampleOf } from './sample.ts'
 export const auditLogSamples: Record<string, SampleOf> = {
   listAuditLog: {
     make: ({ a, b, stranger }) => ({
-      // What the tests themselves do comes later than what they start from.
+      // Changes of the tests themselves come later than the seeded entries.
       query: { organization_id: a.id, created_before: '2026-03-01T00:00:00Z' },
       references: [
         { ...queryId('organization_id', b.id), narrows: true },

@@ -12,14 +12,14 @@ import { pathId, queryId, type SampleOf } from './sample.ts'
 const tenant = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
 const campaignIn = ({ a, b }: World) => pathId('id', b.editions[0].campaign, a.editions[1].campaign)
 
-/** Ready to be sent, with an object that does nothing of it by itself. */
+/** A campaign that is ready to send, and whose object starts nothing by itself. */
 const fresh = async (world: World, columns: Partial<CampaignRow> = {}) => {
   const { campaign } = await seedReady(tenant(world), columns)
   await ignoreStarts(campaign.id)
   return { path: { id: campaign.id }, references: [campaignIn(world)] }
 }
 
-/** At noon, which no change of clocks skips. */
+/** A time at noon, which no change of clocks skips. */
 const nextMonth = () => `${new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10)}T12:00:00`
 
 export const campaignSamples: Record<string, SampleOf> = {
@@ -50,7 +50,7 @@ export const campaignSamples: Record<string, SampleOf> = {
   },
 
   updateCampaign: {
-    // Not the segment and the text, which come back in another shape.
+    // The segment and the text are left out, because their form differs in answers.
     make: (world) => ({
       path: { id: world.a.editions[0].draft },
       body: { name: `Early birds ${next()}`, channel: 'email', email_message_id: world.a.editions[0].message },

@@ -13,7 +13,7 @@ const firstEdition = (world: { a: { id: string; editions: readonly [{ id: string
   edition: world.a.editions[0].id,
 })
 
-/** One purchase without a limit, which any number of requests use, and a location. */
+/** A purchase without a limit of uses, which many requests share, and a location. */
 const passOf = onceInWorld(async (world) => {
   const trade = await seedTrade(firstEdition(world))
   await write(update(purchases, { is_unlimited_use: true }, sql`id = ${trade.purchase}`))
@@ -27,7 +27,7 @@ const usesOfOthers = onceInWorld(async (world) => {
   return [pathId('id', foreign.purchase, sibling.purchase), pathId('use_id', foreign.use, sibling.use)]
 })
 
-/** An import that has ended, and no other under way in its organisation. */
+/** An import that has ended, in an organisation without running imports. */
 async function undoable(place: Parameters<typeof seedDataImports>[0]): Promise<string> {
   const [id = ''] = await seedDataImports(place, 1)
   await write(

@@ -5,7 +5,7 @@ import { onceInWorld, pathId, queryId, type Sample, type SampleOf } from './samp
 
 const firstPlace = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
 
-/** The like of a definition in organisation B, and in edition 2 of A. */
+/** A similar definition in organisation B, and in edition 2 of A. */
 const others = onceInWorld(async ({ a, b }) => ({
   foreign: await seedConsent({ organization: b.id, edition: b.editions[0].id }),
   sibling: await seedConsent({ organization: a.id, edition: a.editions[1].id }),
@@ -16,7 +16,7 @@ const oneConsent = async (world: World): Promise<Sample> => {
   return { path: { id: await seedConsent(firstPlace(world)) }, references: [pathId('id', foreign, sibling)] }
 }
 
-/** The customer of edition 1 of A, who has answered so many times. */
+/** The customer of edition 1 of A, with this many answers. */
 async function oneAnswer(world: World, answers: number): Promise<Sample> {
   const { a, b } = world
   const { foreign, sibling } = await others(world)
@@ -42,7 +42,6 @@ const anAnswer = async (world: World, answers: number): Promise<Sample> => ({
   body: body(),
 })
 
-/** The same person and definition at each call. */
 const historyOf = onceInWorld((world) => oneAnswer(world, 1))
 
 export const consentSamples: Record<string, SampleOf> = {

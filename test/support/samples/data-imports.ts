@@ -28,10 +28,10 @@ const fresh = async (world: World, status?: DataImportStatus) => ({
   references: [await others(world, status)],
 })
 
-/** One import for the lists of a world. */
+/** The lists of a world share one import. */
 const listedImport = onceInWorld((world) => seedImport(tenant(world), 'mapping_products'))
 
-/** One import for all changes of a world. */
+/** The changes of a world share one import. */
 const changedImport = onceInWorld((world) => seedImport(tenant(world)))
 
 export const importSamples: Record<string, SampleOf> = {
@@ -89,7 +89,7 @@ export const importSamples: Record<string, SampleOf> = {
 
   processColumnMappings: {
     make: async (world) => {
-      // Those of other requests would fill the limit of the organisation.
+      // Imports of other requests would reach the limit of the organisation.
       await write(update(dataImports, { phase: null, heartbeat_at: null }, sql`organization_id = ${world.a.id}`))
       return fresh(world)
     },

@@ -6,7 +6,7 @@ import { pathId, queryId, type SampleOf } from './sample.ts'
 
 const full = new WeakMap<World, Promise<string>>()
 
-/** One edition that owns something of everything; duplicating it leaves it as it is. */
+/** One edition that owns rows of every table; duplicating it does not change it. */
 function fullEdition(world: World): Promise<string> {
   const make = async () => {
     const id = (await seedEdition(world.a)).id
@@ -22,7 +22,7 @@ export const editionSamples: Record<string, SampleOf> = {
   listEditions: {
     make: ({ b }) => ({ references: [queryId('organization_id', b.id), queryId('event_id', b.event)] }),
     fill: ({ a }, count) => seedEditions(a, count),
-    // Editions without a date stand after all dates.
+    // Editions without a date come after all dates.
   },
 
   createEdition: {

@@ -38,7 +38,7 @@ export const emailSamples: Record<string, SampleOf> = {
   },
 
   updateEmailMessage: {
-    // Not the subject, which comes back as its recipients read it.
+    // The subject is left out, because answers show it as its recipients read it.
     make: async (world) => ({
       path: { id: await seedMessage(tenant(world)) },
       body: { title: `Message ${next()}`, type: 'reminder', template: 'modern', blocks: [aBlock('Changed')] },

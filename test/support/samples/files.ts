@@ -24,7 +24,7 @@ const freshFile = async (world: World) => ({
   references: [await fileIn(world)],
 })
 
-/** One file for all changes of a world. */
+/** The changes of a world share one file. */
 const changedFile = onceInWorld(freshFile)
 
 const partOf = async (bytes: Uint8Array<ArrayBuffer>) => ({

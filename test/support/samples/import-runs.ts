@@ -22,7 +22,7 @@ const fresh = async (world: World) => ({
   references: [await others(world)],
 })
 
-/** One import for the lists of a world. */
+/** The lists of a world share one import. */
 const listedImport = onceInWorld((world) => seedStaged(tenant(world), [aRow()]))
 
 const ofList: SampleOf = {
@@ -59,7 +59,7 @@ export const importRunSamples: Record<string, SampleOf> = {
   previewImportOrders: { ...ofList, sortValue: { row: (item) => (item['row_numbers'] as number[])[0] } },
   startDataImport: {
     make: async (world) => {
-      // Those of other requests would fill the limit of the organisation.
+      // Imports of other requests would reach the limit of the organisation.
       await write(update(dataImports, { phase: null, heartbeat_at: null }, sql`organization_id = ${world.a.id}`))
       return { ...(await fresh(world)), body: { skip_invalid_rows: true } }
     },

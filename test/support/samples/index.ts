@@ -20,9 +20,8 @@ import { walletSamples } from './wallet.ts'
 import { webhookSamples } from './webhooks.ts'
 
 /**
- * A valid request for each operation, by operation id. A new operation needs its sample here: roles, tenants,
- * bodies, lists, idempotency and cost of it are then tested without another line.
- * Samples of operations that are not there yet are ignored.
+ * A valid request for each operation, by operation id. A new operation needs its sample here; roles, tenants, bodies,
+ * lists, idempotency and cost are then tested for it. Samples of missing operations are ignored.
  */
 export const samples: Readonly<Record<string, SampleOf>> = {
   ...authSamples,

@@ -19,7 +19,6 @@ export const merchantAccountSamples: Record<string, SampleOf> = {
 
   createMerchantAccount: {
     make: async ({ a }) => {
-      // An organisation has few.
       await dropMerchantAccounts(a.id)
       return {
         body: {

@@ -27,7 +27,7 @@ export const organizationSamples: Record<string, SampleOf> = {
   updateOrganization: {
     make: async ({ a, b }) => ({
       path: { id: a.id },
-      // Another slug is for the superuser.
+      // Only the superuser may change a slug.
       body: { name: `Nordlys Events ${next()}`, slug: await slugOf(a.id) },
       references: [pathId('id', b.id)],
     }),
@@ -72,7 +72,6 @@ export const organizationSamples: Record<string, SampleOf> = {
 
   createSenderDomain: {
     make: async ({ a, b }) => {
-      // An organisation has few.
       await dropSenderDomains(a.id)
       return {
         path: { id: a.id },

@@ -11,7 +11,7 @@ const places = ({ a, b }: World) => ({
 const draftIn = async (place: { organization: string; edition: string }): Promise<string> =>
   (await seedRefundBatches(place, 1))[0] ?? ''
 
-/** A draft of each place. */
+/** Makes a draft for each place. */
 async function draft(world: World): Promise<Sample> {
   const { own, foreign, sibling } = places(world)
   return {

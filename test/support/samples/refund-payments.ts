@@ -2,7 +2,7 @@ import { seedDueRefund } from '../seeding/sales/refunds.ts'
 import { seedTrade } from '../seeding/sales/trades.ts'
 import { pathId, type SampleOf } from './sample.ts'
 
-/** A refund that waits for a payment by hand. */
+/** Makes a refund that waits for a payment by hand. */
 async function givenUnsettled(organization: { id: string }, edition: { id: string }): Promise<string> {
   const place = { organization: organization.id, edition: edition.id }
   const sale = { ...place, ...(await seedTrade(place)), account: '', amount: 100 }

@@ -11,13 +11,13 @@ const places = ({ a, b }: World) => ({
 
 type Columns = Parameters<typeof seedRefund>[1]
 
-/** One request of another organisation, and one of another edition. */
+/** Makes a request of another organisation, and one of another edition. */
 const refundsOfOthers = onceInWorld(async (world): Promise<[SeededRefund, SeededRefund]> => {
   const { foreign, sibling } = places(world)
   return [await seedRefund(foreign), await seedRefund(sibling)]
 })
 
-/** A request of each place, in one state; `body` goes with it. */
+/** Makes a request for each place, in one state; `body` is sent with it. */
 const ofRequest =
   (columns: (caller: Person) => Columns, body?: Record<string, unknown>) =>
   async (world: World, caller: Person): Promise<Sample> => {

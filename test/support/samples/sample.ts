@@ -1,17 +1,17 @@
 import type { Person, World } from '../world.ts'
 
 /**
- * An id in the path of a request, or in the query of a read: `foreign` is the like of it in organisation B, `sibling`
- * the like of it in edition 2 of A.
+ * An id in the path of a request, or in the query of a read. `foreign` is a similar id of organisation B, and `sibling`
+ * one of edition 2 of A.
  */
 export interface Reference {
   in: 'path' | 'query'
   name: string
   foreign: string
   sibling?: string
-  /** A filter that is refused unless the sample's other filters stand beside it. */
+  /** A filter that is refused unless the sample's other filters are sent with it. */
   narrows?: boolean
-  /** What it names is looked up: an id that finds nothing is refused. */
+  /** The resource is looked up, so an unknown id is refused. */
   refuses?: boolean
 }
 
@@ -20,23 +20,23 @@ export interface Sample {
   path?: Record<string, string>
   query?: Record<string, string>
   body?: Record<string, unknown>
-  /** Of an operation whose body is a file. */
+  /** The file that is the body of the operation. */
   file?: { bytes: Uint8Array<ArrayBuffer>; headers: Record<string, string> }
   references?: Reference[]
 }
 
 export interface SampleOf {
-  /** Fresh at each call: what it changes or removes is used by no other request. */
+  /** A new sample at each call: no other request uses what it changes or removes. */
   make: (world: World, caller: Person) => Sample | Promise<Sample>
   /** Fields of the body whose items are judged one by one: their faults are in the answer and do not refuse it. */
   itemwise?: readonly string[]
-  /** For lists: adds that many rows to what an admin of A sees with the sample, some with equal sort keys. */
+  /** For lists: adds this many rows to those that an admin of A sees, some with equal sort keys. */
   fill?: (world: World, count: number) => Promise<unknown>
-  /** For lists: the value that an item is ordered by, where it is not the item's field of that name. */
+  /** For lists: the value by which an item is sorted, when it is not the item's field of that name. */
   sortValue?: Record<string, (item: Record<string, unknown>) => unknown>
 }
 
-/** Makes something once in each world: what many samples refer to, and no request changes. */
+/** Makes something once in each world that many samples refer to and no request changes. */
 export function onceInWorld<Made>(makeIn: (world: World) => Made): (world: World) => Made {
   const known = new WeakMap<World, { made: Made }>()
   return (world) => {

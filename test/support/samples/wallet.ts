@@ -12,7 +12,7 @@ const firstEdition = ({ a }: World) => placeOf(a, a.editions[0])
 
 const purchaseIds = ({ a, b }: World) => pathId('id', b.editions[0].purchase, a.editions[1].purchase)
 
-/** A pass of the purchase that the first id of a path is replaced by, so that the two fit each other. */
+/** Makes a pass of the purchase that replaces the first id of a path, so that both fit. */
 const passAt = async (organization: { id: string }, edition: { id: string; purchase: string }): Promise<string> =>
   (await seedPasses(placeOf(organization, edition), edition.purchase, 1))[0] ?? ''
 

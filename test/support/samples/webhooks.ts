@@ -15,7 +15,7 @@ const freshEndpoint = async (world: World) => ({
 
 const freshDelivery = async (world: World) => {
   const { id } = await seedEndpoint(tenant(world))
-  // The one request that a breaker leaves is taken, so what is asked for stays as it is.
+  // The probe of an open breaker is taken, so the requested retry stays as it is.
   await seedDelivery(tenant(world), id, { status: 'retrying', next_retry_at: neverOpen, claimed_until: neverOpen })
   const delivery = await seedDelivery(tenant(world), id)
   return { path: { id, delivery_id: delivery.id }, references: [endpointIn(world), deliveryIn(world)] }
@@ -23,7 +23,7 @@ const freshDelivery = async (world: World) => {
 
 const changedEndpoints = new WeakMap<World, Promise<{ id: string }>>()
 
-/** One that nothing else goes to: another address closes the breaker, and what waits behind it would be posted. */
+/** Nothing else is posted to this endpoint, because another address closes the breaker and releases what waits. */
 async function changedEndpoint(world: World): Promise<string> {
   const endpoint = changedEndpoints.get(world) ?? seedEndpoint(tenant(world))
   changedEndpoints.set(world, endpoint)
@@ -104,7 +104,7 @@ export const webhookSamples: Record<string, SampleOf> = {
       ],
     }),
     fill: (world, count) => seedDeliveries(tenant(world), world.a.editions[0].webhook, count),
-    // An item names its event where others have a name, and was changed when it was last attempted.
+    // An item has its event as its name, and changed when it was last attempted.
     sortValue: { name: (item) => item['event'], modified: (item) => item['last_attempt_at'] },
   },
 

@@ -5,7 +5,7 @@ import { insertAll } from '../../../src/db/write.ts'
 
 type Row = typeof auditLog.$inferInsert
 
-/** Entries of the organisation, some of one instant. */
+/** Seeds entries of the organisation, some with the same time. */
 export async function seedEntries(organization: string, count: number, columns: Partial<Row> = {}): Promise<Row[]> {
   const rows = Array.from({ length: count }, (): Row => {
     const created_at = columns.created_at ?? seededAt + Math.floor(next() / 3) * 1000

@@ -11,7 +11,7 @@ import { seedEdition } from './editions.ts'
 
 export type UserRow = typeof users.$inferSelect
 
-/** What an edition knows of a customer whose imports said all that the organisation has. */
+/** Builds the contact data that an edition knows when its imports contained everything. */
 export const buildMembership = (
   edition_id: string,
   user: Omit<Contact, 'first_name' | 'last_name'> &
@@ -24,13 +24,13 @@ export const buildMembership = (
   return { edition_id, user_id: id, created_at, ...said }
 }
 
-/** The membership of a customer of whom the imports of an edition said nothing. */
+/** Builds the row of a customer whose contact data the edition does not know. */
 export const buildBareMembership = (edition_id: string, user_id: string, created_at = seededAt) =>
   buildMembership(edition_id, { id: user_id, email: null, phone_number: null, locale: 'en' }, created_at)
 
 /**
- * People of an organisation, each with an address and a number unless the columns say otherwise; in the edition too
- * when one is named.
+ * Seeds people of an organisation, each with an address and a number unless the columns differ, and adds them to the
+ * edition if one is named.
  */
 export async function seedPeople(
   { organization, edition }: { organization: string; edition?: string },
@@ -65,7 +65,7 @@ export async function seedPeople(
   return rows.flatMap(({ id }) => byId.get(id) ?? [])
 }
 
-/** As `seedPeople`, by names of the test's own. */
+/** Like `seedPeople`, with names of the test's choice. */
 export async function seedNamedPeople<Name extends string>(
   place: { organization: string; edition?: string },
   people: Record<Name, Partial<UserRow>>,
@@ -90,7 +90,6 @@ export interface Scene extends Place {
   other: UserRow
 }
 
-/** Two people of one edition. */
 export async function seedScene(person: Partial<UserRow> = {}, name?: string): Promise<Scene> {
   const organisation = await givenOrganization(name)
   const edition = await seedEdition(organisation, { enabled_languages: ['en', 'da', 'se', 'nl', 'pl'] })
@@ -100,7 +99,7 @@ export async function seedScene(person: Partial<UserRow> = {}, name?: string): P
   return { ...place, person: one, other }
 }
 
-/** Another edition of the organisation, which knows the person if one is given. Answers its id. */
+/** Seeds another edition of the organisation, which knows the person if one is given. Returns its id. */
 export async function seedSibling({ organization }: Pick<Place, 'organization'>, user?: string): Promise<string> {
   const { id } = await seedEdition({ id: organization })
   if (user !== undefined) await write(...insertEditionCustomers([buildBareMembership(id, user)]))

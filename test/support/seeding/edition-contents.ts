@@ -15,10 +15,10 @@ import { triggers, editions } from '../../../src/db/schema/editions.ts'
 import { consents, consentVersions } from '../../../src/db/schema/consents.ts'
 import type { EmailMessageScope, EmailMessageType } from '../../../src/domain/messaging/email-messages.ts'
 
-/** Every table that an edition owns rows of, filled, with other values than the defaults. Messages stand at all levels. */
+/** Fills every table whose rows an edition owns, with other values than the defaults. Messages exist at all levels. */
 export async function seedEditionContents(place: Place, size = 2) {
   const { organization: organization_id, edition: edition_id } = place
-  // In the order of creation, so that a copy and its source can be compared row by row.
+  // Tables in the order of creation, so that a copy and its source can be compared row by row.
   const newId = createIdFactory(Date.now(), Math.random)
   const times = { created_at: seededAt, modified_at: seededAt }
   const tenant = { organization_id, edition_id, created_at: seededAt }
@@ -49,7 +49,7 @@ export async function seedEditionContents(place: Place, size = 2) {
     is_pickup_required: true,
     is_wallet_enabled: true,
   }))
-  // The first product has all of them, so that a wrong parent is noticed.
+  // The first product has all options, so that a wrong parent shows.
   const childOf = (index: number) => ({ product_id: productRows[index % 2]?.id ?? '', created_at: seededAt })
   const variantRows = many((index) => ({
     id: newId('variant'),

@@ -39,7 +39,7 @@ function rowOf(organization: string, event: string, columns: Partial<EditionRow>
   }
 }
 
-/** An edition with the given columns, of the event that these or the organisation name, else of an event of its own. */
+/** Seeds an edition with the given columns, of their event, the organisation's event or a new one. */
 export async function seedEdition(
   organization: { id: string; event?: string },
   columns: Partial<EditionRow> = {},
@@ -50,7 +50,7 @@ export async function seedEdition(
   return row
 }
 
-/** Editions of one event, some with equal names and times: rows for lists. */
+/** Seeds editions of one event, some with equal names and times, for lists. */
 export const seedEditions = (organization: { id: string; event: string }, count: number): Promise<void> =>
   write(
     ...insertAll(
@@ -69,7 +69,7 @@ export const seedEditions = (organization: { id: string; event: string }, count:
     ),
   )
 
-/** Rules for fees are made by no operation. */
+/** No operation creates rules for fees. */
 export async function seedFeeRule(
   organization: { id: string },
   columns: { name?: string; is_active?: boolean } = {},

@@ -24,14 +24,14 @@ const rowOf = ({ organization, edition }: WidePlace, at: number) => ({
   modified_at: seededAt + (at % 5),
 })
 
-/** Rows without bytes. */
+/** Seeds rows without bytes. */
 export async function seedFiles(place: WidePlace, count: number, columns: Partial<FileRow> = {}): Promise<string[]> {
   const rows = Array.from({ length: count }, (_, at) => ({ ...rowOf(place, at), ...columns }))
   await write(...insertAll(files, rows))
   return rows.map(({ id }) => id)
 }
 
-/** A row without bytes. */
+/** Seeds a row without bytes. */
 export const seedFile = async (place: WidePlace, columns: Partial<FileRow> = {}): Promise<string> =>
   (await seedFiles(place, 1, columns))[0] ?? ''
 
@@ -40,7 +40,7 @@ export const countBytes = (organization: string, bytes: number) =>
   sql`insert into organization_storage (organization_id, used_bytes) values (${organization}, ${bytes})
     on conflict (organization_id) do update set used_bytes = used_bytes + excluded.used_bytes`
 
-/** Bytes of an organisation, kept once. */
+/** Stores bytes of an organisation once. */
 async function seedBytes(organization_id: string, bytes: Uint8Array<ArrayBuffer>) {
   const checksum_sha256 = toHex(await crypto.subtle.digest('SHA-256', bytes))
   const size = bytes.length
@@ -76,7 +76,7 @@ interface FileOptions {
   created_at?: number
 }
 
-/** A file with its bytes, written where the service reads them. */
+/** Seeds a file with its bytes where the service reads them. */
 export async function seedStoredFile(options: FileOptions = {}): Promise<SeededFile> {
   const { name = 'photo.png', purpose = 'image', mime_type = 'image/png', status = 'ready' } = options
   const content = options.content ?? randomBytes(1000 + next()).slice()
@@ -99,7 +99,7 @@ export async function seedStoredFile(options: FileOptions = {}): Promise<SeededF
   return { ...row, content }
 }
 
-/** An upload of these bytes, in one part, which is there or not. */
+/** Seeds an upload of one part, which has arrived or not. */
 export async function seedUpload(
   { organization, edition }: Place,
   bytes: Uint8Array<ArrayBuffer>,

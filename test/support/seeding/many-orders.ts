@@ -2,11 +2,11 @@ import { sql } from 'drizzle-orm'
 import { unique, write } from './rows.ts'
 import { seedPeople } from './customers.ts'
 
-/** The first moment of creation of such orders, and the time over which they are spread. */
+/** The time of the first order, and the time over which the orders are spread. */
 const manyFrom = Date.UTC(2026, 0, 1)
 const manyDays = 300
 
-/** Orders of one customer, made by one statement: spread over 300 days, with every status, type and amount. */
+/** Seeds orders of one customer by one statement: spread over 300 days, with every status, type and amount. */
 export async function seedManyOrders(place: { organization_id: string; edition_id: string }, count: number) {
   const [user] = await seedPeople({ organization: place.organization_id, edition: place.edition_id }, [{}])
   const mark = unique()

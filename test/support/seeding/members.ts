@@ -16,7 +16,7 @@ export interface Member {
   token: string
 }
 
-/** A person with a role in the organisation, or with `editionId` in that edition only, and a token of theirs. */
+/** Makes a person with a role in the organisation, or only in `editionId`, and a token. */
 export async function givenMember(organization: { id: string }, role: MemberRole, editionId?: string): Promise<Member> {
   const email = `${role}-${unique()}@example.dk`
   const member = await created<{ id: string }>(`/v1/organizations/${organization.id}/members`, {
@@ -29,7 +29,7 @@ export async function givenMember(organization: { id: string }, role: MemberRole
   return { id: member.id, account_id: account?.id ?? '', email, token }
 }
 
-/** An organisation of its own with an admin, whose token it brings along. */
+/** Makes an organisation with an admin and the admin's token. */
 export async function givenAdmin(): Promise<Organization & { token: string }> {
   const organization = await givenOrganization()
   const { token } = await givenMember(organization, 'admin')
@@ -104,7 +104,7 @@ const tokenRow = (account: string, hash: string, prefix: string, options: TokenO
   created_at: options.created_at ?? seededAt,
   expires_at: options.expires_at ?? null,
   revoked_at: options.revoked_at ?? null,
-  // Used a moment ago: a request with it has nothing to note, and its cost is always the same.
+  // The token was just used, so a request stores nothing about its use and always costs the same.
   last_used_at: Date.now() + 3_600_000,
 })
 
@@ -115,7 +115,7 @@ export async function seedToken(account: string, options: TokenOptions = {}): Pr
   return { id: row.id, token }
 }
 
-/** Tokens that cannot be used: rows for lists. */
+/** Seeds tokens that cannot be used, for lists. */
 export const seedTokens = (account: string, count: number): Promise<void> =>
   write(
     ...insertAll(

@@ -21,12 +21,12 @@ export const givenOrganization = (name = `Nordlys ${unique()}`): Promise<Organiz
 export const givenEvent = (organization: { id: string }, name = 'Nordlys Festival'): Promise<Event> =>
   created('/v1/events', { organization_id: organization.id, name })
 
-/** Organisations in which the account is an admin: rows for lists. */
+/** Seeds organisations in which the account is an admin, for lists. */
 export async function seedOrganizations(account: string, count: number): Promise<void> {
   const rows = Array.from({ length: count }, () => {
     const number = next()
     const id = freshId('organization')
-    // Pairs share a name and a time: their order is settled by the key.
+    // Pairs share a name and a time, so their key decides their order.
     const name = `Many ${Math.floor(number / 2)}`
     const at = seededAt + Math.floor(number / 3) * 1000
     return { id, name, slug: `many-${number}`, search: buildSearchText(name), created_at: at, modified_at: at }

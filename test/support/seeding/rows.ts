@@ -9,13 +9,13 @@ export interface Place {
   edition: string
 }
 
-/** As `Place`, for rows that may belong to an organisation as a whole. */
+/** Like `Place`, for rows that may belong to an organisation as a whole. */
 export interface WidePlace {
   organization: string
   edition: string | null
 }
 
-/** The database behind the API, for what no operation writes and for looking at what was stored. */
+/** The database behind the API, for rows that no operation writes and for looking at stored rows. */
 export const db = new Database(env.DB, newMeter())
 
 export const write = async (...statements: Statement[]): Promise<void> => {
@@ -24,20 +24,20 @@ export const write = async (...statements: Statement[]): Promise<void> => {
 
 export const freshId = (kind: IdKind): string => newId(kind, Date.now(), Math.random)
 
-/** An id of the right form that nothing has. */
+/** Makes an id of the right form that nothing has. */
 export const unknownId = (like: string): string => `${like.split('_')[0]}_${newId('request', 1, Math.random).slice(4)}`
 
 let serial = 0
-/** A number that was not used before in this file. */
+/** Returns a number that was not used before in this file. */
 export const next = (): number => ++serial
 
-/** As `next`, with letters that no other file has. */
+/** Like `next`, with letters that no other file has. */
 export const unique = (): string => `${next()}-${crypto.randomUUID().slice(0, 8)}`
 
-/** Rows of one test share their time of creation by default, so that orders must be settled by the row's key. */
+/** Rows of one test share their time of creation by default, so that their key decides their order. */
 export const seededAt = Date.UTC(2026, 0, 15, 9)
 
-/** The times of the row of this number: three rows in a row share them. */
+/** The times of the row with this number; three successive rows share them. */
 export const seededTimes = (number: number) => {
   const at = seededAt + Math.floor(number / 3) * 1000
   return { created_at: at, modified_at: at }

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Shop } from './sales/orders.ts'
 import { write } from './rows.ts'
 
-/** Ids of rows by their number; those of two shops differ. */
+/** Prefixes of ids by number; those of two shops differ. */
 const idOf = (prefix: string, shop: Shop): SQL => sql`${prefix} || substr(${shop.edition_id}, -6) || printf('%08d', n)`
 
 /** Numbers up to the first of 40 blocks, each with one order that has the rare text. */
@@ -10,11 +10,11 @@ const rareBlocks = 40
 const blockLength = 50
 
 /**
- * Orders number `from` up to `to`, each of a customer of its own, one second after the other. Forty of the first 2,000
- * are found by `rare`, every eighth by `common`, and so are as many customers by `seldom` and `often`.
+ * Seeds orders number `from` up to `to`, each of its own customer, one second apart. Forty of the first 2,000 are found
+ * by `rare`, every eighth by `common`, and as many customers by `seldom` and `often`.
  */
 export async function seedSearchedOrders(shop: Shop, from: number, to: number): Promise<void> {
-  // A bound number is no integer: as a text it would end with `.0`.
+  // A bound number is not an integer: as text it would end with `.0`.
   const numbers = sql`with recursive numbers (n) as (select cast(${from} as integer) union all select n + 1 from numbers where n < ${to})`
   const isRare = sql`(n <= ${rareBlocks * blockLength} and n % ${blockLength} = 0)`
   const number = sql`iif(${isRare}, 'rare-', iif(n % 8 = 0, 'common-', 'n-')) || n`

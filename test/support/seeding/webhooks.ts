@@ -13,10 +13,10 @@ export type EndpointRow = typeof webhookEndpoints.$inferSelect
 
 type DeliveryRow = typeof webhookDeliveries.$inferSelect
 
-/** So late that nothing which waits behind the breaker is sent in any test. */
+/** A time so late that no test sends what waits for the breaker. */
 export const neverOpen = Date.UTC(2100, 0, 1)
 
-/** Endpoints behind an open breaker: deliveries to them may be made, and stay as they are. */
+/** Seeds endpoints with an open breaker, whose deliveries stay as they are. */
 export async function seedEndpoints(
   place: WidePlace,
   count: number,
@@ -59,7 +59,7 @@ export async function seedEndpoint(place: WidePlace, columns: Partial<EndpointRo
   return row
 }
 
-/** An endpoint that things are delivered to, at an address of its own; its organisation too unless the columns name one. */
+/** Seeds an endpoint with an address of its own that gets events, and an organisation unless the columns name one. */
 export async function seedOpenEndpoint(columns: Partial<EndpointRow> = {}): Promise<EndpointRow> {
   const organization = columns.organization_id ?? (await givenOrganization()).id
   const url = `https://receiver-${next()}.example.com/hook`
@@ -68,7 +68,7 @@ export async function seedOpenEndpoint(columns: Partial<EndpointRow> = {}): Prom
   return seedEndpoint({ organization, edition: columns.edition_id ?? null }, { ...open, ...columns })
 }
 
-/** Deliveries that have failed, of an event each, with the log of their one attempt. */
+/** Seeds failed deliveries of an event each, with the log of their one attempt. */
 export async function seedDeliveries(
   place: WidePlace,
   endpoint: string,

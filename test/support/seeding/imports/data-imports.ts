@@ -23,7 +23,7 @@ export async function givenTable(organization: string, bytes: BodyInit, upload: 
   return reply.body.id as string
 }
 
-/** The import of an uploaded file that was read, or could not be. */
+/** Waits until the uploaded file of an import was read, or could not be. */
 export async function givenImport(
   shop: Shop,
   bytes: BodyInit,
@@ -60,7 +60,7 @@ export async function seedDataImports(place: Place, count: number): Promise<stri
   return rows.map((row) => row.id)
 }
 
-/** A file with the purpose `import`. */
+/** Seeds a file with the purpose `import`. */
 export async function seedTable(
   { organization, edition }: WidePlace,
   text = `Order ID;E-mail\r\nA-${next()};a@example.test\r\n`,
@@ -83,7 +83,7 @@ const columns = [
   ['Price', 'item.unit_price', '225'],
 ] as const
 
-/** An import of a file that was read, in a status of the test's choice, with its canonical copy. */
+/** Seeds an import of a file that was read, in a status of the test's choice, with its canonical copy. */
 export async function seedImport(place: Place, status: DataImportStatus = 'mapping_columns'): Promise<string> {
   const id = freshId('data_import')
   const copy = utf8('2,0,20,data,,A-1,ana@example.test,Day ticket,225\r\n')
@@ -144,7 +144,7 @@ export async function seedImport(place: Place, status: DataImportStatus = 'mappi
   return id
 }
 
-/** Products of an import's file without a mapping. */
+/** Seeds products of an import's file without a mapping. */
 export async function seedImportProducts(importId: string, count: number): Promise<string[]> {
   const rows = Array.from({ length: count }, () => {
     const number = next()
@@ -162,7 +162,7 @@ export async function seedImportProducts(importId: string, count: number): Promi
   return rows.map(({ id }) => id)
 }
 
-/** More columns of an import. */
+/** Seeds further columns of an import. */
 export async function seedImportColumns(importId: string, count: number): Promise<string[]> {
   const there = await db.all(sql<{ count: number }>`select count(*) as count from import_columns
     where import_id = ${importId}`)

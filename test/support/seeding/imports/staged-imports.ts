@@ -25,7 +25,7 @@ let made = 0
 
 export const freshOrderId = (): string => `F-${++made}`
 
-/** A row that is an order of one ticket by a customer of its own. */
+/** Builds a row that is an order of one ticket by its own customer. */
 export function aRow(change: Record<string, unknown> = {}): FileRow {
   const id = freshOrderId()
   return {
@@ -41,7 +41,7 @@ export function aRow(change: Record<string, unknown> = {}): FileRow {
   }
 }
 
-/** A row that cannot be read. */
+/** Builds a row that cannot be read. */
 export function aBadRow(change: Record<string, unknown> = {}): FileRow {
   const message = 'This is not a number.'
   const error = { column: 5, target_field: 'item.unit_price', code: 'invalid_number', message, value: 'x' } as const
@@ -53,10 +53,10 @@ export const many = (count: number, change: Record<string, unknown> = {}): FileR
 
 export interface Staging {
   options?: Record<string, unknown>
-  /** By name: what was decided for a product; what is not named is made. */
+  /** Decisions about products, by name. Products without a decision are created. */
   products?: Record<string, { action: 'map' | 'create' | 'ignore'; product_id?: string; variant_id?: string }>
   columns?: Partial<typeof dataImports.$inferInsert>
-  /** Rows behind which a step of staging ends. */
+  /** Rows after which a step of staging ends. */
   borders?: readonly number[]
 }
 
@@ -81,13 +81,13 @@ function productRows(id: string, rows: readonly PlacedRow[], { products = {} }: 
   }))
 }
 
-/** The rows of each step of staging. */
+/** Splits the rows into the steps of staging. */
 function stepsOf<Row>(rows: readonly Row[], borders: readonly number[] = []): Row[][] {
   const begins = [0, ...new Set(borders)].toSorted((one, other) => one - other)
   return begins.map((from, index) => rows.slice(from, begins[index + 1]))
 }
 
-/** An import whose rows are staged, and which waits for its start. */
+/** Seeds an import whose rows are staged, and which waits for its start. */
 export async function seedStaged(shop: Shop, rows: readonly FileRow[], staging: Staging = {}): Promise<string> {
   const id = freshId('data_import')
   const group_by = (staging.options?.['group_by'] as Grouping | undefined) ?? 'external_id'
@@ -134,7 +134,7 @@ export async function seedStaged(shop: Shop, rows: readonly FileRow[], staging: 
   return id
 }
 
-/** More rows of a staged import, behind those that it has. */
+/** Adds rows to a staged import after its others. */
 export async function addStaged(id: string, rows: readonly FileRow[]): Promise<void> {
   const { total_rows: before } = await importNow(id)
   const staged = rows.map(({ values }, index) => {

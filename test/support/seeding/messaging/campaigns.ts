@@ -23,7 +23,7 @@ export interface Crowd extends Place {
   people: UserRow[]
 }
 
-/** An organisation with an edition that can send, and so many people in it, every third of them a Dane. */
+/** Seeds an organisation with an edition that can send, and this many people, every third of them a Dane. */
 export async function seedCrowd(count: number, columns: Partial<EditionRow> = {}): Promise<Crowd> {
   const organization = await givenOrganization()
   const sending: Partial<EditionRow> = { enabled_languages: ['en', 'da'], sms_sender_name: 'Store', ...columns }
@@ -49,7 +49,7 @@ export interface Ready {
   message: string
 }
 
-/** A campaign that can be sent to all people of the edition. */
+/** Seeds a campaign that can be sent to all people of the edition. */
 export async function seedReady(place: Place, columns: Partial<CampaignRow> = {}): Promise<Ready> {
   const channel = columns.channel === 'sms' ? 'sms' : 'email'
   const segment = await seedSegment(place, { communication_channel: channel })
@@ -113,13 +113,15 @@ export async function seedCampaign(
   return campaign
 }
 
-/** Makes the segment one of marketing to which all people have agreed, through both channels; answers the consent's id. */
+/**
+ * Makes the segment a marketing segment to which all people have agreed, by both channels. Returns the consent's id.
+ */
 export async function marketingTo(crowd: Crowd, segmentId: string): Promise<string> {
   await write(sql`update segments set communication_type = 'marketing' where id = ${segmentId}`)
   return seedMarketingConsent(crowd, undefined, { channels: ['email', 'sms'] })
 }
 
-/** A campaign in this status whose object knows it is there. */
+/** Seeds a campaign in this status, and tells its object that it exists. */
 export async function seedCampaignInStatus(
   place: Place,
   status: CampaignStatus,
@@ -136,7 +138,7 @@ export async function seedCampaignInStatus(
   return campaign.id
 }
 
-/** Works on the recipients in a campaign's object. */
+/** Runs on the recipients in a campaign's object. */
 export const inRecipientStore = <Result>(
   campaignId: string,
   work: (store: RecipientStore) => Result,
@@ -147,12 +149,12 @@ export const inRecipientStore = <Result>(
     return work(store)
   })
 
-/** Recipients of whom every third is sent, every third has failed, and one is left. */
+/** Adds recipients of whom every third is sent, every third has failed, and the others wait. */
 export const seedRecipients = (campaignId: string, count: number, record: Partial<CampaignRecord> = {}) =>
   inRecipientStore(campaignId, (store) => {
     const people = Array.from({ length: count }, () => {
       const n = next()
-      // Pairs share an address: their order is settled by the key.
+      // Pairs share an address, so their key decides their order.
       const address = `guest-${String(Math.floor(n / 2)).padStart(6, '0')}@example.test`
       const person = {
         id: `usr_${n}`,
@@ -176,6 +178,6 @@ export const seedRecipients = (campaignId: string, count: number, record: Partia
     return people
   })
 
-/** Gives the object a run later than any that is started, so that it ignores every start. */
+/** Gives the object a later run than any that starts, so that it ignores every start. */
 export const ignoreStarts = (campaignId: string) =>
   inRecipientStore(campaignId, (store) => store.changeRecord({ run: 1_000_000, status: 'failed' }))

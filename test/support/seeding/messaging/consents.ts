@@ -19,7 +19,7 @@ export const aConsent = (organization: string, fields: Record<string, unknown> =
   ...fields,
 })
 
-/** A definition that was made by the API, as it was answered. */
+/** Creates a definition by the API, and returns it. */
 export const givenConsent = (organization: string, fields: Record<string, unknown> = {}) =>
   created('/v1/consents', aConsent(organization, fields))
 
@@ -33,7 +33,7 @@ const wording = {
   legal_basis: 'consent',
 } as const
 
-/** Definitions with their wordings, some with equal names, positions and times. Answers their ids. */
+/** Seeds definitions with their wordings, some with equal names, positions and times. Returns their ids. */
 export async function seedConsents(
   place: WidePlace,
   count: number,
@@ -64,7 +64,7 @@ export async function seedConsents(
 export const seedConsent = async (place: WidePlace, columns: Partial<ConsentRow> = {}): Promise<string> =>
   (await seedConsents(place, 1, columns))[0] ?? ''
 
-/** So many more answers of one person to one definition, given and withdrawn by turns, in a whole chain. */
+/** Adds this many answers of one person to one definition, given and withdrawn in turn, in an unbroken chain. */
 export async function seedAnswers(place: WidePlace, user: string, consent: string, count = 1): Promise<void> {
   const stored = await db.first(sql<Row>`select * from consent_records where user_id = ${user}
     and consent_id = ${consent} and is_latest = 1`)
@@ -120,7 +120,7 @@ const answerRow = (user: Pick<UserRow, 'id' | 'organization_id'>, consent: strin
   is_latest: 1,
 })
 
-/** One answer of any status, outside of every chain. */
+/** Seeds one answer of any status, outside every chain. */
 export const seedAnswer = (
   user: UserRow,
   consent: string,
@@ -130,7 +130,7 @@ export const seedAnswer = (
 
 const yesterday = () => Date.now() - 86_400_000
 
-/** A consent to marketing by e-mail, given yesterday by these people, or by all of them; answers its id. */
+/** Seeds a consent to e-mail marketing, given yesterday by these people or by all. Returns its id. */
 export async function seedMarketingConsent(
   crowd: Place & { people: readonly { id: string }[] },
   userIds: readonly string[] = crowd.people.map(({ id }) => id),
@@ -149,7 +149,7 @@ export async function seedMarketingConsent(
   return id
 }
 
-/** A definition that the person of the shop can answer. */
+/** Creates a definition that the person of the shop can answer. */
 export async function givenQuestion({ organization, user }: Buyer, fields: Record<string, unknown> = {}) {
   const definition = await givenConsent(organization, fields)
   return { user, consent: definition.id as string, definition }

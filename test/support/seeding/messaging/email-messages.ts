@@ -3,7 +3,7 @@ import type { Block } from '../../../../src/domain/email/blocks/blocks.ts'
 import { freshId, next, seededTimes, write } from '../rows.ts'
 import { insertAll } from '../../../../src/db/write.ts'
 
-/** Of an edition, of an organisation, or of the platform. */
+/** The owner of a message: an edition, an organisation, or the platform. */
 interface MessagePlace {
   organization: string | null
   edition: string | null
@@ -17,7 +17,7 @@ export const aBlock = (text: string, id = 'blk_1'): Block => ({
   data: { text: { en: `<p>${text}</p>`, da: `<p>${text} på dansk</p>` } },
 })
 
-/** Messages of an edition, of an organisation, or of the platform. */
+/** Seeds messages of an edition, of an organisation, or of the platform. */
 export async function seedMessages(
   { organization, edition }: MessagePlace,
   count: number,
@@ -64,7 +64,7 @@ const receiptBlocks: Block[] = [
   { id: 'blk_2', type: 'order_summary', data: {} },
 ]
 
-/** A message for receipts, of any type, of the organisation or without one of the platform. */
+/** Seeds a message for receipts, of any type, of the organisation or, without one, of the platform. */
 export const seedReceiptMessage = (
   organization: { id: string } | null,
   columns: Partial<MessageRow> = {},

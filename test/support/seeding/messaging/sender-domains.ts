@@ -47,7 +47,7 @@ export async function seedSenderDomain(organization: string, columns: Partial<Ro
   return row
 }
 
-/** The organisation has the domain, and whichever organisation of an earlier test had it has it no more. */
+/** Gives the domain to the organisation, and takes it from organisations of earlier tests. */
 export async function seedVerified(organization: string, domain: string): Promise<void> {
   await write(sql`delete from sender_domains where domain = ${domain}`)
   await seedSenderDomain(organization, { domain, status: 'verified' })

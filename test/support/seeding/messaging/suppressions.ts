@@ -4,7 +4,7 @@ import { freshId, next, seededAt, write } from '../rows.ts'
 
 type Row = typeof suppressions.$inferSelect
 
-/** Suppresses new addresses, every other one at the same time as the one before. */
+/** Suppresses new addresses, every second one at the same time as the one before. */
 export async function seedSuppressions(
   organization: string,
   count: number,

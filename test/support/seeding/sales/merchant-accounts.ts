@@ -12,11 +12,11 @@ export const aMerchantAccount = (organization: { id: string }, fields: object = 
   ...fields,
 })
 
-/** An account at Stripe, without secrets unless `fields` has them. */
+/** Builds an account at Stripe, without secrets unless `fields` has them. */
 export const givenMerchantAccount = (organization: { id: string }, fields: object = {}, token?: string) =>
   created('/v1/merchant-accounts', aMerchantAccount(organization, fields), token)
 
-/** An account of any type, without secrets, which is chosen for the edition where one is named. */
+/** Seeds an account of any type, without secrets, and chooses it for the edition if one is named. */
 export async function seedMerchantAccount(
   organization: { id: string },
   columns: Partial<typeof merchantAccounts.$inferInsert> = {},
@@ -33,7 +33,7 @@ export async function seedMerchantAccount(
 
 const prefix = 'Spare account'
 
-/** Accounts that nothing uses. */
+/** Seeds accounts that nothing uses. */
 export async function seedMerchantAccounts(organization: string, count: number): Promise<string[]> {
   const rows = Array.from({ length: count }, () => ({
     id: freshId('merchant_account'),

@@ -24,7 +24,7 @@ export async function seedShop(columns: Parameters<typeof seedEdition>[1] = {}):
 
 let made = 0
 
-/** An external order of two day tickets by a customer of its own; `change` replaces fields. */
+/** Builds an external order of two day tickets by its own customer; `change` replaces fields. */
 export function anOrder(change: Record<string, unknown> = {}) {
   made++
   return {
@@ -43,13 +43,13 @@ export const importOrders = (shop: Shop, orders: unknown[], options: Record<stri
     token,
   )
 
-/** The ids of freshly imported orders. */
+/** Imports orders, and returns their ids. */
 export async function givenOrders(shop: Shop, orders: unknown[]): Promise<string[]> {
   const { body } = await importOrders(shop, orders)
   return body.results.map((result: { order_id: string }) => result.order_id)
 }
 
-/** An order as the API shows it, and the way to import it again, changed. */
+/** An order as the API shows it, with a function that imports it again with changes. */
 async function givenImported(shop: Shop, order: ReturnType<typeof anOrder>) {
   const { body } = await importOrders(shop, [order])
   const read = await get(`/v1/orders/${body.results[0].order_id}`)
@@ -63,11 +63,11 @@ export interface BoughtOrder {
   order: string
   payment: string
   purchases: string[]
-  /** Imports the order again, changed. */
+  /** Imports the order again, with changes. */
   again: (change: Record<string, unknown>) => Promise<Reply>
 }
 
-/** A paid order; two day tickets at 225.00 unless `change` says otherwise. */
+/** Imports a paid order of two day tickets at 225.00, unless `change` differs. */
 export async function givenOrder(shop: Shop, change: Record<string, unknown> = {}): Promise<BoughtOrder> {
   const { shown, again } = await givenImported(shop, anOrder({ created: '2026-01-01T10:00:00Z', ...change }))
   return {
@@ -82,11 +82,11 @@ export async function givenOrder(shop: Shop, change: Record<string, unknown> = {
 export interface Ticket {
   id: string
   shop: Shop
-  /** Imports the order of the ticket again, changed, which must succeed. */
+  /** Imports the order of the ticket again with changes, which must succeed. */
   again: (change: Record<string, unknown>, options?: Record<string, unknown>) => Promise<Reply>
 }
 
-/** One ticket of an order of its own; `item` says how often and until when it can be used. */
+/** Imports an order of one ticket; `item` says how often and until when it can be used. */
 export async function givenTicket(
   shop: Shop,
   item: Record<string, unknown> = {},
@@ -109,7 +109,7 @@ export async function givenTicket(
   }
 }
 
-/** An edition with a message for its receipts. */
+/** Seeds an edition with a message for its receipts. */
 export async function seedShopWithReceipts(columns: Partial<EditionRow> = {}): Promise<Shop> {
   const shop = await seedShop()
   const message = await seedReceiptMessage({ id: shop.organization_id })
@@ -124,7 +124,7 @@ export async function seedShopWithReceipts(columns: Partial<EditionRow> = {}): P
   return shop
 }
 
-/** A shop whose payments go through a merchant account of the kind. */
+/** Seeds a shop whose payments go through a merchant account of this kind. */
 export async function seedShopWithAccount(type: PaymentService, columns: Record<string, unknown> = {}): Promise<Shop> {
   const shop = await seedShop()
   const row = { name: 'Nordlys', type, supported_currencies: ['dkk'] as const, ...columns }
@@ -132,7 +132,7 @@ export async function seedShopWithAccount(type: PaymentService, columns: Record<
   return shop
 }
 
-/** An order with a number, of a customer and with items as receipts show them; `change` replaces fields. */
+/** Builds an order with a number, a customer and items as receipts show them; `change` replaces fields. */
 export function aReceiptOrder(change: Record<string, unknown> = {}) {
   const mark = unique()
   const order = anOrder()

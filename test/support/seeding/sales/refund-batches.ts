@@ -4,7 +4,7 @@ import { refundBatches } from '../../../../src/db/schema/sales/refund-batches.ts
 import { freshId, next, type Place, seededAt, write } from '../rows.ts'
 import { insertAll } from '../../../../src/db/write.ts'
 
-/** Asks for a batch; the answer, whether it was made or not. */
+/** Requests a batch, and returns the answer even when it is refused. */
 export const makeBatch = (shop: Shop, change: Record<string, unknown> = {}, token?: string): Promise<Reply> =>
   post(
     `/v1/editions/${shop.edition_id}/refund-batches`,
@@ -18,7 +18,7 @@ const sums = { orders: 1, purchases: 1, amounts: { dkk: 5_000 }, left_out: {} }
 
 const nothing = { orders: 0, purchases: 0, amounts: {}, left_out: {} }
 
-/** Drafts that are not started, unless `columns` differs. Some were made at the same moment. */
+/** Seeds drafts that are not started, unless `columns` differs. Some have the same time. */
 export async function seedRefundBatches(place: Place, count: number, columns: Columns = {}): Promise<string[]> {
   const rows = Array.from({ length: count }, () => {
     const at = seededAt + Math.floor(next() / 3) * 1000
@@ -27,7 +27,7 @@ export async function seedRefundBatches(place: Place, count: number, columns: Co
       organization_id: place.organization,
       edition_id: place.edition,
       status: 'draft' as const,
-      // It finds nothing where it is started.
+      // The batch finds nothing when it is started.
       filter: { product_id: 'prd_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' },
       percent_hundredths: 10_000,
       include_fees: false,

@@ -26,12 +26,15 @@ const requestOf = (place: Place, trade: Trade, amount: number) => ({
   price_minor: amount,
 })
 
-/** Requests of as many customers, pending unless `columns` says otherwise; what is pending is reserved. Some were made at the same moment. */
+/**
+ * Seeds requests of as many customers, pending unless `columns` differs, with their reserved amounts. Some have the
+ * same time.
+ */
 export async function seedRefunds(place: Place, count: number, columns: Columns = {}): Promise<SeededRefund[]> {
   return seedRefundsOf(place, await seedTrades(place, count), () => columns)
 }
 
-/** As `seedRefunds`, for purchases that are there; each request has columns of its own. */
+/** Like `seedRefunds`, for existing purchases; each request has columns of its own. */
 export async function seedRefundsOf(
   place: Place,
   trades: readonly Trade[],
@@ -69,7 +72,7 @@ export async function seedRefund(place: Place, columns: Columns = {}): Promise<S
   return made
 }
 
-/** A refund of this sale that was approved and is due, with its amount reserved. */
+/** Seeds a refund of this sale that was approved and is due, with its amount reserved. */
 export async function seedDueRefund(sale: Sale, columns: Partial<RefundRow> = {}): Promise<string> {
   const now = Date.now()
   const row = {

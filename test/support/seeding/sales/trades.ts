@@ -22,7 +22,7 @@ export interface Trade {
   transaction: string
 }
 
-/** Rows of one customer who bought one ticket. Of several, every fourth lacks what may be missing. */
+/** Builds rows of one customer who bought one ticket. Of several, every fourth lacks what may be missing. */
 function tradeRows(place: Place, product: string, index: number) {
   const number = next()
   const stamps = seededTimes(number)
@@ -33,7 +33,7 @@ function tradeRows(place: Place, product: string, index: number) {
     transaction: freshId('transaction'),
   }
   const where = { organization_id: place.organization, edition_id: place.edition }
-  // Pairs of orders share their keys of every order but the last.
+  // Pairs of orders share the keys of every ordering except the last.
   const pair = Math.floor(number / 2)
   const email = index % 4 === 2 ? null : `customer-${number}@example.test`
   const phone = index % 4 === 3 ? null : `+4520${String(100_000 + number)}`
@@ -105,7 +105,7 @@ function tradeRows(place: Place, product: string, index: number) {
   return { ids, user, membership, order, transaction, purchase }
 }
 
-/** Products are made by imports alone. Answers its id. */
+/** Only imports create products. Returns the product's id. */
 export async function seedProduct(place: Place, columns: Partial<typeof products.$inferInsert> = {}): Promise<string> {
   const id = freshId('product')
   const name = `Day ticket ${next()}`
@@ -116,7 +116,7 @@ export async function seedProduct(place: Place, columns: Partial<typeof products
   return id
 }
 
-/** Orders of as many customers for one product, with all their rows, in a few round trips. */
+/** Seeds orders of as many customers for one product, with all their rows, in a few round trips. */
 export async function seedTrades(place: Place, count: number): Promise<Trade[]> {
   const product = await seedProduct(place)
   const rows = Array.from({ length: count }, (_, index) => tradeRows(place, product, index))
@@ -156,7 +156,7 @@ export async function seedLocation(place: Place): Promise<string> {
   return id
 }
 
-/** A ticket of one use that was used. */
+/** Seeds a ticket of one use that was used. */
 export async function seedUse(place: Place): Promise<{ purchase: string; use: string }> {
   const { purchase } = await seedTrade(place)
   const use = freshId('purchase_use')
@@ -165,7 +165,7 @@ export async function seedUse(place: Place): Promise<{ purchase: string; use: st
   return { purchase, use }
 }
 
-/** One more purchase like another, in the same order. */
+/** Seeds one more purchase like another, in the same order. */
 export async function seedPurchaseLike(purchase: string): Promise<string> {
   const id = freshId('purchase')
   const columns = sql`edition_id, order_id, user_id, product_id, status, price_minor, deposit_minor,
@@ -178,11 +178,11 @@ export async function seedPurchaseLike(purchase: string): Promise<string> {
 
 export interface Sale extends Trade, Place {
   account: string
-  /** In minor units. */
+  /** The price of a ticket in minor units. */
   amount: number
 }
 
-/** A ticket of 100.00 kr. that was paid through a merchant account, in an organisation of its own. */
+/** Seeds a ticket of 100.00 kr. that was paid through a merchant account, in a new organisation. */
 export async function seedSale(type: PaymentService = 'test'): Promise<Sale> {
   const organization = await givenOrganization()
   const edition = await seedEdition(organization, { enabled_languages: ['en', 'da'] })
@@ -193,7 +193,7 @@ export async function seedSale(type: PaymentService = 'test'): Promise<Sale> {
   return seedSaleIn({ ...place, account })
 }
 
-/** One more such ticket of the edition, in an order of its own. */
+/** Seeds one more such ticket of the edition, in its own order. */
 export async function seedSaleIn(place: Place & { account: string }): Promise<Sale> {
   const trade = await seedTrade(place)
   const amount = 10_000
@@ -213,7 +213,7 @@ export interface Buyer extends Place {
   order: string
 }
 
-/** An organisation with an edition, in which one customer has an order. */
+/** Seeds an organisation with an edition, in which one customer has an order. */
 export async function seedBuyer(): Promise<Buyer> {
   const organization = await givenOrganization()
   const edition = await seedEdition(organization)

@@ -13,7 +13,7 @@ import { tokenOf } from '../../pass-packages.ts'
 
 export type PassRow = typeof walletPasses.$inferSelect
 
-/** Makes the product of a purchase one for the wallet, with a design. */
+/** Enables the wallet for the product of a purchase, with a design. */
 export async function enableWallet(place: Place, purchase: string): Promise<void> {
   const product = sql`(select product_id from purchases where id = ${purchase})`
   await write(
@@ -24,14 +24,14 @@ export async function enableWallet(place: Place, purchase: string): Promise<void
   )
 }
 
-/** A purchase whose product is for the wallet, in an edition with a design for it. */
+/** Seeds a purchase whose product is for the wallet, in an edition with a design for it. */
 async function seedWalletTrade(place: Place): Promise<Trade> {
   const trade = await seedTrade(place)
   await enableWallet(place, trade.purchase)
   return trade
 }
 
-/** A purchase in its own organisation, with an endpoint for all events of wallets. */
+/** Seeds a purchase in its own organisation, with an endpoint for all wallet events. */
 export async function seedWalletPurchase(): Promise<Trade & Place> {
   const organization = await givenOrganization()
   const edition = await seedEdition(organization, { enabled_languages: ['en', 'da'] })
@@ -42,7 +42,7 @@ export async function seedWalletPurchase(): Promise<Trade & Place> {
   return { ...place, ...(await seedWalletTrade(place)) }
 }
 
-/** Passes of one purchase, void unless another status is given. They are rows for lists. */
+/** Seeds passes of one purchase, void unless another status is given, for lists. */
 export async function seedPasses(
   place: Place,
   purchase: string,
@@ -83,7 +83,6 @@ export interface Pass {
   add_url: string
 }
 
-/** A pass of this purchase. */
 export async function givenPassOf(purchase: Trade & Place, platform: WalletPlatform): Promise<Pass> {
   const path = `/v1/purchases/${purchase.purchase}/wallet-passes`
   const { id, serial_number: serial, add_url } = await created(path, { platform })
