@@ -49,9 +49,9 @@ describe('a minted token', () => {
     expect((await revoke(first.id, other.token)).status).toBe(204)
     expect(await Promise.all(tokens.map(statusWith))).toEqual([401, 401, 200])
     const listed = await get('/v1/auth/tokens', other.token)
-    const shown = listed.body.results.map((one: { id: string }) => one.id)
-    for (const dead of [first.id, second.body.id, third.body.id]) expect(shown).not.toContain(dead)
-    expect(shown).toContain(sibling.body.id)
+    const listedIds = listed.body.results.map((one: { id: string }) => one.id)
+    for (const dead of [first.id, second.body.id, third.body.id]) expect(listedIds).not.toContain(dead)
+    expect(listedIds).toContain(sibling.body.id)
   })
 
   it('ends with its expired minter, although its own row has no end', async () => {
@@ -82,9 +82,9 @@ describe('a minted token', () => {
 
   it('stays valid whatever other tokens end when the superuser made it', async () => {
     const member = await seedPerson('OV', world.a)
-    const made = await mint({ member_id: member.member, expires_at: null })
-    expect([made.status, made.body.expires_at]).toEqual([201, null])
-    expect(await statusWith(made.body.token)).toBe(200)
+    const mintedToken = await mint({ member_id: member.member, expires_at: null })
+    expect([mintedToken.status, mintedToken.body.expires_at]).toEqual([201, null])
+    expect(await statusWith(mintedToken.body.token)).toBe(200)
   })
 
   it('has at most eight tokens above it, because each use looks all of them up', async () => {

@@ -181,9 +181,9 @@ describe('a token of the identity provider', () => {
     ],
   ])('is answered with 503 when %s, and the provider is not called for a minute', async (_, failing) => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
-    const [token, whole] = [await sign(), answer]
+    const [token, originalAnswer] = [await sign(), answer]
     vi.spyOn(Date, 'now').mockReturnValue(Date.now())
-    answer = (url) => failing(url, whole)
+    answer = (url) => failing(url, originalAnswer)
     const refused = await ask(token)
     expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([
       503,
@@ -191,7 +191,7 @@ describe('a token of the identity provider', () => {
       '60',
     ])
     const asked = requests.length
-    answer = whole
+    answer = originalAnswer
     for (let more = 0; more < 3; more++) {
       const again = await ask(token)
       expect([again.status, again.body.code]).toEqual([503, 'identity_unavailable'])
@@ -227,8 +227,8 @@ describe('a token of the identity provider', () => {
   it('does not delay callers with known keys when its key is unknown and the keys are out of reach', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     expect((await ask(await sign())).status).toBe(200)
-    const whole = answer
-    answer = (url) => (url.endsWith('/keys') ? new Response('busy', { status: 503 }) : whole(url))
+    const originalAnswer = answer
+    answer = (url) => (url.endsWith('/keys') ? new Response('busy', { status: 503 }) : originalAnswer(url))
     vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 31_000)
     expect((await ask(await sign({}, { kid: 'two' }))).status).toBe(503)
     expect((await ask(await sign())).status).toBe(200)

@@ -59,8 +59,11 @@ describe('createAccessToken', () => {
   it('refuses scopes that the caller’s token lacks', async () => {
     const { account } = world.people.OA
     const writer = await seedToken(account, { scopes: ['write'] })
-    const made = await create({ name: 'Wider', scopes: ['read', 'write'] }, writer.token)
-    expect([made.status, made.body.errors?.[0]]).toMatchObject([400, { code: 'scope_not_held', pointer: '#/scopes' }])
+    const refusal = await create({ name: 'Wider', scopes: ['read', 'write'] }, writer.token)
+    expect([refusal.status, refusal.body.errors?.[0]]).toMatchObject([
+      400,
+      { code: 'scope_not_held', pointer: '#/scopes' },
+    ])
     const same = await create({ name: 'Same' }, writer.token)
     expect(same.body.scopes).toEqual(['write'])
     const reader = await create({ name: 'Reader', scopes: ['read', 'read'] }, world.people.OA.token)
@@ -136,12 +139,12 @@ describe('createAccessToken', () => {
 describe('listAccessTokens', () => {
   it('lists your own tokens that still work', async () => {
     const person = await seedPerson('OV', world.a)
-    const shown = await seedToken(person.account)
+    const usableToken = await seedToken(person.account)
     const gone = await seedToken(person.account, { revoked_at: 1 })
     const old = await seedToken(person.account, { expires_at: Date.now() - 1 })
     const reply = await get('/v1/auth/tokens', person.token)
     const ids = reply.body.results.map((one: { id: string }) => one.id)
-    expect(ids.toSorted()).toEqual([person.tokenId, shown.id].toSorted())
+    expect(ids.toSorted()).toEqual([person.tokenId, usableToken.id].toSorted())
     for (const hidden of [gone.id, old.id, world.people.OA.tokenId]) expect(ids).not.toContain(hidden)
   })
 })
@@ -242,8 +245,8 @@ describe('getUserInfo', () => {
     await seedMember(account, { organization: world.a.id, edition: world.a.editions[0].id, role: 'admin' })
     const { token } = await seedToken(account)
     const { body } = await get('/v1/auth/user-info', token)
-    const shown = body.editions.find((one: { id: string }) => one.id === world.a.editions[0].id)
-    expect(shown).toMatchObject({ role: 'admin', source: 'edition' })
+    const listedEdition = body.editions.find((one: { id: string }) => one.id === world.a.editions[0].id)
+    expect(listedEdition).toMatchObject({ role: 'admin', source: 'edition' })
   })
 
   it('stores the time of the last use, but not at each use', async () => {

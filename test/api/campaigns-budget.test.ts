@@ -127,10 +127,10 @@ describe('the text of an SMS', () => {
       da: { encoding: 'UCS-2', characters: expect.any(Number), parts: 2 },
     })
     expect((await rowOf(campaign.id)).sms_sizes).toEqual(saved.body.sms_sizes)
-    const kept = { en: { encoding: 'GSM-7', characters: 7, parts: 7 } }
-    await write(sql`update campaigns set sms_sizes = ${JSON.stringify(kept)} where id = ${campaign.id}`)
-    expect((await get(path)).body.sms_sizes).toEqual(kept)
-    expect((await patch(path, { name: 'Renamed' })).body.sms_sizes).toEqual(kept)
+    const sizes = { en: { encoding: 'GSM-7', characters: 7, parts: 7 } }
+    await write(sql`update campaigns set sms_sizes = ${JSON.stringify(sizes)} where id = ${campaign.id}`)
+    expect((await get(path)).body.sms_sizes).toEqual(sizes)
+    expect((await patch(path, { name: 'Renamed' })).body.sms_sizes).toEqual(sizes)
   })
 
   it('is measured by the next update when it has no stored size yet', async () => {
@@ -156,11 +156,11 @@ describe('the text of an SMS', () => {
     const crowd = await seedCrowd(0)
     const { campaign } = await seedReady(crowd, sms({ en: 'x' }))
     const { segment_id, organization_id, edition_id } = campaign
-    const made = { organization_id, edition_id, segment_id, name: 'x', channel: 'sms' }
-    const reply = await post('/v1/campaigns', { ...made, sms_body: { en: 'Hello' } })
+    const input = { organization_id, edition_id, segment_id, name: 'x', channel: 'sms' }
+    const reply = await post('/v1/campaigns', { ...input, sms_body: { en: 'Hello' } })
     expect([reply.status, reply.body.sms_sizes]).toMatchObject([201, { en: { encoding: 'GSM-7', parts: 1 } }])
     expect((await get(`/v1/campaigns/${reply.body.id}`)).body.sms_sizes).toEqual(reply.body.sms_sizes)
-    const bare = await post('/v1/campaigns', made)
+    const bare = await post('/v1/campaigns', input)
     expect(bare.body.sms_sizes).toEqual({})
   })
 })

@@ -128,15 +128,15 @@ describe('a campaign that names other resources', () => {
   })
 
   it('may use a segment and a message of the whole organisation', async () => {
-    const whole = { organization: crowd.organization, edition: null }
-    const segment = await seedSegment(whole)
+    const organizationPlace = { organization: crowd.organization, edition: null }
+    const segment = await seedSegment(organizationPlace)
     const reply = await post('/v1/campaigns', {
       organization_id: crowd.organization,
       edition_id: crowd.edition,
       segment_id: segment.id,
       name: '  Everybody  ',
       channel: 'email',
-      email_message_id: await seedMessage(whole, { type: 'campaign' }),
+      email_message_id: await seedMessage(organizationPlace, { type: 'campaign' }),
     })
     expect([reply.status, reply.body.name, reply.body.segment]).toEqual([
       201,

@@ -66,7 +66,7 @@ const starts = () =>
 describe('the segment of a campaign', () => {
   it('is shown as it was at the start, after any later change', async () => {
     const { campaign, segment } = await givenSent()
-    const kept = {
+    const snapshot = {
       id: segment.id,
       name: segment.name,
       communication_type: 'transactional',
@@ -75,12 +75,12 @@ describe('the segment of a campaign', () => {
       user_count: 3,
     }
     const shown = async () => [(await get(pathOf(campaign.id))).body.segment, (await listed(campaign.id)).segment]
-    expect(await shown()).toEqual([kept, kept])
+    expect(await shown()).toEqual([snapshot, snapshot])
     const change = { name: 'Renamed', communication_type: 'marketing', communication_channel: 'sms' }
     expect((await patch(`/v1/segments/${segment.id}`, change)).body).toMatchObject({ ...change, user_count: 0 })
-    expect(await shown()).toEqual([kept, kept])
+    expect(await shown()).toEqual([snapshot, snapshot])
     expect((await remove(`/v1/segments/${segment.id}`)).status).toBe(204)
-    expect(await shown()).toEqual([kept, kept])
+    expect(await shown()).toEqual([snapshot, snapshot])
   })
 
   it('is shown as it is now while the campaign is a draft, scheduled or calculating', async () => {
@@ -101,8 +101,8 @@ describe('the segment of a campaign', () => {
     expect((await startDueCampaign(realJob(), missed.campaign.id))?.status).toBe('failed')
     expect((await post(pathOf(cancelled.campaign.id, '/cancel'), {})).body.status).toBe('cancelled')
     for (const { campaign, segment } of [due, missed, cancelled]) {
-      const kept = (await rowOf(campaign.id)).segment_snapshot
-      expect(kept).toMatchObject({ edition_id: crowd.edition, name: segment.name, communication_channel: 'email' })
+      const snapshot = (await rowOf(campaign.id)).segment_snapshot
+      expect(snapshot).toMatchObject({ edition_id: crowd.edition, name: segment.name, communication_channel: 'email' })
     }
     await patch(`/v1/segments/${missed.segment.id}`, { name: 'Renamed' })
     expect((await get(pathOf(missed.campaign.id))).body.segment.name).toBe(missed.segment.name)

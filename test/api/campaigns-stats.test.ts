@@ -16,7 +16,7 @@ import {
 } from '../support/seeding/messaging/campaigns.ts'
 import { write } from '../support/seeding/rows.ts'
 
-const nothing = {
+const zeros = {
   total_recipients: 0,
   sent: 0,
   failed: 0,
@@ -56,13 +56,13 @@ describe('getCampaignStats', () => {
     'returns zeros for a campaign that is %s and has reached nobody',
     async (status) => {
       const id = await seedCampaignInStatus(await seedCrowd(1), status)
-      expect(await statsOf(id)).toEqual(nothing)
+      expect(await statsOf(id)).toEqual(zeros)
     },
   )
 
   it('returns zeros until the campaign starts sending', async () => {
     const { campaign } = await seedReady(await seedCrowd(1), { status: 'calculating', run: 1 })
-    expect(await statsOf(campaign.id)).toEqual(nothing)
+    expect(await statsOf(campaign.id)).toEqual(zeros)
   })
 
   it.each([
@@ -71,7 +71,7 @@ describe('getCampaignStats', () => {
   ] as const)('counts the remaining recipients of a campaign that is %s', async (status, left) => {
     const { campaign } = await seedReady(await seedCrowd(1), { status, run: 1 })
     await seedRecipients(campaign.id, 6, { run: 1_000_000, status })
-    expect(await statsOf(campaign.id)).toEqual({ ...nothing, total_recipients: 6, sent: 2, failed: 2, ...left })
+    expect(await statsOf(campaign.id)).toEqual({ ...zeros, total_recipients: 6, sent: 2, failed: 2, ...left })
     const { body } = await get(`/v1/campaigns/${campaign.id}/recipients?engagement=not_opened&ordering=-sent_at`)
     expect([body.count, body.results.map(({ state }: { state: string }) => state)]).toEqual([2, ['sent', 'sent']])
   })
@@ -88,7 +88,7 @@ describe('getCampaignStats', () => {
       ),
     )
     expect(await statsOf(id)).toEqual({
-      ...nothing,
+      ...zeros,
       total_recipients: 5,
       sent: 4,
       failed: 1,
@@ -188,7 +188,7 @@ describe('retryFailedCampaignRecipients', () => {
     const before = (await get(`/v1/campaigns/${id}`)).body
     expect(before).toMatchObject({ total_recipients: 4, sent_count: 0, failed_count: 0 })
     expect(before.completed_at).not.toBeNull()
-    expect(await statsOf(id)).toEqual({ ...nothing, total_recipients: 4, pending: 4 })
+    expect(await statsOf(id)).toEqual({ ...zeros, total_recipients: 4, pending: 4 })
     const reached: string[] = []
     const well = answering((message) => {
       reached.push(message.to.address)
@@ -200,7 +200,7 @@ describe('retryFailedCampaignRecipients', () => {
       { status: 'sending', error_message: '', completed_at: null, started_at: before.started_at },
     ])
     await until(id, ['sent', 'failed'], well)
-    expect(await statsOf(id)).toEqual({ ...nothing, total_recipients: 4, sent: 4, delivered: 4, delivery_rate: 1 })
+    expect(await statsOf(id)).toEqual({ ...zeros, total_recipients: 4, sent: 4, delivered: 4, delivery_rate: 1 })
     expect([reached.length, new Set(reached).size]).toEqual([4, 4])
     const again = await post(`/v1/campaigns/${id}/retry-failed`, {})
     expect([again.status, again.body.code, again.body.current_status]).toEqual([409, 'nothing_to_retry', 'sent'])

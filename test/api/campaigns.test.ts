@@ -155,8 +155,8 @@ describe('sendCampaignNow', () => {
       'channel_mismatch',
       'edition_archived',
     ])
-    const none = await seedReady(crowd, { email_message_id: null })
-    const missing = await post(`/v1/campaigns/${none.campaign.id}/schedule`, { scheduled_at: soon() })
+    const incomplete = await seedReady(crowd, { email_message_id: null })
+    const missing = await post(`/v1/campaigns/${incomplete.campaign.id}/schedule`, { scheduled_at: soon() })
     expect(missing.body.errors).toMatchObject([{ code: 'required', pointer: '#/email_message_id' }])
   })
 

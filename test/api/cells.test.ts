@@ -45,7 +45,7 @@ function marksOf(value: unknown): string[] {
 }
 
 /** Each table of an import has the column that finds its rows. */
-const made = {
+const importTables = {
   orders: 'edition_id',
   purchases: 'edition_id',
   edition_customers: 'edition_id',
@@ -72,7 +72,7 @@ describe.each([
     })
     expect(reply.created_orders).toBe(2)
     const place = { organization_id, edition_id }
-    for (const [table, column] of Object.entries(made)) {
+    for (const [table, column] of Object.entries(importTables)) {
       const rows = await db.all(sql`select * from ${sql.raw(table)} where ${sql.raw(column)} = ${place[column]}`)
       expect([table, new Set(marksOf(rows))]).toEqual([table, new Set([cell])])
     }

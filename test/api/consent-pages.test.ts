@@ -23,14 +23,14 @@ describe('the page of a person’s consents', () => {
     async (locale, title, agreed) => {
       const scene = await seedScene({ locale }, 'Nord & <b>lys</b>')
       const hostile = { en: '<script>x</script> & "q"', da: '<script>x</script> & "q"' }
-      const given = await givenConsent(scene.organization, {
+      const consent = await givenConsent(scene.organization, {
         title: hostile,
         text: hostile,
         link_url: { en: 'https://example.com/?a=1&b=2' },
       })
       const open = await givenConsent(scene.organization)
       const foreign = await givenConsent((await seedScene()).organization)
-      await give(scene.person, given.id)
+      await give(scene.person, consent.id)
       const page = await visit(await pageOf(scene, scene.person))
       expect(page.status).toBe(200)
       expect(page.text).toContain(`<html lang="${locale.slice(0, 2)}">`)
@@ -44,7 +44,7 @@ describe('the page of a person’s consents', () => {
         expect(page.text).toContain(text)
       expect(page.text).not.toMatch(/<script|<b>lys|undefined|\[object/)
       expect(page.text).not.toContain(foreign.id)
-      expect(formIn(page.text)).toEqual({ shown: [`${given.id} 1 1`, `${open.id} 1 0`], given: [given.id] })
+      expect(formIn(page.text)).toEqual({ shown: [`${consent.id} 1 1`, `${open.id} 1 0`], given: [consent.id] })
       expect((await visit(`${await pageOf(scene, scene.person)}?language=pl`)).text).toContain('Twoje zgody')
     },
   )

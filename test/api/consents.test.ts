@@ -29,7 +29,7 @@ const versionsOf = (consent: string) =>
 
 describe('createConsent', () => {
   it('stores a definition with the first version of its wording', async () => {
-    const made = await givenConsent(shop.organization, {
+    const reply = await givenConsent(shop.organization, {
       edition_id: shop.edition,
       key: 'photo',
       link_url: { en: 'https://example.com/photos' },
@@ -37,7 +37,7 @@ describe('createConsent', () => {
       expires_after_days: 365,
       metadata: { a: 1 },
     })
-    expect(made).toMatchObject({
+    expect(reply).toMatchObject({
       organization: { id: shop.organization },
       edition: { id: shop.edition },
       key: 'photo',
@@ -48,9 +48,9 @@ describe('createConsent', () => {
       stats: { given: 0, skipped: 0, withdrawn: 0, expired: 0 },
       has_records: false,
     })
-    expect(made.content_hash).toMatch(/^[0-9a-f]{64}$/)
-    expect(await versionsOf(made.id)).toMatchObject([{ version: 1, content_hash: made.content_hash }])
-    expect((await get(`/v1/consents/${made.id}`)).body).toEqual(made)
+    expect(reply.content_hash).toMatch(/^[0-9a-f]{64}$/)
+    expect(await versionsOf(reply.id)).toMatchObject([{ version: 1, content_hash: reply.content_hash }])
+    expect((await get(`/v1/consents/${reply.id}`)).body).toEqual(reply)
   })
 
   it.each([
@@ -97,8 +97,8 @@ describe('createConsent', () => {
 
 describe('updateConsent', () => {
   it('makes a new version for each change of the wording, and for no other change', async () => {
-    const made = await givenConsent(shop.organization)
-    const path = `/v1/consents/${made.id}`
+    const reply = await givenConsent(shop.organization)
+    const path = `/v1/consents/${reply.id}`
     expect((await patch(path, { name: 'Other', position: 4, is_active: false })).body.version).toBe(1)
     expect((await patch(path, { title: { da: 'Nyhedsbrev', en: 'Newsletter' } })).body.version).toBe(1)
     const changes = [
@@ -110,28 +110,28 @@ describe('updateConsent', () => {
     for (const change of changes) await patch(path, change)
     const { body } = await get(path)
     expect([body.version, body.text, body.link_url]).toEqual([5, { en: 'Write.' }, { en: 'https://a.dk' }])
-    const versions = await versionsOf(made.id)
+    const versions = await versionsOf(reply.id)
     expect(versions.map(({ version }) => version)).toEqual([1, 2, 3, 4, 5])
     expect(new Set(versions.map(({ content_hash }) => content_hash)).size).toBe(5)
-    expect(JSON.parse(versions[0]?.text ?? '')).toEqual(made.text)
+    expect(JSON.parse(versions[0]?.text ?? '')).toEqual(reply.text)
     expect(versions[4]?.content_hash).toBe(body.content_hash)
   })
 
   it('keeps both of two simultaneous changes of the wording', async () => {
-    const made = await givenConsent(shop.organization)
-    const path = `/v1/consents/${made.id}`
+    const reply = await givenConsent(shop.organization)
+    const path = `/v1/consents/${reply.id}`
     await Promise.all([patch(path, { title: { en: 'A' } }), patch(path, { text: { en: 'B' } })])
     expect((await get(path)).body).toMatchObject({ version: 3, title: { en: 'A' }, text: { en: 'B' } })
-    expect(await versionsOf(made.id)).toHaveLength(3)
+    expect(await versionsOf(reply.id)).toHaveLength(3)
   })
 
   it('invalidates earlier answers in audiences and expressions only with reconsent_on_change', async () => {
     for (const reconsent_on_change of [true, false]) {
-      const made = await givenConsent(shop.organization, { reconsent_on_change })
-      await answer('give', { user: shop.user, consent: made.id })
-      await patch(`/v1/consents/${made.id}`, { text: { en: 'Other words.' } })
+      const reply = await givenConsent(shop.organization, { reconsent_on_change })
+      await answer('give', { user: shop.user, consent: reply.id })
+      await patch(`/v1/consents/${reply.id}`, { text: { en: 'Other words.' } })
       const list = (await get(`/v1/user/${shop.user}/consents?page_size=500`)).body.results
-      const item = list.find(({ id }: { id: string }) => id === made.id)
+      const item = list.find(({ id }: { id: string }) => id === reply.id)
       expect([reconsent_on_change, item.status, item.is_current]).toEqual([
         reconsent_on_change,
         'given',
@@ -143,24 +143,24 @@ describe('updateConsent', () => {
 
 describe('deleteConsent', () => {
   it('removes a definition without answers, and refuses one with answers', async () => {
-    const made = await givenConsent(shop.organization)
-    expect((await remove(`/v1/consents/${made.id}`)).status).toBe(204)
-    expect((await get(`/v1/consents/${made.id}`)).status).toBe(404)
-    expect(await versionsOf(made.id)).toEqual([])
-    const kept = await givenConsent(shop.organization)
-    await answer('skip', { user: shop.user, consent: kept.id })
-    expect(refusalOf(await remove(`/v1/consents/${kept.id}`))).toEqual([409, 'consent_has_records'])
-    expect((await get(`/v1/consents/${kept.id}`)).body.has_records).toBe(true)
+    const unansweredConsent = await givenConsent(shop.organization)
+    expect((await remove(`/v1/consents/${unansweredConsent.id}`)).status).toBe(204)
+    expect((await get(`/v1/consents/${unansweredConsent.id}`)).status).toBe(404)
+    expect(await versionsOf(unansweredConsent.id)).toEqual([])
+    const answeredConsent = await givenConsent(shop.organization)
+    await answer('skip', { user: shop.user, consent: answeredConsent.id })
+    expect(refusalOf(await remove(`/v1/consents/${answeredConsent.id}`))).toEqual([409, 'consent_has_records'])
+    expect((await get(`/v1/consents/${answeredConsent.id}`)).body.has_records).toBe(true)
   })
 
   it('either deletes the definition or keeps the answer that arrives at the same time', async () => {
     for (let round = 0; round < 4; round++) {
       const { id } = await givenConsent(shop.organization)
-      const [gone, given] = await Promise.all([
+      const [gone, answerReply] = await Promise.all([
         remove(`/v1/consents/${id}`),
         answer('give', { user: shop.user, consent: id }),
       ])
-      expect([`${gone.status} ${given.status}`]).toEqual([expect.stringMatching(/^(204 404|409 200)$/)])
+      expect([`${gone.status} ${answerReply.status}`]).toEqual([expect.stringMatching(/^(204 404|409 200)$/)])
     }
   })
 })
@@ -184,11 +184,11 @@ describe('getConsent', () => {
   })
 
   it('hides the organisation’s numbers of answers from a role of an edition', async () => {
-    const made = await givenConsent(shop.organization)
+    const consent = await givenConsent(shop.organization)
     const { token } = await givenMember({ id: shop.organization }, 'viewer', shop.edition)
-    const seen = await get(`/v1/consents/${made.id}`, token)
+    const seen = await get(`/v1/consents/${consent.id}`, token)
     expect([seen.status, seen.body.stats]).toEqual([200, null])
-    expect(refusalOf(await patch(`/v1/consents/${made.id}`, { name: 'X' }, token)).slice(0, 2)).toEqual([
+    expect(refusalOf(await patch(`/v1/consents/${consent.id}`, { name: 'X' }, token)).slice(0, 2)).toEqual([
       403,
       'permission_denied',
     ])

@@ -71,8 +71,8 @@ describe('listImportRows with a filter', () => {
     const last = Math.max(1, Math.ceil(inOrder.length / 20))
     const pageAt = async (path: string, at: number) => {
       const { body } = await get(path)
-      const shown = (body.results as { row_number: number }[]).map(({ row_number }) => row_number)
-      expect([path, body.count, shown]).toEqual([path, inOrder.length, inOrder.slice(20 * (at - 1), 20 * at)])
+      const rowNumbers = (body.results as { row_number: number }[]).map(({ row_number }) => row_number)
+      expect([path, body.count, rowNumbers]).toEqual([path, inOrder.length, inOrder.slice(20 * (at - 1), 20 * at)])
       return body.next as string | null
     }
     for (const at of new Set([1, Math.ceil(last / 2), last])) {

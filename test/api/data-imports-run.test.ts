@@ -69,23 +69,23 @@ describe('previewImportOrders', () => {
         const products = { Shipping: { action: 'ignore' as const } }
         const id = await seedStaged(shop, rowsOf(cells), { options: { on_duplicate, create_users }, products })
         const was = await dump()
-        const shown = await preview(id, '?page_size=500')
+        const previewed = await preview(id, '?page_size=500')
         expect(await dump()).toEqual(was)
         expect((await start(id, { skip_invalid_rows: true })).status).toBe(200)
         await work(id)
         const orders = await ordersNow(id)
-        expect(shown.results.map((one: { action: string }) => one.action)).toEqual(
+        expect(previewed.results.map((one: { action: string }) => one.action)).toEqual(
           orders.map(({ outcome }) => actionOf[outcome ?? '']),
         )
         const codes = (list: { code: string; row: number }[]) => list.map(({ code, row }) => `${row} ${code}`)
-        expect(shown.results.map((one: { errors: [] }) => codes(one.errors))).toEqual(
+        expect(previewed.results.map((one: { errors: [] }) => codes(one.errors))).toEqual(
           orders.map(({ errors }) => codes(JSON.parse(errors))),
         )
-        expect(shown.results.map((one: { warnings: [] }) => codes(one.warnings))).toEqual(
+        expect(previewed.results.map((one: { warnings: [] }) => codes(one.warnings))).toEqual(
           orders.map(({ warnings }) => codes(JSON.parse(warnings))),
         )
         const row = await importNow(id)
-        expect(shown.totals).toMatchObject({
+        expect(previewed.totals).toMatchObject({
           create: row.created_orders,
           update: row.updated_orders,
           skip: row.skipped_orders,

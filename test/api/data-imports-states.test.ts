@@ -30,11 +30,11 @@ interface Found {
 
 it('an update moves payments and purchases forward from every state, and never back', async () => {
   const shop = await seedShop()
-  const given = await importOrders(
+  const orderIds = await importOrders(
     shop,
     cases.map((one) => orderOf(one, 'pending')),
   )
-  expect(given.body.created_orders).toBe(cases.length)
+  expect(orderIds.body.created_orders).toBe(cases.length)
   const ofShop = sql`edition_id = ${shop.edition_id}`
   await write(
     sql`update transactions set status = (select substr(external_id, instr(external_id, ' ') + 1) from orders

@@ -249,8 +249,8 @@ describe('importExternalOrders', () => {
       ['Day ticket', 'cancelled'],
       ['Poster', 'active'],
     ])
-    const kept = new Set(before.body.purchases.map((purchase: { id: string }) => purchase.id))
-    expect(after.body.purchases.filter((purchase: { id: string }) => kept.has(purchase.id))).toHaveLength(2)
+    const purchaseIds = new Set(before.body.purchases.map((purchase: { id: string }) => purchase.id))
+    expect(after.body.purchases.filter((purchase: { id: string }) => purchaseIds.has(purchase.id))).toHaveLength(2)
     const back = await importOrders(shop, [{ ...order, status: 'pending' }], { on_duplicate: 'update' })
     expect(back.body.results[0]).toMatchObject({
       action: 'error',

@@ -20,7 +20,7 @@ interface Made {
 
 /** Times repeat, and a delivery may have changed before it was created when a clock ran behind. */
 const changedAfter = fc.oneof(fc.constantFrom(-3, 0, minute, 180 * minute), fc.nat({ max: 6 * minute }))
-const made = fc
+const arbitraryDeliveries = fc
   .record({
     at: fc.oneof(fc.nat({ max: 12 * minute }), fc.constantFrom(0, minute)),
     after: changedAfter,
@@ -63,7 +63,7 @@ describe('listWebhookDeliveries', () => {
   it('sorts in every order, with and without filters', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(made, { maxLength: 60, size: 'max' }),
+        fc.array(arbitraryDeliveries, { maxLength: 60, size: 'max' }),
         fc.integer({ min: 3, max: 12 }),
         async (all, page_size) => {
           const place = await seedPlace()

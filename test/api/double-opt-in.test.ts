@@ -48,8 +48,8 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
 
       const done = await visit(path, { method: 'POST' })
       expect([done.status, done.text.includes('<form')]).toEqual([200, false])
-      const [, given] = await recordsOf(scene.person)
-      expect(given).toMatchObject({
+      const [, record] = await recordsOf(scene.person)
+      expect(record).toMatchObject({
         status: 'given',
         method: 'double_opt_in',
         source: 'confirmation_link',

@@ -177,13 +177,13 @@ describe('duplicateEdition', () => {
   it('takes a slug from the request if it is free, and otherwise makes one of the name', async () => {
     const { organisation, edition, path } = await given()
     const event = { event_id: null }
-    const made = await post(path, { name: 'Nordlys Festival 2026', ...event })
-    expect(made.body).toMatchObject({ slug: 'nordlys-festival-2026', event: { id: edition.event_id } })
+    const reply = await post(path, { name: 'Nordlys Festival 2026', ...event })
+    expect(reply.body).toMatchObject({ slug: 'nordlys-festival-2026', event: { id: edition.event_id } })
     expect((await post(path, { name: '2026' })).body.slug).toBe('nordlys-festival-2026-2')
     expect((await post(path, { name: '…' })).body.slug).toBe('nordlys-festival')
     const elsewhere = await given()
     expect((await post(elsewhere.path, { name: 'X', slug: 'nordlys-festival-2026' })).status).toBe(201)
-    expect(made.body.organization.id).toBe(organisation.id)
+    expect(reply.body.organization.id).toBe(organisation.id)
   })
 
   it('gives simultaneous duplicates a slug each, and only one edition a slug from the request', async () => {

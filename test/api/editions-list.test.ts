@@ -47,13 +47,13 @@ describe('listEditions', () => {
     const archived = await given({ name: 'E', is_archived: true })
     const elsewhere = await seedEdition(organisation, { name: 'F' })
     const found = async (query: string) => ids(await list(organisation, `&ordering=name${query}`))
-    const shown = [upcoming.id, current.id, past.id, undated.id, elsewhere.id]
-    expect(await found('')).toEqual(shown)
-    expect(await found('&is_archived=false')).toEqual(shown)
+    const editionIds = [upcoming.id, current.id, past.id, undated.id, elsewhere.id]
+    expect(await found('')).toEqual(editionIds)
+    expect(await found('&is_archived=false')).toEqual(editionIds)
     expect(await found('&is_archived=true')).toEqual([archived.id])
     expect(await found('&is_draft=false')).toEqual([current.id])
     expect(await found('&is_draft=1')).not.toContain(current.id)
-    expect(await found(`&event_id=${event.id}`)).toEqual(shown.slice(0, 4))
+    expect(await found(`&event_id=${event.id}`)).toEqual(editionIds.slice(0, 4))
     expect(await found('&status=upcoming')).toEqual([upcoming.id])
     expect(await found('&status=current')).toEqual([current.id])
     expect(await found('&status=past')).toEqual([past.id])

@@ -91,9 +91,9 @@ describe('updateEdition', () => {
     }
     expect((await patch(path, full)).body).toMatchObject(full)
     const names = ['start_date', 'end_date', ...Object.keys(full)]
-    const nothing = Object.fromEntries(names.map((name) => [name, null]))
-    const { body } = await patch(path, nothing)
-    expect(body).toMatchObject({ ...nothing, meta_image: null, status: 'no_dates' })
+    const nulls = Object.fromEntries(names.map((name) => [name, null]))
+    const { body } = await patch(path, nulls)
+    expect(body).toMatchObject({ ...nulls, meta_image: null, status: 'no_dates' })
     expect(await storedEdition(edition.id)).toMatchObject({ start_at: null, end_at: null, meta_image_id: null })
   })
 

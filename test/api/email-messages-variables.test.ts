@@ -51,11 +51,13 @@ describe('the variables of templates', () => {
     const source = here.map(({ variable, loop }) => `<p>${variable}=[${loop ?? `{{ ${variable} }}`}]</p>`).join('')
     const { text, unknown_variables } = await preview(id, source)
     expect(unknown_variables).toEqual([])
-    const shown = new Map([...text.matchAll(/^([a-z_.]+)=\[(.*)\]$/gm)].map(([, name, value]) => [name, value]))
-    expect(shown.size).toBe(here.length)
+    const renderedValues = new Map(
+      [...text.matchAll(/^([a-z_.]+)=\[(.*)\]$/gm)].map(([, name, value]) => [name, value]),
+    )
+    expect(renderedValues.size).toBe(here.length)
     for (const { variable, sample, list } of here) {
-      if (list) expect([variable, shown.get(variable)]).toEqual([variable, expect.stringContaining(sample)])
-      else expect([variable, shown.get(variable)]).toEqual([variable, sample])
+      if (list) expect([variable, renderedValues.get(variable)]).toEqual([variable, expect.stringContaining(sample)])
+      else expect([variable, renderedValues.get(variable)]).toEqual([variable, sample])
     }
   })
 

@@ -150,8 +150,8 @@ const allChanges = () => [...Object.values(ofFiles), ...uses.map(({ change }) =>
 describe('listFiles', () => {
   it('shows each kind of change of a file or of what uses one', async () => {
     const [{ token, sees } = expect.unreachable()] = tokens
-    const shown: Record<string, string>[] = [{ is_used: 'true' }, { is_used: 'false', search: 'often' }]
-    const lists = shown.map((filter) => ({
+    const filters: Record<string, string>[] = [{ is_used: 'true' }, { is_used: 'false', search: 'often' }]
+    const lists = filters.map((filter) => ({
       filter,
       path: `/v1/files?${new URLSearchParams({ organization_id: organization.id, ...filter, ordering: '-modified', page_size: '500' }).toString()}`,
     }))

@@ -213,8 +213,8 @@ describe('completeFileUpload', () => {
         415,
         'unsupported_file_type',
       ])
-      const whole = await uploadRaw(here.id, bytes, { type: type ?? 'application/octet-stream' })
-      expect(whole.body.code).toBe('unsupported_file_type')
+      const uploadReply = await uploadRaw(here.id, bytes, { type: type ?? 'application/octet-stream' })
+      expect(uploadReply.body.code).toBe('unsupported_file_type')
       expect((await remove(`/v1/files/uploads/${upload.id}`)).status).toBe(204)
     }
     const wrong = await send('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet')

@@ -66,9 +66,9 @@ describe('the address of a file', () => {
         const account = await seedAccount()
         await seedMember(account, { organization: organization.id, ...(place ? { edition: place } : {}), role })
         const { token } = await seedToken(account)
-        const shown = (await get(`/v1/files/${file.id}`, token)).body
+        const body = (await get(`/v1/files/${file.id}`, token)).body
         const listed = (await get(`/v1/files?edition_id=${edition}&purpose=import`, token)).body.results
-        for (const { id, url } of [shown, ...listed]) {
+        for (const { id, url } of [body, ...listed]) {
           expect(id).toBe(file.id)
           if (role === 'viewer') expect([place, url]).toEqual([place, null])
           else expect((await fetchFile(pathIn(url))).bytes).toEqual(bytes)
@@ -124,9 +124,9 @@ describe('the address of a file', () => {
     await patch(`/v1/editions/${there}`, { meta_image_id: image.id })
     const imported = await table()
     const ask = async (path: string) => (await callWith({ FILES_URL }, path)).body
-    const shown = (await ask(`/v1/editions/${there}`)).meta_image
+    const metaImage = (await ask(`/v1/editions/${there}`)).meta_image
     const { image: own, url } = await ask(`/v1/files/${image.id}`)
-    for (const address of [...Object.values<string>(shown), ...Object.values<string>(own), url])
+    for (const address of [...Object.values<string>(metaImage), ...Object.values<string>(own), url])
       expect(address).toMatch(new RegExp(`^${FILES_URL}/files/${image.id}/`))
     const signed: string = (await ask(`/v1/files/${imported.id}`)).url
     const options = { bindings: { FILES_URL }, origin: FILES_URL }

@@ -63,19 +63,19 @@ describe('duplicating an edition', () => {
 
   it('copies a product without an image that is removed and deleted at the same time', async () => {
     const edition = (await seedEdition(organization)).id
-    const [gone, kept] = [await upload(), await upload()]
+    const [gone, otherFile] = [await upload(), await upload()]
     const id = freshId('product')
-    await addProduct(edition, id, [gone.id, kept.id])
+    await addProduct(edition, id, [gone.id, otherFile.id])
     const done: number[] = []
     const bindings = interruptedDatabase(/insert into "?editions"? /, async () => {
-      await write(sql`update products set images = ${JSON.stringify([kept.id])} where id = ${id}`)
+      await write(sql`update products set images = ${JSON.stringify([otherFile.id])} where id = ${id}`)
       done.push((await remove(`/v1/files/${gone.id}`)).status)
     })
     const body = { name: `Copy ${edition}` }
     const copy = await callWith(bindings, `/v1/editions/${edition}/duplicate`, { method: 'POST', body })
     expect([done, copy.status]).toEqual([[204], 201])
-    expect(await imagesOf(copy.body.id)).toEqual([{ images: JSON.stringify([kept.id]) }])
-    expect((await remove(`/v1/files/${kept.id}`)).body.related_objects).toHaveLength(2)
+    expect(await imagesOf(copy.body.id)).toEqual([{ images: JSON.stringify([otherFile.id]) }])
+    expect((await remove(`/v1/files/${otherFile.id}`)).body.related_objects).toHaveLength(2)
   })
 })
 
@@ -100,13 +100,13 @@ describe('a product', () => {
 
   it('never shows a deleted file, also after a change', async () => {
     const edition = (await seedEdition(organization)).id
-    const [kept, gone] = [await upload(), await upload()]
+    const [oldFile, gone] = [await upload(), await upload()]
     const id = freshId('product')
-    await addProduct(edition, id, [kept.id])
+    await addProduct(edition, id, [oldFile.id])
     expect((await remove(`/v1/files/${gone.id}`)).status).toBe(204)
-    const images = JSON.stringify([kept.id, gone.id])
+    const images = JSON.stringify([oldFile.id, gone.id])
     await expect(write(sql`update products set images = ${images} where id = ${id}`)).rejects.toThrow('FOREIGN KEY')
     await expect(addProduct(edition, freshId('product'), [gone.id])).rejects.toThrow('FOREIGN KEY')
-    expect(await imagesOf(edition)).toEqual([{ images: JSON.stringify([kept.id]) }])
+    expect(await imagesOf(edition)).toEqual([{ images: JSON.stringify([oldFile.id]) }])
   })
 })

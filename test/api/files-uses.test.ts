@@ -80,14 +80,14 @@ describe('the avatar of an organisation', () => {
     const file = await upload()
     const reply = await patch(path(), { avatar_file_id: file.id })
     expect([reply.status, reply.body.avatar, reply.body.avatar_file_id]).toEqual([200, file.image, file.id])
-    const shown = [
+    const avatars = [
       (await get(path())).body.avatar,
       (await get(`/v1/editions/${edition}`)).body.organization.avatar,
       (await get(`/v1/editions?organization_id=${organization.id}`)).body.results[0].organization.avatar,
       (await get(messagePath(await message()))).body.organization.avatar,
       (await get('/v1/auth/user-info', await memberToken())).body.organizations[0].avatar,
     ]
-    expect(shown).toEqual(shown.map(() => file.image))
+    expect(avatars).toEqual(avatars.map(() => file.image))
     const use = { type: 'organization', id: organization.id, field: 'avatar_file_id' }
     const refused = await remove(`/v1/files/${file.id}`)
     expect([refused.status, refused.body.code, refused.body.related_objects]).toMatchObject([409, 'file_in_use', [use]])
@@ -104,13 +104,13 @@ describe('the avatar of an organisation', () => {
   })
 
   it('is refused when its file is deleted at the same time, or stops a deletion that has begun', async () => {
-    const [gone, kept] = [await upload(), await upload()]
+    const [gone, otherFile] = [await upload(), await upload()]
     const deleting = interruptedDatabase(/update "organizations"/, () => remove(`/v1/files/${gone.id}`))
     const lost = await callWith(deleting, path(), { method: 'PATCH', body: { avatar_file_id: gone.id } })
     expect(refusal(lost)).toEqual([400, 'does_not_exist', '#/avatar_file_id'])
-    const choosing = interruptedDatabase(/delete from files/, () => patch(path(), { avatar_file_id: kept.id }))
-    expect((await callWith(choosing, `/v1/files/${kept.id}`, { method: 'DELETE' })).status).toBe(409)
-    expect((await get(path())).body.avatar_file_id).toBe(kept.id)
+    const choosing = interruptedDatabase(/delete from files/, () => patch(path(), { avatar_file_id: otherFile.id }))
+    expect((await callWith(choosing, `/v1/files/${otherFile.id}`, { method: 'DELETE' })).status).toBe(409)
+    expect((await get(path())).body.avatar_file_id).toBe(otherFile.id)
     await patch(path(), { avatar_file_id: null })
   })
 })
@@ -194,15 +194,15 @@ describe('an image of an e-mail', () => {
   })
 
   it('is refused when its file is deleted at the same time, or stops a deletion that has begun', async () => {
-    const [gone, kept] = [await upload(), await upload()]
+    const [gone, otherFile] = [await upload(), await upload()]
     const id = await message()
     const body = { blocks: [imageBlock({ file_id: gone.id })] }
     const deleting = interruptedDatabase(/update "email_messages"/, () => remove(`/v1/files/${gone.id}`))
     const lost = await callWith(deleting, messagePath(id), { method: 'PATCH', body })
     expect(refusal(lost)).toEqual([400, 'does_not_exist', '#/blocks/0/data/file_id'])
-    const choosing = interruptedDatabase(/delete from files/, () => show(id, { file_id: kept.id }))
-    expect((await callWith(choosing, `/v1/files/${kept.id}`, { method: 'DELETE' })).status).toBe(409)
-    expect(await usesOf(kept)).toMatchObject([{ id }])
+    const choosing = interruptedDatabase(/delete from files/, () => show(id, { file_id: otherFile.id }))
+    expect((await callWith(choosing, `/v1/files/${otherFile.id}`, { method: 'DELETE' })).status).toBe(409)
+    expect(await usesOf(otherFile)).toMatchObject([{ id }])
   })
 
   it('prevents the deletion in every copy: adopted, duplicated, and in a duplicated edition', async () => {
@@ -263,7 +263,7 @@ describe('images of products', () => {
       where edition_id = ${shop.edition_id}`)
     const order = (await get(`/v1/orders/${bought.order}`)).body
     const refund = await requestRefund({ purchase_id: bought.purchases[0], amount: 1 })
-    const shown = [
+    const soldItems = [
       order.cart.items[0],
       order.purchases[0],
       (await get(`/v1/purchases/${bought.purchases[0]}`)).body,
@@ -271,7 +271,9 @@ describe('images of products', () => {
       refund.body.purchase,
       (await get(`/v1/refund-requests/${refund.body.id}`)).body.purchase,
     ]
-    expect(shown.map(({ product }) => product.images)).toEqual(shown.map(() => images.map(({ image }) => image)))
+    expect(soldItems.map(({ product }) => product.images)).toEqual(
+      soldItems.map(() => images.map(({ image }) => image)),
+    )
   })
 
   it('never show files of another organisation, even when a row names them', async () => {

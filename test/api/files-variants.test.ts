@@ -135,8 +135,8 @@ describe('a variant of an image', () => {
 
 async function imageOf(width: number, height: number): Promise<Uint8Array<ArrayBuffer>> {
   const enlarged = env.IMAGES.input(new Blob([image('png')]).stream()).transform({ width, height, fit: 'cover' })
-  const made = await enlarged.output({ format: 'image/jpeg' })
-  return new Uint8Array(await made.response().arrayBuffer())
+  const largeImage = await enlarged.output({ format: 'image/jpeg' })
+  return new Uint8Array(await largeImage.response().arrayBuffer())
 }
 
 describe('the Images binding', () => {

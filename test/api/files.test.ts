@@ -163,13 +163,13 @@ describe('deleteFile', () => {
   it('refuses to delete a file that an edition shows, and names the edition', async () => {
     const file = await upload()
     await patch(`/v1/editions/${edition}`, { meta_image_id: file.id })
-    const shown = (await get(`/v1/files/${file.id}`)).body
+    const fileReply = (await get(`/v1/files/${file.id}`)).body
     const use = { type: 'edition', id: edition, field: 'meta_image_id' }
-    expect([shown.is_used, shown.used_by]).toMatchObject([true, [use]])
+    expect([fileReply.is_used, fileReply.used_by]).toMatchObject([true, [use]])
     const refused = await remove(`/v1/files/${file.id}`)
     expect([refused.status, refused.body.code, refused.body.related_objects]).toMatchObject([409, 'file_in_use', [use]])
     expect((await patch(`/v1/files/${file.id}`, { purpose: 'other' })).body.code).toBe('file_in_use')
-    expect((await get(`/v1/editions/${edition}`)).body.meta_image.original).toBe(shown.image.original)
+    expect((await get(`/v1/editions/${edition}`)).body.meta_image.original).toBe(fileReply.image.original)
     await patch(`/v1/editions/${edition}`, { meta_image_id: null })
     expect((await remove(`/v1/files/${file.id}`)).status).toBe(204)
     expect((await get(`/v1/files/${file.id}`)).status).toBe(404)
@@ -208,15 +208,15 @@ describe('getFile', () => {
     const shop = { organization_id: organization.id, edition_id: edition }
     const { id } = await created('/v1/data-imports', { ...shop, file_id: file })
     const uses = [{ type: 'data_import', id, field: 'file_id' }]
-    for (const [role, shown] of [
+    for (const [role, expectedUses] of [
       ['manager', uses],
       ['viewer', []],
     ] as const)
       for (const at of [undefined, edition]) {
         const { token } = await givenMember(organization, role, at)
         const { body } = await get(`/v1/files/${file}`, token)
-        expect([role, body.is_used, body.used_by]).toMatchObject([role, true, shown])
-        expect([role, body.used_by.length]).toEqual([role, shown.length])
+        expect([role, body.is_used, body.used_by]).toMatchObject([role, true, expectedUses])
+        expect([role, body.used_by.length]).toEqual([role, expectedUses.length])
         const listed = await get(`/v1/files?edition_id=${edition}&purpose=import`, token)
         expect([role, listed.body.count, listed.text.includes(id)]).toEqual([role, 1, role === 'manager'])
       }

@@ -44,12 +44,12 @@ describe('HEAD of an export', () => {
     const before = await dump()
     const head = await call(path, { method: 'HEAD' })
     expect(await dump()).toEqual(before)
-    const whole = await call(path)
+    const getReply = await call(path)
     const names = ['content-type', 'content-disposition', 'cache-control']
     expect([head.status, head.text, names.map((name) => head.headers.get(name))]).toEqual([
       200,
       '',
-      names.map((name) => whole.headers.get(name)),
+      names.map((name) => getReply.headers.get(name)),
     ])
     const count = await env.DB.prepare('select count(*) as n from segment_exports where segment_id = ?')
       .bind(segment.id)
@@ -216,10 +216,10 @@ describe('If-Match and If-None-Match', () => {
     expect(await dump()).toEqual(before)
     expect((await call(path())).body.name).toBe(body.name)
     expect((await patch({ 'if-none-match': '"other"' }, 'Another state')).status).toBe(200)
-    const made = await call('/v1/events', {
+    const createReply = await call('/v1/events', {
       body: { organization_id: world.a.id, name: 'New' },
       headers: { 'if-none-match': '*' },
     })
-    expect(made.status).toBe(201)
+    expect(createReply.status).toBe(201)
   })
 })

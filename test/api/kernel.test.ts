@@ -56,8 +56,8 @@ describe('every path', () => {
     const plain = await call(`/v1/organizations/${world.a.id}`)
     const slashed = await call(`/v1/organizations/${world.a.id}/`)
     expect([slashed.status, slashed.text]).toEqual([200, plain.text])
-    const made = await call('/v1/events/', { body: { organization_id: world.a.id, name: 'Slash' } })
-    expect(made.status).toBe(201)
+    const reply = await call('/v1/events/', { body: { organization_id: world.a.id, name: 'Slash' } })
+    expect(reply.status).toBe(201)
   })
 
   it('answers HEAD as GET without the body', async () => {
@@ -241,8 +241,8 @@ describe('the log', () => {
 
 describe('x-d1-bookmark', () => {
   it('comes with answers, and makes later reads see the change', async () => {
-    const made = await call('/v1/events', { body: { organization_id: world.a.id, name: 'Bookmark' } })
-    const bookmark = made.headers.get('x-d1-bookmark') ?? ''
+    const reply = await call('/v1/events', { body: { organization_id: world.a.id, name: 'Bookmark' } })
+    const bookmark = reply.headers.get('x-d1-bookmark') ?? ''
     expect(bookmark).toMatch(/^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/)
     const { bindings, asked } = spiedSessions()
     const read = await callWith(bindings, '/v1/events', { headers: { 'x-d1-bookmark': bookmark } })

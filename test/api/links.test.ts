@@ -35,9 +35,9 @@ describe('the links in an answer', () => {
       ['next', page.body.next],
       ['prev', page.body.previous],
     ])
-    const made = await create({}, hosts)
-    expect(made.headers.get('location')).toBe(`${publicUrl}/v1/organizations/${made.body.id}`)
-    const answered = [page, made].flatMap((reply) => [reply.text, ...reply.headers.values()])
+    const createReply = await create({}, hosts)
+    expect(createReply.headers.get('location')).toBe(`${publicUrl}/v1/organizations/${createReply.body.id}`)
+    const answered = [page, createReply].flatMap((reply) => [reply.text, ...reply.headers.values()])
     expect(answered.filter((text) => text.includes('evil'))).toEqual([])
   })
 
@@ -45,15 +45,15 @@ describe('the links in an answer', () => {
     const bindings = { PUBLIC_URL: 'https://shop.example/api/' }
     const page = await list(bindings)
     expect(page.body.next).toMatch(/^https:\/\/shop\.example\/api\/v1\/events\?/)
-    const made = await create(bindings)
-    expect(made.headers.get('location')).toBe(`https://shop.example/api/v1/organizations/${made.body.id}`)
+    const reply = await create(bindings)
+    expect(reply.headers.get('location')).toBe(`https://shop.example/api/v1/organizations/${reply.body.id}`)
   })
 
   it('begin with the host of the request where PUBLIC_URL is empty', async () => {
     const page = await list({ PUBLIC_URL: '' })
     expect(page.body.next).toMatch(/^https:\/\/api\.example\/v1\/events\?/)
-    const made = await create({ PUBLIC_URL: '' })
-    expect(made.headers.get('location')).toBe(`/v1/organizations/${made.body.id}`)
+    const reply = await create({ PUBLIC_URL: '' })
+    expect(reply.headers.get('location')).toBe(`/v1/organizations/${reply.body.id}`)
   })
 
   it('lead to the next page, which begins where the first one ends', async () => {

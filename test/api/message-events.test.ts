@@ -42,9 +42,12 @@ describe('the links in messages', () => {
     const [pixel = ''] = pathsIn(place.captured[0], 'o')
     const head = await visit(link, { method: 'HEAD' })
     const bot = await visit(pixel, {}, 'Mozilla/5.0 (compatible; bingbot/2.0)')
-    const none = await visit(pixel, {}, null)
+    const machineVisit = await visit(pixel, {}, null)
     const soon = await visit(pixel)
-    await applyEvents(realJob(), [...later([...head.enqueued, ...bot.enqueued, ...none.enqueued]), ...soon.enqueued])
+    await applyEvents(realJob(), [
+      ...later([...head.enqueued, ...bot.enqueued, ...machineVisit.enqueued]),
+      ...soon.enqueued,
+    ])
     expect(await statsOf(place.id)).toMatchObject({ opened: 0, clicked: 0, machine_opened: 1 })
   })
 

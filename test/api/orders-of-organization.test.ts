@@ -26,10 +26,10 @@ const all = async (statement: string, ...values: unknown[]): Promise<Row[]> =>
   ).results
 
 beforeAll(async () => {
-  const made = await givenOrganization()
-  organization = made.id
+  const newOrganization = await givenOrganization()
+  organization = newOrganization.id
   for (const size of sizes) {
-    const edition = await seedEdition(made)
+    const edition = await seedEdition(newOrganization)
     if (size) await seedTrades({ organization, edition: edition.id }, size)
   }
   const other = await givenOrganization()

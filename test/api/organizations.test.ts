@@ -243,9 +243,9 @@ describe('getOrganization', () => {
 
 describe('createEvent', () => {
   it('creates an event in an organisation that the caller may change', async () => {
-    const made = await post('/v1/events', { organization_id: world.a.id, name: 'Ny fest' }, world.people.OM.token)
-    expect(made.body).toMatchObject({ organization_id: world.a.id, name: 'Ny fest' })
-    expect(idsOf(await get('/v1/events?search=NY', world.people.OV.token))).toEqual([made.body.id])
+    const reply = await post('/v1/events', { organization_id: world.a.id, name: 'Ny fest' }, world.people.OM.token)
+    expect(reply.body).toMatchObject({ organization_id: world.a.id, name: 'Ny fest' })
+    expect(idsOf(await get('/v1/events?search=NY', world.people.OV.token))).toEqual([reply.body.id])
     const unknown = await post('/v1/events', { organization_id: 'org_nothing', name: 'x' })
     expect(unknown.body.errors).toMatchObject([{ code: 'does_not_exist', pointer: '#/organization_id' }])
   })

@@ -228,7 +228,7 @@ describe('an event about a refund that this service requested', () => {
 describe('a refund that was made at Stripe itself', () => {
   it('is recorded once, counts on the payment, and does not change the purchase', async () => {
     const sale = await seedStripeSale(fake)
-    const made = payInDashboard(sale, 2500)
+    const refund = payInDashboard(sale, 2500)
     const [event] = fake.store.events
     const twin = {
       ...lastEvent(),
@@ -242,7 +242,7 @@ describe('a refund that was made at Stripe itself', () => {
         target: 'transaction',
         requested_minor: 2500,
         refunded_minor: 2500,
-        provider_reference: made.id,
+        provider_reference: refund.id,
         requested_by: null,
         needs_attention: false,
       },
@@ -259,9 +259,9 @@ describe('a refund that was made at Stripe itself', () => {
 
   it('no longer counts when it fails late', async () => {
     const sale = await seedStripeSale(fake)
-    const made = payInDashboard(sale, 2500)
+    const refund = payInDashboard(sale, 2500)
     await deliverEvent(sale.account, lastEvent())
-    fake.store.change(made.id, 'failed')
+    fake.store.change(refund.id, 'failed')
     await deliverEvent(sale.account, lastEvent())
     expect(await loadRefundRows(sale)).toMatchObject([{ status: 'failed', refunded_minor: 0 }])
     expect(await loadSaleState(sale)).toMatchObject({ payment: ['captured', 0, 0], refunds: [['cancelled', 2500]] })
@@ -277,10 +277,10 @@ describe('a refund that was made at Stripe itself', () => {
 
   it('is reserved while it is pending, and is looked up when no event reports its end', async () => {
     const sale = await seedStripeSale(fake)
-    const made = payInDashboard(sale, 2500, 'pending')
+    const refund = payInDashboard(sale, 2500, 'pending')
     await deliverEvent(sale.account, lastEvent())
     expect((await loadSaleState(sale)).payment).toEqual(['captured', 0, 2500])
-    fake.store.change(made.id, 'succeeded')
+    fake.store.change(refund.id, 'succeeded')
     const engine = engineOf()
     engine.advance(3_700_000)
     await engine.run()

@@ -270,15 +270,15 @@ describe('a payment that several orders of one edition share', () => {
     fake.store.refund(payment, { amount: 12_000, status: 'succeeded' })
     await deliverEvent(shop.account, fake.store.events.at(-1) ?? { body: '' })
     await runBatch(shop.edition_id)
-    const made = (await loadRefundRows(shop)).filter(({ source }) => source === 'api')
+    const requestedRefunds = (await loadRefundRows(shop)).filter(({ source }) => source === 'api')
     // Requests of one millisecond have no order.
-    expect(made.map(({ status, refunded_minor }) => [status, refunded_minor])).toEqual(
+    expect(requestedRefunds.map(({ status, refunded_minor }) => [status, refunded_minor])).toEqual(
       expect.arrayContaining([
         ['completed', 5000],
         ['completed', 1000],
       ]),
     )
-    expect(made).toHaveLength(2)
+    expect(requestedRefunds).toHaveLength(2)
     expect(fake.store.paidBack(payment.id)).toBe(18_000)
   })
 

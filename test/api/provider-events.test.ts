@@ -128,17 +128,17 @@ describe('events of providers', () => {
   })
 
   it('are refused without reading a body of unlimited length', async () => {
-    let given = 0
+    let bytesSent = 0
     const endless = new ReadableStream({
       pull: (controller) => {
-        given += 65_536
-        if (given > 20_000_000) controller.close()
+        bytesSent += 65_536
+        if (bytesSent > 20_000_000) controller.close()
         else controller.enqueue(new Uint8Array(65_536))
       },
     })
     const { status } = await visit('/provider-events/resend', { method: 'POST', body: endless })
     expect(status).toBe(413)
-    expect(given).toBeLessThan(1_000_000)
+    expect(bytesSent).toBeLessThan(1_000_000)
   })
 
   it('are refused without a valid signature, and for unknown messages', async () => {

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const ticket = await givenTicket(shop, { vendor_code: 'SEED' })
   const { created_at } = await purchaseRow(ticket.id)
   // Most purchases fall within two days, many of them at the same time, and the others within the year before.
-  const made = Array.from({ length: count }, (_, index) => ({
+  const purchases = Array.from({ length: count }, (_, index) => ({
     id: `pur_${String((index * 7919) % 100_003).padStart(18, '0')}${shop.edition_id.slice(-8)}`,
     status: purchaseStatuses[index % 17 ? 1 : (index / 17) % purchaseStatuses.length],
     created_at:
@@ -36,7 +36,7 @@ beforeAll(async () => {
       price_minor, deposit_minor, handling_fee_minor, created_at, modified_at)
     select its.value ->> 'id', edition_id, order_id, user_id, product_id, null, its.value ->> 'status', 0, 0,
       0, its.value ->> 'created_at', modified_at
-    from json_each(${JSON.stringify(made)}) as its cross join purchases where purchases.id = ${ticket.id}`)
+    from json_each(${JSON.stringify(purchases)}) as its cross join purchases where purchases.id = ${ticket.id}`)
   all = await stored()
 })
 

@@ -46,8 +46,8 @@ describe('an import with send_receipts', () => {
     ])
     await sendEmails(contextAt(Date.now() + 1000))
     expect(await receiptsOf(shop)).toMatchObject([{ status: 'sent' }])
-    const [kept] = await outboxOf(order.customer.email)
-    expect(kept).toMatchObject({
+    const [mail] = await outboxOf(order.customer.email)
+    expect(mail).toMatchObject({
       from: '"Nordlys Bcc: all" <tickets@nordlys.example>',
       to: `"Astrid X: Ho lm" <${order.customer.email}>`,
     })
@@ -63,25 +63,25 @@ describe('an import with send_receipts', () => {
     if (!english || !danish || !polish) throw new Error('three orders')
     await sell(shop, [english, danish, polish])
     await sendEmails(contextAt(Date.now() + 1000))
-    const [kept] = await outboxOf(danish.customer.email)
+    const [mail] = await outboxOf(danish.customer.email)
     const [receipt] = (await receiptsOf(shop)).filter(({ language }) => language === 'da')
     expect(receipt).toMatchObject({
       status: 'sent',
       attempts: 1,
-      provider_id: kept.id,
+      provider_id: mail.id,
       content: null,
       error_code: null,
     })
-    expect(kept).toMatchObject({
+    expect(mail).toMatchObject({
       reference: receipt?.id,
       from: 'Nordlys <tickets@nordlys.example>',
       to: `Astrid Holm <${danish.customer.email}>`,
       reply_to: 'help@nordlys.example',
       subject: `Din ordre ${danish.order_number}`,
     })
-    expect(kept.html).toContain(`Kære Astrid, tak for ordre ${danish.order_number}.`)
-    expect(kept.text).toContain('450,00\u00A0kr.')
-    expect(kept.html).toContain('Saturday')
+    expect(mail.html).toContain(`Kære Astrid, tak for ordre ${danish.order_number}.`)
+    expect(mail.text).toContain('450,00\u00A0kr.')
+    expect(mail.html).toContain('Saturday')
     expect((await outboxOf(english.customer.email))[0].subject).toBe(`Your order ${english.order_number}`)
     // Polish is missing, so the language of the edition replaces it.
     expect((await outboxOf(polish.customer.email))[0].subject).toBe(`Your order ${polish.order_number}`)
@@ -110,8 +110,8 @@ describe('an import with send_receipts', () => {
       const order = aReceiptOrder()
       await sell(shop, [order])
       await sendEmails(contextAt(Date.now() + 1000))
-      const [kept] = await outboxOf(order.customer.email)
-      return [kept.from, kept.reply_to]
+      const [mail] = await outboxOf(order.customer.email)
+      return [mail.from, mail.reply_to]
     }
     const platform = 'Nordlys <no-reply@example.com>'
     expect(await sent({})).toEqual([platform, 'help@nordlys.example'])

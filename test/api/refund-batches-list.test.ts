@@ -21,13 +21,13 @@ describe('getRefundBatch', () => {
   it('returns the counts of the dry run and of the requests since then', async () => {
     const shop = await seedShop()
     await importPaidOrders(shop, 2)
-    const { body: made } = await makeBatch(shop)
-    const path = `/v1/refund-batches/${made.id}`
+    const { body: batch } = await makeBatch(shop)
+    const path = `/v1/refund-batches/${batch.id}`
     const counted = { orders: 2, purchases: 4, amounts: [{ currency: 'dkk', amount: 900 }] }
-    const nothing = { orders: 0, purchases: 0, amounts: [] }
-    expect((await get(path)).body).toMatchObject({ status: 'draft', dry_run: counted, requested: nothing })
-    expect((await actOnBatch(made.id, 'start')).status).toBe(200)
-    await workUntilDone(made.id)
+    const zeros = { orders: 0, purchases: 0, amounts: [] }
+    expect((await get(path)).body).toMatchObject({ status: 'draft', dry_run: counted, requested: zeros })
+    expect((await actOnBatch(batch.id, 'start')).status).toBe(200)
+    await workUntilDone(batch.id)
     expect((await get(path)).body).toMatchObject({ dry_run: counted, requested: counted })
     const { token } = await givenMember({ id: (await seedShop()).organization_id }, 'admin')
     expect((await get(path, token)).status).toBe(404)

@@ -95,9 +95,9 @@ describe('createRefundBatch', () => {
     const bought = (await get(`/v1/orders/${order}`)).body.purchases
     const day = bought.find((one: { product: { name: string } }) => one.product.name === 'Day ticket')
     const product_id = day.product.api_id
-    const made = await makeBatch(shop, { filter: { product_id }, amount: 'percent', percent: 50 })
-    expect(made.body).toMatchObject({ amount: 'percent', percent: 50, filter: { product_id, uses: null } })
-    expect(made.body.dry_run).toMatchObject({ purchases: 1, amounts: dkk(50.01) })
+    const reply = await makeBatch(shop, { filter: { product_id }, amount: 'percent', percent: 50 })
+    expect(reply.body).toMatchObject({ amount: 'percent', percent: 50, filter: { product_id, uses: null } })
+    expect(reply.body.dry_run).toMatchObject({ purchases: 1, amounts: dkk(50.01) })
     await db.all(sql`update purchases set uses_count = 1 where id = ${day.id}`)
     const unused = await makeBatch(shop, { filter: { uses: 'unused' } })
     expect(unused.body.dry_run).toMatchObject({ purchases: 1, amounts: dkk(50) })
@@ -110,8 +110,8 @@ describe('createRefundBatch', () => {
     const shop = await seedShop()
     const { order } = await givenOrder(shop, { ...oneTicket, service_fee: 12.5 })
     const { purchases } = (await get(`/v1/orders/${order}`)).body
-    const whole = await makeBatch(shop, { include_fees: true })
-    expect(whole.body.dry_run.amounts).toEqual(dkk(252.5))
+    const withFees = await makeBatch(shop, { include_fees: true })
+    expect(withFees.body.dry_run.amounts).toEqual(dkk(252.5))
     await givenOrder(shop, {
       service_fee: 12.5,
       items: [...oneTicket.items, { product: 'Camping', quantity: 1, unit_price: 50, handling_fee: 2 }],
@@ -278,12 +278,12 @@ describe('cancelRefundBatch', () => {
     let enqueued = 0
     // The clock ends the consumer's time after one step.
     await consume(body.id, quietJob({ now: () => Date.now() + (enqueued++ > 6 ? 60_000 : 0) }))
-    const made = (await loadBatch(body.id)).requested.orders
-    expect(made).toBeGreaterThan(0)
-    expect(made).toBeLessThan(25)
+    const requestedOrders = (await loadBatch(body.id)).requested.orders
+    expect(requestedOrders).toBeGreaterThan(0)
+    expect(requestedOrders).toBeLessThan(25)
     expect((await actOnBatch(body.id, 'cancel')).body).toMatchObject({ status: 'cancelled' })
-    expect(await workUntilDone(body.id)).toMatchObject({ status: 'cancelled', requested: { orders: made } })
-    expect(await loadRefundRows(shop)).toHaveLength(made)
+    expect(await workUntilDone(body.id)).toMatchObject({ status: 'cancelled', requested: { orders: requestedOrders } })
+    expect(await loadRefundRows(shop)).toHaveLength(requestedOrders)
     expect((await actOnBatch(body.id, 'cancel')).body.code).toBe('invalid_transition')
   })
 })

@@ -34,18 +34,18 @@ async function seedRequests(shop: Shop): Promise<void> {
   const { body } = await requestPurchaseRefund(purchases[0] ?? '', { amount: 1 })
   const { id, ...row } = await loadRefundRow(body.id)
   const chances = chancesFrom(shop.edition_id.length)
-  const made = Array.from({ length: ofEdition - 1 }, (_, index) => ({
+  const requests = Array.from({ length: ofEdition - 1 }, (_, index) => ({
     id: `${id}-${(index * 7919) % 100_003}`,
     status: word(refundStatuses, chances()),
     reason: word(refundReasons, chances()),
     source: word(refundSources, chances()),
     created_at: row.created_at - Math.floor(index / 3) * 3_600_000,
   }))
-  const changed = Object.keys(made[0] ?? {})
+  const changed = Object.keys(requests[0] ?? {})
   const names = [...changed, ...Object.keys(row).filter((name) => !changed.includes(name))]
   const values = names.map((name) => (changed.includes(name) ? `its.value ->> '${name}'` : name))
   await write(sql`insert into refund_requests (${sql.raw(names.join(', '))})
-    select ${sql.raw(values.join(', '))} from json_each(${JSON.stringify(made)}) as its
+    select ${sql.raw(values.join(', '))} from json_each(${JSON.stringify(requests)}) as its
       cross join refund_requests where refund_requests.id = ${id}`)
 }
 

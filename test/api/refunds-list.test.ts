@@ -9,26 +9,26 @@ describe('listRefundRequests', () => {
   it('filters by each parameter', async () => {
     const own = await seedShop()
     const bought = await givenOrder(own, { order_number: 'A-77', ...threePurchases })
-    const { body: whole } = await requestRefund({ order_id: bought.order, amount: 10 })
+    const { body: orderRefund } = await requestRefund({ order_id: bought.order, amount: 10 })
     const { body: single } = await requestPurchaseRefund(bought.purchases[0] ?? '', { reason: 'duplicate', amount: 20 })
     await actOnRefund(single.id, 'reject')
     const found = async (query: string) =>
       (await get(`/v1/refund-requests?edition_id=${own.edition_id}&${query}`)).body.results.map(
         ({ id }: { id: string }) => id,
       )
-    const user = whole.customer.api_id
+    const user = orderRefund.customer.api_id
     for (const query of [
       'search=a-77',
       `order_id=${bought.order}`,
       `customer_id=${user}`,
       `purchase_id=${bought.purchases[0]}`,
     ])
-      expect([query, await found(query)]).toEqual([query, [single.id, whole.id]])
+      expect([query, await found(query)]).toEqual([query, [single.id, orderRefund.id]])
     expect(await found('status=rejected')).toEqual([single.id])
-    expect(await found('reason=customer_request')).toEqual([whole.id])
+    expect(await found('reason=customer_request')).toEqual([orderRefund.id])
     expect(await found(`search=${single.id}`)).toEqual([single.id])
-    expect(await found(`purchase_id=${bought.purchases[1]}`)).toEqual([whole.id])
-    expect(await found('ordering=requested_amount')).toEqual([whole.id, single.id])
+    expect(await found(`purchase_id=${bought.purchases[1]}`)).toEqual([orderRefund.id])
+    expect(await found('ordering=requested_amount')).toEqual([orderRefund.id, single.id])
     expect(await found('source=provider')).toEqual([])
   })
 

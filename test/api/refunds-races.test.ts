@@ -123,9 +123,9 @@ describe('a payment that several orders share', () => {
     const replies = await Promise.all(
       [...orders, ...orders, ...orders].map(({ order }) => requestRefund({ order_id: order })),
     )
-    const made = replies.filter(({ status }) => status === 201)
-    expect(made.map(({ body }) => body.requested_amount).toSorted()).toEqual([100, 50])
-    await Promise.all([...made, ...made].map(({ body }) => actOnRefund(body.id, 'approve')))
+    const createdReplies = replies.filter(({ status }) => status === 201)
+    expect(createdReplies.map(({ body }) => body.requested_amount).toSorted()).toEqual([100, 50])
+    await Promise.all([...createdReplies, ...createdReplies].map(({ body }) => actOnRefund(body.id, 'approve')))
     await payDue()
     expect(fake.store.paidBack(payment.id)).toBe(15_000)
     expect(fake.calls()).toHaveLength(2)

@@ -49,9 +49,9 @@ describe('a 403', () => {
   })
 
   it('suggests a token with the missing scope', async () => {
-    const made = await post('/v1/auth/tokens', { name: 'Reader', scopes: ['read'] }, token('OA'))
-    expect(made.status).toBe(201)
-    const reply = await patch(`/v1/editions/${world.a.editions[0].id}`, { name: 'x' }, made.body.token)
+    const readOnlyToken = await post('/v1/auth/tokens', { name: 'Reader', scopes: ['read'] }, token('OA'))
+    expect(readOnlyToken.status).toBe(201)
+    const reply = await patch(`/v1/editions/${world.a.editions[0].id}`, { name: 'x' }, readOnlyToken.body.token)
     expect(reply.body).toMatchObject({
       code: 'insufficient_scope',
       detail: 'This token does not have the scope `write`. Use a token that has it.',

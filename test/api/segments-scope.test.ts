@@ -129,12 +129,12 @@ async function calculatedBy(expression: string, token?: string): Promise<{ id: s
 describe('an expression of an edition role', () => {
   it.each(probes)('does not find %s of another edition by an estimate', async (_, source) => {
     const expression = probe(source())
-    const whole = { organization_id: organisation.id, expression }
+    const organizationInput = { organization_id: organisation.id, expression }
     // An expression about the organisation does not see consents to an edition.
-    if (!source().includes('winter-news')) expect(await estimateOf(whole)).toBe(1)
+    if (!source().includes('winter-news')) expect(await estimateOf(organizationInput)).toBe(1)
     expect(await estimateOf({ ...shop(mine), expression }, manager)).toBe(0)
     expect(await estimateOf({ edition_id: mine.id, expression }, manager)).toBe(0)
-    expect(await estimateOf(whole, manager)).toBe(0)
+    expect(await estimateOf(organizationInput, manager)).toBe(0)
     // An edition's expression has the same result for every caller.
     expect(await estimateOf({ ...shop(mine), expression })).toBe(0)
   })

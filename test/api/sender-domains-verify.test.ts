@@ -93,8 +93,10 @@ describe('verifySenderDomain', () => {
     await prove(theirs)
     expect(outcome(await verify(other, theirs))).toEqual([200, 'verified', 'verified'])
     expect(await stored(mine.id)).toMatchObject({ status: 'pending', verified_by: null, verified_at: null })
-    const kept = await db.all(sql`select id from sender_domains where domain = ${name} and status = 'verified'`)
-    expect(kept).toEqual([{ id: theirs.id }])
+    const verifiedDomains = await db.all(
+      sql`select id from sender_domains where domain = ${name} and status = 'verified'`,
+    )
+    expect(verifiedDomains).toEqual([{ id: theirs.id }])
   })
 
   it('keeps a domain that the superuser has verified', async () => {

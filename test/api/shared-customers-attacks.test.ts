@@ -137,7 +137,7 @@ describe('a role of an edition, when another edition imports its customers', () 
   it('reads what its own imports said, while the organisation reads what it knows', async () => {
     const [id] = people
     const own = (await get(`/v1/user/${id}`, two.viewer)).body
-    const whole = (await get(`/v1/user/${id}`, two.organizationViewer)).body
+    const fullCustomer = (await get(`/v1/user/${id}`, two.organizationViewer)).body
     expect(own).toMatchObject({
       first_name: 'Guest 0',
       last_name: '',
@@ -148,7 +148,7 @@ describe('a role of an edition, when another edition imports its customers', () 
       last_seen: null,
       msg_channel: 'email',
     })
-    expect(whole).toMatchObject({
+    expect(fullCustomer).toMatchObject({
       last_name: 'Zsurname',
       phone_number: '+4560708090',
       metadata: { note: 'zmetadata' },

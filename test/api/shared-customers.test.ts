@@ -32,8 +32,8 @@ describe('an edition manager who imports a customer of another edition', () => {
       metadata: { mine: 1 },
     })
     expect(seen.text).not.toMatch(/Hemmelig|32123456|secret/)
-    const whole = await get(`/v1/user/${two.user}`, two.organizationViewer)
-    expect(whole.body).toMatchObject({
+    const organizationReply = await get(`/v1/user/${two.user}`, two.organizationViewer)
+    expect(organizationReply.body).toMatchObject({
       first_name: 'Hemmelig',
       phone_number: '+4532123456',
       metadata: { note: 'secret' },

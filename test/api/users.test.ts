@@ -197,12 +197,12 @@ describe('getUser', () => {
   it('returns a customer only to roles of the customer’s editions', async () => {
     const shop = await seedShop()
     const { id } = await givenCustomer(shop, { email: 'soren@example.dk', first_name: 'Søren', last_name: 'Æbelø' })
-    const shown = { id, email: 'soren@example.dk', first_name: 'Søren', last_name: 'Æbelø', is_active: true }
+    const expectedCustomer = { id, email: 'soren@example.dk', first_name: 'Søren', last_name: 'Æbelø', is_active: true }
     const organization = { id: shop.organization_id }
     const sibling = await seedEdition(organization)
     const here = await givenMember(organization, 'viewer', shop.edition_id)
     const there = await givenMember(organization, 'viewer', sibling.id)
-    expect((await get(`/v1/user/${id}`, here.token)).body).toMatchObject(shown)
+    expect((await get(`/v1/user/${id}`, here.token)).body).toMatchObject(expectedCustomer)
     expect((await get(`/v1/user/${id}`, there.token)).status).toBe(404)
   })
 })

@@ -215,8 +215,8 @@ describe('unregistering a phone', () => {
     await register(pass, 'phone-1')
     await unregister(pass, 'phone-1')
     expect(await kindsOf(purchase.organization)).toEqual(['wallet.vendorB.pass-added'])
-    const shown = await get(`/v1/purchases/${purchase.purchase}`)
-    expect(shown.body.wallet_passes).toMatchObject([{ provider: 'vendorB', removed_at: expect.any(String) }])
+    const purchaseReply = await get(`/v1/purchases/${purchase.purchase}`)
+    expect(purchaseReply.body.wallet_passes).toMatchObject([{ provider: 'vendorB', removed_at: expect.any(String) }])
   })
 })
 

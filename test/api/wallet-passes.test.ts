@@ -164,8 +164,11 @@ describe('listWalletPasses', () => {
     const path = `/v1/purchases/${pass.purchase}/wallet-passes`
     expect((await remove(`${path}/${pass.id}`)).status).toBe(204)
     const { body: again } = await post(path, { platform: 'apple' })
-    const shown = (await get(path)).body.results.map(({ id, status }: { id: string; status: string }) => [id, status])
-    expect(shown).toEqual([
+    const listedPasses = (await get(path)).body.results.map(({ id, status }: { id: string; status: string }) => [
+      id,
+      status,
+    ])
+    expect(listedPasses).toEqual([
       [pass.id, 'voided'],
       [again.id, again.status],
     ])

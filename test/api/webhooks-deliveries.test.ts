@@ -198,8 +198,8 @@ describe('retryWebhookDelivery', () => {
       expect(await deliveryRow(row.id)).toMatchObject({ status: 'retrying', manual: 'alone', step: 1, attempts: 1 })
       expect((await deliveryRow(row.id))?.next_retry_at).toBe(Date.parse(reply.body.next_retry_at))
       expect(enqueued).toEqual([{ endpoint_id: endpoint.id, delaySeconds: 0 }])
-      const shown = await get(`/v1/webhooks/${endpoint.id}/deliveries/${row.id}`)
-      expect(shown.text).toBe(reply.text)
+      const deliveryReply = await get(`/v1/webhooks/${endpoint.id}/deliveries/${row.id}`)
+      expect(deliveryReply.text).toBe(reply.text)
     }
   })
 

@@ -110,7 +110,7 @@ const textsIn = (value: unknown): string[] => {
 }
 
 it('no audit entry contains secrets or contents of messages', async () => {
-  const kept: string[] = []
+  const leaks: string[] = []
   for (const operation of writes) {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
@@ -120,10 +120,10 @@ it('no audit entry contains secrets or contents of messages', async () => {
     const contents = ['subject', 'sms_body', 'blocks'].flatMap((name) => [body?.[name], reply.body?.[name]])
     const secrets = ['token', 'secret', 'signature', 'payload'].map((name) => reply.body?.[name])
     // Short texts are types and languages, which reveal nothing.
-    kept.push(...textsIn([...contents, ...secrets]).filter((text) => text.length > 12 && !text.startsWith('blk_')))
+    leaks.push(...textsIn([...contents, ...secrets]).filter((text) => text.length > 12 && !text.startsWith('blk_')))
   }
-  expect(kept.length).toBeGreaterThan(5)
+  expect(leaks.length).toBeGreaterThan(5)
   const { results } = await env.DB.prepare('select changes from audit_log').all<{ changes: string }>()
   const log = results.map(({ changes }) => changes).join('\n')
-  expect(kept.filter((text) => log.includes(JSON.stringify(text).slice(1, -1)))).toEqual([])
+  expect(leaks.filter((text) => log.includes(JSON.stringify(text).slice(1, -1)))).toEqual([])
 })

@@ -122,9 +122,9 @@ describe('an Idempotency-Key', () => {
     const key = newKey()
     const replies = await Promise.all(Array.from({ length: 10 }, () => createEvent(key, 'At once')))
     expect(await eventsNamed('At once')).toBe(1)
-    const made = replies.filter((reply) => reply.status === 201)
-    expect(made.filter((reply) => !isReplay(reply))).toHaveLength(1)
-    expect(new Set(made.map((reply) => reply.text)).size).toBe(1)
+    const createdReplies = replies.filter((reply) => reply.status === 201)
+    expect(createdReplies.filter((reply) => !isReplay(reply))).toHaveLength(1)
+    expect(new Set(createdReplies.map((reply) => reply.text)).size).toBe(1)
     for (const reply of replies.filter(({ status }) => status !== 201)) {
       expect([reply.status, reply.body.code]).toEqual([409, 'idempotency_in_progress'])
       expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0)
@@ -259,8 +259,8 @@ describe('an Idempotency-Key', () => {
     vi.spyOn(console, 'log').mockImplementation(() => {})
     const name = `Unsealed ${next()}`
     const request = { body: { organization_id: world.a.id, name }, token: world.people.OA.token }
-    const none = { LINK_SIGNING_KEY: '', IDEMPOTENCY_KEY: '' }
-    const production = { ...none, ENVIRONMENT: 'production' }
+    const noSecrets = { LINK_SIGNING_KEY: '', IDEMPOTENCY_KEY: '' }
+    const production = { ...noSecrets, ENVIRONMENT: 'production' }
     const refused = await callWith(production, '/v1/events', { ...request, headers: keyed(newKey()) })
     expect([refused.status, refused.body.code]).toEqual([503, 'idempotency_unavailable'])
     expect(refused.text).not.toContain('LINK_SIGNING_KEY')
@@ -268,7 +268,7 @@ describe('an Idempotency-Key', () => {
     expect(await eventsNamed(name)).toBe(0)
     expect((await callWith(production, '/v1/events', request)).status).toBe(201)
     const key = newKey()
-    const development = { ...none, ENVIRONMENT: 'development' }
+    const development = { ...noSecrets, ENVIRONMENT: 'development' }
     const first = await callWith(development, '/v1/events', { ...request, headers: keyed(key) })
     const again = await callWith(development, '/v1/events', { ...request, headers: keyed(key) })
     expect([first.status, isReplay(again), again.text]).toEqual([201, true, first.text])

@@ -131,7 +131,7 @@ function personWith(role: RoleCode, other?: RoleCode, place?: WidePlace): Promis
 /** Callers who may call the operation in A, with the places whose ids they may not name. */
 async function casesOf({ roles }: Operation): Promise<Case[]> {
   const { a, b } = world
-  const whole = { organization: a.id, edition: null }
+  const organizationPlace = { organization: a.id, edition: null }
   const sibling = { organization: a.id, edition: a.editions[1].id }
   const foreign = [
     { organization: b.id, edition: b.editions[0].id },
@@ -150,10 +150,10 @@ async function casesOf({ roles }: Operation): Promise<Case[]> {
   const ofOrganization = roles.find(isWide)
   const ofEdition = roles.find((role) => !isWide(role))
   if (ofOrganization) await add(ofOrganization, foreign)
-  if (ofEdition) await add(ofEdition, [sibling, whole, ...foreign])
+  if (ofEdition) await add(ofEdition, [sibling, organizationPlace, ...foreign])
   for (const other of closed) {
     if (ofOrganization) await add(ofOrganization, foreign, other)
-    if (ofEdition) await add(ofEdition, [sibling, whole, ...foreign], other)
+    if (ofEdition) await add(ofEdition, [sibling, organizationPlace, ...foreign], other)
   }
   return cases
 }

@@ -29,11 +29,11 @@ const fieldsOf = (operation: Operation): string[] =>
 
 /** Builds the body that sends every field of the resource as it was read. */
 function bodyAsRead(operation: Operation, resource: Resource): Resource {
-  const shown = fieldsOf(operation).map((name): [string, unknown] => [
+  const values = fieldsOf(operation).map((name): [string, unknown] => [
     name,
     (shownAs[name] ?? ((one) => one[name]))(resource),
   ])
-  return Object.fromEntries(shown.filter(([, value]) => value !== undefined))
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined))
 }
 
 const keyOrderOf = (value: unknown): unknown =>

@@ -50,7 +50,7 @@ const organizer = "the organiser's own text"
 const template = 'text of a message before anything of a customer is in it'
 
 /** Reasons why a column that looks like personal data stays. */
-const kept: Record<string, string> = {
+const keepReasons: Record<string, string> = {
   'accounts.email': staff,
   'members.account_id': staff,
   'members.first_name': staff,
@@ -150,7 +150,7 @@ beforeAll(async () => {
 
 describe('every column that may contain personal data', () => {
   it('is erased, or is listed with the reason why it stays', async () => {
-    const treated = new Set([...erased, ...Object.keys(kept)])
+    const treated = new Set([...erased, ...Object.keys(keepReasons)])
     const columns = await allColumns(known.campaign)
     const unknown = columns.filter((column) => sounds.test(column.split('.')[1] ?? '') && !treated.has(column))
     expect(unknown).toEqual([])

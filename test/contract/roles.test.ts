@@ -114,9 +114,9 @@ describe('a role in another place', () => {
 })
 
 describe('a segment of the whole organisation', () => {
-  let whole: string
+  let segmentId: string
   beforeAll(async () => {
-    whole = (await seedSegment({ organization: world.a.id, edition: null })).id
+    segmentId = (await seedSegment({ organization: world.a.id, edition: null })).id
   })
   const below = (path: string) =>
     implemented.filter((one) => one.path.startsWith(path)).map((operation) => [operation.id, operation] as const)
@@ -124,7 +124,7 @@ describe('a segment of the whole organisation', () => {
   it.each(below('/v1/segments/{id}'))('is hidden from roles of editions: %s', async (_, operation) => {
     for (const who of ['EA', 'EM', 'EV'] as const) {
       const { token } = world.people[who]
-      const sample = replaced(await sharedSample(operation, world, world.people.OA), 'path', 'id', whole)
+      const sample = replaced(await sharedSample(operation, world, world.people.OA), 'path', 'id', segmentId)
       const reply = await send(operation, sample, { token })
       expect([who, reply.status]).toEqual([who, isAllowed(operation.roles, who) ? 404 : 403])
     }
@@ -139,7 +139,7 @@ describe('a segment of the whole organisation', () => {
         const sample = await make(operation, world, caller)
         const { id = '' } = sample.path ?? {}
         const before = await db.first(sql<{ segment_id: string }>`select segment_id from campaigns where id = ${id}`)
-        await write(sql`update campaigns set segment_id = ${whole} where id = ${id}`)
+        await write(sql`update campaigns set segment_id = ${segmentId} where id = ${id}`)
         const reply = await send(operation, sample, { token: caller.token })
         await write(sql`update campaigns set segment_id = ${before?.segment_id} where id = ${id}`)
         if (isAllowed(operation.roles, who) && (isOpen || !who.startsWith('E')))

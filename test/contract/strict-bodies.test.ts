@@ -202,11 +202,11 @@ describe('a field whose form in answers differs from the one that sets it', () =
       [`/v1/campaigns/${campaign.id}`, campaign, 'sms_body', 'sms_body_translations'],
       [`/v1/email-messages/${message.id}`, message, 'subject', 'subject_translations'],
     ] as const
-    for (const [path, whole, field, translations] of cases) {
-      expect(whole[field]).toEqual(expect.any(String))
-      const kept = await call(path, { method: 'PATCH', body: whole, token })
-      expect([kept.status, kept.body[translations]]).toEqual([200, whole[translations]])
-      const reply = await call(path, { method: 'PATCH', body: { ...whole, [field]: 'Other' }, token })
+    for (const [path, resource, field, translations] of cases) {
+      expect(resource[field]).toEqual(expect.any(String))
+      const unchangedReply = await call(path, { method: 'PATCH', body: resource, token })
+      expect([unchangedReply.status, unchangedReply.body[translations]]).toEqual([200, resource[translations]])
+      const reply = await call(path, { method: 'PATCH', body: { ...resource, [field]: 'Other' }, token })
       expect([reply.status, reply.body.errors.map(({ pointer }: { pointer: string }) => pointer)]).toEqual([
         400,
         [`#/${field}`],

@@ -3,9 +3,9 @@ import { databaseOf, declarationsOf, testSchema } from '../support/schema-snapsh
 
 const { migrations, snapshot } = await testSchema()
 const migrated = databaseOf(migrations.flatMap(({ queries }) => queries))
-const made = databaseOf(snapshot)
+const snapshotDatabase = databaseOf(snapshot)
 
-type Database = typeof made
+type Database = typeof snapshotDatabase
 
 const byName = (database: Database) =>
   declarationsOf(database).toSorted((one, other) =>
@@ -31,14 +31,14 @@ const rowsOf = (database: Database) =>
 
 it('the schema snapshot of the tests declares what the migrations declare', () => {
   expect(migrations.length).toBeGreaterThan(10)
-  expect(byName(made)).toEqual(byName(migrated))
+  expect(byName(snapshotDatabase)).toEqual(byName(migrated))
 })
 
 it('the schema snapshot of the tests has the rows that the migrations write', () => {
-  expect(rowsOf(made)).toEqual(rowsOf(migrated))
-  expect(rowsOf(made)['email_messages']).not.toEqual([])
+  expect(rowsOf(snapshotDatabase)).toEqual(rowsOf(migrated))
+  expect(rowsOf(snapshotDatabase)['email_messages']).not.toEqual([])
 })
 
 it('the schema snapshot of the tests breaks no foreign key', () => {
-  expect(made.prepare('pragma foreign_key_check').all()).toEqual([])
+  expect(snapshotDatabase.prepare('pragma foreign_key_check').all()).toEqual([])
 })

@@ -161,8 +161,10 @@ async function play(moves: readonly Move[]): Promise<void> {
         const recorded = (await recordsOf(shop.user, consent)).length
         await Promise.all(one.actions.map((asked) => attempt(breaking(null), asked, now)))
         // The model follows the order of the records.
-        const made = (await recordsOf(shop.user, consent)).slice(recorded).filter(({ status }) => status !== 'expired')
-        for (const { status } of made) follow(model, status as 'given', now, shownAt(wordings, now))
+        const newRecords = (await recordsOf(shop.user, consent))
+          .slice(recorded)
+          .filter(({ status }) => status !== 'expired')
+        for (const { status } of newRecords) follow(model, status as 'given', now, shownAt(wordings, now))
         return
       }
       case 'import': {
@@ -208,8 +210,8 @@ async function play(moves: readonly Move[]): Promise<void> {
   const rows = await recordsOf(shop.user, consent)
   expect(announced.toSorted()).toEqual(rows.map(({ id }) => id).toSorted())
   const { stats } = (await get(`/v1/consents/${consent}`)).body
-  const none = { given: 0, skipped: 0, withdrawn: 0, expired: 0 }
-  expect(stats).toEqual(model.status === 'none' ? none : { ...none, [model.status]: 1 })
+  const zeros = { given: 0, skipped: 0, withdrawn: 0, expired: 0 }
+  expect(stats).toEqual(model.status === 'none' ? zeros : { ...zeros, [model.status]: 1 })
 }
 
 it('random answers leave one current record each, an unbroken chain, and each event once', async () => {

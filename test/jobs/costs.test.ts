@@ -48,7 +48,7 @@ const ordersOf = (count: number) =>
 
 const ticketsIn = async (shop: Shop, count: number) => {
   const tickets = []
-  for (let made = 0; made < count; made++) tickets.push(await givenTicket(shop, { uses_limit: 3 }))
+  for (let index = 0; index < count; index++) tickets.push(await givenTicket(shop, { uses_limit: 3 }))
   return tickets
 }
 
@@ -109,8 +109,8 @@ describe('the documented cost', () => {
         'content-length': String(file.length),
       }
       const uploaded = expectOk(await request(`/v1/files?${query}`, { method: 'POST', raw: file, headers }))
-      const given = { organization_id, edition_id, file_id: uploaded.body.id, external_source: 'shop' }
-      const { id } = expectOk(await request('/v1/data-imports', { body: given })).body
+      const input = { organization_id, edition_id, file_id: uploaded.body.id, external_source: 'shop' }
+      const { id } = expectOk(await request('/v1/data-imports', { body: input })).body
       const path = `/v1/data-imports/${id}`
       await drain()
       expectOk(await request(`${path}/column-mappings/process`, { method: 'POST' }))

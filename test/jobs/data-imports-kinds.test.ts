@@ -265,9 +265,9 @@ describe('a file in a realistic format', () => {
     const { totals, results } = await previewed(id, kind.answers)
     expect(await ordersOf(tenant)).toEqual([])
     expect(totals).toEqual({ create: kind.orders.length, update: 0, skip: 0, error: 0, ignore: 0 })
-    const shown = results as { amount: number; currency: string; customer: { full_name: string; email: string } }[]
+    const orders = results as { amount: number; currency: string; customer: { full_name: string; email: string } }[]
     expect(
-      shown.map(({ amount, currency, customer }) => ({
+      orders.map(({ amount, currency, customer }) => ({
         amount: `${amount} ${currency}`,
         customer: `${customer.full_name} <${customer.email}>`,
       })),

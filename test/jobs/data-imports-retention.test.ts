@@ -20,7 +20,7 @@ beforeEach(async () => {
   shop = await seedShop()
 })
 
-let made = 0
+let rowCount = 0
 /** Rows of a person with two orders, of a person who holds another person's ticket, and a row with an error. */
 const csvOf = (mark: string) =>
   [
@@ -30,7 +30,7 @@ const csvOf = (mark: string) =>
     `A-3${mark};Ane-${mark}@Example.dk;Ane${mark};Day ticket;1;abc`,
     `A-4${mark};bo-${mark}@example.dk;Bo${mark};Day ticket;1;xyz`,
   ].join('\r\n')
-const freshMark = () => `m${++made}${crypto.randomUUID().slice(0, 6)}`
+const freshMark = () => `m${++rowCount}${crypto.randomUUID().slice(0, 6)}`
 
 async function imported(mark: string, tenant = shop): Promise<string> {
   const id = await givenReadyImport(tenant, csvOf(mark))

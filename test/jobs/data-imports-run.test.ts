@@ -44,9 +44,9 @@ describe('the import of a file', () => {
       { number: 1, rows_count: 2, outcome: 'created', order_version: 1 },
       { number: 2, rows_count: 1, outcome: 'created', order_version: 1 },
     ])
-    const made = await db.all(sql`select external_id, items_count, amount_minor from orders
+    const storedOrders = await db.all(sql`select external_id, items_count, amount_minor from orders
       where edition_id = ${shop.edition_id} order by seq`)
-    expect(made).toEqual([
+    expect(storedOrders).toEqual([
       { external_id: one, items_count: 2, amount_minor: 45_000 },
       { external_id: other, items_count: 1, amount_minor: 22_500 },
     ])

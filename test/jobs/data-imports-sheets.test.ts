@@ -159,10 +159,12 @@ describe('a sheet by a person or an export of a system', () => {
     const good = orders.filter(({ errors }) => !errors).map(briefOf)
     const failing = orders.filter(isOfOrder).length - good.length
     const { body } = await get(pathOf(id, '/preview?page_size=100'))
-    const shown = body.results as PreviewedOrder[]
+    const previewedOrders = body.results as PreviewedOrder[]
     expect(body.totals).toMatchObject({ create: good.length, error: failing })
     expect(
-      shown.filter(({ action }) => action === 'create').map(({ amount, currency }) => `${amount} ${currency}`),
+      previewedOrders
+        .filter(({ action }) => action === 'create')
+        .map(({ amount, currency }) => `${amount} ${currency}`),
     ).toEqual(good.map(({ amount }) => amount))
     const result = await started(id, { skip_invalid_rows: true })
     expect(result).toMatchObject({ created_orders: good.length, failed_orders: failing })

@@ -48,9 +48,9 @@ describe('a column with answers to a consent', () => {
     expect(results[5]).toMatchObject({ target_field: consent.target, is_suggested: true, confidence: 0.82 })
     await previewed(id)
     expect(await started(id)).toMatchObject({ status: 'completed', created_orders: 3 })
-    const [given, ...more] = await answersOf(tenant, 'ja@example.dk', consent.id)
+    const [firstAnswer, ...more] = await answersOf(tenant, 'ja@example.dk', consent.id)
     expect(more).toEqual([])
-    expect(given).toMatchObject({
+    expect(firstAnswer).toMatchObject({
       status: 'given',
       method: 'import',
       occurred_at: Date.parse('2026-01-15T09:00:00Z'),
@@ -118,7 +118,7 @@ const ownMapping = [
   { source_index: 3, target_field: 'item.unit_price' },
   { source_index: 4, is_ignored: true },
 ]
-const nothing = {
+const noSuggestions = {
   '0 Løbenummer': null,
   '1 Skriv til': null,
   '2 Hvad': null,
@@ -130,7 +130,7 @@ describe('an unknown header', () => {
   it('gets no suggestion and no confidence', async () => {
     const tenant = await seedShop()
     const id = (await givenImport(tenant, own('1'))).id
-    expect(await suggestionsOf(id)).toEqual(nothing)
+    expect(await suggestionsOf(id)).toEqual(noSuggestions)
     const { results } = await columnsOf(id)
     expect(results.map(({ confidence }: { confidence: number }) => confidence)).toEqual([0, 0, 0, 0, 0])
   })
@@ -140,7 +140,7 @@ describe('an unknown header', () => {
     const first = (await givenImport(tenant, own('1'))).id
     await previewed(first, { mappings: ownMapping })
     const before = (await givenImport(tenant, own('2'))).id
-    expect(await suggestionsOf(before)).toEqual(nothing)
+    expect(await suggestionsOf(before)).toEqual(noSuggestions)
     await started(first)
     const sibling = { ...tenant, edition_id: (await seedEdition({ id: tenant.organization_id })).id }
     const second = (await givenImport(sibling, own('3'))).id
@@ -154,7 +154,7 @@ describe('an unknown header', () => {
       ['item.unit_price', 0.98, true],
       [null, 0, false],
     ])
-    expect(await suggestionsOf((await givenImport(stranger, own('4'))).id)).toEqual(nothing)
+    expect(await suggestionsOf((await givenImport(stranger, own('4'))).id)).toEqual(noSuggestions)
     await previewed(second, { mappings: [{ source_index: 3, target_field: 'item.line_total' }] })
     await started(second)
     const { '3 Betalt beløb': amount } = await suggestionsOf((await givenImport(tenant, own('5'))).id)

@@ -51,8 +51,8 @@ describe('customers of an import that is undone', () => {
 
   it('are removed from segments, so that a later customer with the same number is not a member', async () => {
     const segment = await givenSegment({ ...shop, expression: 'true' })
-    const kept = await importOrders(shop, [anOrder({ customer: { email: 'kept@example.dk' } })])
-    expect(kept.status).toBe(201)
+    const laterOrders = await importOrders(shop, [anOrder({ customer: { email: 'kept@example.dk' } })])
+    expect(laterOrders.status).toBe(201)
     const { id } = await importedFile(shop, manyRows(3))
     await calculated(segment.id)
     const before = await membersNow(segment.id)

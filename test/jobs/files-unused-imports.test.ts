@@ -86,15 +86,15 @@ describe('an import file that no import uses', () => {
     const bytes = table()
     const other = await seedShop()
     const due = await uploaded(bytes)
-    const kept = await uploaded(bytes, 'attachment')
+    const attachment = await uploaded(bytes, 'attachment')
     const theirs = await uploaded(bytes, 'import', other)
     expect((await importOf(theirs, other)).status).toBe(201)
     await sweepAll()
-    expect(await Promise.all([due, kept, theirs].map(statusOf))).toEqual([404, 200, 200])
+    expect(await Promise.all([due, attachment, theirs].map(statusOf))).toEqual([404, 200, 200])
     await sweepObjects(later())
-    const whole = { objects: 1, references: [1], isCounted: true, isStored: true, lost: 0 }
-    expect(await accountOf(shop.organization_id)).toEqual(whole)
-    expect(await accountOf(other.organization_id)).toEqual(whole)
+    const intactAccount = { objects: 1, references: [1], isCounted: true, isStored: true, lost: 0 }
+    expect(await accountOf(shop.organization_id)).toEqual(intactAccount)
+    expect(await accountOf(other.organization_id)).toEqual(intactAccount)
   })
 })
 
@@ -111,8 +111,8 @@ describe('a file that the sweep does not delete', () => {
     expect((await post(`/v1/data-imports/${body.id}/cancel`, {})).status).toBe(200)
     expect((await patch(`/v1/files/${replaced}`, { purpose: 'attachment' })).status).toBe(200)
     await sweepAll()
-    const kept = [draft, cancelled, replaced, attachment]
-    expect(await Promise.all(kept.map(statusOf))).toEqual([200, 200, 200, 200])
+    const keptFiles = [draft, cancelled, replaced, attachment]
+    expect(await Promise.all(keptFiles.map(statusOf))).toEqual([200, 200, 200, 200])
   })
 
   it('may be one that an import begins to use while the sweep deletes it', async () => {

@@ -15,16 +15,16 @@ const names = ['Anna Sørensen', 'Peter Holm', 'Marie Hansen', 'Thomas Nielsen',
 
 it('an imported order with a new customer and 1.5 purchases takes no more space than is documented', async () => {
   const shop = await seedShop()
-  let made = 0
+  let orderCount = 0
   const take = async (calls: number) => {
     for (let call = 0; call < calls; call++)
       await importOrders(
         shop,
         Array.from({ length: 100 }, () => {
-          made++
+          orderCount++
           return anOrder({
-            customer: { email: `guest-${made}@example.dk`, ...names[made % names.length] },
-            items: [{ product: 'Day ticket', quantity: 1 + (made % 2), unit_price: 225 }],
+            customer: { email: `guest-${orderCount}@example.dk`, ...names[orderCount % names.length] },
+            items: [{ product: 'Day ticket', quantity: 1 + (orderCount % 2), unit_price: 225 }],
           })
         }),
       )

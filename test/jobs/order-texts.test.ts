@@ -75,8 +75,8 @@ it('an update keeps the ids of the cart, its lines, its purchases and its paymen
     { product: 'Day ticket', quantity: 1, unit_price: 100 },
     { product: 'Parking', quantity: 2, unit_price: 50 },
   ]
-  const made = anOrder({ items })
-  const { body } = await importOrders(shop, [made])
+  const order = anOrder({ items })
+  const { body } = await importOrders(shop, [order])
   const id = body.results[0].order_id as string
   const detail = async () => (await get(`/v1/orders/${id}`)).body
   const { cart, purchases, completed_transaction_id, transactions } = await detail()
@@ -95,7 +95,7 @@ it('an update keeps the ids of the cart, its lines, its purchases and its paymen
   expect(completed_transaction_id).toBe(transactions[0].id)
   await importOrders(
     shop,
-    [{ ...made, coupon_code: 'WINTER', items: [...items, { product: 'Mug', quantity: 1, unit_price: 8 }] }],
+    [{ ...order, coupon_code: 'WINTER', items: [...items, { product: 'Mug', quantity: 1, unit_price: 8 }] }],
     {
       on_duplicate: 'update',
     },

@@ -44,7 +44,7 @@ async function seedCallers(): Promise<Seeded> {
   while (places.length < 8) places.push(await beside())
   const all = places.map(({ edition }) => edition)
   const [first, second, third] = all as [string, string, string]
-  const made = []
+  const seeded = []
   for (const [one, many] of [
     [place, 150],
     [places[1] ?? place, 60],
@@ -52,25 +52,29 @@ async function seedCallers(): Promise<Seeded> {
     ...places.slice(3).map((more) => [more, 12] as const),
     [foreign, 30],
   ] as const)
-    made.push(...(await seedRefunds(one, many)))
-  const requests = made.map(({ refund }) => refund)
+    seeded.push(...(await seedRefunds(one, many)))
+  const requests = seeded.map(({ refund }) => refund)
   await write(sql`update refund_requests set created_at = ${begin} + iif(seq.key % 3, seq.key * 2300000, 86400000),
       modified_at = ${begin} + seq.key % 50 * 3600000, requested_minor = 100 + seq.key * 7 % 40
     from json_each(${JSON.stringify(requests)}) as seq where refund_requests.id = seq.value`)
-  const whole = { ...place, edition: '' }
+  const organizationPlace = { ...place, edition: '' }
   const [, two, three] = places as [Place, Place, Place]
   return {
     places,
     foreign,
     requests,
     callers: [
-      await seedCaller('all of one organisation', [whole], all),
+      await seedCaller('all of one organisation', [organizationPlace], all),
       await seedCaller('one edition', [two], [second]),
       await seedCaller('two editions', [place, three], [first, third]),
       await seedCaller('three editions', places.slice(0, 3), [first, second, third]),
       await seedCaller('eight editions', places, all),
       await seedCaller('editions of two organisations', [two, three, foreign], [second, third, foreign.edition]),
-      await seedCaller('one organisation and an edition of another', [whole, foreign], [...all, foreign.edition]),
+      await seedCaller(
+        'one organisation and an edition of another',
+        [organizationPlace, foreign],
+        [...all, foreign.edition],
+      ),
     ],
   }
 }

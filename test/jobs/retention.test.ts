@@ -70,8 +70,8 @@ describe('daily sweeps', () => {
   it('delete dead letters after 30 days', async () => {
     await write(...insertAll(deadMessages, [31, 31, 29].map(deadRow)))
     await deleteDeadMessages(contextAt(now).db, now)
-    const kept = await contextAt(now).db.all(sql<{ body: string }>`select body from dead_messages`)
-    expect(kept).toEqual([{ body: '"29"' }])
+    const remainingMessages = await contextAt(now).db.all(sql<{ body: string }>`select body from dead_messages`)
+    expect(remainingMessages).toEqual([{ body: '"29"' }])
   })
 
   it('delete soft bounces that no longer count, a part of the table at a time, and start again each day', async () => {

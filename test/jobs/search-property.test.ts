@@ -100,12 +100,12 @@ it('every search finds exactly the matching rows, after any writes, changes and 
       }),
       fc.array(text(4), { minLength: 2, maxLength: 2 }),
       async (people, acts, slices, others) => {
-        const made = await make(people)
-        for (const one of acts) await change(made, one)
-        const viewer = await givenMember({ id: made.organization }, 'viewer', made.editions[1])
+        const seededRows = await make(people)
+        for (const one of acts) await change(seededRows, one)
+        const viewer = await givenMember({ id: seededRows.organization }, 'viewer', seededRows.editions[1])
         const texts = await db.all(sql<{ text: string }>`
-          select search_text as text from users where organization_id = ${made.organization}
-          union all select search_text from orders where organization_id = ${made.organization}`)
+          select search_text as text from users where organization_id = ${seededRows.organization}
+          union all select search_text from orders where organization_id = ${seededRows.organization}`)
         const parts = slices.map(({ from, start, length }) => {
           const letters = [...(texts[from % texts.length]?.text ?? '').toLowerCase()]
           return letters
@@ -114,14 +114,17 @@ it('every search finds exactly the matching rows, after any writes, changes and 
             .join('')
         })
         for (const needle of [...parts, ...others]) {
-          const given = needle.replaceAll(/\p{Cc}/gu, '').trim()
-          if (given === '') continue
-          expect([given, await found(made, given)]).toEqual([given, await reference(made, given)])
+          const searchText = needle.replaceAll(/\p{Cc}/gu, '').trim()
+          if (searchText === '') continue
+          expect([searchText, await found(seededRows, searchText)]).toEqual([
+            searchText,
+            await reference(seededRows, searchText),
+          ])
           const own = await listed(
-            `/v1/user?edition_id=${made.editions[1]}&search=${encodeURIComponent(given)}`,
+            `/v1/user?edition_id=${seededRows.editions[1]}&search=${encodeURIComponent(searchText)}`,
             viewer.token,
           )
-          expect([given, own]).toEqual([given, await seenByViewer(made, given)])
+          expect([searchText, own]).toEqual([searchText, await seenByViewer(seededRows, searchText)])
         }
       },
     ),

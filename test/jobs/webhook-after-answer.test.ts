@@ -43,7 +43,7 @@ async function use(shop: Shop, more: object = {}): Promise<Reply> {
 
 const endpointsOf = async (shop: Shop, count: number, columns: object = {}) => {
   const endpoints = []
-  for (let made = 0; made < count; made++)
+  for (let index = 0; index < count; index++)
     endpoints.push(await seedOpenEndpoint({ organization_id: shop.organization_id, ...columns }))
   return endpoints
 }
@@ -173,7 +173,7 @@ describe('a request, after its answer', () => {
     const shop = await seedShop()
     const [endpoint] = await endpointsOf(shop, 1)
     const tickets = []
-    for (let made = 0; made < 8; made++) tickets.push(await givenTicket(shop))
+    for (let index = 0; index < 8; index++) tickets.push(await givenTicket(shop))
     posted = []
     let underWay = 0
     let most = 0

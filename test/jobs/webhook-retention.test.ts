@@ -24,8 +24,9 @@ const attemptsOf = (endpoint: string) =>
 function dyingAt(transaction: number): JobCtx {
   const job = contextAt(later)
   const batch = job.db.batch.bind(job.db)
-  let made = 0
-  job.db.batch = (statements) => (++made === transaction ? Promise.reject(new Error('died')) : batch(statements))
+  let transactions = 0
+  job.db.batch = (statements) =>
+    ++transactions === transaction ? Promise.reject(new Error('died')) : batch(statements)
   return job
 }
 

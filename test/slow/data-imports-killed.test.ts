@@ -90,9 +90,15 @@ const tableCounts = (): Record<string, number> =>
   })
 
 /** Tables that a start and an undo change: audit entries, mappings, ranges of orders, and sweeps. */
-const kept = new Set(['audit_log', 'import_header_history', 'import_source_history', 'order_counts', 'storage_sweeps'])
+const changedTables = new Set([
+  'audit_log',
+  'import_header_history',
+  'import_source_history',
+  'order_counts',
+  'storage_sweeps',
+])
 const withoutKept = (counts: Record<string, number>) =>
-  Object.fromEntries(Object.entries(counts).filter(([name]) => !kept.has(name)))
+  Object.fromEntries(Object.entries(counts).filter(([name]) => !changedTables.has(name)))
 
 /** Reads the import until it has the expected state. */
 async function until(id: string, is: (row: DataImport) => boolean): Promise<DataImport> {
@@ -105,9 +111,9 @@ async function until(id: string, is: (row: DataImport) => boolean): Promise<Data
 }
 
 async function kill(): Promise<void> {
-  const whole = descendants(server.pid)
+  const processTree = descendants(server.pid)
   server.kill('SIGKILL')
-  for (const pid of whole) process.kill(pid, 'SIGKILL')
+  for (const pid of processTree) process.kill(pid, 'SIGKILL')
   await server.ended
 }
 

@@ -9,12 +9,12 @@ interface Kept {
 
 let place: MailingPlace
 let browser: Browser
-let kept: Kept
+let service: Kept
 beforeAll(async () => {
   browser = await openBrowser(process.env['PICTURES'])
   place = await openMailing({})
   await sellWithReceipts(place, 60, 'look')
-  kept = await eventually(
+  service = await eventually(
     place,
     async (): Promise<Kept> => (await fetch(`${place.url}/dev/outbox.json`)).json(),
     ({ count }) => count === 60,
@@ -31,7 +31,7 @@ describe('/dev/outbox in a browser', () => {
   it.for([360, 800])('lists the messages, %i pixels wide', async (width) => {
     const view = await browser.look(`${place.url}/dev/outbox`, width, `outbox-${width}`)
     expect(view.text).toContain('60 messages')
-    for (const { subject } of kept.results.slice(0, 50)) expect(view.text).toContain(subject)
+    for (const { subject } of service.results.slice(0, 50)) expect(view.text).toContain(subject)
     expect(view.text).toContain('Older')
     expect(view.scrollWidth).toBeLessThanOrEqual(width)
     expect(own(view.requests)).toEqual([])
@@ -39,7 +39,7 @@ describe('/dev/outbox in a browser', () => {
   })
 
   it.for([360, 800])('shows a message, %i pixels wide', async (width) => {
-    const [message] = kept.results
+    const [message] = service.results
     const view = await browser.look(`${place.url}/dev/outbox/${message?.id}`, width, `message-${width}`)
     expect(view.title).toBe(message?.subject)
     expect(view.text).toContain(message?.to ?? 'nobody')

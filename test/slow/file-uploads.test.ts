@@ -112,9 +112,9 @@ it('an upload of 500 MB in parts continues after the process was killed, and its
   for (let number = 2; number <= half; number++) expect([number, await send(number)]).toEqual([number, 200])
 
   const broken = sendPart(upload, half + 1).catch(() => 0)
-  const whole = descendants(server.pid)
+  const processTree = descendants(server.pid)
   server.kill('SIGKILL')
-  for (const { pid } of whole) process.kill(pid, 'SIGKILL')
+  for (const { pid } of processTree) process.kill(pid, 'SIGKILL')
   await server.ended
   await broken
   await start()

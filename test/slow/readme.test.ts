@@ -43,14 +43,14 @@ const pagesWithCommands = pages.filter((path) => commandsOf(path) !== '')
 let folder: string
 let launcher: Launcher
 let client: Client
-const given: Record<string, string> = {}
+const variables: Record<string, string> = {}
 beforeAll(async () => {
   // The commands run as in a fresh clone, with the default state folder.
   folder = await mkdtemp(join(tmpdir(), 'slow-readme-'))
   launcher = await launch({ STATE_DIR: join(folder, '.wrangler', 'state'), SEED: '1' })
   await launcher.ready
-  for (const [, name = '', value = ''] of launcher.output().matchAll(/^export (\w+)=(.*)$/gm)) given[name] = value
-  client = createClient(given['API'] ?? '', given['TOKEN'] ?? '')
+  for (const [, name = '', value = ''] of launcher.output().matchAll(/^export (\w+)=(.*)$/gm)) variables[name] = value
+  client = createClient(variables['API'] ?? '', variables['TOKEN'] ?? '')
 }, 240_000)
 afterAll(async () => {
   launcher?.kill('SIGTERM')
@@ -87,7 +87,7 @@ describe('the commands in README.md and docs', () => {
   it('send a first campaign, in README.md', async () => {
     const campaigns = async () => {
       const { results } = await client.get<Page<{ name: string; status: string }>>(
-        `/v1/campaigns?organization_id=${given['ORG']}&page_size=500`,
+        `/v1/campaigns?organization_id=${variables['ORG']}&page_size=500`,
       )
       return results.filter(({ name }) => name === 'Practical information').map(({ status }) => status)
     }
@@ -127,7 +127,7 @@ describe('the commands in README.md and docs', () => {
     expect(expressions.length).toBeGreaterThan(1)
     for (const expression of expressions)
       expect(
-        await client.post('/v1/segments/validate-cel', { organization_id: given['ORG'], expression }),
+        await client.post('/v1/segments/validate-cel', { organization_id: variables['ORG'], expression }),
       ).toMatchObject({ is_valid: true })
   })
 })
@@ -135,7 +135,7 @@ describe('the commands in README.md and docs', () => {
 describe('the demonstration data', () => {
   const all = async <Item>(path: string) => {
     const mark = path.includes('?') ? '&' : '?'
-    return (await client.get<Page<Item>>(`${path}${mark}organization_id=${given['ORG']}&page_size=500`)).results
+    return (await client.get<Page<Item>>(`${path}${mark}organization_id=${variables['ORG']}&page_size=500`)).results
   }
 
   it('include a past edition, a published current one and a future one, in five languages', async () => {
@@ -143,8 +143,8 @@ describe('the demonstration data', () => {
     // The commands of docs/editions.md have created one more edition.
     const own = editions.filter(({ name }) => name !== 'Next year')
     expect(own.map(({ status }) => status).toSorted()).toEqual(['current', 'past', 'upcoming'])
-    expect(own.filter(({ is_draft }) => !is_draft).map(({ id }) => id)).toEqual([given['EDITION']])
-    const edition = await client.get<{ enabled_languages: string[] }>(`/v1/editions/${given['EDITION']}`)
+    expect(own.filter(({ is_draft }) => !is_draft).map(({ id }) => id)).toEqual([variables['EDITION']])
+    const edition = await client.get<{ enabled_languages: string[] }>(`/v1/editions/${variables['EDITION']}`)
     expect(edition.enabled_languages).toEqual(['en', 'da', 'se', 'nl', 'pl'])
   })
 
@@ -165,7 +165,7 @@ describe('the demonstration data', () => {
 
   it('include given and withdrawn consents', async () => {
     const countOf = async (expression: string) => {
-      const request = { organization_id: given['ORG'], expression }
+      const request = { organization_id: variables['ORG'], expression }
       const answer = await client.post<{ estimated_user_count: number }>('/v1/segments/validate-cel', request)
       return answer.estimated_user_count
     }
@@ -178,13 +178,13 @@ describe('the demonstration data', () => {
   })
 
   it('include a campaign that was sent, opened, clicked, and unsubscribed from', async () => {
-    expect(await client.get(`/v1/campaigns/${given['CAMPAIGN']}`)).toMatchObject({ status: 'sent' })
-    const stats = await client.get<Record<string, number>>(`/v1/campaigns/${given['CAMPAIGN']}/stats`)
+    expect(await client.get(`/v1/campaigns/${variables['CAMPAIGN']}`)).toMatchObject({ status: 'sent' })
+    const stats = await client.get<Record<string, number>>(`/v1/campaigns/${variables['CAMPAIGN']}/stats`)
     expect(stats).toMatchObject({ opened: 6, clicked: 3, unsubscribed: 1, failed: 0 })
   })
 
   it('include delivered webhooks, one of them at the second attempt, and a failed one', async () => {
-    const path = `/v1/webhooks/${given['WEBHOOK']}/deliveries`
+    const path = `/v1/webhooks/${variables['WEBHOOK']}/deliveries`
     const { results } = await client.get<Page<{ id: string; status: string; attempts: number }>>(path)
     const outcomes = results.map(({ status, attempts }) => `${status} ${attempts}`).toSorted()
     expect(outcomes).toEqual(['exhausted 10', ...Array.from({ length: 6 }, () => 'success 1'), 'success 2'])

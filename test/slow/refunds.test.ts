@@ -138,8 +138,8 @@ describe(`two crashes in the middle of ${count} refunds over a Stripe that cuts 
       })
       fake.delay(5)
       const asking = askForAll(orders)
-      for (const made of [count / 5, count / 2]) {
-        await until(`${made} refunds are made`, async () => fake.store.refunds.length >= made, 5)
+      for (const refundCount of [count / 5, count / 2]) {
+        await until(`${refundCount} refunds are made`, async () => fake.store.refunds.length >= refundCount, 5)
         expect(fake.store.refunds.length).toBeLessThan(count)
         await crash()
       }

@@ -165,16 +165,16 @@ export class Expressions {
     const [list, type] = this.#pick(plain)()
     if (scope.depth <= 0 || this.#random() < 0.7) return [list, type]
     if (this.#random() < 0.5) return [`${list}.filter(${name}, ${this.#bool(inside(type))})`, type]
-    const made: Simple = this.#pick(['string', 'int', 'bool', 'timestamp'])
+    const simpleType: Simple = this.#pick(['string', 'int', 'bool', 'timestamp'])
     const maker = {
       string: () => this.#string(inside(type)),
       int: () => this.#int(inside(type)),
       bool: () => this.#bool(inside(type)),
     }
-    const body = made === 'timestamp' ? this.#timestamp(inside(type)) : maker[made]()
+    const body = simpleType === 'timestamp' ? this.#timestamp(inside(type)) : maker[simpleType]()
     return this.#random() < 0.3
-      ? [`${list}.map(${name}, ${this.#bool(inside(type))}, ${body})`, made]
-      : [`${list}.map(${name}, ${body})`, made]
+      ? [`${list}.map(${name}, ${this.#bool(inside(type))}, ${body})`, simpleType]
+      : [`${list}.map(${name}, ${body})`, simpleType]
   }
 
   #strings(scope: Scope): string {

@@ -102,7 +102,7 @@ export async function openBrowser(pictures?: string): Promise<Browser> {
     const requests: string[] = []
     const complaints: string[] = []
     let loaded = () => {}
-    const whole = new Promise<void>((resolve) => (loaded = resolve))
+    const pageLoad = new Promise<void>((resolve) => (loaded = resolve))
     const listener = (message: Message) => {
       if (message.sessionId !== sessionId) return
       const params = message.params as unknown as { request?: { url: string }; entry?: { text: string } }
@@ -118,7 +118,7 @@ export async function openBrowser(pictures?: string): Promise<Browser> {
       await sendToPage('Emulation.setDeviceMetricsOverride', screen)
       if (typeof page === 'string') {
         await sendToPage('Page.navigate', { url: page })
-        await whole
+        await pageLoad
       } else {
         const { frameTree } = await sendToPage<{ frameTree: { frame: { id: string } } }>('Page.getFrameTree')
         await sendToPage('Page.setDocumentContent', { frameId: frameTree.frame.id, html: page.html })

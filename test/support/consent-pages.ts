@@ -57,8 +57,8 @@ export const send = (path: string, { shown, given }: { shown: string[]; given: s
 /** Opens the page, sets these boxes, and sends the form. */
 export async function choose(path: string, change: { give?: string[]; withdraw?: string[] }) {
   const form = formIn((await visit(path)).text)
-  const given = [...form.given.filter((id) => !change.withdraw?.includes(id)), ...(change.give ?? [])]
-  return send(path, { ...form, given })
+  const checkedIds = [...form.given.filter((id) => !change.withdraw?.includes(id)), ...(change.give ?? [])]
+  return send(path, { ...form, given: checkedIds })
 }
 
 export const recordsOf = (user: Pick<UserRow, 'id'>): Promise<RecordRow[]> =>

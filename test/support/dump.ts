@@ -30,7 +30,7 @@ export const columnsOf = async (table: string): Promise<Column[]> =>
 
 /** Columns that are left out, by table. */
 export type LeftColumns = Readonly<Record<string, readonly string[]>>
-const none: LeftColumns = {}
+const noColumns: LeftColumns = {}
 const prepared = new Map<LeftColumns, string[]>()
 
 async function prepare(leftColumns: LeftColumns): Promise<string[]> {
@@ -50,7 +50,7 @@ async function prepare(leftColumns: LeftColumns): Promise<string[]> {
 }
 
 /** Returns every row of every table as text. Two dumps are equal when nothing was written between them. */
-export async function dump(leftColumns: LeftColumns = none): Promise<Record<string, string[]>> {
+export async function dump(leftColumns: LeftColumns = noColumns): Promise<Record<string, string[]>> {
   const queries = (await prepare(leftColumns)).map((statement) => env.DB.prepare(statement))
   const tables = await env.DB.batch<{ name: string; row: string }>(queries)
   return Object.fromEntries(

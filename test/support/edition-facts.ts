@@ -33,12 +33,12 @@ const edition: EditionFacts['edition'] = {
   refund_confirmation_email_id: 'eml_2',
 }
 
-export const shown = { is_hidden: false }
+export const visible = { is_hidden: false }
 
 export const product: ProductFacts = {
   id: 'prd_1',
   name: 'Day ticket',
-  ...shown,
+  ...visible,
   is_draft: false,
   name_translations: { da: 'Dagsbillet' },
   category_id: 'cat_1',
@@ -53,16 +53,16 @@ export const product: ProductFacts = {
 
 export const free: ProductFacts = { ...product, id: 'prd_2', price_minor: 0, deposit_minor: 0 }
 
-const message = { ...shown, subject: { en: 'Thank you' }, has_blocks: true }
+const message = { ...visible, subject: { en: 'Thank you' }, has_blocks: true }
 export const receipt = { id: 'eml_1', name: 'Receipt', type: 'receipt', ...message }
 export const refund = { id: 'eml_2', name: 'Refund', type: 'refund_confirmation', ...message }
 const text = { en: 'I agree', da: 'Jeg accepterer' }
-export const terms = { id: 'con_1', name: 'Terms', ...shown, type: 'terms', text }
-export const marketing = { id: 'con_2', name: 'News', ...shown, type: 'marketing', text }
+export const terms = { id: 'con_1', name: 'Terms', ...visible, type: 'terms', text }
+export const marketing = { id: 'con_2', name: 'News', ...visible, type: 'marketing', text }
 export const endpoint = {
   id: 'whk_1',
   name: 'Shop',
-  ...shown,
+  ...visible,
   is_active: true,
   disabled_reason: null,
   has_exhausted: false,

@@ -41,9 +41,11 @@ function shownOf(row: ListedRow, name: string): unknown {
 }
 
 function byField(row: ListedRow, name: string, value: string): boolean | null {
-  const shown = shownOf(row, name)
-  if (shown === undefined) return null
-  return typeof shown === 'string' ? shown.toLowerCase() === value.toLowerCase() : JSON.stringify(shown) === value
+  const shownValue = shownOf(row, name)
+  if (shownValue === undefined) return null
+  return typeof shownValue === 'string'
+    ? shownValue.toLowerCase() === value.toLowerCase()
+    : JSON.stringify(shownValue) === value
 }
 
 export const matches = (list: string, name: string): Comparison =>
@@ -61,13 +63,13 @@ function nothingHas(name: string): string {
 /** Lists values for a filter: those in the rows, and one that no row has. */
 export function valuesOf({ name, words }: DocumentedFilter, rows: readonly ListedRow[]): string[] {
   const at = name.startsWith('created_') ? 'created' : name
-  const shown = new Set(
+  const shownValues = new Set(
     rows.flatMap((row) => {
       const value = shownOf(row, at)
       return typeof value === 'string' || typeof value === 'boolean' ? [String(value)] : []
     }),
   )
-  const known = [...shown]
+  const known = [...shownValues]
   if (words.length > 0)
     return [...new Set([...known.filter((one) => words.includes(one)), ...words])].slice(0, most.words)
   const middle = Math.floor(known.length / 2)

@@ -63,10 +63,12 @@ export async function hideCustomer({ a }: World): Promise<{ id: string; seq: num
     update(users, { email }, sql`id = ${edition.user}`),
     ...insertEditionCustomers([buildBareMembership(sibling.id, edition.user)]),
   )
-  const given = await db.first(sql<{ phone_number: string }>`select phone_number from users where id = ${edition.user}`)
+  const formerNumber = await db.first(
+    sql<{ phone_number: string }>`select phone_number from users where id = ${edition.user}`,
+  )
   await importOrders(
     { organization_id: a.id, edition_id: edition.id },
-    [anOrder({ customer: { phone_number: given?.phone_number } })],
+    [anOrder({ customer: { phone_number: formerNumber?.phone_number } })],
     { emit_webhooks: true },
   )
   const contact = { email, phone_number, first_name, last_name }

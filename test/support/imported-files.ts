@@ -37,8 +37,8 @@ export async function givenReadyImport(
   const { status } = await work(id)
   if (status === 'mapping_products') {
     const { body } = await get(`/v1/data-imports/${id}/product-mappings`)
-    const made = body.results.map((product: { id: string }) => ({ id: product.id, action: 'create' }))
-    const mapped = await patch(`/v1/data-imports/${id}/product-mappings`, { mappings: made })
+    const decisions = body.results.map((product: { id: string }) => ({ id: product.id, action: 'create' }))
+    const mapped = await patch(`/v1/data-imports/${id}/product-mappings`, { mappings: decisions })
     expect(mapped.status, mapped.text).toBe(200)
   }
   expect((await get(`/v1/data-imports/${id}`)).body.status).toBe('ready')

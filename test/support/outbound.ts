@@ -2,11 +2,11 @@ import { vi } from 'vitest'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import type { OutboundSms } from '../../src/gateways/sms/sms.ts'
 
-let made = 0
+let count = 0
 
 export const anEmail = (fields: Partial<OutboundEmail> = {}): OutboundEmail => ({
   from: { name: 'Nordlys', address: 'tickets@nordlys.example' },
-  to: { name: null, address: `guest-${++made}@example.com` },
+  to: { name: null, address: `guest-${++count}@example.com` },
   replyTo: null,
   subject: 'Your tickets',
   html: '<p>Welcome</p>',
@@ -18,7 +18,7 @@ export const anEmail = (fields: Partial<OutboundEmail> = {}): OutboundEmail => (
 
 export const anSms = (fields: Partial<OutboundSms> = {}): OutboundSms => ({
   from: 'Nordlys',
-  to: `+4520${String(100_000 + ++made)}`,
+  to: `+4520${String(100_000 + ++count)}`,
   body: 'The doors are open',
   reference: `ref_${crypto.randomUUID()}`,
   ...fields,

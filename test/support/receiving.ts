@@ -89,14 +89,14 @@ export async function openPlace(): Promise<Place> {
   }
 }
 
-let made = 0
+let importedCount = 0
 
 export async function givenEndpoint(place: Place, fields: Record<string, unknown> = {}): Promise<Endpoint> {
-  const path = `/hook/${++made}`
+  const path = `/hook/${++importedCount}`
   const { organization_id, receiver, client } = place
   const endpoint = await client.post<Endpoint>('/v1/webhooks', {
     organization_id,
-    name: `Hook ${made}`,
+    name: `Hook ${importedCount}`,
     url: receiver.url(path),
     events: ['purchase.action'],
     ...fields,

@@ -39,8 +39,8 @@ export async function workUntilDone(id: string): Promise<Reply['body']> {
 
 /** Imports paid orders, each of another customer. `change` replaces fields of all of them. */
 export async function importPaidOrders(shop: Shop, count: number, change: Record<string, unknown> = {}): Promise<void> {
-  for (let made = 0; made < count; made += 100) {
-    const orders = Array.from({ length: Math.min(100, count - made) }, () =>
+  for (let importedCount = 0; importedCount < count; importedCount += 100) {
+    const orders = Array.from({ length: Math.min(100, count - importedCount) }, () =>
       anOrder({ created: '2026-01-01T10:00:00Z', ...change }),
     )
     expect((await importOrders(shop, orders)).status).toBe(201)

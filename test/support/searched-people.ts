@@ -64,7 +64,7 @@ export async function make(
 ): Promise<SearchedPeople> {
   const organization = await givenOrganization()
   const [first, second] = [await seedEdition(organization), await seedEdition(organization)]
-  const made: SearchedPeople = {
+  const searchedPeople: SearchedPeople = {
     organization: organization.id,
     editions: [first.id, second.id],
     customers: [],
@@ -74,7 +74,7 @@ export async function make(
     const user_id = freshId('user')
     const contact = contactOf({ ...one, email: `${one.email}#${user_id}` })
     const own = { locale: 'en', msg_channel: 'email' as const, metadata: {}, ...at }
-    const given = one.given && contactOf({ ...one, ...one.given })
+    const newContact = one.given && contactOf({ ...one, ...one.given })
     await write(
       insert(users, {
         id: user_id,
@@ -84,14 +84,14 @@ export async function make(
         ...own,
       }),
       ...insertEditionCustomers([buildMembership(first.id, { id: user_id, ...contact, locale: 'en' }, 1)]),
-      ...(given
-        ? insertEditionCustomers([buildMembership(second.id, { id: user_id, ...given, locale: 'en' }, 2)])
+      ...(newContact
+        ? insertEditionCustomers([buildMembership(second.id, { id: user_id, ...newContact, locale: 'en' }, 2)])
         : []),
     )
-    made.customers.push(user_id)
+    searchedPeople.customers.push(user_id)
     for (const [index, order_number] of one.numbers.entries()) {
       const id = freshId('order')
-      const edition_id = given && index === 1 ? second.id : first.id
+      const edition_id = newContact && index === 1 ? second.id : first.id
       await write(
         insert(orders, {
           id,
@@ -111,10 +111,10 @@ export async function make(
           ...at,
         }),
       )
-      made.orders.push(id)
+      searchedPeople.orders.push(id)
     }
   }
-  return made
+  return searchedPeople
 }
 
 const picked = (ids: readonly string[], of: number): string => ids[of % ids.length] ?? ''

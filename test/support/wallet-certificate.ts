@@ -39,9 +39,9 @@ export async function testCertificate(name: string): Promise<TestCertificate> {
     asn1.fromBER(spki).result,
   )
   const signature = await crypto.subtle.sign(algorithm, keys.privateKey, body.toBER())
-  const whole = sequence(body, signatureAlgorithm(), new asn1.BitString({ valueHex: signature }))
+  const certificate = sequence(body, signatureAlgorithm(), new asn1.BitString({ valueHex: signature }))
   return {
-    certificate: pem('CERTIFICATE', whole.toBER()),
+    certificate: pem('CERTIFICATE', certificate.toBER()),
     privateKey: pem('PRIVATE KEY', (await crypto.subtle.exportKey('pkcs8', keys.privateKey)) as ArrayBuffer),
     publicKey: keys.publicKey,
   }

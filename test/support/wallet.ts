@@ -55,8 +55,8 @@ export const latest = (pass: Pass, request: Phone = {}) =>
 
 /** Like `phone`, for answers that are not text. */
 async function rawPhone(path: string, pass: Pick<Pass, 'token'>, { auth, headers }: Phone) {
-  const given = { authorization: auth ?? `ApplePass ${pass.token}`, ...headers }
-  return exports.default.fetch(new Request(`https://api.example${path}`, { headers: given }))
+  const requestHeaders = { authorization: auth ?? `ApplePass ${pass.token}`, ...headers }
+  return exports.default.fetch(new Request(`https://api.example${path}`, { headers: requestHeaders }))
 }
 
 /** Makes Google keys for this test, whose root key the service accepts for a year. */

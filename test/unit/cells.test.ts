@@ -90,8 +90,8 @@ describe('the cell mark of an id', () => {
   })
 
   it('is part of the keys by which providers identify a refund', () => {
-    for (const given of ['', 'k7']) {
-      const id = newId('refund_request', latest, Math.random, given)
+    for (const mark of ['', 'k7']) {
+      const id = newId('refund_request', latest, Math.random, mark)
       expect(parseRefundKey(`${id}:12`)).toBe(id)
     }
     expect(parseRefundKey(`${newId('order', latest, Math.random)}:1`)).toBeNull()
@@ -143,13 +143,13 @@ describe('the cell mark of a token', () => {
 
   it('is in signed addresses of files and of passes', async () => {
     const signer = { purpose: 'test', macBytes: 16 }
-    for (const given of ['', 'k7', '00', 'zz']) {
-      const fileId = newId('file', Date.now(), Math.random, given)
+    for (const mark of ['', 'k7', '00', 'zz']) {
+      const fileId = newId('file', Date.now(), Math.random, mark)
       const token = signFileToken(secret, signer, { fileId, code: 1, endsAt: latest })
-      expect(readCellOfLink(token)).toBe(given)
+      expect(readCellOfLink(token)).toBe(mark)
       expect(openFileToken(secret, signer, token, 0)).toEqual({ fileId, code: 1 })
-      const serial = `6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e${given}`
-      expect([isSerialNumber(serial), readCell(serial)]).toEqual([true, given])
+      const serial = `6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e${mark}`
+      expect([isSerialNumber(serial), readCell(serial)]).toEqual([true, mark])
       expect(await readDownloadToken(secret, await createDownloadToken(secret, serial))).toBe(serial)
     }
   })

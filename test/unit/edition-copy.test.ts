@@ -31,9 +31,9 @@ describe('the rows that an edition owns', () => {
 })
 
 describe('the copy of an edition', () => {
-  const nothing = Object.fromEntries(Object.keys(copiedTables).map((table) => [table, []])) as unknown as CopySource
+  const emptySource = Object.fromEntries(Object.keys(copiedTables).map((table) => [table, []])) as unknown as CopySource
   const source: CopySource = {
-    ...nothing,
+    ...emptySource,
     categories: [{ id: 'cat_1', parent: null }],
     products: [
       { id: 'prd_1', parent: 'cat_1' },
@@ -47,8 +47,12 @@ describe('the copy of an edition', () => {
     ],
   }
   const plan = (mode: 'copy' | 'share') => {
-    let made = 0
-    return planCopy(mode === 'copy' ? source : { ...source, email_messages: [] }, mode, (kind) => `${kind} ${++made}`)
+    let idCount = 0
+    return planCopy(
+      mode === 'copy' ? source : { ...source, email_messages: [] },
+      mode,
+      (kind) => `${kind} ${++idCount}`,
+    )
   }
 
   it('has new ids of the same kinds, and refers to the copied rows', () => {

@@ -14,7 +14,7 @@ import {
   receipt,
   refund,
   selling,
-  shown,
+  visible,
   sound,
   terms,
 } from '../support/edition-facts.ts'
@@ -236,7 +236,7 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
     bears: [() => ({ endpoints: [{ ...endpoint, is_active: false, disabled_reason: 'manual', has_exhausted: true }] })],
   },
   'imports.unfinished': {
-    fails: [() => ({ unfinished_imports: [{ id: 'imp_1', name: 'Orders', ...shown }] })],
+    fails: [() => ({ unfinished_imports: [{ id: 'imp_1', name: 'Orders', ...visible }] })],
     names: ['imp_1'],
   },
 }

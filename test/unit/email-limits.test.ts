@@ -25,9 +25,9 @@ describe('a hostile template', () => {
       expect(error.detail).not.toMatch(/stack|undefined|\[object/)
       return
     }
-    const made = personalise(compile(aMessageOf(richText(source)), 'en', framing), buildSampleContext())
-    expect(made.text.length - frame.text.length).toBeLessThanOrEqual(250_000)
-    expect(made.html.length - frame.html.length).toBeLessThanOrEqual(5 * 250_000)
+    const message = personalise(compile(aMessageOf(richText(source)), 'en', framing), buildSampleContext())
+    expect(message.text.length - frame.text.length).toBeLessThanOrEqual(250_000)
+    expect(message.html.length - frame.html.length).toBeLessThanOrEqual(5 * 250_000)
     findUnknownVariables(draft, buildReader('en', 'en'), 'campaign')
   })
 

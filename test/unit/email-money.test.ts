@@ -7,11 +7,11 @@ const visible = (text: string): string => text.replaceAll('\u00A0', '␣')
 
 describe('an amount in a message', () => {
   it.each(languages)('is written in %s as is usual for each currency', (language) => {
-    const made = currencies.map((currency) => [
+    const amounts = currencies.map((currency) => [
       currency,
       ...[0, 5, 115_000, -10_000, 1_234_567_890].map((minor) => visible(formatLocalMoney(minor, currency, language))),
     ])
-    expect(made).toMatchSnapshot()
+    expect(amounts).toMatchSnapshot()
   })
 
   it('has the usual spelling of its language', () => {

@@ -10,8 +10,12 @@ const blocks = oneOfEach.map((block) => [block.type, block] as const)
 
 describe.each(blocks)('a block of type %s', (_, block) => {
   it.each(languages)('reads in %s as it was stored', (language) => {
-    const made = personalise(compile(aMessageOf(block), language, framing), buildSampleContext(language))
-    expect({ subject: made.subject, html: outlineOf(made.html), text: made.text.split('\n') }).toMatchSnapshot()
+    const message = personalise(compile(aMessageOf(block), language, framing), buildSampleContext(language))
+    expect({
+      subject: message.subject,
+      html: outlineOf(message.html),
+      text: message.text.split('\n'),
+    }).toMatchSnapshot()
   })
 })
 
@@ -31,9 +35,9 @@ describe('a rendered message', () => {
     const heading = oneOfEach.find((block) => block.type === 'heading')
     if (!heading) throw new Error('no heading')
     const template = compile(aMessageOf(heading), 'da', framing)
-    const made = personalise(template, buildSampleContext())
-    expect(made.html).toContain('>Afmeld</a>')
-    expect(made.text.trimEnd().split('\n').slice(-2)).toEqual([
+    const message = personalise(template, buildSampleContext())
+    expect(message.html).toContain('>Afmeld</a>')
+    expect(message.text.trimEnd().split('\n').slice(-2)).toEqual([
       'Nordlys ApS',
       'Afmeld: https://example.com/unsubscribe',
     ])
@@ -56,11 +60,11 @@ describe('a rendered message', () => {
     const block = { id: 'x', type: 'heading', data: { text: { en: 'Hi {{ customer.first_name }}' } } } as const
     const template = compile({ ...aMessageOf(block), subject: { en: 'For {{ customer.first_name }}' } }, 'en', framing)
     const first_name = `<img src=x onerror="alert(1)">'{{ links.unsubscribe }}\r\nBcc: all@example.com`
-    const made = personalise(template, { customer: { first_name } })
-    expect(made.html).not.toContain('<img')
-    expect(made.html).toContain('&lt;img src=x onerror=&#34;alert(1)&#34;&gt;&#39;{{ links.unsubscribe }}')
-    expect(made.subject).toBe(`For <img src=x onerror="alert(1)">'{{ links.unsubscribe }} Bcc: all@example.com`)
-    expect(made.subject).not.toMatch(/[\r\n]/)
+    const message = personalise(template, { customer: { first_name } })
+    expect(message.html).not.toContain('<img')
+    expect(message.html).toContain('&lt;img src=x onerror=&#34;alert(1)&#34;&gt;&#39;{{ links.unsubscribe }}')
+    expect(message.subject).toBe(`For <img src=x onerror="alert(1)">'{{ links.unsubscribe }} Bcc: all@example.com`)
+    expect(message.subject).not.toMatch(/[\r\n]/)
   })
 
   it.each(['\r\n', '\n', '\r', '\u2028', '\u2029', '\u0085', '\v', '\0'])(
@@ -81,11 +85,11 @@ describe('a rendered message', () => {
       quantity: 1,
       total: '1.00 DKK',
     }))
-    const made = personalise(template, { order: { items, total: '53.00 DKK' } })
-    expect([made.html.includes('Item 50<'), made.html.includes('Item 51<')]).toEqual([true, false])
-    expect(made.html).toContain('Further lines: 3')
-    expect(made.text).toContain('Further lines: 3')
-    expect(made.html).not.toContain('Discount')
+    const message = personalise(template, { order: { items, total: '53.00 DKK' } })
+    expect([message.html.includes('Item 50<'), message.html.includes('Item 51<')]).toEqual([true, false])
+    expect(message.html).toContain('Further lines: 3')
+    expect(message.text).toContain('Further lines: 3')
+    expect(message.html).not.toContain('Discount')
   })
 })
 
@@ -110,13 +114,13 @@ describe('a message with tracked links', () => {
 
   it('has links that counted ones replace when it is sent', () => {
     const links = tracked.links.map((_, index) => `https://api.example/t/c/${index}?x=1&y=2`)
-    const made = personalise(tracked, {
+    const message = personalise(tracked, {
       ...buildSampleContext(),
       tracking: { links, pixel: 'https://api.example/t/o/1' },
     })
-    expect(made.html).toContain('href="https://api.example/t/c/3?x=1&amp;y=2"')
-    expect(made.html).toMatch(/<img src="https:\/\/api\.example\/t\/o\/1" width="1"[^>]*><\/body>/)
-    expect(made.text).toContain('Instagram: https://instagram.com/nordlys')
+    expect(message.html).toContain('href="https://api.example/t/c/3?x=1&amp;y=2"')
+    expect(message.html).toMatch(/<img src="https:\/\/api\.example\/t\/o\/1" width="1"[^>]*><\/body>/)
+    expect(message.text).toContain('Instagram: https://instagram.com/nordlys')
   })
 
   it('keeps links to mail and telephone, and links that are already counted', () => {

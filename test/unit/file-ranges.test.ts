@@ -9,13 +9,13 @@ import {
 } from '../../src/domain/files/ranges.ts'
 
 const part = (start: number, end: number) => ({ kind: 'part', start, end })
-const whole = { kind: 'whole' }
+const wholeFile = { kind: 'whole' }
 const unsatisfiable = { kind: 'unsatisfiable' }
 
 describe('a Range header for 100 bytes', () => {
   it.each([
-    [null, whole],
-    ['', whole],
+    [null, wholeFile],
+    ['', wholeFile],
     ['bytes=0-0', part(0, 0)],
     ['bytes=0-99', part(0, 99)],
     ['bytes=0-', part(0, 99)],
@@ -33,20 +33,20 @@ describe('a Range header for 100 bytes', () => {
     ['bytes=100-200', unsatisfiable],
     ['bytes=99999999999999999999999999-', unsatisfiable],
     ['bytes=-0', unsatisfiable],
-    ['bytes=5-4', whole],
-    ['bytes=0-1,5-6', whole],
-    ['bytes=-1,0-', whole],
-    ['bytes=-', whole],
-    ['bytes=', whole],
-    ['bytes', whole],
-    ['bytes=a-b', whole],
-    ['bytes=1', whole],
-    ['bytes=--1', whole],
-    ['bytes=1.0-2', whole],
-    ['bytes=0x1-2', whole],
-    ['bytes=+1-2', whole],
-    ['items=0-1', whole],
-    ['bytes=0 -1', whole],
+    ['bytes=5-4', wholeFile],
+    ['bytes=0-1,5-6', wholeFile],
+    ['bytes=-1,0-', wholeFile],
+    ['bytes=-', wholeFile],
+    ['bytes=', wholeFile],
+    ['bytes', wholeFile],
+    ['bytes=a-b', wholeFile],
+    ['bytes=1', wholeFile],
+    ['bytes=--1', wholeFile],
+    ['bytes=1.0-2', wholeFile],
+    ['bytes=0x1-2', wholeFile],
+    ['bytes=+1-2', wholeFile],
+    ['items=0-1', wholeFile],
+    ['bytes=0 -1', wholeFile],
   ])('is read as the standard says: %j is %j', (header, expected) => {
     expect(parseRange(header, 100)).toEqual(expected)
   })
@@ -54,14 +54,14 @@ describe('a Range header for 100 bytes', () => {
   it('has no part of an empty file', () => {
     expect(parseRange('bytes=0-0', 0)).toEqual(unsatisfiable)
     expect(parseRange('bytes=-1', 0)).toEqual(unsatisfiable)
-    expect(parseRange(null, 0)).toEqual(whole)
+    expect(parseRange(null, 0)).toEqual(wholeFile)
   })
 
   it('gets the bytes of the standard, for any two numbers and any size', () => {
     const number = fc.oneof(fc.nat(30), fc.bigInt({ min: 0n, max: 10n ** 30n }))
-    const given = fc.record({ first: fc.option(number), last: fc.option(number), size: fc.nat(25) })
+    const ranges = fc.record({ first: fc.option(number), last: fc.option(number), size: fc.nat(25) })
     fc.assert(
-      fc.property(given, ({ first, last, size }) => {
+      fc.property(ranges, ({ first, last, size }) => {
         const found = parseRange(`bytes=${first ?? ''}-${last ?? ''}`, size)
         const all = Array.from({ length: size }, (_, index) => index)
         const isRange = first === null ? last !== null : last === null || BigInt(last) >= BigInt(first)
@@ -70,7 +70,7 @@ describe('a Range header for 100 bytes', () => {
             ? all.filter((at) => BigInt(size - at) <= BigInt(last ?? 0))
             : all.filter((at) => BigInt(at) >= BigInt(first) && (last === null || BigInt(at) <= BigInt(last)))
         const expected = named.length ? part(named[0] ?? -1, named.at(-1) ?? -1) : unsatisfiable
-        expect(found).toEqual(isRange ? expected : whole)
+        expect(found).toEqual(isRange ? expected : wholeFile)
       }),
       { numRuns: 2000 },
     )

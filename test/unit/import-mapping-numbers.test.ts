@@ -176,7 +176,7 @@ describe('a column of amounts', () => {
     { format, decimals, mark, sign }: Omit<typeof column extends fc.Arbitrary<infer T> ? T : never, 'amounts'>,
     cents: number,
   ) => {
-    const whole = String(Math.trunc(Math.abs(cents) / 100)).replaceAll(/\B(?=(?:\d{3})+$)/g, format.group)
+    const units = String(Math.trunc(Math.abs(cents) / 100)).replaceAll(/\B(?=(?:\d{3})+$)/g, format.group)
     const fraction = String(Math.abs(cents) % 100).padStart(2, '0')
     const isWhole = fraction === '00'
     const tail =
@@ -185,7 +185,7 @@ describe('a column of amounts', () => {
         : decimals === 'never' || (decimals === 'mixed' && isWhole)
           ? ''
           : format.decimal + fraction
-    return cents < 0 ? sign(mark(whole + tail)) : mark(whole + tail)
+    return cents < 0 ? sign(mark(units + tail)) : mark(units + tail)
   }
 
   it('is read as it was written, or is ambiguous, and never read wrongly', () => {

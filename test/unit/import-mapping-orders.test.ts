@@ -225,8 +225,8 @@ describe('the rows of an order', () => {
     fc.assert(
       fc.property(file, ({ orders, decimal, mark, seed }) => {
         const write = (cents: number) => {
-          const whole = String(Math.floor(cents / 100)).replaceAll(/\B(?=(?:\d{3})+$)/g, decimal === ',' ? '.' : ',')
-          return `${whole}${decimal}${String(cents % 100).padStart(2, '0')}${mark}`
+          const units = String(Math.floor(cents / 100)).replaceAll(/\B(?=(?:\d{3})+$)/g, decimal === ',' ? '.' : ',')
+          return `${units}${decimal}${String(cents % 100).padStart(2, '0')}${mark}`
         }
         const rows = orders.flatMap((items, index) =>
           items.map(({ product, quantity, cents }, at) => [

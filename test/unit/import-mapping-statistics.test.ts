@@ -56,9 +56,9 @@ describe('the statistics of a column', () => {
   it('are the same when the column is read in any number of parts', () => {
     fc.assert(
       fc.property(fc.array(cell, { maxLength: 50 }), fc.nat(50), (cells, cut) => {
-        const whole = countCells(cells)
-        expect(mergeStatistics(countCells(cells.slice(0, cut)), countCells(cells.slice(cut)))).toEqual(whole)
-        expect(JSON.parse(JSON.stringify(whole))).toEqual(whole)
+        const statistics = countCells(cells)
+        expect(mergeStatistics(countCells(cells.slice(0, cut)), countCells(cells.slice(cut)))).toEqual(statistics)
+        expect(JSON.parse(JSON.stringify(statistics))).toEqual(statistics)
       }),
       { numRuns: 200 },
     )

@@ -47,8 +47,8 @@ describe('link tokens', () => {
         const material = new TextEncoder().encode(`${purpose}:${key}`)
         const algorithm = { name: 'HMAC', hash: 'SHA-256' }
         const platformKey = await crypto.subtle.importKey('raw', material, algorithm, false, ['sign'])
-        const whole = new Uint8Array(await crypto.subtle.sign('HMAC', platformKey, Uint8Array.from(content)))
-        expect(computeMac(key, { purpose, macBytes: 16 }, content)).toEqual(whole.slice(0, 16))
+        const mac = new Uint8Array(await crypto.subtle.sign('HMAC', platformKey, Uint8Array.from(content)))
+        expect(computeMac(key, { purpose, macBytes: 16 }, content)).toEqual(mac.slice(0, 16))
       }),
     )
   })

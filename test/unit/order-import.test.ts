@@ -248,11 +248,11 @@ it('orders, units, statuses, holders and amounts agree with a model, after any i
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 6 }), fc.boolean(), (steps, hasOneHolder) => {
       const tables = new ImportedTables()
-      for (const given of hasOneHolder ? steps.map(toOneHolder) : steps) {
-        useSome(tables, given.used)
-        const order = orderOf(given)
-        const known = tables.state().orders.get(given.id)
-        if (known) tables.reserve(known.id, given.reserved_minor)
+      for (const step of hasOneHolder ? steps.map(toOneHolder) : steps) {
+        useSome(tables, step.used)
+        const order = orderOf(step)
+        const known = tables.state().orders.get(step.id)
+        if (known) tables.reserve(known.id, step.reserved_minor)
         const payment = known && tables.payments.get(known.id)
         const before = {
           taken: payment ? sumTakenBack(payment) : 0,
@@ -293,10 +293,10 @@ it('a decision does not change the state and the orders that it receives', () =>
       const state = tables.state()
       const before = structuredClone(state)
       const group = [numbered(one, 0), { ...numbered(other, 1), order: { ...orderOf(other), external_id: '3' } }]
-      const given = structuredClone(group)
+      const originalGroup = structuredClone(group)
       decideOrderGroup(context, 'update', state, group)
       expect(state).toEqual(before)
-      expect(group).toEqual(given)
+      expect(group).toEqual(originalGroup)
     }),
     { numRuns: 100 },
   )

@@ -130,8 +130,8 @@ describe('an event of Resend', () => {
     expect(await asked({ 'svix-signature': 'v1,!!!' })).toBeNull()
     expect(await asked({ 'svix-signature': signature.replace('v1,', 'v1a,') })).toBeNull()
     expect(await asked({ 'svix-timestamp': 'soon' })).toBeNull()
-    const none = { ...secrets, email: { webhookSecret: '' } }
-    expect(await readProviderEvents(none, 'resend', { headers: new Headers(headers), body }, now)).toBeNull()
+    const noSecrets = { ...secrets, email: { webhookSecret: '' } }
+    expect(await readProviderEvents(noSecrets, 'resend', { headers: new Headers(headers), body }, now)).toBeNull()
   })
 })
 

@@ -90,10 +90,10 @@ describe('a refund of several items', () => {
           const total = Math.floor(sum(all.map(({ rest_minor }) => rest_minor)) * part)
           const asked = shareAmount(total, all)
           const approved = Math.floor(total * less)
-          const kept = shrinkShares(approved, asked.items)
-          expect(sum(Object.values(sumParts(kept)))).toBe(approved)
-          expect(kept.service_fee_minor).toBeLessThanOrEqual(asked.service_fee_minor)
-          kept.items.forEach((item, index) => {
+          const shares = shrinkShares(approved, asked.items)
+          expect(sum(Object.values(sumParts(shares)))).toBe(approved)
+          expect(shares.service_fee_minor).toBeLessThanOrEqual(asked.service_fee_minor)
+          shares.items.forEach((item, index) => {
             for (const name of ['amount_minor', 'price_minor', 'deposit_minor', 'handling_fee_minor'] as const)
               expect(item[name]).toBeLessThanOrEqual(asked.items[index]?.[name] ?? 0)
           })

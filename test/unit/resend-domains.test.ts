@@ -39,7 +39,7 @@ const records = [
   { record: 'SPF', name: 5 },
 ]
 
-const shown = [
+const expectedRecords = [
   { purpose: 'spf', type: 'MX', name: 'send', value: 'feedback.example', priority: 10 },
   { purpose: 'spf', type: 'TXT', name: 'send', value: 'v=spf1 include:x ~all', priority: null },
   { purpose: 'dkim', type: 'TXT', name: 'resend._domainkey', value: 'p=key', priority: null },
@@ -53,7 +53,7 @@ describe('the domains at Resend', () => {
       'GET /domains/d1': () => [200, { id: 'd1', name, status: 'not_started', records }],
       'POST /domains/d1/verify': () => [200, { id: 'd1' }],
     })
-    expect(await domains.check(name, null)).toEqual({ id: 'd1', is_verified: false, records: shown })
+    expect(await domains.check(name, null)).toEqual({ id: 'd1', is_verified: false, records: expectedRecords })
     expect(asked).toEqual(['POST /domains', 'GET /domains/d1', 'POST /domains/d1/verify'])
   })
 

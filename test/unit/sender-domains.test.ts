@@ -51,10 +51,10 @@ describe('the sender of an e-mail', () => {
   })
 
   it('has the configured reply address, and otherwise the sender that may not be in From', () => {
-    const given = { names: [], address: 'a@x.dk', reply_to: 'r@x.dk', is_verified: false }
-    expect(chooseSender(given, platform)).toEqual({ from: platform, replyTo: 'r@x.dk' })
-    expect(chooseSender({ ...given, reply_to: null }, platform)).toEqual({ from: platform, replyTo: 'a@x.dk' })
-    expect(chooseSender({ ...given, reply_to: '', is_verified: true }, platform)).toEqual({
+    const sender = { names: [], address: 'a@x.dk', reply_to: 'r@x.dk', is_verified: false }
+    expect(chooseSender(sender, platform)).toEqual({ from: platform, replyTo: 'r@x.dk' })
+    expect(chooseSender({ ...sender, reply_to: null }, platform)).toEqual({ from: platform, replyTo: 'a@x.dk' })
+    expect(chooseSender({ ...sender, reply_to: '', is_verified: true }, platform)).toEqual({
       from: { name: 'Events', address: 'a@x.dk' },
       replyTo: null,
     })

@@ -29,14 +29,14 @@ describe('the result of a refund at Stripe', () => {
     const fake = createFakeStripe()
     serveStripe(fake)
     const payment = fake.store.pay({ amount: 500, currency: 'dkk', account: 'acct_1' })
-    const made = fake.store.refund(payment, { amount: 500 }) as { id: string }
-    const asked = { key: 'rfr_1:1', payment: payment.id, provider_reference: made.id }
+    const refund = fake.store.refund(payment, { amount: 500 }) as { id: string }
+    const asked = { key: 'rfr_1:1', payment: payment.id, provider_reference: refund.id }
     const connected = gateway({ provider_account: 'acct_1' })
-    expect(await connected.lookup(asked)).toEqual({ state: 'completed', provider_reference: made.id })
-    fake.store.change(made.id, 'failed', 'insufficient_funds')
+    expect(await connected.lookup(asked)).toEqual({ state: 'completed', provider_reference: refund.id })
+    fake.store.change(refund.id, 'failed', 'insufficient_funds')
     expect(await connected.lookup(asked)).toMatchObject({ state: 'failed', code: 'insufficient_funds' })
     expect(await gateway().lookup(asked)).toBe('not_found')
-    expect(await connected.find(made.id)).toMatchObject({ payments: [payment.id, payment.charge], amount_minor: 500 })
+    expect(await connected.find(refund.id)).toMatchObject({ payments: [payment.id, payment.charge], amount_minor: 500 })
     expect(await connected.find('re_other')).toBeNull()
     expect(await connected.find('../charges')).toBeNull()
   })
@@ -166,8 +166,8 @@ describe('an event of Stripe', () => {
     for (const header of wrong) await expect(verify(header)).rejects.toMatchObject({ code: 'not_authenticated' })
     const good = await signatureAt(now)
     await expect(verify(good, `${body} `)).rejects.toMatchObject({ code: 'not_authenticated' })
-    for (const none of [null, ''])
-      await expect(verify(await signatureAt(now, ' '), body, { webhook_secret: none })).rejects.toMatchObject({
+    for (const missingSecret of [null, ''])
+      await expect(verify(await signatureAt(now, ' '), body, { webhook_secret: missingSecret })).rejects.toMatchObject({
         code: 'not_authenticated',
       })
   })
@@ -189,16 +189,16 @@ describe('the fake of Stripe', () => {
   it('reports each refund, and each late failure', async () => {
     const { store } = createFakeStripe()
     const payment = store.pay({ amount: 1000, currency: 'dkk', account: 'acct_1' })
-    const made = store.refund(payment, { amount: 400 }) as { id: string }
+    const refund = store.refund(payment, { amount: 400 }) as { id: string }
     expect(store.paidBack(payment.id)).toBe(400)
-    store.change(made.id, 'failed', 'declined')
+    store.change(refund.id, 'failed', 'declined')
     expect(store.paidBack(payment.id)).toBe(0)
     expect(store.events.map(({ type }) => type)).toEqual(['refund.created', 'refund.updated', 'refund.failed'])
     const posts = await Promise.all(store.events.map((event) => signPost(account.webhook_secret ?? '', event)))
     for (const { headers, body } of posts) {
       const bytes = new TextEncoder().encode(body) as Uint8Array<ArrayBuffer>
       expect(await gateway().readWebhook(new Headers(headers), bytes, Date.now())).toMatchObject({
-        provider_reference: made.id,
+        provider_reference: refund.id,
         payment: payment.id,
         provider_account: 'acct_1',
       })

@@ -26,7 +26,7 @@ describe('the time limit of a request', () => {
     const request = { url: 'https://receiver.example/hook', headers: {}, body: '{}', timeoutMs: longMs }
     const webhooks = new FetchPost()
     const ends = new Set<string | null>()
-    for (let made = 0; made < manyRequests; made++) ends.add((await webhooks.post(request)).error)
+    for (let index = 0; index < manyRequests; index++) ends.add((await webhooks.post(request)).error)
     expect([...ends]).toEqual([null])
     expect(await postJson('https://provider.example', {}, {}, longMs)).toMatchObject({ came: true, status: 200 })
   })

@@ -94,11 +94,11 @@ describe('the signed package of a pass', () => {
   })
 
   it('accepts keys with escaped line breaks', async () => {
-    const given = options()
+    const passOptions = options()
     const oneLine = (text: string) => text.replaceAll('\n', String.raw`\n`)
-    given.apple.privateKey = oneLine(signer.privateKey)
-    given.apple.certificate = oneLine(signer.certificate)
-    const files = unzipSync(await createLivePasses(given).buildApplePackage({ content, token: 't'.repeat(32) }))
+    passOptions.apple.privateKey = oneLine(signer.privateKey)
+    passOptions.apple.certificate = oneLine(signer.certificate)
+    const files = unzipSync(await createLivePasses(passOptions).buildApplePackage({ content, token: 't'.repeat(32) }))
     expect(files['signature']?.length).toBeGreaterThan(1000)
   })
 })

@@ -142,8 +142,13 @@ describe('a request with the name of an object property', () => {
     for (const name of names) {
       const sample = await make(operation, world, caller)
       const raw = JSON.stringify(sample.body)
-      const given = { 'content-type': 'application/json', [header]: name }
-      const reply = await call(pathOf(operation, sample), { method: 'PATCH', token: caller.token, raw, headers: given })
+      const headers = { 'content-type': 'application/json', [header]: name }
+      const reply = await call(pathOf(operation, sample), {
+        method: 'PATCH',
+        token: caller.token,
+        raw,
+        headers: headers,
+      })
       expect([name, isFault(reply.status)]).toEqual([name, false])
     }
   })

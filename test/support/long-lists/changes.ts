@@ -11,7 +11,7 @@ type Change = (world: ListsWorld, request: Request, id: string, way: number) => 
 
 const isDone = async (reply: Promise<Reply>): Promise<boolean> => (await reply).status < 300
 
-let made = 0
+let changeCount = 0
 
 async function changeOrder({ imported }: ListsWorld, _: Request, id: string, way: number): Promise<boolean> {
   const known = imported.get(id)
@@ -20,7 +20,7 @@ async function changeOrder({ imported }: ListsWorld, _: Request, id: string, way
   const [item] = order.items
   const anew = { ...order, status: 'cancelled' }
   const dearer = { ...order, items: [{ ...item, unit_price: 1000 + way }] }
-  const other = { ...order, external_id: `made-${++made}` }
+  const other = { ...order, external_id: `made-${++changeCount}` }
   const reply = await importOrders(shop, [[anew, dearer, other][way % 3]], { on_duplicate: 'update' })
   expect(reply.status, reply.text).toBe(201)
   return reply.body.results[0].action !== 'error'
@@ -32,7 +32,7 @@ export const changes: Record<string, Change> = {
   listPurchases: (_, __, id) => isDone(post(`/v1/purchases/${id}/uses`, {})),
   listUsers: (_, __, id, way) => {
     if (way % 4 === 0) return isDone(post(`/v1/user/${id}/erase`, {}))
-    const change = way % 2 === 0 ? { email: `changed-${++made}@example.dk` } : { first_name: 'Changed' }
+    const change = way % 2 === 0 ? { email: `changed-${++changeCount}@example.dk` } : { first_name: 'Changed' }
     return isDone(patch(`/v1/user/${id}`, change))
   },
   listRefundRequests: (_, __, id, way) => isDone(actOnRefund(id, way % 2 === 0 ? 'reject' : 'approve')),
@@ -42,9 +42,11 @@ export const changes: Record<string, Change> = {
       way % 2 === 0 ? post(`${path}/test`, { event: 'purchase.action' }) : post(`${path}/deliveries/${id}/retry`, {}),
     )
   },
-  listAuditLog: ({ places }) => isDone(patch(`/v1/organizations/${places.a.id}`, { name: `Nordlys ${++made}` })),
+  listAuditLog: ({ places }) => isDone(patch(`/v1/organizations/${places.a.id}`, { name: `Nordlys ${++changeCount}` })),
   listFiles: (_, __, id, way) =>
-    isDone(way % 2 === 0 ? remove(`/v1/files/${id}`) : patch(`/v1/files/${id}`, { name: `changed-${++made}.png` })),
+    isDone(
+      way % 2 === 0 ? remove(`/v1/files/${id}`) : patch(`/v1/files/${id}`, { name: `changed-${++changeCount}.png` }),
+    ),
   listCampaignRecipients: async (_, { parent }, id) => {
     await inRecipientStore(parent?.id ?? '', (store) => {
       const n = Number(id.replace('usr_', ''))

@@ -27,11 +27,11 @@ function expectPage(request: Request, { rows, keysOf, byId }: Expected, reply: R
   const { list, size } = request
   const results = reply.body.results as { id: string }[]
   const expected = rows.slice(skipped, skipped + size)
-  const shown = results.map(({ id }) => byId.get(id))
+  const listedRows = results.map(({ id }) => byId.get(id))
   expect({
     count: reply.body.count,
     ids: results.map(({ id }) => byId.has(id) || id),
-    rows: shown.map(keysOf),
+    rows: listedRows.map(keysOf),
   }).toEqual({
     count: rows.length,
     ids: expected.map(() => true),
@@ -42,7 +42,7 @@ function expectPage(request: Request, { rows, keysOf, byId }: Expected, reply: R
     previous: skipped > 0,
   })
   const { seen } = list
-  if (seen) expect(results).toMatchObject(shown.flatMap((row) => (row ? [seen(row)] : [])))
+  if (seen) expect(results).toMatchObject(listedRows.flatMap((row) => (row ? [seen(row)] : [])))
   return results.map(({ id }) => id)
 }
 

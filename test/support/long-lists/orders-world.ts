@@ -135,9 +135,9 @@ export async function makeOrders(place: OrganizationPlace, plan: Plan): Promise<
       for (const [at, { order_id }] of results.entries()) {
         const { body: detail } = await get(`/v1/orders/${order_id}`)
         const customer = detail.customer.api_id as string
-        const given = memberships.get(customer) ?? new Map<string, Contact>()
-        given.set(edition_id, givenTo(plan.prefix, index, part[at]?.person ?? 0))
-        memberships.set(customer, given)
+        const contacts = memberships.get(customer) ?? new Map<string, Contact>()
+        contacts.set(edition_id, givenTo(plan.prefix, index, part[at]?.person ?? 0))
+        memberships.set(customer, contacts)
         customersOf.set(order_id, customer)
         details.push(detail)
         const order = orders[at]
@@ -164,7 +164,8 @@ export async function makeOrders(place: OrganizationPlace, plan: Plan): Promise<
   )
   const shownPurchases = []
   for (const edition of place.editions)
-    for (const shown of await readAll(`/v1/purchases?edition_id=${edition}`)) shownPurchases.push({ edition, shown })
+    for (const purchase of await readAll(`/v1/purchases?edition_id=${edition}`))
+      shownPurchases.push({ edition, shown: purchase })
   const ofOrders = new Map(
     shownOrders.map(({ id, external_id }) => [id, { external_id, transaction_ids: transactions.get(id) ?? [] }]),
   )
@@ -263,23 +264,23 @@ async function readCustomers(
   const joined = new Map<string, Map<string, number>>()
   for (const edition of place.editions) {
     const { token } = await givenMember(place, 'viewer', edition)
-    const shown = await readAll('/v1/user', token)
-    joined.set(edition, new Map(shown.map(({ id, date_joined }) => [id, Date.parse(date_joined)])))
+    const users = await readAll('/v1/user', token)
+    joined.set(edition, new Map(users.map(({ id, date_joined }) => [id, Date.parse(date_joined)])))
   }
   const customers = new Map<string, Customer>()
-  for (const shown of await readAll(`/v1/user?organization_id=${place.id}`)) {
-    const given = memberships.get(shown.id) ?? new Map<string, Contact>()
-    const all = [...given].map(([edition, contact]): Membership => ({
+  for (const user of await readAll(`/v1/user?organization_id=${place.id}`)) {
+    const contacts = memberships.get(user.id) ?? new Map<string, Contact>()
+    const all = [...contacts].map(([edition, contact]): Membership => ({
       edition,
-      given: erased.has(shown.id) ? { email: null, phone_number: null, first_name: '', last_name: '' } : contact,
-      joined: joined.get(edition)?.get(shown.id) ?? Number.NaN,
+      given: erased.has(user.id) ? { email: null, phone_number: null, first_name: '', last_name: '' } : contact,
+      joined: joined.get(edition)?.get(user.id) ?? Number.NaN,
     }))
-    customers.set(shown.id, {
-      id: shown.id,
+    customers.set(user.id, {
+      id: user.id,
       organization: place.id,
-      editions: [...given.keys()],
-      customer: shown.id,
-      shown,
+      editions: [...contacts.keys()],
+      customer: user.id,
+      shown: user,
       memberships: all,
     })
   }

@@ -39,8 +39,8 @@ export async function makeAuditEntries({ a, b }: Places): Promise<Row[]> {
   }
   const rows: Row[] = []
   for (const { id } of [a, b])
-    for (const shown of await readAll(`/v1/audit-log?organization_id=${id}`))
-      rows.push({ id: shown.id, organization: id, editions: [], shown })
+    for (const entry of await readAll(`/v1/audit-log?organization_id=${id}`))
+      rows.push({ id: entry.id, organization: id, editions: [], shown: entry })
   return rows
 }
 
@@ -68,11 +68,11 @@ export async function makeFiles({ a, b }: Places): Promise<Row[]> {
     })
     if (index < 3) await write(sql`update editions set meta_image_id = ${first} where id = ${a.editions[index]}`)
   }
-  const shown = [
+  const files = [
     ...(await readAll(`/v1/files?organization_id=${a.id}`)),
     ...(await readAll(`/v1/files?organization_id=${b.id}`)),
   ]
-  return shown.map((file) => ({
+  return files.map((file) => ({
     id: file.id,
     organization: file.organization_id,
     editions: file.edition_id === null ? [] : [file.edition_id],
@@ -99,8 +99,8 @@ export async function makeDeliveries({ a, b }: Places): Promise<RowsOfParent[]> 
       for (const edition of editions) {
         const place = { organization: parent.organization, edition }
         const next_retry_at = status === 'pending' || status === 'retrying' ? Date.UTC(2100, 0, 1) : null
-        const made = await seedDeliveries(place, parent.id, 4 + index, { status, next_retry_at })
-        for (const { id, kind, created_at, modified_at } of made)
+        const deliveries = await seedDeliveries(place, parent.id, 4 + index, { status, next_retry_at })
+        for (const { id, kind, created_at, modified_at } of deliveries)
           rows.push({
             id,
             organization: parent.organization,
@@ -138,8 +138,10 @@ export async function makeImportRows({ b }: Places): Promise<RowsOfParent[]> {
   const id = await seedStarted(shop, rows)
   await runToEnd(id)
   const parent = { id, organization: b.id, edition }
-  const shown = await readAll(`/v1/data-imports/${id}/rows`)
-  return [{ parent, rows: shown.map((row) => ({ id: row.id, organization: b.id, editions: [edition], shown: row })) }]
+  const listedRows = await readAll(`/v1/data-imports/${id}/rows`)
+  return [
+    { parent, rows: listedRows.map((row) => ({ id: row.id, organization: b.id, editions: [edition], shown: row })) },
+  ]
 }
 
 /** Seeds recipients in every state, with every event of a message. */
@@ -193,10 +195,10 @@ export async function makeRecipients({ a, b }: Places): Promise<RowsOfParent[]> 
         store.changeRecord({ run: 1, status: 'sent' })
       })
     })
-    const shown = await readAll(`/v1/campaigns/${id}/recipients`)
+    const recipients = await readAll(`/v1/campaigns/${id}/recipients`)
     all.push({
       parent: { id, organization, edition },
-      rows: shown.map((row) => ({ id: row.id, organization, editions: [edition], shown: row })),
+      rows: recipients.map((row) => ({ id: row.id, organization, editions: [edition], shown: row })),
     })
   }
   return all

@@ -44,7 +44,7 @@ export function presentFor(caller: Caller, row: Row, customers: Customers): Seen
   if (!latest) return { ...row, contact: noContact, contacts: [] }
   const contact = latest.given
   if (row.id !== row.customer) return { ...row, contact, contacts: [contact] }
-  const shown = {
+  const visibleFields = {
     ...row.shown,
     ...contact,
     date_joined: new Date(latest.joined).toISOString(),
@@ -53,7 +53,7 @@ export function presentFor(caller: Caller, row: Row, customers: Customers): Seen
     metadata: {},
     last_seen: null,
   }
-  return { ...row, contact, contacts: [contact], shown }
+  return { ...row, contact, contacts: [contact], shown: visibleFields }
 }
 
 /** The status of an answer before the query is checked. */

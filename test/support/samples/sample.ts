@@ -40,9 +40,9 @@ export interface SampleOf {
 export function onceInWorld<Made>(makeIn: (world: World) => Made): (world: World) => Made {
   const known = new WeakMap<World, { made: Made }>()
   return (world) => {
-    const { made } = known.get(world) ?? { made: makeIn(world) }
-    known.set(world, { made })
-    return made
+    const { made: resource } = known.get(world) ?? { made: makeIn(world) }
+    known.set(world, { made: resource })
+    return resource
   }
 }
 

@@ -21,9 +21,9 @@ export interface FileRow {
   is_ignored?: boolean
 }
 
-let made = 0
+let rowCount = 0
 
-export const freshOrderId = (): string => `F-${++made}`
+export const freshOrderId = (): string => `F-${++rowCount}`
 
 /** Builds a row that is an order of one ticket by its own customer. */
 export function aRow(change: Record<string, unknown> = {}): FileRow {

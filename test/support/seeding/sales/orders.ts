@@ -22,15 +22,15 @@ export async function seedShop(columns: Parameters<typeof seedEdition>[1] = {}):
   return { organization_id: organization.id, edition_id: edition.id }
 }
 
-let made = 0
+let orderCount = 0
 
 /** Builds an external order of two day tickets by its own customer; `change` replaces fields. */
 export function anOrder(change: Record<string, unknown> = {}) {
-  made++
+  orderCount++
   return {
-    external_id: `X-${made}`,
+    external_id: `X-${orderCount}`,
     currency: 'dkk',
-    customer: { email: `guest-${made}@example.dk`, first_name: 'Ægir', last_name: 'Holm' },
+    customer: { email: `guest-${orderCount}@example.dk`, first_name: 'Ægir', last_name: 'Holm' },
     items: [{ product: 'Day ticket', quantity: 2, unit_price: 225 }],
     ...change,
   }
@@ -69,12 +69,12 @@ export interface BoughtOrder {
 
 /** Imports a paid order of two day tickets at 225.00, unless `change` differs. */
 export async function givenOrder(shop: Shop, change: Record<string, unknown> = {}): Promise<BoughtOrder> {
-  const { shown, again } = await givenImported(shop, anOrder({ created: '2026-01-01T10:00:00Z', ...change }))
+  const { shown: order, again } = await givenImported(shop, anOrder({ created: '2026-01-01T10:00:00Z', ...change }))
   return {
     shop,
-    order: shown.id,
-    payment: shown.transactions[0].id,
-    purchases: shown.purchases.map(({ id }: { id: string }) => id).toSorted(),
+    order: order.id,
+    payment: order.transactions[0].id,
+    purchases: order.purchases.map(({ id }: { id: string }) => id).toSorted(),
     again,
   }
 }
@@ -94,9 +94,9 @@ export async function givenTicket(
 ): Promise<Ticket> {
   const items = [{ product: 'Day ticket', quantity: 1, unit_price: 225, ...item }]
   const first = anOrder({ created: '2026-01-01T10:00:00Z', items, ...order })
-  const { shown, again } = await givenImported(shop, first)
+  const { shown: orderBody, again } = await givenImported(shop, first)
   return {
-    id: shown.purchases[0].id,
+    id: orderBody.purchases[0].id,
     shop,
     again: async (change, options) => {
       const reply = await again(change, options)

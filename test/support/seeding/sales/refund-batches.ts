@@ -16,7 +16,7 @@ type Columns = Partial<typeof refundBatches.$inferInsert>
 
 const sums = { orders: 1, purchases: 1, amounts: { dkk: 5_000 }, left_out: {} }
 
-const nothing = { orders: 0, purchases: 0, amounts: {}, left_out: {} }
+const zeros = { orders: 0, purchases: 0, amounts: {}, left_out: {} }
 
 /** Seeds drafts that are not started, unless `columns` differs. Some have the same time. */
 export async function seedRefundBatches(place: Place, count: number, columns: Columns = {}): Promise<string[]> {
@@ -37,7 +37,7 @@ export async function seedRefundBatches(place: Place, count: number, columns: Co
       message: '',
       dry_run: sums,
       customers_count: 1,
-      requested: nothing,
+      requested: zeros,
       source: 'api' as const,
       created_by: 'root',
       created_at: at,

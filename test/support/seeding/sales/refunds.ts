@@ -67,9 +67,9 @@ export async function seedRefundsOf(
 }
 
 export async function seedRefund(place: Place, columns: Columns = {}): Promise<SeededRefund> {
-  const [made] = await seedRefunds(place, 1, columns)
-  if (!made) throw new Error('no refund was made')
-  return made
+  const [refund] = await seedRefunds(place, 1, columns)
+  if (!refund) throw new Error('no refund was made')
+  return refund
 }
 
 /** Seeds a refund of this sale that was approved and is due, with its amount reserved. */

@@ -143,9 +143,9 @@ export async function seedTrades(place: Place, count: number): Promise<Trade[]> 
 }
 
 export async function seedTrade(place: Place): Promise<Trade> {
-  const [made] = await seedTrades(place, 1)
-  if (!made) throw new Error('no trade was made')
-  return made
+  const [trade] = await seedTrades(place, 1)
+  if (!trade) throw new Error('no trade was made')
+  return trade
 }
 
 export async function seedLocation(place: Place): Promise<string> {
