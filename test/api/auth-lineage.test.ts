@@ -120,7 +120,7 @@ describe('a minted token', () => {
         for (const { account } of people) await seedMember(account, { organization: world.a.id, role: 'viewer' })
         const target = await seedPerson('OV', world.b)
         const removed = new Set<number>()
-        const known: Known[] = people.map(({ tokenId, token }) => ({
+        const tokens: Known[] = people.map(({ tokenId, token }) => ({
           id: tokenId,
           token,
           parent: -1,
@@ -128,20 +128,20 @@ describe('a minted token', () => {
           isRevoked: false,
         }))
         const owner = (index: number): number => {
-          const parent = known[index]?.parent ?? -1
+          const parent = tokens[index]?.parent ?? -1
           return parent < 0 ? index : owner(parent)
         }
         const isBound = (index: number): boolean =>
-          index >= 0 && (known[index]?.admin !== null || isBound(known[index]?.parent ?? -1))
+          index >= 0 && (tokens[index]?.admin !== null || isBound(tokens[index]?.parent ?? -1))
         const stands = (index: number): boolean => {
-          const one = known[index]
+          const one = tokens[index]
           if (!one) return true
           if (one.isRevoked || (one.admin !== null && removed.has(one.admin))) return false
           return stands(one.parent)
         }
         for (const one of steps) {
-          const index = one.at % known.length
-          const from = known[index]
+          const index = one.at % tokens.length
+          const from = tokens[index]
           if (!from) continue
           if (one.kind === 'revoke') {
             from.isRevoked = true
@@ -155,7 +155,7 @@ describe('a minted token', () => {
             const reply = await mint(isForMember ? { member_id: target.member } : {}, from.token)
             expect(reply.status).toBe(stands(index) ? 201 : 401)
             if (reply.status === 201)
-              known.push({
+              tokens.push({
                 id: reply.body.id,
                 token: reply.body.token,
                 parent: index,
@@ -164,8 +164,8 @@ describe('a minted token', () => {
               })
           }
         }
-        const expected = known.map((_, index) => (stands(index) ? 200 : 401))
-        expect(await Promise.all(known.map(({ token }) => statusWith(token)))).toEqual(expected)
+        const expected = tokens.map((_, index) => (stands(index) ? 200 : 401))
+        expect(await Promise.all(tokens.map(({ token }) => statusWith(token)))).toEqual(expected)
       }),
       { numRuns: 12 },
     )

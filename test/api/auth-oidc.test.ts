@@ -149,11 +149,11 @@ describe('a token of the identity provider', () => {
   it('is accepted when its key was published later', async () => {
     expect((await ask(await sign())).status).toBe(200)
     const later = await generateKeyPair('RS256', { extractable: true })
-    const known = answer
+    const originalAnswer = answer
     answer = async (url) =>
       url.endsWith('/keys')
         ? Response.json({ keys: [{ ...(await exportJWK(later.publicKey)), kid: 'two' }] })
-        : known(url)
+        : originalAnswer(url)
     // The service fetches keys at most twice a minute, so that forged key ids cost the provider nothing.
     vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 31_000)
     expect((await ask(await sign({}, { kid: 'two' }, later.privateKey))).status).toBe(200)
@@ -190,14 +190,14 @@ describe('a token of the identity provider', () => {
       'identity_unavailable',
       '60',
     ])
-    const asked = requests.length
+    const requestCount = requests.length
     answer = originalAnswer
     for (let more = 0; more < 3; more++) {
       const again = await ask(token)
       expect([again.status, again.body.code]).toEqual([503, 'identity_unavailable'])
       expect(again.headers.get('retry-after')).toBe('60')
     }
-    expect(requests).toHaveLength(asked)
+    expect(requests).toHaveLength(requestCount)
     vi.mocked(Date.now).mockReturnValue(Date.now() + 61_000)
     expect((await ask(token)).status).toBe(200)
   })

@@ -130,8 +130,8 @@ describe('createAccessToken', () => {
     expect(strangers.status).toBeGreaterThanOrEqual(400)
     const personal = await seedToken(person.account)
     expect(await statusWith(personal.token, `/v1/organizations/${world.b.id}`)).toBe(200)
-    const seen = await get('/v1/auth/tokens', token)
-    expect(seen.text).not.toContain(personal.id)
+    const listReply = await get('/v1/auth/tokens', token)
+    expect(listReply.text).not.toContain(personal.id)
     expect((await remove(`/v1/auth/tokens/${personal.id}`, token)).status).toBe(404)
   })
 })
@@ -140,12 +140,12 @@ describe('listAccessTokens', () => {
   it('lists your own tokens that still work', async () => {
     const person = await seedPerson('OV', world.a)
     const usableToken = await seedToken(person.account)
-    const gone = await seedToken(person.account, { revoked_at: 1 })
+    const revokedToken = await seedToken(person.account, { revoked_at: 1 })
     const old = await seedToken(person.account, { expires_at: Date.now() - 1 })
     const reply = await get('/v1/auth/tokens', person.token)
     const ids = reply.body.results.map((one: { id: string }) => one.id)
     expect(ids.toSorted()).toEqual([person.tokenId, usableToken.id].toSorted())
-    for (const hidden of [gone.id, old.id, world.people.OA.tokenId]) expect(ids).not.toContain(hidden)
+    for (const hidden of [revokedToken.id, old.id, world.people.OA.tokenId]) expect(ids).not.toContain(hidden)
   })
 })
 
@@ -162,9 +162,9 @@ describe('revokeAccessToken', () => {
   })
 
   it('revokes the calling token itself', async () => {
-    const own = await seedToken(world.people.OV.account)
-    expect((await remove(`/v1/auth/tokens/${own.id}`, own.token)).status).toBe(204)
-    expect(await statusWith(own.token)).toBe(401)
+    const ownToken = await seedToken(world.people.OV.account)
+    expect((await remove(`/v1/auth/tokens/${ownToken.id}`, ownToken.token)).status).toBe(204)
+    expect(await statusWith(ownToken.token)).toBe(401)
   })
 
   it('lets an admin revoke tokens of the organisation, and list no others', async () => {
@@ -234,8 +234,8 @@ describe('getUserInfo', () => {
       expect([hidden, text.includes(hidden)]).toEqual([hidden, false])
     const personal = await get('/v1/auth/user-info', (await seedToken(account)).token)
     expect(personal.body).toMatchObject({ id: account, last_seen: '2030-01-01T00:00:00.000Z' })
-    const gone = await seedToken(await seedAccount(), { organization: world.a.id })
-    const nobody = await get('/v1/auth/user-info', gone.token)
+    const foreignToken = await seedToken(await seedAccount(), { organization: world.a.id })
+    const nobody = await get('/v1/auth/user-info', foreignToken.token)
     expect([nobody.status, nobody.text.includes('usr_')]).toEqual([403, false])
   })
 

@@ -124,8 +124,8 @@ describe('the counts that a campaign object reports', () => {
 
 describe('getCampaign', () => {
   it('returns texts in all languages and the counts of recipients', async () => {
-    const own = await seedCrowd(2)
-    const { campaign, segment, message } = await seedReady(own)
+    const smallCrowd = await seedCrowd(2)
+    const { campaign, segment, message } = await seedReady(smallCrowd)
     const path = `/v1/campaigns/${campaign.id}`
     const draft = { id: campaign.id, status: 'draft', segment: { id: segment.id }, email_message_id: message }
     expect((await get(path)).body).toMatchObject({ ...draft, sent_count: 0, started_at: null })
@@ -133,8 +133,8 @@ describe('getCampaign', () => {
     await until(campaign.id, ['sent', 'failed'])
     const sent = { status: 'sent', total_recipients: 2, sent_count: 2, failed_count: 0, error_message: '' }
     expect((await get(path)).body).toMatchObject(sent)
-    const sibling = await seedEdition({ id: own.organization })
-    const { token } = await givenMember({ id: own.organization }, 'admin', sibling.id)
+    const sibling = await seedEdition({ id: smallCrowd.organization })
+    const { token } = await givenMember({ id: smallCrowd.organization }, 'admin', sibling.id)
     expect((await get(path, token)).status).toBe(404)
   })
 })

@@ -128,19 +128,19 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
       name: 'All',
       channel: 'email',
     }
-    const own = await seedCampaignInStatus(crowd, 'draft')
+    const editionCampaign = await seedCampaignInStatus(crowd, 'draft')
     const before = await counted()
     // A viewer of the organisation sees the segment, and may write in the edition only.
     for (const token of [manager, await seedRoles(['viewer'], ['manager', crowd.edition])])
       for (const reply of [
         await post('/v1/campaigns', body, token),
-        await patch(`/v1/campaigns/${own}`, { segment_id }, token),
+        await patch(`/v1/campaigns/${editionCampaign}`, { segment_id }, token),
       ])
         expect([reply.status, reply.body.errors]).toMatchObject([
           400,
           [{ pointer: '#/segment_id', code: 'does_not_exist' }],
         ])
-    expect([await counted(), (await rowOf(own)).version]).toEqual([before, 1])
+    expect([await counted(), (await rowOf(editionCampaign)).version]).toEqual([before, 1])
     expect((await post('/v1/campaigns', body, await seedRoles(['manager']))).status).toBe(201)
   })
 })

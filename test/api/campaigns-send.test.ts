@@ -60,13 +60,13 @@ describe('a campaign', () => {
       return sendersOf(campaign.id)
     }
     const platform = new Set([`Nordlys <no-reply@events.example.test> ${sender.email_sender_address}`])
-    const own = new Set([`Nordlys <${sender.email_sender_address}> null`])
+    const editionSenders = new Set([`Nordlys <${sender.email_sender_address}> null`])
     expect(await send()).toEqual(platform)
     await seedVerified((await seedCrowd(0)).organization, domain)
     expect(await send()).toEqual(platform)
     await seedVerified(crowd.organization, domain)
     const drop = () => db.all(sql`delete from sender_domains where domain = ${domain}`).then(() => undefined)
-    expect(await send(drop)).toEqual(own)
+    expect(await send(drop)).toEqual(editionSenders)
     expect(await send()).toEqual(platform)
   })
 

@@ -145,11 +145,11 @@ describe('getCampaignStats', () => {
     const withEngagement = async (engagement: string) => {
       const { body } = await get(`/v1/campaigns/${id}/recipients?engagement=${engagement}&page_size=2`)
       const second = body.next ? await get(body.next.replace(publicUrl, '')) : null
-      const found = [...body.results, ...(second?.body.results ?? [])].map((row: { id: string }) =>
+      const people = [...body.results, ...(second?.body.results ?? [])].map((row: { id: string }) =>
         crowd.people.findIndex((person) => person.id === row.id),
       )
-      expect([engagement, body.count]).toEqual([engagement, found.length])
-      return found
+      expect([engagement, body.count]).toEqual([engagement, people.length])
+      return people
     }
     const engaged = Object.fromEntries(
       await Promise.all(engagements.map(async (one) => [one, await withEngagement(one)] as const)),

@@ -49,11 +49,11 @@ const table = Object.keys(verbs).flatMap((verb) => campaignLifecycle.states.map(
 
 describe('the status of a campaign', () => {
   it.each(table)('decides whether %s is allowed: %s', async (verb, status) => {
-    const known = verbs[verb]
+    const expectedVerb = verbs[verb]
     const id = await seedCampaignInStatus(crowd, status)
     const before = await rowOf(id)
-    const reply = await known?.call(id)
-    const to = known?.allowed[status]
+    const reply = await expectedVerb?.call(id)
+    const to = expectedVerb?.allowed[status]
     if (to !== undefined) {
       expect([reply?.status, reply?.body?.status ?? '']).toEqual([to === '' ? 204 : 200, to])
       return

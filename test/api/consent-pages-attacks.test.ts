@@ -76,12 +76,12 @@ describe('a form that differs from the page', () => {
     ) => Promise<{ shown: string[]; given: string[] }>,
   ) => {
     const scene = await seedScene()
-    const own = await givenConsent(scene.organization)
-    const form = await change(scene, own.id)
+    const ownConsent = await givenConsent(scene.organization)
+    const form = await change(scene, ownConsent.id)
     const before = await stateOf(scene)
     const reply = await send(await pageOf(scene, scene.person), {
-      shown: [`${own.id} 1 0`, ...form.shown],
-      given: [own.id, ...form.given],
+      shown: [`${ownConsent.id} 1 0`, ...form.shown],
+      given: [ownConsent.id, ...form.given],
     })
     expect([reply.status, reply.text.includes('Nothing was saved')]).toEqual([409, true])
     expect(await stateOf(scene)).toEqual(before)

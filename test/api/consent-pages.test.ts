@@ -186,9 +186,9 @@ describe('the page of a person’s consents', () => {
 describe('the page of a person’s consents', () => {
   it('lets the person withdraw a consent that is no longer asked for', async () => {
     const scene = await seedScene()
-    const [held, gone] = [await givenConsent(scene.organization), await givenConsent(scene.organization)]
+    const [held, withdrawnConsent] = [await givenConsent(scene.organization), await givenConsent(scene.organization)]
     await give(scene.person, held.id)
-    for (const { id } of [held, gone]) await patch(`/v1/consents/${id}`, { is_active: false })
+    for (const { id } of [held, withdrawnConsent]) await patch(`/v1/consents/${id}`, { is_active: false })
     const path = await pageOf(scene, scene.person)
     const { text } = await visit(path)
     expect(formIn(text).shown).toEqual([`${held.id} 1 1`])

@@ -56,11 +56,13 @@ describe('the consents of an imported order', () => {
 
   it('are skipped only when the import says that the question was asked', async () => {
     const { id, key } = await given()
-    const [silent, asked] = [someone(), someone()]
+    const [silent, askedCustomer] = [someone(), someone()]
     await importOrders(shop, [anOrder({ customer: { email: silent }, consents: { [key]: false } })])
-    await importOrders(shop, [anOrder({ customer: { email: asked }, consents: { [key]: false } })], { skipped: true })
+    await importOrders(shop, [anOrder({ customer: { email: askedCustomer }, consents: { [key]: false } })], {
+      skipped: true,
+    })
     expect(await recordsOf(await userOf(silent), id)).toEqual([])
-    expect(await recordsOf(await userOf(asked), id)).toMatchObject([{ status: 'skipped' }])
+    expect(await recordsOf(await userOf(askedCustomer), id)).toMatchObject([{ status: 'skipped' }])
   })
 
   it('never undo a later withdrawal, and take effect in the order of their times', async () => {
@@ -112,13 +114,13 @@ describe('the consents of an imported order', () => {
   it('do not change the organisation’s consents of customers of other editions, for an edition role', async () => {
     const two = await givenTwo()
     const { id, key } = await givenConsent(two.mine.organization_id)
-    const own = await givenConsent(two.mine.organization_id, { edition_id: two.mine.edition_id })
-    const order = { customer: stranger, consents: { [key]: true, [own.key]: true } }
+    const editionConsent = await givenConsent(two.mine.organization_id, { edition_id: two.mine.edition_id })
+    const order = { customer: stranger, consents: { [key]: true, [editionConsent.key]: true } }
     const { body } = await importOrders(two.mine, [anOrder(order)], {}, two.manager)
     expect([body.created_orders, body.failed_orders]).toEqual([1, 0])
     const { id: user } = await stored(two.mine, stranger.email)
     expect(await recordsOf(user, id)).toEqual([])
-    expect(await recordsOf(user, own.id)).toHaveLength(1)
+    expect(await recordsOf(user, editionConsent.id)).toHaveLength(1)
     await importOrders(two.mine, [anOrder(order)])
     expect(await recordsOf(user, id)).toHaveLength(1)
   })

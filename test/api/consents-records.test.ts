@@ -74,9 +74,9 @@ describe('a role of an edition', () => {
     const theirs = await givenConsent(shop.organization, { edition_id: other })
     expect((await answer('give', at(theirs.id), {}, token)).status).toBe(404)
     await answer('withdraw', at(everywhere.consent), { source: 'secret-desk', evidence: { note: 'secret' } })
-    const seen = await get(`/v1/user/${customer.user}/consents`, token)
-    expect(seen.text).not.toContain('secret')
-    const ids = seen.body.results.map(({ id }: { id: string }) => id)
+    const listReply = await get(`/v1/user/${customer.user}/consents`, token)
+    expect(listReply.text).not.toContain('secret')
+    const ids = listReply.body.results.map(({ id }: { id: string }) => id)
     expect([ids.includes(here.consent), ids.includes(everywhere.consent), ids.includes(theirs.id)]).toEqual([
       true,
       true,

@@ -83,14 +83,14 @@ describe('createConsent', () => {
 
   it('requires a key that is unique in the organisation or in the edition', async () => {
     const key = 'once'
-    const taken = [400, 'validation_error', 'unique #/key']
+    const duplicateKey = [400, 'validation_error', 'unique #/key']
     const everywhere = aConsent(shop.organization, { key })
     const here = { ...everywhere, edition_id: shop.edition }
     const there = { ...everywhere, edition_id: await seedSibling(shop) }
     for (const place of [everywhere, here, there]) {
       const both = await Promise.all([post('/v1/consents', place), post('/v1/consents', place)])
       expect(both.map(({ status }) => status).toSorted()).toEqual([201, 400])
-      expect(refusalOf(await post('/v1/consents', place))).toEqual(taken)
+      expect(refusalOf(await post('/v1/consents', place))).toEqual(duplicateKey)
     }
   })
 })
@@ -156,11 +156,11 @@ describe('deleteConsent', () => {
   it('either deletes the definition or keeps the answer that arrives at the same time', async () => {
     for (let round = 0; round < 4; round++) {
       const { id } = await givenConsent(shop.organization)
-      const [gone, answerReply] = await Promise.all([
+      const [removeReply, answerReply] = await Promise.all([
         remove(`/v1/consents/${id}`),
         answer('give', { user: shop.user, consent: id }),
       ])
-      expect([`${gone.status} ${answerReply.status}`]).toEqual([expect.stringMatching(/^(204 404|409 200)$/)])
+      expect([`${removeReply.status} ${answerReply.status}`]).toEqual([expect.stringMatching(/^(204 404|409 200)$/)])
     }
   })
 })
@@ -186,8 +186,8 @@ describe('getConsent', () => {
   it('hides the organisation’s numbers of answers from a role of an edition', async () => {
     const consent = await givenConsent(shop.organization)
     const { token } = await givenMember({ id: shop.organization }, 'viewer', shop.edition)
-    const seen = await get(`/v1/consents/${consent.id}`, token)
-    expect([seen.status, seen.body.stats]).toEqual([200, null])
+    const viewerReply = await get(`/v1/consents/${consent.id}`, token)
+    expect([viewerReply.status, viewerReply.body.stats]).toEqual([200, null])
     expect(refusalOf(await patch(`/v1/consents/${consent.id}`, { name: 'X' }, token)).slice(0, 2)).toEqual([
       403,
       'permission_denied',

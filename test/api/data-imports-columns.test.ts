@@ -51,8 +51,8 @@ describe('updateColumnMappings', () => {
     const { id } = await givenImport(tenant, csv('Order ID;Name;Name\r\nA-1;Ana;Day ticket\r\n'))
     const refused = await mapColumns(id, [{ source_column: 'Name', target_field: 'item.product' }])
     expect(refused.body.errors).toMatchObject([{ code: 'invalid_choice', attr: 'mappings.0.source_column' }])
-    const taken = await mapColumns(id, [{ source_index: 2, target_field: 'item.product' }])
-    expect(taken.body.results[2]).toMatchObject({ target_field: 'item.product', is_suggested: false, confidence: 1 })
+    const mapReply = await mapColumns(id, [{ source_index: 2, target_field: 'item.product' }])
+    expect(mapReply.body.results[2]).toMatchObject({ target_field: 'item.product', is_suggested: false, confidence: 1 })
   })
 
   it('accepts constants, value maps that exclude rows, and two columns for one time', async () => {
@@ -146,10 +146,10 @@ describe('listColumnMappings', () => {
 describe('listImportTargetFields', () => {
   it('lists the fields of orders, and of the consents that the edition asks for', async () => {
     const [shop, other] = [await seedShop(), await seedShop()]
-    const [own, foreign] = [await givenConsent(shop.organization_id), await givenConsent(other.organization_id)]
+    const [ownConsent, foreign] = [await givenConsent(shop.organization_id), await givenConsent(other.organization_id)]
     const { body } = await get(`/v1/data-imports/target-fields?edition_id=${shop.edition_id}`)
     const keys = body.results.map(({ key }: { key: string }) => key)
-    expect(keys).toEqual(expect.arrayContaining(['order.external_id', 'customer.email', `consent.${own.key}`]))
+    expect(keys).toEqual(expect.arrayContaining(['order.external_id', 'customer.email', `consent.${ownConsent.key}`]))
     expect(keys).not.toContain(`consent.${foreign.key}`)
   })
 })

@@ -31,8 +31,8 @@ describe('a file of the whole organisation', () => {
         expect([changed.status, changed.body.errors]).toMatchObject(missing)
       }
       expect((await get(path, token)).body).toMatchObject({ status: 'draft', file: null })
-      const seen = await get(pathOf(chosen.id), token)
-      expect([seen.status, seen.body.file, seen.text.includes(file)]).toEqual([200, null, false])
+      const importReply = await get(pathOf(chosen.id), token)
+      expect([importReply.status, importReply.body.file, importReply.text.includes(file)]).toEqual([200, null, false])
       const listed = await get(`/v1/data-imports?edition_id=${tenant.edition_id}`, token)
       expect([listed.body.count > 1, listed.text.includes(file)]).toEqual([true, false])
       const repeated = await patch(pathOf(chosen.id), { file_id: file }, token)

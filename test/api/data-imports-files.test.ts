@@ -28,8 +28,8 @@ describe('createDataImport', () => {
     const file = await givenTable(tenant.organization_id, twoOrders)
     const created = await post('/v1/data-imports', bodyFor(tenant, file))
     expect(created.body).toMatchObject({ status: 'parsing', name: 'orders.csv', total_rows: 0, progress: 0 })
-    const found = await work(created.body.id)
-    expect(found).toMatchObject({ status: 'mapping_columns', total_rows: 2, phase: null, heartbeat_at: null })
+    const inspectedImport = await work(created.body.id)
+    expect(inspectedImport).toMatchObject({ status: 'mapping_columns', total_rows: 2, phase: null, heartbeat_at: null })
     const read = await get(pathOf(created.body.id))
     expect(read.body).toMatchObject({
       file: { id: file, name: 'orders.csv', size: twoOrders.length },

@@ -60,12 +60,12 @@ describe('listImportRows with a filter', () => {
     all: Awaited<ReturnType<typeof stored>>,
     { outcome, has_errors, ordering }: Asked,
   ) {
-    const found = all.filter(
+    const matchingRows = all.filter(
       (one) =>
         (outcome === undefined || one.outcome === outcome) &&
         (has_errors === undefined || (one.has_errors === 1) === has_errors),
     )
-    const numbers = found.map(({ row_number }) => row_number)
+    const numbers = matchingRows.map(({ row_number }) => row_number)
     const inOrder = ordering === 'row_number' ? numbers : numbers.toReversed()
     const list = `/v1/data-imports/${id}/rows?page_size=20&ordering=${ordering}${outcome ? `&outcome=${outcome}` : ''}${has_errors === undefined ? '' : `&has_errors=${has_errors}`}`
     const last = Math.max(1, Math.ceil(inOrder.length / 20))
@@ -85,14 +85,14 @@ describe('listImportRows with a filter', () => {
   it('returns pages with all matching rows, also after rows have changed', async () => {
     const id = await seedEnded()
     const before = await stored(id)
-    for (const asked of filters) await expectList(id, before, asked)
+    for (const filter of filters) await expectList(id, before, filter)
     // An erasure changes rows like this.
     await write(
       sql`update import_rows set errors = ${problem} where import_id = ${id} and row_number between 600 and 602`,
     )
     const between = await stored(id)
-    for (const asked of filters.filter(({ has_errors }) => has_errors !== undefined))
-      await expectList(id, between, asked)
+    for (const filter of filters.filter(({ has_errors }) => has_errors !== undefined))
+      await expectList(id, between, filter)
     // Another import changes rows like this.
     await write(
       sql`update import_rows set outcome = 'updated' where import_id = ${id} and row_number between 400 and 410`,
@@ -100,6 +100,6 @@ describe('listImportRows with a filter', () => {
         select outcome, count(*) as n from import_rows where import_id = ${id} group by 1)) where id = ${id}`,
     )
     const after = await stored(id)
-    for (const asked of filters) await expectList(id, after, asked)
+    for (const filter of filters) await expectList(id, after, filter)
   })
 })

@@ -52,10 +52,10 @@ async function walkPreview(id: string, query: string): Promise<number[]> {
 
 describe('previewImportOrders', () => {
   it('counts the orders of a large import by what the import will do, and lists those of each action', async () => {
-    const known = Array.from({ length: 3 }, () => aRow())
-    await runToEnd(await seedStarted(shop, known))
+    const existingRows = Array.from({ length: 3 }, () => aRow())
+    await runToEnd(await seedStarted(shop, existingRows))
     const shipping = (length: number) => Array.from({ length }, () => aRow({ 'item.product': 'Shipping' }))
-    const changed = known.map(({ values }) => ({ values: { ...values, 'item.unit_price': 30_000 } }))
+    const changed = existingRows.map(({ values }) => ({ values: { ...values, 'item.unit_price': 30_000 } }))
     const rows = [...shipping(1040), aBadRow(), ...changed, aRow(), ...shipping(54), aBadRow()]
     const products = { Shipping: { action: 'ignore' as const } }
     const id = await seedStaged(shop, rows, { products, options: { on_duplicate: 'update' } })

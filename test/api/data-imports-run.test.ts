@@ -100,8 +100,12 @@ describe('previewImportOrders', () => {
     await importOrders(shop, [anOrder({ external_id: 'U-1', customer: { email: 'known@example.dk' } })], {
       source: 'shop',
     })
-    const known = aRow({ 'order.external_id': 'U-1', 'customer.email': 'known@example.dk', 'order.order_number': '77' })
-    const id = await seedStaged(shop, [known, aRow()], { options: { on_duplicate: 'update' } })
+    const existingRow = aRow({
+      'order.external_id': 'U-1',
+      'customer.email': 'known@example.dk',
+      'order.order_number': '77',
+    })
+    const id = await seedStaged(shop, [existingRow, aRow()], { options: { on_duplicate: 'update' } })
     const { results, totals, count } = await preview(id)
     expect([count, totals]).toEqual([2, { create: 1, update: 1, skip: 0, error: 0, ignore: 0 }])
     expect(results[0]).toMatchObject({

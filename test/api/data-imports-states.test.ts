@@ -52,8 +52,8 @@ it('an update moves payments and purchases forward from every state, and never b
     from orders join transactions on transactions.order_id = orders.id join purchases on purchases.order_id = orders.id
       join products on products.id = purchases.product_id where orders.edition_id = ${shop.edition_id}`)
   for (const { target, payment } of cases) {
-    const found = rows.filter(({ external_id }) => external_id === `${target} ${payment}`)
-    expect([target, payment, new Set(found.map((row) => row.payment))]).toEqual([
+    const matchingRows = rows.filter(({ external_id }) => external_id === `${target} ${payment}`)
+    expect([target, payment, new Set(matchingRows.map((row) => row.payment))]).toEqual([
       target,
       payment,
       new Set([payments[payment]?.[target] ?? payment]),
@@ -61,7 +61,7 @@ it('an update moves payments and purchases forward from every state, and never b
     for (const status of purchaseStatuses) {
       // An order that still has a cancelled purchase buys it again.
       if (status === 'cancelled') continue
-      const after = found.filter(({ product }) => product === status).map(({ purchase }) => purchase)
+      const after = matchingRows.filter(({ product }) => product === status).map(({ purchase }) => purchase)
       expect([target, status, after]).toEqual([target, status, [purchases[status]?.[target] ?? status]])
     }
   }

@@ -119,8 +119,8 @@ describe('importExternalOrders', () => {
     expect(await contentsOf(shop)).toMatchObject({ orders: 3, users: 1, products: 2 })
     const order = await get(`/v1/orders/${third}`)
     expect(order.body.customer).toMatchObject({ email: 'a@example.dk', full_name: 'Holm', phone_number: '+4532123456' })
-    const found = await get(`/v1/orders?edition_id=${shop.edition_id}&search=${encodeURIComponent('+45 32 12')}`)
-    expect(found.body.count).toBe(3)
+    const searchReply = await get(`/v1/orders?edition_id=${shop.edition_id}&search=${encodeURIComponent('+45 32 12')}`)
+    expect(searchReply.body.count).toBe(3)
   })
 
   it('does not match a customer with another address by a shared phone number', async () => {

@@ -77,8 +77,8 @@ describe('listWebhookDeliveries', () => {
               { edition_id: place.edition },
             ]) {
               const { status, edition_id } = filter as { status?: string; edition_id?: string }
-              const asked = Object.entries({ ordering, page_size: String(page_size), ...filter })
-              const query = new URLSearchParams(asked).toString()
+              const parameters = Object.entries({ ordering, page_size: String(page_size), ...filter })
+              const query = new URLSearchParams(parameters).toString()
               const expected = await db.all(sql<{
                 id: string
               }>`select id from webhook_deliveries where endpoint_id = ${endpoint}

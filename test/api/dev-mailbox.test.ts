@@ -35,9 +35,9 @@ describe('/dev/outbox', () => {
     expect(first.status).toBe(200)
     expect(first.body).toMatchObject({ count: 5, previous: null })
     const second = await look(pathOfLink(first.body.next))
-    const found = [...first.body.results, ...second.body.results]
-    expect(found.map(({ id }) => id)).toEqual(ids.toReversed().slice(0, 4))
-    expect(found[0]).toEqual({
+    const messages = [...first.body.results, ...second.body.results]
+    expect(messages.map(({ id }) => id)).toEqual(ids.toReversed().slice(0, 4))
+    expect(messages[0]).toEqual({
       id: ids[4],
       channel: 'email',
       reference: expect.any(String),

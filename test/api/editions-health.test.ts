@@ -221,17 +221,17 @@ describe('getEditionHealthcheck', () => {
     await write(sql`update segments set deleted_at = null where edition_id = ${elsewhere.edition.id}`)
     // A consent of the organisation is asked for in all its editions.
     await seedConsent({ ...elsewhere.place, edition: null }, { text: { da: 'Ja' } })
-    const asked = failed(await healthOf(elsewhere.edition.id))
-    expect(asked).not.toContain('consents.marketing')
-    expect(asked).toContain('consents.translated')
+    const failedChecks = failed(await healthOf(elsewhere.edition.id))
+    expect(failedChecks).not.toContain('consents.marketing')
+    expect(failedChecks).toContain('consents.translated')
   })
 
   it('names endpoints that fail with the edition’s events, only to callers who may see them', async () => {
     const { organisation, edition, place } = await given()
-    const own = await seedEndpoint(place, { name: 'Own' })
+    const ownEndpoint = await seedEndpoint(place, { name: 'Own' })
     const wide = await seedEndpoint({ ...place, edition: null }, { name: 'Wide' })
     const now = Date.now()
-    for (const { id } of [own, wide])
+    for (const { id } of [ownEndpoint, wide])
       await seedDeliveries(place, id, 1, { status: 'exhausted', last_attempt_at: now, created_at: now - 5 * dayMs })
     await seedEndpoint(place, { name: 'Off', is_active: false, disabled_reason: 'failing' })
     const check = 'integrations.webhooks_healthy'
@@ -250,7 +250,7 @@ describe('getEditionHealthcheck', () => {
     expect(await names((await givenMember(organisation, 'viewer', edition.id)).token)).toEqual([])
 
     await write(
-      sql`update webhook_deliveries set last_attempt_at = ${now - dayMs - 1000} where endpoint_id = ${own.id}`,
+      sql`update webhook_deliveries set last_attempt_at = ${now - dayMs - 1000} where endpoint_id = ${ownEndpoint.id}`,
     )
     await write(sql`update webhook_deliveries set edition_id = null where endpoint_id = ${wide.id}`)
     expect(failed(await healthOf(edition.id))).not.toContain(check)

@@ -149,7 +149,7 @@ describe('an archived edition', () => {
     const { organisation, edition } = await given({ is_archived: true })
     const open = await seedEdition(organisation)
     const place = { organization: organisation.id, edition: edition.id }
-    const own = await seedEndpoint(place)
+    const ownEndpoint = await seedEndpoint(place)
     const other = await seedEndpoint({ ...place, edition: open.id })
     const body = {
       organization_id: organisation.id,
@@ -160,12 +160,12 @@ describe('an archived edition', () => {
     }
     const before = await dump()
     expect(archivedOf(await post('/v1/webhooks', body))).toEqual(isArchived)
-    expect(archivedOf(await patch(`/v1/webhooks/${own.id}`, { name: 'New' }))).toEqual(isArchived)
-    expect(archivedOf(await patch(`/v1/webhooks/${own.id}`, { edition_id: null }))).toEqual(isArchived)
+    expect(archivedOf(await patch(`/v1/webhooks/${ownEndpoint.id}`, { name: 'New' }))).toEqual(isArchived)
+    expect(archivedOf(await patch(`/v1/webhooks/${ownEndpoint.id}`, { edition_id: null }))).toEqual(isArchived)
     expect(archivedOf(await patch(`/v1/webhooks/${other.id}`, { edition_id: edition.id }))).toEqual(isArchived)
     expect(await dump()).toEqual(before)
     expect((await post('/v1/webhooks', { ...body, edition_id: open.id })).status).toBe(201)
-    expect((await remove(`/v1/webhooks/${own.id}`)).status).toBe(204)
+    expect((await remove(`/v1/webhooks/${ownEndpoint.id}`)).status).toBe(204)
   })
 
   it('does not change by a request that began before it was archived', async () => {

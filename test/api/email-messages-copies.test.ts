@@ -104,16 +104,16 @@ describe('adoptEmailMessage', () => {
   it('copies messages of the platform too', async () => {
     const [edition] = world.a.editions
     const { body } = await get('/v1/email-messages?scope=platform&type=receipt', token('EA'))
-    const own = body.results.find(({ id }: { id: string }) => id.startsWith('eml_00000000000000000'))
-    const reply = await post(path(own.id, '/adopt'), { edition_id: edition.id }, token('EA'))
+    const platformMessage = body.results.find(({ id }: { id: string }) => id.startsWith('eml_00000000000000000'))
+    const reply = await post(path(platformMessage.id, '/adopt'), { edition_id: edition.id }, token('EA'))
     expect([reply.status, reply.body.organization.id, reply.body.blocks.length]).toEqual([201, world.a.id, 5])
     expect((await editionNow(edition.id)).transaction_receipt_email_id).toBe(reply.body.id)
   })
 
   it('refuses messages of editions, and target editions of another organisation', async () => {
     const [mine, other] = world.a.editions
-    const own = await post(path(mine.message, '/adopt'), { edition_id: other.id }, token('OA'))
-    expect([own.status, own.body.code]).toEqual([409, 'email_message_not_template'])
+    const organizationReply = await post(path(mine.message, '/adopt'), { edition_id: other.id }, token('OA'))
+    expect([organizationReply.status, organizationReply.body.code]).toEqual([409, 'email_message_not_template'])
     const id = await template()
     const before = await dump()
     const missing = [400, 'does_not_exist', '#/edition_id']

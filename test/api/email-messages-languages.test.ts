@@ -29,10 +29,10 @@ const preview = async (body: object) =>
 
 /** Lists the languages of all texts in the message. */
 const spokenIn = ({ html, text, subject }: { html: string; text: string; subject: string }): string[] => {
-  const said = `${subject} ${text} ${/<body.*/s.exec(html)?.[0] ?? ''}`
+  const content = `${subject} ${text} ${/<body.*/s.exec(html)?.[0] ?? ''}`
   return languages.filter(
     (language) =>
-      new RegExp(`\\b(Subject|Block|Title|Footer) ${language}\\b`).test(said) ||
+      new RegExp(`\\b(Subject|Block|Title|Footer) ${language}\\b`).test(content) ||
       html.includes(`<html lang="${toBcp47(language)}"`),
   )
 }

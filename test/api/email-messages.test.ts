@@ -216,13 +216,13 @@ describe('listEmailMessages', () => {
       (await get(`/v1/email-messages?${query}`, who)).body.results.map(({ id }: { id: string }) => id)
     expect((await ids('type=reminder')).toSorted()).toEqual([reminder, template, platform].toSorted())
     expect(await ids(`type=reminder&edition_id=${edition.id}`)).toEqual([reminder])
-    const asked = `type=reminder&organization_id=${world.b.id}`
-    expect((await ids(asked)).toSorted()).toEqual([reminder, template, platform].toSorted())
-    expect((await ids(asked, rootToken)).toSorted()).toEqual([reminder, template, platform].toSorted())
-    expect(await ids(`${asked}&scope=platform`)).toEqual([platform])
-    expect(await ids(`${asked}&scope=template`)).toEqual([template])
-    expect(await ids(`${asked}&scope=edition`)).toEqual([reminder])
-    expect(await ids(`${asked}&edition_id=${edition.id}`)).toEqual([reminder])
+    const typeQuery = `type=reminder&organization_id=${world.b.id}`
+    expect((await ids(typeQuery)).toSorted()).toEqual([reminder, template, platform].toSorted())
+    expect((await ids(typeQuery, rootToken)).toSorted()).toEqual([reminder, template, platform].toSorted())
+    expect(await ids(`${typeQuery}&scope=platform`)).toEqual([platform])
+    expect(await ids(`${typeQuery}&scope=template`)).toEqual([template])
+    expect(await ids(`${typeQuery}&scope=edition`)).toEqual([reminder])
+    expect(await ids(`${typeQuery}&edition_id=${edition.id}`)).toEqual([reminder])
     expect(await ids('type=reminder&scope=template')).toEqual([template])
     expect(await ids('type=reminder&scope=platform', token('EV'))).toEqual([platform])
     expect(await ids(`organization_id=${world.b.id}`, token('OA'))).toEqual([])
@@ -232,9 +232,13 @@ describe('listEmailMessages', () => {
 
   it('includes the messages of the platform, in five languages', async () => {
     const { body } = await get('/v1/email-messages?scope=platform&ordering=title', token('EV'))
-    const own = body.results.filter(({ id }: { id: string }) => id.startsWith('eml_00000000000000000'))
-    expect(own.map(({ type }: { type: string }) => type)).toEqual(['campaign', 'receipt', 'refund_confirmation'])
-    for (const { id } of own)
+    const platformMessages = body.results.filter(({ id }: { id: string }) => id.startsWith('eml_00000000000000000'))
+    expect(platformMessages.map(({ type }: { type: string }) => type)).toEqual([
+      'campaign',
+      'receipt',
+      'refund_confirmation',
+    ])
+    for (const { id } of platformMessages)
       for (const language of ['en', 'da', 'se', 'nl', 'pl']) {
         const preview = await post(path(id, '/preview'), { language }, token('EV'))
         expect([preview.status, preview.body.unknown_variables, preview.body.missing_translations]).toEqual([

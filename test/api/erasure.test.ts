@@ -35,52 +35,52 @@ const anOrderOf = (email: string, phone_number: string) => ({
 
 describe('eraseUser', () => {
   it('changes nothing when it is repeated', async () => {
-    const known = await givenKnown()
-    expect((await erase(known)).status).toBe(200)
+    const person = await givenKnown()
+    expect((await erase(person)).status).toBe(200)
     const [before, entries] = [await dump(), await countEntries()]
-    const again = await erase(known)
-    expect([again.status, again.body.user_id]).toEqual([200, known.id])
+    const again = await erase(person)
+    expect([again.status, again.body.user_id]).toEqual([200, person.id])
     expect(await dump()).toEqual(before)
     expect(await countEntries()).toBe(entries)
   })
 
   it('makes the customer read-only', async () => {
-    const known = await givenKnown()
-    await erase(known)
+    const person = await givenKnown()
+    await erase(person)
     const before = await dump()
-    const reply = await patch(`/v1/user/${known.id}`, { first_name: 'Somebody' })
+    const reply = await patch(`/v1/user/${person.id}`, { first_name: 'Somebody' })
     expect([reply.status, reply.body.code]).toEqual([409, 'user_erased'])
     expect(await dump()).toEqual(before)
   })
 
   it('keeps audit entries of earlier changes, without the values', async () => {
-    const known = await givenKnown()
-    await erase(known)
-    const log = await get(`/v1/audit-log?organization_id=${known.organization_id}&resource_id=${known.id}`)
+    const person = await givenKnown()
+    await erase(person)
+    const log = await get(`/v1/audit-log?organization_id=${person.organization_id}&resource_id=${person.id}`)
     const entryOf = (action: string) => log.body.results.find((entry: { action: string }) => entry.action === action)
     const [erasure, update] = [entryOf('eraseUser'), entryOf('updateUser')]
     expect(update.changes).toContainEqual({ field: 'email', before: null, after: null, is_hidden: true })
-    for (const change of erasure.changes) expect(JSON.stringify(change)).not.toContain(known.email)
+    for (const change of erasure.changes) expect(JSON.stringify(change)).not.toContain(person.email)
   })
 
   it('removes the customer from every search', async () => {
-    const known = await givenKnown()
-    const { organization_id, edition_id, email } = known
+    const person = await givenKnown()
+    const { organization_id, edition_id, email } = person
     const found = async () => [
       (await get(`/v1/user?organization_id=${organization_id}&search=${email}`)).body.count,
       (await get(`/v1/orders?edition_id=${edition_id}&search=${email}`)).body.count,
       (await get(`/v1/orders?edition_id=${edition_id}&customer_email=${email}`)).body.count,
     ]
     expect(await found()).toEqual([1, 1, 1])
-    await erase(known)
+    await erase(person)
     expect(await found()).toEqual([0, 0, 0])
   })
 
   it('removes the number, so that lists sorted by number end with the customer in both directions', async () => {
-    const known = await givenKnown()
-    const { organization_id, edition_id } = known
-    await importOrders(known, [anOrderOf(`one-${crypto.randomUUID()}@example.dk`, '+4531234567')])
-    await erase(known)
+    const person = await givenKnown()
+    const { organization_id, edition_id } = person
+    await importOrders(person, [anOrderOf(`one-${crypto.randomUUID()}@example.dk`, '+4531234567')])
+    await erase(person)
     const lists = [`organization_id=${organization_id}`, `edition_id=${edition_id}`]
     for (const list of lists)
       for (const ordering of ['phone_number', '-phone_number']) {
@@ -95,78 +95,78 @@ describe('eraseUser', () => {
   })
 
   it('keeps suppressed addresses as hashes, and suppresses them again when the person comes back', async () => {
-    const known = await givenKnown()
-    await erase(known)
+    const person = await givenKnown()
+    await erase(person)
     await finishErasures()
-    expect(await suppressionsOf(known)).toEqual([])
-    expect(await hashesOf(known)).toEqual([
+    expect(await suppressionsOf(person)).toEqual([])
+    expect(await hashesOf(person)).toEqual([
       { channel: 'email', reason: 'complaint' },
       { channel: 'sms', reason: 'unsubscribed' },
     ])
-    const reply = await importOrders(known, [anOrderOf(known.email, known.phone)])
+    const reply = await importOrders(person, [anOrderOf(person.email, person.phone)])
     expect(reply.body.status).toBe('completed')
-    const [old, back] = await usersOf(known)
-    expect(old).toMatchObject({ id: known.id, email: null, is_active: false })
-    expect(back).toMatchObject({ email: known.email, is_active: true, first_name: 'Back' })
-    expect(await suppressionsOf(known)).toEqual([
-      { channel: 'email', address: known.email, reason: 'complaint' },
-      { channel: 'sms', address: known.phone, reason: 'unsubscribed' },
+    const [old, back] = await usersOf(person)
+    expect(old).toMatchObject({ id: person.id, email: null, is_active: false })
+    expect(back).toMatchObject({ email: person.email, is_active: true, first_name: 'Back' })
+    expect(await suppressionsOf(person)).toEqual([
+      { channel: 'email', address: person.email, reason: 'complaint' },
+      { channel: 'sms', address: person.phone, reason: 'unsubscribed' },
     ])
-    expect(await hashesOf(known)).toEqual([])
+    expect(await hashesOf(person)).toEqual([])
   })
 
   it('does not change a new customer with the same address while the erasure runs', async () => {
-    const known = await givenKnown()
-    await erase(known)
-    await importOrders(known, [anOrderOf(known.email, known.phone)])
-    const before = await suppressionsOf(known)
+    const person = await givenKnown()
+    await erase(person)
+    await importOrders(person, [anOrderOf(person.email, person.phone)])
+    const before = await suppressionsOf(person)
     expect(before.length).toBe(2)
     await finishErasures()
-    expect(await suppressionsOf(known)).toEqual(before)
-    expect((await usersOf(known))[1]).toMatchObject({ email: known.email, phone_number: known.phone })
+    expect(await suppressionsOf(person)).toEqual(before)
+    expect((await usersOf(person))[1]).toMatchObject({ email: person.email, phone_number: person.phone })
   })
 
   it('suppresses the address again when another customer gets it by an update', async () => {
-    const known = await givenKnown()
-    const [other] = await seedPeople({ organization: known.organization_id }, [{}])
-    await erase(known)
-    expect((await patch(`/v1/user/${other?.id}`, { email: known.email })).status).toBe(200)
-    expect(await suppressionsOf(known)).toEqual([{ channel: 'email', address: known.email, reason: 'complaint' }])
+    const person = await givenKnown()
+    const [other] = await seedPeople({ organization: person.organization_id }, [{}])
+    await erase(person)
+    expect((await patch(`/v1/user/${other?.id}`, { email: person.email })).status).toBe(200)
+    expect(await suppressionsOf(person)).toEqual([{ channel: 'email', address: person.email, reason: 'complaint' }])
   })
 
   it('keeps the suppression of a number that another customer has too', async () => {
-    const known = await givenKnown()
-    await seedPeople({ organization: known.organization_id }, [{ phone_number: known.phone }])
-    await erase(known)
-    expect(await suppressionsOf(known)).toEqual([{ channel: 'sms', address: known.phone, reason: 'unsubscribed' }])
+    const person = await givenKnown()
+    await seedPeople({ organization: person.organization_id }, [{ phone_number: person.phone }])
+    await erase(person)
+    expect(await suppressionsOf(person)).toEqual([{ channel: 'sms', address: person.phone, reason: 'unsubscribed' }])
   })
 
   it('does not change the same address in another organisation', async () => {
-    const [known, other] = [await givenKnown(), await givenKnown()]
-    const [same] = await seedPeople({ organization: other.organization_id }, [{ email: known.email }])
+    const [person, other] = [await givenKnown(), await givenKnown()]
+    const [same] = await seedPeople({ organization: other.organization_id }, [{ email: person.email }])
     if (same) await seedSuppression(same, 'email', 'unsubscribed')
-    await erase(known)
+    await erase(person)
     await finishErasures()
-    expect((await get(`/v1/user/${same?.id}`)).body.email).toBe(known.email)
+    expect((await get(`/v1/user/${same?.id}`)).body.email).toBe(person.email)
     expect(await suppressionsOf(other)).toContainEqual({
       channel: 'email',
-      address: known.email,
+      address: person.email,
       reason: 'unsubscribed',
     })
   })
 
   it('wins over simultaneous changes of the customer', async () => {
-    const known = await givenKnown()
-    const [mark = ''] = known.marks
+    const person = await givenKnown()
+    const [mark = ''] = person.marks
     const replies = await Promise.all([
-      patch(`/v1/user/${known.id}`, { first_name: `Early${mark}` }),
-      erase(known),
-      patch(`/v1/user/${known.id}`, { email: `late-${mark}@example.dk` }),
-      importOrders(known, [anOrderOf(known.email, known.phone)]),
+      patch(`/v1/user/${person.id}`, { first_name: `Early${mark}` }),
+      erase(person),
+      patch(`/v1/user/${person.id}`, { email: `late-${mark}@example.dk` }),
+      importOrders(person, [anOrderOf(person.email, person.phone)]),
     ])
     expect(replies[1].status, replies[1].text).toBe(200)
     await finishErasures()
-    const left = await cellsWith({ ...known, marks: [`Early${mark}`, `late-${mark}`, `First${mark}`] })
+    const left = await cellsWith({ ...person, marks: [`Early${mark}`, `late-${mark}`, `First${mark}`] })
     expect(left).toEqual({})
   })
 })

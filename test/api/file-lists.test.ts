@@ -128,7 +128,7 @@ const choices: readonly Record<string, string>[] = [
   { purpose: 'other', mime_type: 'image/png' },
   { mime_type: 'other image/png' },
 ]
-const asked = fc.record({
+const arbitraryRequest = fc.record({
   filter: fc.constantFrom(...choices),
   scope: fc.constantFrom('organization', 'edition'),
   ordering: fc.constantFrom(
@@ -169,7 +169,7 @@ describe('listFiles', () => {
   it('returns what a comparison of all files finds, after every change and for every caller', async () => {
     const changes = allChanges()
     await fc.assert(
-      fc.asyncProperty(asked, async ({ filter, scope, ordering, steps }) => {
+      fc.asyncProperty(arbitraryRequest, async ({ filter, scope, ordering, steps }) => {
         const scoped = scope === 'edition' ? { ...filter, edition_id: editions[0] ?? '' } : filter
         const path = `/v1/files?${new URLSearchParams({ organization_id: organization.id, ...scoped, ordering }).toString()}`
         for (const { kind, part } of steps) {

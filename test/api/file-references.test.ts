@@ -5,7 +5,7 @@ import { rowsOf } from '../support/files.ts'
 describe('the table of references to files', () => {
   it('has every column that names a file or an image', async () => {
     const tables = await rowsOf<{ name: string }>("select name from sqlite_master where type = 'table'")
-    const found: string[] = []
+    const references: string[] = []
     for (const { name } of tables) {
       if (/^_cf|^sqlite|^d1_/.test(name)) continue
       const columns = await rowsOf<{ name: string }>(`select name from pragma_table_info('${name}')`)
@@ -15,7 +15,7 @@ describe('the table of references to files', () => {
       const named = columns.filter((column) =>
         /(?:^|_)(?:file|image|avatar|logo|picture|photo|attachment)s?(?:_ids?)?$/.test(column.name),
       )
-      found.push(
+      references.push(
         ...new Set(
           [...named.map((column) => column.name), ...keys.map((key) => key.from)].map((column) => `${name}.${column}`),
         ),
@@ -23,7 +23,7 @@ describe('the table of references to files', () => {
     }
     // An upload stores only the id of its file, a scan is deleted with its file, and ids in JSON also have a table.
     const others = ['file_scans.file_id', 'file_uploads.file_id', 'products.images']
-    const known = [...fileReferences.map(({ table, column }) => `${table}.${column}`), ...others]
-    expect(found.toSorted()).toEqual(known.toSorted())
+    const listedReferences = [...fileReferences.map(({ table, column }) => `${table}.${column}`), ...others]
+    expect(references.toSorted()).toEqual(listedReferences.toSorted())
   })
 })

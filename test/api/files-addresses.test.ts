@@ -125,8 +125,8 @@ describe('the address of a file', () => {
     const imported = await table()
     const ask = async (path: string) => (await callWith({ FILES_URL }, path)).body
     const metaImage = (await ask(`/v1/editions/${there}`)).meta_image
-    const { image: own, url } = await ask(`/v1/files/${image.id}`)
-    for (const address of [...Object.values<string>(metaImage), ...Object.values<string>(own), url])
+    const { image: ownImage, url } = await ask(`/v1/files/${image.id}`)
+    for (const address of [...Object.values<string>(metaImage), ...Object.values<string>(ownImage), url])
       expect(address).toMatch(new RegExp(`^${FILES_URL}/files/${image.id}/`))
     const signed: string = (await ask(`/v1/files/${imported.id}`)).url
     const options = { bindings: { FILES_URL }, origin: FILES_URL }

@@ -65,8 +65,8 @@ describe('the bytes of a file', () => {
     expect(replies.find(({ status }) => status === 409)?.body.code).toBe('storage_full')
     expect(await accountOf(here.id)).toMatchObject({ objects: 2, isCounted: true, isStored: true, lost: 0 })
     await limit(1)
-    const known = await uploadRaw(here.id, replies[0]?.status === 201 ? first : png('never'))
-    if (replies[0]?.status === 201) expect(known.status).toBe(201)
+    const repeatedUpload = await uploadRaw(here.id, replies[0]?.status === 201 ? first : png('never'))
+    if (replies[0]?.status === 201) expect(repeatedUpload.status).toBe(201)
   })
 
   it('are counted exactly under 200 simultaneous uploads of equal and of different bytes', async () => {
@@ -132,7 +132,7 @@ describe('the bytes of a file', () => {
       expect([reply.status, reply.body.errors[0]?.pointer]).toEqual([status, pointer])
     expect(await storedKeys()).toEqual(before)
     expect(await accountOf(there.id)).toMatchObject({ objects: 0, lost: 0 })
-    const taken = await uploadRaw(here.id, freshPng(), { token, query: { edition_id: edition } })
-    expect([taken.status, taken.body.uploaded_by]).toEqual([201, account])
+    const editionUpload = await uploadRaw(here.id, freshPng(), { token, query: { edition_id: edition } })
+    expect([editionUpload.status, editionUpload.body.uploaded_by]).toEqual([201, account])
   })
 })

@@ -9,7 +9,7 @@ import { seedStoredFile } from '../support/seeding/files.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 
 /** Accepted files that are sent completely, because the table has only the beginning of the others. */
-const taken = [...hostileFiles, ...harmlessFiles].filter(
+const acceptedFiles = [...hostileFiles, ...harmlessFiles].filter(
   ({ expected: [type], size }) => type.includes('/') && size === undefined,
 )
 
@@ -58,8 +58,8 @@ describe('a malicious file', () => {
 describe('a file that is valid as two types', () => {
   it('is served byte by byte with the type that was detected, and never with the other', async () => {
     const { id } = await givenOrganization()
-    expect(taken.length).toBeGreaterThanOrEqual(25)
-    for (const { name, content, declared, expected } of taken) {
+    expect(acceptedFiles.length).toBeGreaterThanOrEqual(25)
+    for (const { name, content, declared, expected } of acceptedFiles) {
       const [type] = expected
       const sent = declared?.startsWith('text/') ? 'text/csv' : 'application/octet-stream'
       const reply = await uploadRaw(id, content, { type: sent, name: 'index.html' })
@@ -123,8 +123,12 @@ describe('the caches of the service', () => {
   it('never store signed addresses, refusals, partial answers or answers to HEAD', async () => {
     const imported = await seedStoredFile({ purpose: 'import', mime_type: 'text/csv' })
     const file = await seedStoredFile()
-    const asked: Fetch[] = [{ method: 'HEAD' }, { headers: { range: 'bytes=0-1' } }, { headers: { 'if-match': '"x"' } }]
-    for (const options of asked) await fetchFile(pathOf(file), options)
+    const requests: Fetch[] = [
+      { method: 'HEAD' },
+      { headers: { range: 'bytes=0-1' } },
+      { headers: { 'if-match': '"x"' } },
+    ]
+    for (const options of requests) await fetchFile(pathOf(file), options)
     await fetchFile(pathOf(file), { headers: { 'if-none-match': '*' } })
     await fetchFile(pathOf(imported))
     await fetchFile(`${pathOf(file)}?token=abc`)
@@ -163,14 +167,14 @@ describe('the caches of the service', () => {
       { range: 'bytes=999999-' },
     ]
     const answers = async (file: typeof cached) => {
-      const found: unknown[] = []
+      const serverAnswers: unknown[] = []
       for (const headers of asked(`"${file.checksum_sha256}"`))
         for (const method of ['GET', 'HEAD']) {
           const reply = await fetchFile(pathOf(file), { method, headers, isWaiting: false })
           const cache = reply.headers.get('cache-control')
-          found.push([headers, method, reply.status, reply.status === 206 ? reply.bytes.length : null, cache])
+          serverAnswers.push([headers, method, reply.status, reply.status === 206 ? reply.bytes.length : null, cache])
         }
-      return JSON.stringify(found).replaceAll(file.checksum_sha256, 'HASH')
+      return JSON.stringify(serverAnswers).replaceAll(file.checksum_sha256, 'HASH')
     }
     expect(await answers(cached)).toBe(await answers(fresh))
   })

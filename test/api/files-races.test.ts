@@ -63,13 +63,13 @@ describe('duplicating an edition', () => {
 
   it('copies a product without an image that is removed and deleted at the same time', async () => {
     const edition = (await seedEdition(organization)).id
-    const [gone, otherFile] = [await upload(), await upload()]
+    const [deletedFile, otherFile] = [await upload(), await upload()]
     const id = freshId('product')
-    await addProduct(edition, id, [gone.id, otherFile.id])
+    await addProduct(edition, id, [deletedFile.id, otherFile.id])
     const done: number[] = []
     const bindings = interruptedDatabase(/insert into "?editions"? /, async () => {
       await write(sql`update products set images = ${JSON.stringify([otherFile.id])} where id = ${id}`)
-      done.push((await remove(`/v1/files/${gone.id}`)).status)
+      done.push((await remove(`/v1/files/${deletedFile.id}`)).status)
     })
     const body = { name: `Copy ${edition}` }
     const copy = await callWith(bindings, `/v1/editions/${edition}/duplicate`, { method: 'POST', body })
@@ -100,13 +100,13 @@ describe('a product', () => {
 
   it('never shows a deleted file, also after a change', async () => {
     const edition = (await seedEdition(organization)).id
-    const [oldFile, gone] = [await upload(), await upload()]
+    const [oldFile, deletedFile] = [await upload(), await upload()]
     const id = freshId('product')
     await addProduct(edition, id, [oldFile.id])
-    expect((await remove(`/v1/files/${gone.id}`)).status).toBe(204)
-    const images = JSON.stringify([oldFile.id, gone.id])
+    expect((await remove(`/v1/files/${deletedFile.id}`)).status).toBe(204)
+    const images = JSON.stringify([oldFile.id, deletedFile.id])
     await expect(write(sql`update products set images = ${images} where id = ${id}`)).rejects.toThrow('FOREIGN KEY')
-    await expect(addProduct(edition, freshId('product'), [gone.id])).rejects.toThrow('FOREIGN KEY')
+    await expect(addProduct(edition, freshId('product'), [deletedFile.id])).rejects.toThrow('FOREIGN KEY')
     expect(await imagesOf(edition)).toEqual([{ images: JSON.stringify([oldFile.id]) }])
   })
 })

@@ -48,19 +48,20 @@ describe('a file of ten bytes', async () => {
     ['If-Range with another tag, behind the end', { 'if-range': '"x"', range: 'bytes=99-' }, 200, null, '0123456789'],
   ] as const)('answers a request with %s', async (_, headers, status, ...[contentRange, body]) => {
     // The first answer comes from the store, and the second from the cache if the answer can be cached.
-    for (const asked of [file, file, imported]) {
-      const found = await fetchFile(pathOf(asked), { headers: { ...headers } })
-      expect(found.status).toBe(status)
-      expect(found.headers.get('content-range')).toBe(contentRange)
-      if (body !== null) expect(text(found.bytes)).toBe(body)
-      else expect(found.headers.get('cache-control')).toBe('no-store')
-      if (status === 200 || status === 206) expect(found.headers.get('content-length')).toBe(String(found.bytes.length))
+    for (const requestedFile of [file, file, imported]) {
+      const response = await fetchFile(pathOf(requestedFile), { headers: { ...headers } })
+      expect(response.status).toBe(status)
+      expect(response.headers.get('content-range')).toBe(contentRange)
+      if (body !== null) expect(text(response.bytes)).toBe(body)
+      else expect(response.headers.get('cache-control')).toBe('no-store')
+      if (status === 200 || status === 206)
+        expect(response.headers.get('content-length')).toBe(String(response.bytes.length))
       if (status < 400) {
-        expect(found.headers.get('etag')).toBe(etag)
-        expect(found.headers.get('last-modified')).toBe(same)
-        expect(found.headers.get('cache-control')).toContain('immutable')
+        expect(response.headers.get('etag')).toBe(etag)
+        expect(response.headers.get('last-modified')).toBe(same)
+        expect(response.headers.get('cache-control')).toContain('immutable')
       }
-      if (status === 304) expect(found.headers.get('content-type')).toBeNull()
+      if (status === 304) expect(response.headers.get('content-type')).toBeNull()
     }
   })
 })

@@ -21,7 +21,7 @@ const begun = Date.now()
 const at = (seconds: number) => vi.spyOn(Date, 'now').mockReturnValue(begun + seconds * 1000)
 
 const read = { status: 206, age: null, statements: 1 }
-const gone = { status: 404, age: null, statements: 1 }
+const notFound = { status: 404, age: null, statements: 1 }
 
 describe('a range of a public file', () => {
   it('is looked up once a minute, and its Age header says when', async () => {
@@ -44,7 +44,8 @@ describe('a range of a public file', () => {
       sql`update files set status = 'quarantined' where id = ${quarantined.id}`,
     )
     at(60)
-    for (const file of [deleted, quarantined]) for (const _ of [1, 2]) expect(await part(pathOf(file))).toEqual(gone)
+    for (const file of [deleted, quarantined])
+      for (const _ of [1, 2]) expect(await part(pathOf(file))).toEqual(notFound)
   })
 
   it('returns 404 at once where the file was deleted or made private', async () => {
@@ -53,7 +54,7 @@ describe('a range of a public file', () => {
     for (const file of [deleted, hidden]) expect(await part(pathOf(file))).toEqual(read)
     expect((await remove(`/v1/files/${deleted.id}`)).status).toBe(204)
     expect((await patch(`/v1/files/${hidden.id}`, { purpose: 'import' })).status).toBe(200)
-    for (const file of [deleted, hidden]) expect(await part(pathOf(file))).toEqual(gone)
+    for (const file of [deleted, hidden]) expect(await part(pathOf(file))).toEqual(notFound)
   })
 
   it('is looked up again when its bytes are gone or have moved, without an entry in the log', async () => {
@@ -66,7 +67,7 @@ describe('a range of a public file', () => {
     )
     await env.FILES.delete([deleted.storage_key, moved.storage_key])
     const log = vi.spyOn(console, 'error').mockImplementation(() => undefined)
-    expect(await part(pathOf(deleted))).toEqual(gone)
+    expect(await part(pathOf(deleted))).toEqual(notFound)
     expect(await part(pathOf(moved))).toEqual(read)
     expect(log).not.toHaveBeenCalled()
   })

@@ -219,15 +219,15 @@ describe('the scanner behind FILE_SCAN_URL', () => {
       if (response instanceof Error) throw response
       return response
     })
-    const found = await httpScanner(scan).scan(request)
+    const verdict = await httpScanner(scan).scan(request)
     const [sent] = posted.mock.calls
     posted.mockRestore()
-    return { found, sent }
+    return { found: verdict, sent }
   }
 
   it('receives the request with its key', async () => {
-    const { found, sent } = await answering(Response.json({ verdict: 'infected', reason: 'EICAR' }))
-    expect(found).toEqual({ verdict: 'infected', reason: 'EICAR' })
+    const { found: verdict, sent } = await answering(Response.json({ verdict: 'infected', reason: 'EICAR' }))
+    expect(verdict).toEqual({ verdict: 'infected', reason: 'EICAR' })
     expect(sent?.[0]).toBe(scan.url)
     expect(sent?.[1]).toMatchObject({
       method: 'POST',

@@ -104,9 +104,9 @@ describe('the avatar of an organisation', () => {
   })
 
   it('is refused when its file is deleted at the same time, or stops a deletion that has begun', async () => {
-    const [gone, otherFile] = [await upload(), await upload()]
-    const deleting = interruptedDatabase(/update "organizations"/, () => remove(`/v1/files/${gone.id}`))
-    const lost = await callWith(deleting, path(), { method: 'PATCH', body: { avatar_file_id: gone.id } })
+    const [deletedFile, otherFile] = [await upload(), await upload()]
+    const deleting = interruptedDatabase(/update "organizations"/, () => remove(`/v1/files/${deletedFile.id}`))
+    const lost = await callWith(deleting, path(), { method: 'PATCH', body: { avatar_file_id: deletedFile.id } })
     expect(refusal(lost)).toEqual([400, 'does_not_exist', '#/avatar_file_id'])
     const choosing = interruptedDatabase(/delete from files/, () => patch(path(), { avatar_file_id: otherFile.id }))
     expect((await callWith(choosing, `/v1/files/${otherFile.id}`, { method: 'DELETE' })).status).toBe(409)
@@ -194,10 +194,10 @@ describe('an image of an e-mail', () => {
   })
 
   it('is refused when its file is deleted at the same time, or stops a deletion that has begun', async () => {
-    const [gone, otherFile] = [await upload(), await upload()]
+    const [deletedFile, otherFile] = [await upload(), await upload()]
     const id = await message()
-    const body = { blocks: [imageBlock({ file_id: gone.id })] }
-    const deleting = interruptedDatabase(/update "email_messages"/, () => remove(`/v1/files/${gone.id}`))
+    const body = { blocks: [imageBlock({ file_id: deletedFile.id })] }
+    const deleting = interruptedDatabase(/update "email_messages"/, () => remove(`/v1/files/${deletedFile.id}`))
     const lost = await callWith(deleting, messagePath(id), { method: 'PATCH', body })
     expect(refusal(lost)).toEqual([400, 'does_not_exist', '#/blocks/0/data/file_id'])
     const choosing = interruptedDatabase(/delete from files/, () => show(id, { file_id: otherFile.id }))

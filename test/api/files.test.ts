@@ -177,15 +177,15 @@ describe('deleteFile', () => {
 
   it('deletes a file before an edition begins to show it, and the edition does not show it', async () => {
     const file = await upload()
-    const gone: number[] = []
+    const statuses: number[] = []
     const bindings = interruptedDatabase(/update "editions"/, async () => {
-      gone.push((await remove(`/v1/files/${file.id}`)).status)
+      statuses.push((await remove(`/v1/files/${file.id}`)).status)
     })
     const reply = await callWith(bindings, `/v1/editions/${edition}`, {
       method: 'PATCH',
       body: { meta_image_id: file.id },
     })
-    expect([gone, reply.status, reply.body.errors[0]?.pointer]).toEqual([[204], 400, '#/meta_image_id'])
+    expect([statuses, reply.status, reply.body.errors[0]?.pointer]).toEqual([[204], 400, '#/meta_image_id'])
     expect((await get(`/v1/editions/${edition}`)).body.meta_image_id).toBeNull()
   })
 
@@ -229,8 +229,8 @@ describe('getFile', () => {
     const account = await seedAccount()
     await seedMember(account, { organization: organization.id, edition, role: 'admin' })
     const { token } = await seedToken(account)
-    const seen = (await get(`/v1/files/${file.id}`, token)).body
-    expect([seen.is_used, seen.used_by]).toEqual([true, []])
+    const fileBody = (await get(`/v1/files/${file.id}`, token)).body
+    expect([fileBody.is_used, fileBody.used_by]).toEqual([true, []])
     const refused = await remove(`/v1/files/${file.id}`, token)
     expect([refused.status, refused.body.related_objects]).toEqual([409, []])
   })

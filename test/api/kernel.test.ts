@@ -244,20 +244,20 @@ describe('x-d1-bookmark', () => {
     const reply = await call('/v1/events', { body: { organization_id: world.a.id, name: 'Bookmark' } })
     const bookmark = reply.headers.get('x-d1-bookmark') ?? ''
     expect(bookmark).toMatch(/^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/)
-    const { bindings, asked } = spiedSessions()
+    const { bindings, asked: sessions } = spiedSessions()
     const read = await callWith(bindings, '/v1/events', { headers: { 'x-d1-bookmark': bookmark } })
     expect(read.status).toBe(200)
     expect(read.headers.get('x-d1-bookmark')).toBeTruthy()
-    expect(asked).toEqual(['first-primary', bookmark])
+    expect(sessions).toEqual(['first-primary', bookmark])
   })
 
   it('is ignored when it is invalid, and by writes, which go to the primary', async () => {
-    const { bindings, asked } = spiedSessions()
+    const { bindings, asked: sessions } = spiedSessions()
     await callWith(bindings, '/v1/events', { headers: { 'x-d1-bookmark': 'first-primary' } })
-    expect(asked).toEqual(['first-primary', 'first-unconstrained'])
-    asked.length = 0
+    expect(sessions).toEqual(['first-primary', 'first-unconstrained'])
+    sessions.length = 0
     await callWith(bindings, '/v1/events', { body: { organization_id: world.a.id, name: 'Written' } })
-    expect(asked).toEqual(['first-primary'])
+    expect(sessions).toEqual(['first-primary'])
   })
 })
 

@@ -161,15 +161,15 @@ describe('the page of a link to unsubscribe', () => {
           )[0] ?? '',
         )
       ).text
-    const said = await Promise.all(crowd.people.map(({ email }) => pageOf(email)))
-    expect(said.map((page) => /<html lang="(\w+)">.*<button[^>]*>([^<]+)</.exec(page)?.slice(1))).toEqual([
+    const pageTexts = await Promise.all(crowd.people.map(({ email }) => pageOf(email)))
+    expect(pageTexts.map((page) => /<html lang="(\w+)">.*<button[^>]*>([^<]+)</.exec(page)?.slice(1))).toEqual([
       ['en', 'Unsubscribe'],
       ['da', 'Afmeld'],
       ['sv', 'Avsluta prenumeration'],
       ['nl', 'Afmelden'],
       ['pl', 'Rezygnuję'],
     ])
-    for (const [at, page] of said.entries()) {
+    for (const [at, page] of pageTexts.entries()) {
       expect(page).toContain('Nord &amp; &lt;b&gt;lys&lt;/b&gt;')
       expect(page).toContain(crowd.people[at]?.email)
     }

@@ -44,11 +44,11 @@ describe('items with a holder', () => {
     const items = [ticket({ user: { email: stranger.email, first_name: 'Anna' } })]
     const reply = await importOrders(two.mine, [anOrder({ items })], {}, two.manager)
     const path = `/v1/orders/${reply.body.results[0].order_id}`
-    const seen = await get(path, two.viewer)
-    expect(seen.body.purchases).toMatchObject([
+    const viewerReply = await get(path, two.viewer)
+    expect(viewerReply.body.purchases).toMatchObject([
       { user: { api_id: two.user, full_name: 'Anna', email: stranger.email } },
     ])
-    expect(seen.text).not.toMatch(/Hemmelig|32123456/)
+    expect(viewerReply.text).not.toMatch(/Hemmelig|32123456/)
     expect((await get(path, two.organizationViewer)).body.purchases).toMatchObject([
       { user: { full_name: 'Hemmelig Holm' } },
     ])

@@ -86,11 +86,11 @@ describe('listOrders of an organisation', () => {
     ['type=imported&status=completed', ({ type, status }: Row) => type === 'imported' && status === 'completed'],
     ['created_after=2023-11-14T22:13:22Z', ({ created }: Row) => Number(created) >= 1_700_000_002_000],
   ])('filters by %s', async (filter, matches) => {
-    const found = rows.filter((row) => matches(row))
+    const matchingRows = rows.filter((row) => matches(row))
     for (const ordering of ['-created', 'amount', '-order_number', 'status', '-type']) {
       const walked = await walkAs(rootToken, address(`${filter}&ordering=${ordering}&page_size=3`))
-      expect([ordering, walked.ids]).toEqual([ordering, expected(ordering, found)])
-      expect(walked.count).toBe(found.length)
+      expect([ordering, walked.ids]).toEqual([ordering, expected(ordering, matchingRows)])
+      expect(walked.count).toBe(matchingRows.length)
     }
   })
 

@@ -175,11 +175,11 @@ describe('a search of another organisation', () => {
       'zebra" AND NOT "lion',
     ]) {
       const { status, body } = await get(`/v1/orders?edition_id=${other.edition_id}&search=${encodeURIComponent(text)}`)
-      const own = ['zebra*'].includes(text) ? ['lion "OR" zebra*'] : []
+      const ownNumbers = ['zebra*'].includes(text) ? ['lion "OR" zebra*'] : []
       expect([text, status, body.results.map((order: { order_number: string }) => order.order_number)]).toEqual([
         text,
         200,
-        own,
+        ownNumbers,
       ])
     }
   })

@@ -71,15 +71,15 @@ describe('updateOrganization', () => {
     const path = `/v1/organizations/${world.a.id}`
     const { token } = world.people.OA
     const before = (await get(path)).body
-    const [taken, free] = [
+    const [takenReply, free] = [
       await patch(path, { name: 'Mine', slug: body.slug }, token),
       await patch(path, { name: 'Mine', slug: `free-${next()}` }, token),
     ]
-    for (const reply of [taken, free]) {
+    for (const reply of [takenReply, free]) {
       expect([reply.status, reply.body.code, reply.body.required_roles]).toEqual([403, 'permission_denied', []])
       expect(reply.body.errors).toMatchObject([{ pointer: '#/slug', code: 'superuser_only' }])
     }
-    expect(taken.body.detail).toBe(free.body.detail)
+    expect(takenReply.body.detail).toBe(free.body.detail)
     expect((await get(path)).body).toEqual(before)
     const renamed = await patch(path, { name: 'Ours', slug: before.slug }, token)
     expect([renamed.status, renamed.body.name, renamed.body.slug]).toEqual([200, 'Ours', before.slug])
@@ -148,12 +148,12 @@ describe('addOrganizationMember for a person with an account in another organisa
   const path = () => `/v1/organizations/${world.a.id}/members`
 
   it('returns the same fields and empty names, at the same cost, as for an unknown person', async () => {
-    const known = `known-${next()}@example.test`
-    const account = await seedAccount(known)
+    const knownEmail = `known-${next()}@example.test`
+    const account = await seedAccount(knownEmail)
     await seedMember(account, { organization: world.b.id, role: 'admin' })
     const { token } = world.people.OA
     const [old, fresh] = [
-      await post(path(), { email: known, role: 'viewer' }, token),
+      await post(path(), { email: knownEmail, role: 'viewer' }, token),
       await post(path(), { email: `fresh-${next()}@example.test`, role: 'viewer' }, token),
     ]
     expect([old.status, fresh.status]).toEqual([201, 201])

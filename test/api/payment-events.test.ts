@@ -61,9 +61,9 @@ describe('the sender of a payment event', () => {
       await deliverEvent(sale.account, event, { headers: {} }),
       await deliverEvent(sale.account, event, { body: `${event.body} ` }),
     ]
-    const said = replies.map(({ status, text }) => [status, JSON.parse(text).code, JSON.parse(text).detail])
-    expect(new Set(said.map((one) => JSON.stringify(one))).size).toBe(1)
-    expect(said[0]?.slice(0, 2)).toEqual([401, 'not_authenticated'])
+    const refusals = replies.map(({ status, text }) => [status, JSON.parse(text).code, JSON.parse(text).detail])
+    expect(new Set(refusals.map((one) => JSON.stringify(one))).size).toBe(1)
+    expect(refusals[0]?.slice(0, 2)).toEqual([401, 'not_authenticated'])
     await write(sql`update merchant_accounts set type = 'manual' where id = ${other.account}`)
     expect((await deliverEvent(other.account, event)).status).toBe(401)
     expect([await eventsTaken(sale), await loadRefundRows(sale)]).toEqual([0, []])

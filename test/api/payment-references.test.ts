@@ -41,13 +41,13 @@ const callsToStripe = () =>
 /** Everything that a caller or Stripe sees of a refund, without ids and times. */
 async function observe(order: string) {
   const before = callsToStripe().length
-  const { requested: asked, approved, row } = await refundOrder(order)
+  const { requested: requested, approved, row } = await refundOrder(order)
   const { body } = await get(`/v1/refund-requests/${row.id}`)
   const { status, failure_code, failure_message, provider_reference, can_retry } = body
   const retried = await actOnRefund(row.id, 'retry')
   await payDue()
   return {
-    replies: [asked.status, asked.body.status, approved.status, approved.body.status, retried.body.status],
+    replies: [requested.status, requested.body.status, approved.status, approved.body.status, retried.body.status],
     shown: { status, failure_code, failure_message, provider_reference, can_retry },
     // The clock of the engine is ahead of the clock of requests.
     audit: (await listAuditActions(row.id)).toSorted(),
@@ -81,9 +81,9 @@ describe('a payment reference that another edition had first', () => {
     const other = await seedSibling(shop)
     const foreign = await importPaidOrder(other, payment.id)
     const unknown = await importPaidOrder(other, unknownReference)
-    const seen = await observe(foreign.order)
-    expect(seen).toEqual(await observe(unknown.order))
-    expect(seen.shown).toMatchObject({ status: 'failed', failure_code: 'payment_not_found' })
+    const foreignView = await observe(foreign.order)
+    expect(foreignView).toEqual(await observe(unknown.order))
+    expect(foreignView.shown).toMatchObject({ status: 'failed', failure_code: 'payment_not_found' })
     expect(fake.store.paidBack(payment.id)).toBe(0)
     expect(fake.calls().map((call) => call.payment)).not.toContain(payment.id)
   })
@@ -201,7 +201,7 @@ describe('a payment reference that another edition had first', () => {
 
   it('does not return by the undo of an update whose payment is being refunded', async () => {
     const shop = await seedStripeShop()
-    const [payment, own] = [payWith(fake, 22_500), payWith(fake, 22_500)]
+    const [payment, ownPayment] = [payWith(fake, 22_500), payWith(fake, 22_500)]
     await importPaidOrder(shop, payment.id, 225)
     // The refund holds no purchase, so only the payment shows that it is running.
     const row = aRow({
@@ -216,7 +216,7 @@ describe('a payment reference that another edition had first', () => {
     const order = orders[0] ?? ''
     const { row: refund } = await refundOrder(order, { include_fees: true })
     expect(refund).toMatchObject({ status: 'failed', failure_code: 'payment_not_found' })
-    const updated = await importedFile(other, [{ values: { ...row.values, 'order.payment_reference': own.id } }])
+    const updated = await importedFile(other, [{ values: { ...row.values, 'order.payment_reference': ownPayment.id } }])
     fake.respondWith((_, nth) => (nth === 1 ? { status: 429 } : 'accept'))
     await actOnRefund(refund.id, 'retry')
     await payDue()
@@ -225,7 +225,7 @@ describe('a payment reference that another edition had first', () => {
     expect(await undoneNow(updated.id)).toMatchObject([{ undo_outcome: 'kept', undo_reason: 'payment_changed' }])
     await createRefundEngine({ payments: contextAt(Date.now()).payments }, Date.now() + 120_000).run()
     expect((await loadRefundRow(refund.id)).status).toBe('completed')
-    expect([fake.store.paidBack(payment.id), fake.store.paidBack(own.id)]).toEqual([0, 22_500])
+    expect([fake.store.paidBack(payment.id), fake.store.paidBack(ownPayment.id)]).toEqual([0, 22_500])
   })
 
   it('can be refunded in another organisation, which has its own account', async () => {

@@ -30,14 +30,14 @@ it('the platform’s messages have no gaps in any language, and invite no reply'
   expect(rows).toHaveLength(3)
   for (const { subject, blocks } of rows)
     for (const language of languages)
-      for (const [name, known] of Object.entries(contexts)) {
+      for (const [name, contextValues] of Object.entries(contexts)) {
         const message = {
           subject: JSON.parse(subject) as TranslatedDict,
           blocks: JSON.parse(blocks) as Block[],
           template: 'modern' as const,
         }
         const context = {
-          ...known,
+          ...contextValues,
           edition: { name: 'Fest' },
           organization: { name: 'Nordlys' },
           refund: { amount: 'DKK 200.00' },

@@ -41,7 +41,7 @@ describe('listPurchases', () => {
     const one = await givenTicket(shop, { vendor_code: 'ZX%1' }, { order_number: 'N-0042' })
     const two = await givenTicket(shop, { vendor_code: 'zx%2' })
     const { order_id } = await purchaseRow(one.id)
-    for (const [search, found] of [
+    for (const [search, expectedIds] of [
       ['Zx%', [two.id, one.id]],
       ['zx%1', [one.id]],
       ['x%', []],
@@ -52,7 +52,7 @@ describe('listPurchases', () => {
       [order_id, [one.id]],
       ['z\u{10FFFF}', []],
     ] as const)
-      expect([search, ids(await list({ search })).toSorted()]).toEqual([search, [...found].toSorted()])
+      expect([search, ids(await list({ search })).toSorted()]).toEqual([search, [...expectedIds].toSorted()])
     expect(ids(await list({ search: 'zx%', vendor_code: 'zx%2' }))).toEqual([two.id])
   })
 
@@ -77,8 +77,8 @@ describe('listPurchases', () => {
     const there = await givenTicket(sibling, { vendor_code: 'SHARED' }, customer('There'))
     const organisation = { id: shop.organization_id }
     const { token } = await givenMember(organisation, 'viewer', shop.edition_id)
-    const own = await list({ vendor_code: 'SHARED' }, token)
-    expect(own.body.results).toMatchObject([{ id: here.id, user: { full_name: 'Eva Here' } }])
+    const ownPurchases = await list({ vendor_code: 'SHARED' }, token)
+    expect(ownPurchases.body.results).toMatchObject([{ id: here.id, user: { full_name: 'Eva Here' } }])
     for (const search of ['SHARED', there.id, (await purchaseRow(there.id)).order_id]) {
       expect(ids(await list({ edition_id: sibling.edition_id, search }, token))).toEqual([])
       expect(ids(await list({ search }, token))).toEqual(search === 'SHARED' ? [here.id] : [])

@@ -69,9 +69,9 @@ it.each(cases)(
     const last = Math.ceil(ids.length / size)
     const pages = [...new Set(Array.from({ length: 6 }, (_, index) => 1 + Math.floor((index * (last - 1)) / 5)))]
     for (const page of pages) {
-      const found = await pageOf({ ...(status && { status }), ordering, page: String(page) })
-      expect([page, found.ids]).toEqual([page, ids.slice(size * (page - 1), size * page)])
-      expect(found.count).toBe(ids.length)
+      const listedIds = await pageOf({ ...(status && { status }), ordering, page: String(page) })
+      expect([page, listedIds.ids]).toEqual([page, ids.slice(size * (page - 1), size * page)])
+      expect(listedIds.count).toBe(ids.length)
     }
   },
 )

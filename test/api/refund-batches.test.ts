@@ -203,14 +203,14 @@ describe('startRefundBatch', () => {
 
   it('leaves out purchases that were requested since the dry run, and never exceeds its amounts', async () => {
     const shop = await seedShopWithAccount('test')
-    const taken = await givenOrder(shop)
+    const requestedOrder = await givenOrder(shop)
     const freed = await givenOrder(shop)
-    const asked = await requestRefund({ order_id: freed.order })
+    const refundReply = await requestRefund({ order_id: freed.order })
     const { body } = await makeBatch(shop)
     expect(body.dry_run.amounts).toEqual(dkk(450))
-    await actOnRefund(asked.body.id, 'reject')
+    await actOnRefund(refundReply.body.id, 'reject')
     await actOnBatch(body.id, 'start')
-    await requestRefund({ purchase_id: taken.purchases[0] })
+    await requestRefund({ purchase_id: requestedOrder.purchases[0] })
     const { requested } = await workUntilDone(body.id)
     expect(requested).toMatchObject({
       orders: 1,

@@ -7,13 +7,13 @@ import { givenMember } from '../support/seeding/members.ts'
 
 describe('listRefundRequests', () => {
   it('filters by each parameter', async () => {
-    const own = await seedShop()
-    const bought = await givenOrder(own, { order_number: 'A-77', ...threePurchases })
+    const listShop = await seedShop()
+    const bought = await givenOrder(listShop, { order_number: 'A-77', ...threePurchases })
     const { body: orderRefund } = await requestRefund({ order_id: bought.order, amount: 10 })
     const { body: single } = await requestPurchaseRefund(bought.purchases[0] ?? '', { reason: 'duplicate', amount: 20 })
     await actOnRefund(single.id, 'reject')
     const found = async (query: string) =>
-      (await get(`/v1/refund-requests?edition_id=${own.edition_id}&${query}`)).body.results.map(
+      (await get(`/v1/refund-requests?edition_id=${listShop.edition_id}&${query}`)).body.results.map(
         ({ id }: { id: string }) => id,
       )
     const user = orderRefund.customer.api_id
@@ -81,8 +81,8 @@ describe('getRefundRequest', () => {
   it('returns amounts and allowed actions, and 404 to roles of another edition', async () => {
     const shop = await seedShop()
     const { purchases, order } = await givenOrder(shop)
-    const { body: asked } = await requestPurchaseRefund(purchases[0] ?? '', { amount: 100, comment: 'Ill' })
-    const path = `/v1/refund-requests/${asked.id}`
+    const { body: refund } = await requestPurchaseRefund(purchases[0] ?? '', { amount: 100, comment: 'Ill' })
+    const path = `/v1/refund-requests/${refund.id}`
     expect((await get(path)).body).toMatchObject({
       status: 'pending',
       order: { id: order },
@@ -92,7 +92,7 @@ describe('getRefundRequest', () => {
       comment: 'Ill',
       allowed_actions: ['approve', 'reject', 'cancel'],
     })
-    await actOnRefund(asked.id, 'reject')
+    await actOnRefund(refund.id, 'reject')
     expect((await get(path)).body).toMatchObject({ status: 'rejected', rejection_reason: 'No', allowed_actions: [] })
     const sibling = await seedEdition({ id: shop.organization_id })
     const { token } = await givenMember({ id: shop.organization_id }, 'admin', sibling.id)

@@ -35,12 +35,12 @@ describe('a refund that a provider pays back', () => {
     ] as const) {
       const shop = await seedShopWithAccount(type, columns)
       const { purchases, payment } = await givenOrder(shop)
-      const asked = await requestPurchaseRefund(purchases[0] ?? '')
-      expect(await actOnRefund(asked.body.id, 'approve')).toMatchObject({
+      const refundReply = await requestPurchaseRefund(purchases[0] ?? '')
+      expect(await actOnRefund(refundReply.body.id, 'approve')).toMatchObject({
         status: 409,
         body: { code: 'merchant_not_ready' },
       })
-      expect(await loadRefundRow(asked.body.id)).toMatchObject({ status: 'pending', version: 1 })
+      expect(await loadRefundRow(refundReply.body.id)).toMatchObject({ status: 'pending', version: 1 })
       expect(await loadTransaction(payment)).toMatchObject({ reserved_minor: 22_500 })
       // A request that the policy would approve at once waits for a review.
       const refund_policy = { auto_approve_below: 1000 }

@@ -9,19 +9,19 @@ import { actOnRefund, requestPurchaseRefund, expectCountersToBeSums, faults } fr
 
 describe('the refund policy of an organisation', () => {
   const policy = async (refund_policy: Record<string, unknown>) => {
-    const own = await seedShop()
-    const { body } = await patch(`/v1/organizations/${own.organization_id}`, { refund_policy })
-    return { own, shown: body.refund_policy }
+    const policyShop = await seedShop()
+    const { body } = await patch(`/v1/organizations/${policyShop.organization_id}`, { refund_policy })
+    return { own: policyShop, shown: body.refund_policy }
   }
 
   it('requires two people: a second token of the same account is not enough', async () => {
-    const { own, shown } = await policy({ four_eyes: true })
+    const { own: policyShop, shown } = await policy({ four_eyes: true })
     expect(shown).toEqual({ four_eyes: true, manager_limit: null, auto_approve_below: null })
     const [asker, reviewer] = [
-      await givenMember({ id: own.organization_id }, 'admin'),
-      await givenMember({ id: own.organization_id }, 'manager'),
+      await givenMember({ id: policyShop.organization_id }, 'admin'),
+      await givenMember({ id: policyShop.organization_id }, 'manager'),
     ]
-    const { purchases } = await givenOrder(own)
+    const { purchases } = await givenOrder(policyShop)
     const { body } = await requestPurchaseRefund(purchases[0] ?? '', {}, asker.token)
     const other = await post('/v1/auth/tokens', { name: 'another', member_id: asker.id })
     for (const token of [asker.token, other.body.token])
@@ -36,10 +36,10 @@ describe('the refund policy of an organisation', () => {
   })
 
   it('limits the amounts that managers approve, and not those of admins', async () => {
-    const { own } = await policy({ manager_limit: 100 })
-    const manager = await givenMember({ id: own.organization_id }, 'manager')
-    const admin = await givenMember({ id: own.organization_id }, 'admin', own.edition_id)
-    const { purchases } = await givenOrder(own)
+    const { own: policyShop } = await policy({ manager_limit: 100 })
+    const manager = await givenMember({ id: policyShop.organization_id }, 'manager')
+    const admin = await givenMember({ id: policyShop.organization_id }, 'admin', policyShop.edition_id)
+    const { purchases } = await givenOrder(policyShop)
     const { body } = await requestPurchaseRefund(purchases[0] ?? '', {}, manager.token)
     expect(await actOnRefund(body.id, 'approve', {}, manager.token)).toMatchObject({
       status: 403,
@@ -51,16 +51,16 @@ describe('the refund policy of an organisation', () => {
   })
 
   it('applies to the total and the creator of a batch', async () => {
-    const { own } = await policy({ four_eyes: true, manager_limit: 449.99 })
+    const { own: policyShop } = await policy({ four_eyes: true, manager_limit: 449.99 })
     const [manager, other, admin, viewer] = [
-      await givenMember({ id: own.organization_id }, 'manager'),
-      await givenMember({ id: own.organization_id }, 'manager'),
-      await givenMember({ id: own.organization_id }, 'admin', own.edition_id),
-      await givenMember({ id: own.organization_id }, 'manager', own.edition_id),
+      await givenMember({ id: policyShop.organization_id }, 'manager'),
+      await givenMember({ id: policyShop.organization_id }, 'manager'),
+      await givenMember({ id: policyShop.organization_id }, 'admin', policyShop.edition_id),
+      await givenMember({ id: policyShop.organization_id }, 'manager', policyShop.edition_id),
     ]
-    await givenOrder(own)
-    expect((await makeBatch(own, {}, viewer.token)).status).toBe(403)
-    const { body } = await makeBatch(own, {}, manager.token)
+    await givenOrder(policyShop)
+    expect((await makeBatch(policyShop, {}, viewer.token)).status).toBe(403)
+    const { body } = await makeBatch(policyShop, {}, manager.token)
     expect(await actOnBatch(body.id, 'start', manager.token)).toMatchObject({
       status: 409,
       body: { code: 'four_eyes_required' },
@@ -73,8 +73,8 @@ describe('the refund policy of an organisation', () => {
   })
 
   it('approves small amounts at once, but not many small amounts of one payment', async () => {
-    const { own } = await policy({ auto_approve_below: 60, four_eyes: true })
-    const { purchases } = await givenOrder(own)
+    const { own: policyShop } = await policy({ auto_approve_below: 60, four_eyes: true })
+    const { purchases } = await givenOrder(policyShop)
     const [id = ''] = purchases
     const first = await requestPurchaseRefund(id, { amount: 30 })
     expect([first.status, first.body]).toMatchObject([
@@ -82,25 +82,25 @@ describe('the refund policy of an organisation', () => {
       { status: 'completed', refunded_amount: 30, reviewed_by: null },
     ])
     expect((await get(`/v1/refund-requests/${first.body.id}`)).body).toEqual(first.body)
-    expect(await announcedOf({ id, shop: own })).toEqual([
+    expect(await announcedOf({ id, shop: policyShop })).toEqual([
       'refund_requested:active',
       'refund_approved:active',
       'refunded:active',
     ])
     expect((await requestPurchaseRefund(id, { amount: 30 })).body.status).toBe('pending')
-    await expectCountersToBeSums(own)
+    await expectCountersToBeSums(policyShop)
   })
 
   it('can only be changed by admins of the organisation, field by field', async () => {
-    const { own } = await policy({ four_eyes: true, manager_limit: 100.5 })
-    const path = `/v1/organizations/${own.organization_id}`
+    const { own: policyShop } = await policy({ four_eyes: true, manager_limit: 100.5 })
+    const path = `/v1/organizations/${policyShop.organization_id}`
     const changed = await patch(path, { refund_policy: { auto_approve_below: 10, manager_limit: null } })
     expect(changed.body.refund_policy).toEqual({ four_eyes: true, manager_limit: null, auto_approve_below: 10 })
     expect(faults(await patch(path, { refund_policy: { manager_limit: -1 } }))).toEqual([
       400,
       'min_value #/refund_policy/manager_limit',
     ])
-    const manager = await givenMember({ id: own.organization_id }, 'manager')
+    const manager = await givenMember({ id: policyShop.organization_id }, 'manager')
     expect((await patch(path, { refund_policy: { four_eyes: false } }, manager.token)).status).toBe(403)
   })
 })

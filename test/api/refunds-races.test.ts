@@ -87,8 +87,8 @@ describe('a payment that changes while a refund is approved', () => {
   })
 
   it('does not stop a refund of 0 that cancels a purchase when less than the reserved amount is left', async () => {
-    const own = await seedShop()
-    const { purchases, payment } = await givenOrder(own)
+    const newShop = await seedShop()
+    const { purchases, payment } = await givenOrder(newShop)
     await requestPurchaseRefund(purchases[0] ?? '')
     const { body } = await requestPurchaseRefund(purchases[1] ?? '', { amount: 0, cancel_purchase: true })
     await db.all(sql`update transactions set amount_minor = 100 where id = ${payment}`)
@@ -102,13 +102,13 @@ describe('a payment that several orders share', () => {
   it('aborts the approval of a refund when Stripe pays the payment back at the same time', async () => {
     const fake = createFakeStripe()
     serveStripe(fake)
-    const own = await seedStripeShop()
+    const stripeShop = await seedStripeShop()
     const payment = payWith(fake, 15_000)
-    await importPaidOrder(own, payment.id, 100)
-    const two = await importPaidOrder(own, payment.id, 50)
+    await importPaidOrder(stripeShop, payment.id, 100)
+    const two = await importPaidOrder(stripeShop, payment.id, 50)
     const { body } = await requestRefund({ order_id: two.order })
     fake.store.refund(payment, { amount: 12_000, status: 'succeeded' })
-    const ctx = interruptedOnce(() => deliverEvent(own.account, fake.store.events.at(-1) ?? { body: '' }))
+    const ctx = interruptedOnce(() => deliverEvent(stripeShop.account, fake.store.events.at(-1) ?? { body: '' }))
     await expect(approveRefund(ctx, await findRefund(ctx, body.id), {})).rejects.toThrow(LostRace)
     expect(await loadRefundRow(body.id)).toMatchObject({ status: 'pending', approved_minor: null })
     expect((await actOnRefund(body.id, 'approve')).body).toMatchObject({ max_available_refund_amount: 30 })
@@ -117,9 +117,12 @@ describe('a payment that several orders share', () => {
   it('is paid back at most once when refunds of all its orders are requested at the same time', async () => {
     const fake = createFakeStripe()
     serveStripe(fake)
-    const own = await seedStripeShop()
+    const stripeShop = await seedStripeShop()
     const payment = payWith(fake, 15_000)
-    const orders = [await importPaidOrder(own, payment.id, 100), await importPaidOrder(own, payment.id, 50)]
+    const orders = [
+      await importPaidOrder(stripeShop, payment.id, 100),
+      await importPaidOrder(stripeShop, payment.id, 50),
+    ]
     const replies = await Promise.all(
       [...orders, ...orders, ...orders].map(({ order }) => requestRefund({ order_id: order })),
     )
@@ -134,16 +137,16 @@ describe('a payment that several orders share', () => {
 
 describe('a Stripe payment without a reference', () => {
   it('is not refunded until a person confirms it, and only then confirmed to the customer', async () => {
-    const own = await seedShopWithAccount('stripe')
+    const stripeShop = await seedShopWithAccount('stripe')
     const ctx = contextAt(Date.now())
     const account = await db.first(
-      sql<{ id: string }>`select id from merchant_accounts where organization_id = ${own.organization_id}`,
+      sql<{ id: string }>`select id from merchant_accounts where organization_id = ${stripeShop.organization_id}`,
     )
     const secrets = { api_key: 'rk_test_12345678', webhook_secret: null }
     const { sealed_api_key, sealed_with } = await sealSecrets(ctx, account?.id ?? '', secrets)
     await db.all(sql`update merchant_accounts set sealed_api_key = ${sealed_api_key}, sealed_with = ${sealed_with}
       where id = ${account?.id}`)
-    const { purchases } = await givenOrder(own, oneTicket)
+    const { purchases } = await givenOrder(stripeShop, oneTicket)
     const [id = ''] = purchases
     const { body } = await requestPurchaseRefund(id)
     const later = contextAt(Date.now())
@@ -157,6 +160,6 @@ describe('a Stripe payment without a reference', () => {
     })
     expect(await purchaseRow(id)).toMatchObject({ reserved_minor: 23_500, refunded_minor: 0 })
     expect(await db.all(sql`select id from transactional_emails where refund_request_id = ${body.id}`)).toEqual([])
-    expect(await announcedOf({ id, shop: own })).toEqual(['refund_requested:active', 'refund_approved:active'])
+    expect(await announcedOf({ id, shop: stripeShop })).toEqual(['refund_requested:active', 'refund_approved:active'])
   })
 })

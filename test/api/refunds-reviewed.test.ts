@@ -26,8 +26,8 @@ describe('approveRefundRequest', () => {
   it('completes a refund by hand at once, with the same amounts in refund, purchase, events and payment', async () => {
     const { purchases, payment, order } = await givenOrder(shop)
     const [id = '', other = ''] = purchases
-    const asked = await requestPurchaseRefund(id, { cancel_purchase: true })
-    const reply = await actOnRefund(asked.body.id, 'approve', { note: 'By telephone' })
+    const refundReply = await requestPurchaseRefund(id, { cancel_purchase: true })
+    const reply = await actOnRefund(refundReply.body.id, 'approve', { note: 'By telephone' })
     expect([reply.status, reply.body]).toMatchObject([
       200,
       {
@@ -39,7 +39,7 @@ describe('approveRefundRequest', () => {
         note: 'By telephone',
       },
     ])
-    expect((await get(`/v1/refund-requests/${asked.body.id}`)).body).toEqual(reply.body)
+    expect((await get(`/v1/refund-requests/${refundReply.body.id}`)).body).toEqual(reply.body)
     expect(await purchaseRow(id)).toMatchObject({ status: 'refunded', refunded_minor: 22_500, reserved_minor: 0 })
     expect(await purchaseRow(other)).toMatchObject({ status: 'active', refunded_minor: 0 })
     expect(await announcedOf({ id, shop })).toEqual([
@@ -178,12 +178,12 @@ describe('cancelRefundRequest', () => {
 describe('an order that is cancelled or changed by an import', () => {
   it('cancels pending requests, and releases their amounts', async () => {
     const { purchases, order, payment, again } = await givenOrder(shop, threePurchases)
-    const asked = [
+    const refundReplies = [
       await requestRefund({ order_id: order, amount: 50 }),
       await requestPurchaseRefund(purchases[0] ?? '', { amount: 10 }),
     ]
     await again({ status: 'cancelled' })
-    for (const { body } of asked) expect(await loadRefundRow(body.id)).toMatchObject({ status: 'cancelled' })
+    for (const { body } of refundReplies) expect(await loadRefundRow(body.id)).toMatchObject({ status: 'cancelled' })
     expect(await loadTransaction(payment)).toMatchObject({ reserved_minor: 0 })
     for (const id of purchases) expect(await purchaseRow(id)).toMatchObject({ status: 'cancelled', reserved_minor: 0 })
     await expectCountersToBeSums(shop)

@@ -64,9 +64,9 @@ describe('approveRefundRequest', () => {
     [{ reason: 'other' }, 'unknown_field'],
   ])('refuses an invalid field and changes nothing: %j', async (body, code) => {
     const sale = await seedSale()
-    const asked = await requestPurchaseRefund(sale.purchase)
+    const refundReply = await requestPurchaseRefund(sale.purchase)
     const before = await loadSaleState(sale)
-    const reply = await actOnRefund(asked.body.id, 'approve', body)
+    const reply = await actOnRefund(refundReply.body.id, 'approve', body)
     expect([reply.status, reply.body.errors[0].code]).toEqual([400, code])
     expect(await loadSaleState(sale)).toEqual(before)
   })

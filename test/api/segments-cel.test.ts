@@ -197,8 +197,8 @@ describe('validateCel', () => {
       const { is_valid, warnings } = await validate({ expression })
       expect([expression, is_valid, warnings.length]).toEqual([expression, true, 1])
       const [{ start, end, line, column, ...warning }] = warnings
-      const found = [expression.slice(start, end), warning.message, warning.suggestion]
-      expect(found).toEqual([pointed, message, suggestion])
+      const actual = [expression.slice(start, end), warning.message, warning.suggestion]
+      expect(actual).toEqual([pointed, message, suggestion])
       const before = expression.slice(0, start).split('\n')
       expect([line, column]).toEqual([before.length, (before.at(-1) ?? '').length + 1])
     }
@@ -259,14 +259,14 @@ describe('explainSegment', () => {
   })
 
   it('shows why a person is excluded although the expression holds', async () => {
-    const own = await givenOrganization()
-    const consent = await seedConsent({ organization: own.id, edition: null })
-    const [agreed, silent, dead] = await seedPeople({ organization: own.id }, [{}, {}, {}])
+    const newOrganization = await givenOrganization()
+    const consent = await seedConsent({ organization: newOrganization.id, edition: null })
+    const [agreed, silent, dead] = await seedPeople({ organization: newOrganization.id }, [{}, {}, {}])
     if (!agreed || !silent || !dead) throw new Error('nobody')
     await seedAnswer(agreed, consent, 'given')
     await seedAnswer(dead, consent, 'given')
     await seedSuppression(dead, 'email', 'hard_bounce')
-    const { id } = await givenSegment({ organization_id: own.id, communication_type: 'marketing' })
+    const { id } = await givenSegment({ organization_id: newOrganization.id, communication_type: 'marketing' })
     await calculated(id)
     expect((await explain(id, agreed.id)).body).toMatchObject({ is_member: true, excluded_for: null, was_member: true })
     expect((await explain(id, silent.id)).body).toMatchObject({

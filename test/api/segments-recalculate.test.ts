@@ -18,9 +18,12 @@ beforeAll(async () => {
 
 describe('recalculateSegment', () => {
   it('starts a calculation, and refuses a second one until it has ended', async () => {
-    const own = await givenOrganization()
-    const people = await seedPeople({ organization: own.id }, [{}, {}, {}])
-    const segment = await givenSegment({ organization_id: own.id, expression: `user.id != "${people[1]?.id}"` })
+    const newOrganization = await givenOrganization()
+    const people = await seedPeople({ organization: newOrganization.id }, [{}, {}, {}])
+    const segment = await givenSegment({
+      organization_id: newOrganization.id,
+      expression: `user.id != "${people[1]?.id}"`,
+    })
     const begun = await post(`/v1/segments/${segment.id}/recalculate`, undefined)
     expect(begun.body).toMatchObject({ status: 'calculating', progress: 0, user_count: 0 })
     const again = await post(`/v1/segments/${segment.id}/recalculate`, undefined)
@@ -41,16 +44,16 @@ describe('recalculateSegment', () => {
   })
 
   it('excludes people who must not get marketing, with the first reason that applies', async () => {
-    const own = await givenOrganization()
-    const consent = await seedConsent({ organization: own.id, edition: null })
-    const sms = await seedConsent({ organization: own.id, edition: null }, { channels: ['sms'] })
-    const terms = await seedConsent({ organization: own.id, edition: null }, { type: 'terms' })
+    const newOrganization = await givenOrganization()
+    const consent = await seedConsent({ organization: newOrganization.id, edition: null })
+    const sms = await seedConsent({ organization: newOrganization.id, edition: null }, { channels: ['sms'] })
+    const terms = await seedConsent({ organization: newOrganization.id, edition: null }, { type: 'terms' })
     const asksAgain = await seedConsent(
-      { organization: own.id, edition: null },
+      { organization: newOrganization.id, edition: null },
       { reconsent_on_change: true, wording_version: 2 },
     )
     const people = await seedNamedPeople(
-      { organization: own.id },
+      { organization: newOrganization.id },
       {
         agreed: {},
         agreedAgain: {},
@@ -84,7 +87,7 @@ describe('recalculateSegment', () => {
       seedSuppression(people.bounced, 'email', 'hard_bounce'),
       seedAnswer(people.off, consent, 'given'),
     ])
-    const segment = await givenSegment({ organization_id: own.id, communication_type: 'marketing' })
+    const segment = await givenSegment({ organization_id: newOrganization.id, communication_type: 'marketing' })
     await calculated(segment.id)
     expect(await membersNow(segment.id)).toEqual([people.agreed.id, people.agreedAgain.id])
     expect((await get(`/v1/segments/${segment.id}`)).body).toMatchObject({
@@ -94,15 +97,15 @@ describe('recalculateSegment', () => {
   })
 
   it('excludes only dead addresses and inactive people from transactional messages', async () => {
-    const own = await givenOrganization()
+    const newOrganization = await givenOrganization()
     const people = await seedNamedPeople(
-      { organization: own.id },
+      { organization: newOrganization.id },
       { plain: {}, complained: {}, dead: {}, invalid: {}, off: { is_active: false }, mailOnly: { phone_number: null } },
     )
     await seedSuppression(people.complained, 'sms', 'complaint')
     await seedSuppression(people.dead, 'sms', 'hard_bounce')
     await seedSuppression(people.invalid, 'sms', 'invalid')
-    const segment = await givenSegment({ organization_id: own.id, communication_channel: 'sms' })
+    const segment = await givenSegment({ organization_id: newOrganization.id, communication_channel: 'sms' })
     await calculated(segment.id)
     expect(await membersNow(segment.id)).toEqual([people.plain.id, people.complained.id])
     expect((await segmentNow(segment.id)).excluded).toMatchObject({
@@ -113,14 +116,14 @@ describe('recalculateSegment', () => {
   })
 
   it('includes only people of its edition, and never those of another organisation', async () => {
-    const [own, other] = [await givenOrganization(), await givenOrganization()]
-    const at = await seedEdition(own)
-    const [inside] = await seedPeople({ organization: own.id, edition: at.id }, [{}])
-    await seedPeople({ organization: own.id }, [{}])
+    const [newOrganization, other] = [await givenOrganization(), await givenOrganization()]
+    const at = await seedEdition(newOrganization)
+    const [inside] = await seedPeople({ organization: newOrganization.id, edition: at.id }, [{}])
+    await seedPeople({ organization: newOrganization.id }, [{}])
     const strangers = await seedPeople({ organization: other.id, edition: at.id }, [{}])
-    const narrow = await givenSegment({ organization_id: own.id, edition_id: at.id })
+    const narrow = await givenSegment({ organization_id: newOrganization.id, edition_id: at.id })
     const wide = await givenSegment({
-      organization_id: own.id,
+      organization_id: newOrganization.id,
       expression: `user.id == "${strangers[0]?.id}" || user.is_active`,
     })
     await calculated(narrow.id)

@@ -47,9 +47,9 @@ beforeAll(async () => {
       metadata: { note: 'SECRET' },
     },
   ])
-  const found = await db.first(sql<User>`select * from users where organization_id = ${organisation.id}`)
-  if (!found) throw new Error('nobody')
-  shared = found
+  const sharedCustomer = await db.first(sql<User>`select * from users where organization_id = ${organisation.id}`)
+  if (!sharedCustomer) throw new Error('nobody')
+  shared = sharedCustomer
   await write(sql`update users set metadata = '{"vip":"SECRET"}', last_name = 'SECRET', first_name = 'SECRET',
     phone_number = '+4531999999', is_verified = 1, last_seen_at = 1700000000000, created_at = 1600000000000
     where id = ${shared.id}`)
@@ -155,7 +155,7 @@ describe('an expression of an edition role', () => {
   })
 
   it('finds the data of its own edition', async () => {
-    const own = [
+    const expressions = [
       'stats.order_count == 1 && stats.total_spent_minor == 1000 && stats.purchase_count == 1',
       `size(orders) == 1 && orders.all(o, o.edition_id == "${mine.id}")`,
       'purchases.exists(p, p.product_name == "Day ticket")',
@@ -165,7 +165,7 @@ describe('an expression of an edition role', () => {
       'user.date_joined > timestamp("2021-01-01T00:00:00Z")',
       'size(campaigns.received) == 0 && !("winter-news" in consents)',
     ]
-    for (const source of own) {
+    for (const source of expressions) {
       const expression = probe(source)
       expect([source, await estimateOf({ ...shop(mine), expression }, manager)]).toEqual([source, 1])
       expect([source, (await calculatedBy(expression, manager)).user_count]).toEqual([source, 1])

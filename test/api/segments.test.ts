@@ -105,21 +105,27 @@ describe('createSegment', () => {
 
 describe('listSegments', () => {
   it('filters, searches and sorts', async () => {
-    const own = await givenOrganization()
-    const at = await seedEdition(own)
-    const one = await givenSegment({ organization_id: own.id, name: 'Ærlige', communication_type: 'marketing' })
+    const newOrganization = await givenOrganization()
+    const at = await seedEdition(newOrganization)
+    const one = await givenSegment({
+      organization_id: newOrganization.id,
+      name: 'Ærlige',
+      communication_type: 'marketing',
+    })
     const two = await givenSegment({
-      organization_id: own.id,
+      organization_id: newOrganization.id,
       edition_id: at.id,
       name: 'Billigst',
       description: 'søde folk',
       communication_channel: 'sms',
     })
-    await seedPeople({ organization: own.id }, [{}, {}])
-    await seedConsent({ organization: own.id, edition: null })
+    await seedPeople({ organization: newOrganization.id }, [{}, {}])
+    await seedConsent({ organization: newOrganization.id, edition: null })
     await calculated(one.id)
     const ids = async (query: string) =>
-      (await get(`/v1/segments?organization_id=${own.id}&${query}`)).body.results.map((item: { id: string }) => item.id)
+      (await get(`/v1/segments?organization_id=${newOrganization.id}&${query}`)).body.results.map(
+        (item: { id: string }) => item.id,
+      )
     expect(await ids('')).toEqual([two.id, one.id])
     expect(await ids('ordering=created')).toEqual([one.id, two.id])
     expect(await ids('ordering=-calculated_at')).toEqual([one.id, two.id])

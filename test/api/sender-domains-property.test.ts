@@ -125,8 +125,8 @@ class Domain {
       from organizations left join sender_domains
         on sender_domains.organization_id = organizations.id and sender_domains.domain = ${this.name}
       where organizations.id in (select value from json_each(${JSON.stringify(this.ids)}))`)
-    const found = this.ids.map((id) => rows.find((row) => row.organization_id === id))
-    for (const [who, row] of found.entries()) {
+    const storedDomains = this.ids.map((id) => rows.find((row) => row.organization_id === id))
+    for (const [who, row] of storedDomains.entries()) {
       const wanted = this.expected.get(who)
       expect({ status: row?.status, by: row?.verified_by }).toEqual(wanted ?? { status: null, by: null })
       expect([row?.is_good, row?.verified_at === null]).toEqual(wanted?.status === 'verified' ? [1, false] : [0, true])
@@ -136,7 +136,7 @@ class Domain {
 }
 
 it('a domain is verified exactly when the rules allow it, and for one organisation at most', async () => {
-  const seen = new Set<string>()
+  const statuses = new Set<string>()
   const ids = await Promise.all(organisations.map(async () => (await givenOrganization()).id))
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 15, maxLength: 30 }), async (steps) => {
@@ -152,12 +152,12 @@ it('a domain is verified exactly when the rules allow it, and for one organisati
           const from = before.get(who)?.status
           if (from && from !== status) {
             expect(senderDomainLifecycle.allows(from, status)).toBe(true)
-            seen.add(`${from} ${status}`)
+            statuses.add(`${from} ${status}`)
           }
         }
       }
     }),
     { numRuns: 20 },
   )
-  expect([...seen].toSorted()).toEqual(['pending verified', 'verified pending'])
+  expect([...statuses].toSorted()).toEqual(['pending verified', 'verified pending'])
 })

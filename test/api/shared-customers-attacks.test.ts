@@ -72,13 +72,13 @@ const observe = (reply: Reply): Observation => {
 }
 
 async function observeAll(): Promise<Record<string, Observation>> {
-  const seen: Record<string, Observation> = {}
-  for (const path of buildPaths()) seen[path] = observe(await get(path, two.viewer))
+  const observations: Record<string, Observation> = {}
+  for (const path of buildPaths()) observations[path] = observe(await get(path, two.viewer))
   for (const expression of expressions) {
     const body = { organization_id: two.mine.organization_id, edition_id: two.mine.edition_id, expression }
-    seen[expression] = observe(await post('/v1/segments/validate-cel', body, two.viewer))
+    observations[expression] = observe(await post('/v1/segments/validate-cel', body, two.viewer))
   }
-  return seen
+  return observations
 }
 
 async function exportMembers(): Promise<string> {
@@ -121,9 +121,9 @@ describe('a role of an edition, when another edition imports its customers', () 
     const membersBefore = await exportMembers()
     await learnElsewhere()
     const after = await observeAll()
-    for (const [request, seen] of Object.entries(before)) {
-      expect([request, seen.status]).toEqual([request, 200])
-      const { queries, rows_read, ...answer } = seen
+    for (const [request, observation] of Object.entries(before)) {
+      expect([request, observation.status]).toEqual([request, 200])
+      const { queries, rows_read, ...answer } = observation
       expect([request, after[request]]).toMatchObject([request, answer])
       // Purchases of a customer are read by an index of the customer, which has the orders of all editions. Known
       // languages are counted beside purchases of the newest orders, whose keys border on keys of other orders.
@@ -136,9 +136,9 @@ describe('a role of an edition, when another edition imports its customers', () 
 
   it('reads what its own imports said, while the organisation reads what it knows', async () => {
     const [id] = people
-    const own = (await get(`/v1/user/${id}`, two.viewer)).body
+    const editionView = (await get(`/v1/user/${id}`, two.viewer)).body
     const fullCustomer = (await get(`/v1/user/${id}`, two.organizationViewer)).body
-    expect(own).toMatchObject({
+    expect(editionView).toMatchObject({
       first_name: 'Guest 0',
       last_name: '',
       phone_number: null,

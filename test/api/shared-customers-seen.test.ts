@@ -97,14 +97,14 @@ describe('what an edition imported about a customer', () => {
     )
     await importOrders(two.mine, [anOrder({ customer: phone })], announced, two.manager)
     const emails = (await eventsOf(two.mine.organization_id)).map(({ payload }) => JSON.parse(payload).data.user.email)
-    const known = 'secret@example.dk'
-    expect(emails).toEqual([null, null, null, null, known, known, known, known])
+    const knownEmail = 'secret@example.dk'
+    expect(emails).toEqual([null, null, null, null, knownEmail, knownEmail, knownEmail, knownEmail])
   })
 
   it('is what the webhook of a withdrawn consent contains for the edition', async () => {
     const crowd = await seedCrowd(2)
     const other = await seedEdition({ id: crowd.organization })
-    const [shared, own] = crowd.people
+    const [shared, ownCustomer] = crowd.people
     await write(
       ...insertEditionCustomers([buildBareMembership(other.id, shared?.id ?? '')]),
       sql`update edition_customers set email = null where edition_id = ${crowd.edition} and user_seq = ${shared?.seq}`,
@@ -115,7 +115,7 @@ describe('what an edition imported about a customer', () => {
     for (const [person, edition] of [
       [shared, crowd.edition],
       [shared, null],
-      [own, crowd.edition],
+      [ownCustomer, crowd.edition],
     ] as const) {
       const user_id = person?.id ?? ''
       await write(
@@ -129,7 +129,7 @@ describe('what an edition imported about a customer', () => {
       const events = await eventsOf(crowd.organization)
       emails.push(...events.map(({ payload }) => JSON.parse(payload).data.user.email))
     }
-    expect(emails).toEqual([null, shared?.email, own?.email])
+    expect(emails).toEqual([null, shared?.email, ownCustomer?.email])
   })
 
   it('keeps its ETag while another edition changes the customer', async () => {

@@ -19,8 +19,8 @@ describe('an edition manager who imports a customer of another edition', () => {
     })
     expect(reply.body).toMatchObject({ created_orders: 1 })
     expect(await stored(two.mine, stranger.email)).toEqual(before)
-    const seen = await get(`/v1/user/${two.user}`, two.viewer)
-    expect(seen.body).toMatchObject({
+    const viewerReply = await get(`/v1/user/${two.user}`, two.viewer)
+    expect(viewerReply.body).toMatchObject({
       id: two.user,
       email: 'hidden@example.dk',
       phone_number: '+4520123456',
@@ -31,7 +31,7 @@ describe('an edition manager who imports a customer of another edition', () => {
       last_seen: null,
       metadata: { mine: 1 },
     })
-    expect(seen.text).not.toMatch(/Hemmelig|32123456|secret/)
+    expect(viewerReply.text).not.toMatch(/Hemmelig|32123456|secret/)
     const organizationReply = await get(`/v1/user/${two.user}`, two.organizationViewer)
     expect(organizationReply.body).toMatchObject({
       first_name: 'Hemmelig',
@@ -71,47 +71,47 @@ describe('an edition manager who imports a customer of another edition', () => {
     expect(await stored(two.mine, stranger.email)).toEqual(before)
     await importOrders(two.theirs, [anOrder({ customer: { email: 'unseen@example.dk' } })])
     await attach(two, { email: 'own@example.dk' })
-    const own = await stored(two.mine, 'own@example.dk')
-    const taken = await patch(`/v1/user/${own.id}`, { email: 'unseen@example.dk' }, two.manager)
-    expect([taken.status, taken.body.code, taken.body.errors]).toEqual([403, 'shared_customer', []])
-    expect(taken.text).not.toContain('Another customer')
+    const ownCustomer = await stored(two.mine, 'own@example.dk')
+    const emailReply = await patch(`/v1/user/${ownCustomer.id}`, { email: 'unseen@example.dk' }, two.manager)
+    expect([emailReply.status, emailReply.body.code, emailReply.body.errors]).toEqual([403, 'shared_customer', []])
+    expect(emailReply.text).not.toContain('Another customer')
     await attach(two, { email: 'second@example.dk' })
-    const same = await patch(`/v1/user/${own.id}`, { email: 'second@example.dk' }, two.manager)
+    const same = await patch(`/v1/user/${ownCustomer.id}`, { email: 'second@example.dk' }, two.manager)
     expect([same.status, same.body.errors[0].code]).toEqual([400, 'unique'])
-    expect(await stored(two.mine, 'own@example.dk')).toEqual(own)
+    expect(await stored(two.mine, 'own@example.dk')).toEqual(ownCustomer)
   })
 
   it('changes a customer of no other edition, and reads those values after another edition joins', async () => {
     const two = await givenTwo()
     await attach(two, { email: 'own@example.dk', first_name: 'Anna' })
-    const own = await stored(two.mine, 'own@example.dk')
-    const reply = await patch(`/v1/user/${own.id}`, { last_name: 'Ærø', phone_number: '20123456' }, two.manager)
+    const ownCustomer = await stored(two.mine, 'own@example.dk')
+    const reply = await patch(`/v1/user/${ownCustomer.id}`, { last_name: 'Ærø', phone_number: '20123456' }, two.manager)
     expect(reply.body).toMatchObject({ first_name: 'Anna', last_name: 'Ærø', phone_number: '+4520123456' })
     await importOrders(two.theirs, [anOrder({ customer: { email: 'own@example.dk' } })])
-    const seen = await get(`/v1/user/${own.id}`, two.viewer)
-    expect(seen.body).toMatchObject({ first_name: 'Anna', last_name: 'Ærø', phone_number: '+4520123456' })
-    const found = await get('/v1/user?search=%C3%A6r%C3%B8', two.viewer)
-    expect(found.body.results.map(({ id }: { id: string }) => id)).toEqual([own.id])
+    const viewerReply = await get(`/v1/user/${ownCustomer.id}`, two.viewer)
+    expect(viewerReply.body).toMatchObject({ first_name: 'Anna', last_name: 'Ærø', phone_number: '+4520123456' })
+    const searchReply = await get('/v1/user?search=%C3%A6r%C3%B8', two.viewer)
+    expect(searchReply.body.results.map(({ id }: { id: string }) => id)).toEqual([ownCustomer.id])
   })
 
   it('is refused when another edition imports the customer at the same time', async () => {
     const two = await givenTwo()
     await attach(two, { email: 'own@example.dk', first_name: 'Anna' })
-    const own = await stored(two.mine, 'own@example.dk')
+    const ownCustomer = await stored(two.mine, 'own@example.dk')
     const join = () => importOrders(two.theirs, [anOrder({ customer: { email: 'own@example.dk' } })])
-    const reply = await callWith(interruptedDatabase(/^update "users"/, join), `/v1/user/${own.id}`, {
+    const reply = await callWith(interruptedDatabase(/^update "users"/, join), `/v1/user/${ownCustomer.id}`, {
       method: 'PATCH',
       body: { first_name: 'Eve' },
       token: two.manager,
     })
     expect([reply.status, reply.body.code]).toEqual([403, 'shared_customer'])
-    expect(await stored(two.mine, 'own@example.dk')).toEqual(own)
+    expect(await stored(two.mine, 'own@example.dk')).toEqual(ownCustomer)
   })
 
   it('adds nothing to a customer whom another edition imports at the same time', async () => {
     const two = await givenTwo()
     await attach(two, { email: 'own@example.dk' })
-    const own = await stored(two.mine, 'own@example.dk')
+    const ownCustomer = await stored(two.mine, 'own@example.dk')
     const join = () => importOrders(two.theirs, [anOrder({ customer: { email: 'own@example.dk' } })])
     const reply = await callWith(interruptedDatabase(/^update "users"/, join), '/v1/data-imports/external-orders', {
       method: 'POST',
@@ -123,7 +123,7 @@ describe('an edition manager who imports a customer of another edition', () => {
       token: two.manager,
     })
     expect([reply.status, reply.body.created_orders]).toEqual([201, 1])
-    expect(await stored(two.mine, 'own@example.dk')).toEqual(own)
+    expect(await stored(two.mine, 'own@example.dk')).toEqual(ownCustomer)
   })
 
   it('adds missing fields of customers whom only the caller’s editions know', async () => {

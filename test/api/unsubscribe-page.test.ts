@@ -60,11 +60,11 @@ describe('the page of a link to unsubscribe', () => {
       await post(`/v1/campaigns/${campaign.id}/send-now`, {})
       await until(campaign.id, ['sent'])
       const [path = ''] = pathsIn((await capturedOf(campaign.id))[0], 'u')
-      const asked = await visit(path)
+      const unsubscribePage = await visit(path)
       const left = await leave(path)
       const looked = await visit(path)
       const back = await visit(actionOf(path, left.text), { method: 'POST' })
-      for (const page of [asked, left, looked, back]) {
+      for (const page of [unsubscribePage, left, looked, back]) {
         expect(page.status).toBe(200)
         expect(page.text).toContain(kind)
         expect(page.text).toContain('Nord &amp; &lt;b&gt;lys&lt;/b&gt;')
@@ -73,7 +73,12 @@ describe('the page of a link to unsubscribe', () => {
         expect(page.text).toContain(`<html lang="${locale === 'se' ? 'sv' : locale}">`)
         expect(page.text).not.toMatch(/undefined|null|\[object/)
       }
-      expect([asked, left, looked, back].map(({ text }) => text.includes(again))).toEqual([false, true, true, false])
+      expect([unsubscribePage, left, looked, back].map(({ text }) => text.includes(again))).toEqual([
+        false,
+        true,
+        true,
+        false,
+      ])
       expect(looked.text).toBe(left.text)
       expect(actionOf(path, back.text)).toBe(path)
     },
@@ -208,8 +213,8 @@ describe('the page of a link to unsubscribe', () => {
         for (const record of records)
           if (record.previous_record_id !== null)
             expect(records.some(({ id }) => id === record.previous_record_id)).toBe(true)
-        const said = await visit(path)
-        expect(said.text.includes('/s/')).toBe(isLeft)
+        const page = await visit(path)
+        expect(page.text.includes('/s/')).toBe(isLeft)
       }),
       { numRuns: 6 },
     )

@@ -47,12 +47,12 @@ describe('listUsers', () => {
       { organization: shop.organization_id },
       Array.from({ length: 120 }, (_, index) => ({ last_seen_at: index < 10 ? 1_000 + index : null })),
     )
-    for (const [ordering, seen] of [
+    for (const [ordering, seenPeople] of [
       ['last_seen', people.slice(0, 10)],
       ['-last_seen', people.slice(0, 10).toReversed()],
     ] as const) {
       const { ids } = await walkAs(rootToken, `/v1/user?organization_id=${shop.organization_id}&ordering=${ordering}`)
-      expect(ids.slice(0, 10)).toEqual(seen.map(({ id }) => id))
+      expect(ids.slice(0, 10)).toEqual(seenPeople.map(({ id }) => id))
       expect(ids.toSorted()).toEqual(people.map(({ id }) => id).toSorted())
     }
   })
@@ -144,11 +144,11 @@ describe('updateUser', () => {
 
   it('keeps addresses unique within an organisation, and not across organisations', async () => {
     const shop = await seedShop()
-    const taken = await givenCustomer(shop, { email: 'taken@example.dk' })
+    const otherCustomer = await givenCustomer(shop, { email: 'taken@example.dk' })
     const { id } = await givenCustomer(shop, { email: 'second@example.dk' })
     const reply = await patch(`/v1/user/${id}`, { email: 'Taken@example.dk' })
     expect([reply.status, reply.body.errors[0].code, reply.body.errors[0].pointer]).toEqual([400, 'unique', '#/email'])
-    const same = await patch(`/v1/user/${taken.id}`, { email: 'taken@example.dk' })
+    const same = await patch(`/v1/user/${otherCustomer.id}`, { email: 'taken@example.dk' })
     expect(same.status).toBe(200)
     const elsewhere = await givenCustomer(await seedShop(), { email: 'third@example.dk' })
     expect((await patch(`/v1/user/${elsewhere.id}`, { email: 'taken@example.dk' })).status).toBe(200)

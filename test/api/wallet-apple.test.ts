@@ -253,8 +253,8 @@ describe('the latest pass', () => {
       'application/vnd.apple.pkpass',
       'no-store',
     ])
-    const known = response.headers.get('last-modified') ?? ''
-    expect((await latest(pass, { headers: { 'if-modified-since': known } })).status).toBe(304)
+    const lastModified = response.headers.get('last-modified') ?? ''
+    expect((await latest(pass, { headers: { 'if-modified-since': lastModified } })).status).toBe(304)
   })
 
   it('is sent again after two changes within a second', async () => {

@@ -211,12 +211,12 @@ describe('the root keys of Google', () => {
   it('are fetched from both addresses of Google, cached, and fetched again when no key fits', async () => {
     const pass = await givenPass('google')
     const spki = await exportSpki(keys.root)
-    const asked: string[] = []
+    const urls: string[] = []
     const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async (target) => {
       const url = addressOf(target)
-      asked.push(url)
-      const known = { keyValue: spki, protocolVersion: 'ECv2SigningOnly', keyExpiration: '2154841200000' }
-      return Response.json({ keys: url.includes('//wallet.') ? [known] : [] })
+      urls.push(url)
+      const rootKey = { keyValue: spki, protocolVersion: 'ECv2SigningOnly', keyExpiration: '2154841200000' }
+      return Response.json({ keys: url.includes('//wallet.') ? [rootKey] : [] })
     })
     clearGoogleKeys()
     const live = {
@@ -233,10 +233,10 @@ describe('the root keys of Google', () => {
         body: await callbackBody(keys, pass, 'save', options),
       })
     expect((await post({ sender: 'GoogleWalletPasses' })).status).toBe(200)
-    expect(asked).toEqual(['https://pay.google.com/gp/m/issuer/keys', 'https://wallet.google.com/gp/m/issuer/keys'])
+    expect(urls).toEqual(['https://pay.google.com/gp/m/issuer/keys', 'https://wallet.google.com/gp/m/issuer/keys'])
     // The other address has no keys under this name, and a second fetch within a minute is refused.
     expect((await post({ sender: 'GooglePayPasses' })).status).toBe(401)
-    expect(asked).toHaveLength(2)
+    expect(urls).toHaveLength(2)
     clearGoogleKeys()
     fetched.mockImplementation(async () => new Response('down', { status: 500 }))
     const down = await post({ sender: 'GoogleWalletPasses' })

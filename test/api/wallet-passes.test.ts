@@ -97,9 +97,9 @@ describe('createWalletPass', () => {
     expect(await capturedOf(pass.id)).toHaveLength(1)
     const list = await call('/dev/outbox.json?channel=wallet', { token: null })
     expect(new Set(list.body.results.map(({ channel }: { channel: string }) => channel))).toEqual(new Set(['wallet']))
-    const found = list.body.results.find((one: { reference: string }) => one.reference === pass.id)
-    expect(found).toMatchObject({ channel: 'wallet' })
-    const page = await call(`/dev/outbox/${found.id}`, { token: null })
+    const outboxMessage = list.body.results.find((one: { reference: string }) => one.reference === pass.id)
+    expect(outboxMessage).toMatchObject({ channel: 'wallet' })
+    const page = await call(`/dev/outbox/${outboxMessage.id}`, { token: null })
     expect([page.status, page.text.includes('eventTicketObjects'), page.text.includes('>Wallet<')]).toEqual([
       200,
       true,

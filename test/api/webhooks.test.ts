@@ -102,12 +102,16 @@ describe('createWebhook', () => {
   })
 
   it('refuses addresses of the service itself, and accepts http where the configuration allows it', async () => {
-    const own = { PUBLIC_URL: 'https://api.tickets.dk' }
+    const publicUrl = { PUBLIC_URL: 'https://api.tickets.dk' }
     const create = (url: string, bindings: object) =>
       callWith(bindings, '/v1/webhooks', { method: 'POST', body: anEndpoint({ url }) })
-    expect(refusal(await create('https://API.tickets.dk/v1/x', own))).toEqual([400, 'forbidden_destination', '#/url'])
-    expect((await create('https://hooks.tickets.dk/', own)).status).toBe(201)
-    const lenient = { ...own, ALLOW_INSECURE_WEBHOOKS: '1' }
+    expect(refusal(await create('https://API.tickets.dk/v1/x', publicUrl))).toEqual([
+      400,
+      'forbidden_destination',
+      '#/url',
+    ])
+    expect((await create('https://hooks.tickets.dk/', publicUrl)).status).toBe(201)
+    const lenient = { ...publicUrl, ALLOW_INSECURE_WEBHOOKS: '1' }
     expect((await create('http://127.0.0.1:9000/hook', lenient)).status).toBe(201)
     expect((await create('http://169.254.169.254/', lenient)).status).toBe(400)
   })
@@ -232,7 +236,11 @@ describe('the ETag of an endpoint', () => {
       expect([at, reply.status]).toEqual([at, 412])
     }
     const second = (await get(path, token('OA'))).headers.get('etag') ?? ''
-    const gone = await callWith({}, path, { method: 'DELETE', token: token('OA'), headers: { 'if-match': second } })
-    expect(gone.status).toBe(204)
+    const deleteReply = await callWith({}, path, {
+      method: 'DELETE',
+      token: token('OA'),
+      headers: { 'if-match': second },
+    })
+    expect(deleteReply.status).toBe(204)
   })
 })

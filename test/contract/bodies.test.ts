@@ -126,8 +126,8 @@ it('no operation reads more than a megabyte, with a known and an unknown length'
 describe.each(withBody.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
   it('has a sample that sets every field of its body', async () => {
     const { sample } = await prepared(operation)
-    const known = Object.keys(bodySchema(operation).properties ?? {})
-    expect(known).toEqual(expect.arrayContaining(Object.keys(sample.body ?? {})))
+    const fieldNames = Object.keys(bodySchema(operation).properties ?? {})
+    expect(fieldNames).toEqual(expect.arrayContaining(Object.keys(sample.body ?? {})))
   })
 
   it('refuses a body that it cannot parse, and writes nothing', async () => {
@@ -142,11 +142,11 @@ describe.each(withBody.map((operation) => [operation.id, operation] as const))('
 
   it('points at the one invalid field, and writes nothing', async () => {
     const { caller, sample, before } = await prepared(operation)
-    const found = faults(bodySchema(operation), sample.body, sampleOf(operation).itemwise)
-    expect(found.length).toBeGreaterThan(0)
+    const bodyFaults = faults(bodySchema(operation), sample.body, sampleOf(operation).itemwise)
+    expect(bodyFaults.length).toBeGreaterThan(0)
     const ask = (body: object) =>
       send(operation, { ...sample, body: body as Record<string, unknown> }, { token: caller.token })
-    for (const group of together(found)) {
+    for (const group of together(bodyFaults)) {
       if (group.length > 1 && (await complaints(ask, sample.body, group)).length === 0) continue
       // A fault may hide others when it is in a field that decides how the others are read.
       for (const fault of group) expect(await complaints(ask, sample.body, [fault])).toEqual([])

@@ -63,8 +63,8 @@ const withoutReader: readonly string[] = [
 ]
 
 it('only the listed changes have no path on which to read an ETag', () => {
-  const found = changes.filter((operation) => !readerOf(operation)).map(({ id }) => id)
-  expect(found.toSorted()).toEqual(withoutReader.toSorted())
+  const withoutPath = changes.filter((operation) => !readerOf(operation)).map(({ id }) => id)
+  expect(withoutPath.toSorted()).toEqual(withoutReader.toSorted())
 })
 
 describe.each(byId(details))('%s', (_, operation) => {
@@ -75,9 +75,9 @@ describe.each(byId(details))('%s', (_, operation) => {
     const first = await ask({})
     expect(etagOf(first)).toMatch(/^"[\w-]+"$/)
     expect(first.headers.get('cache-control')).toMatch(/^private/)
-    for (const known of [etagOf(first), `W/${etagOf(first)}`, `"other", ${etagOf(first)}`, '*']) {
-      const reply = await ask({ 'if-none-match': known })
-      expect([known, reply.status, reply.text, etagOf(reply)]).toEqual([known, 304, '', etagOf(first)])
+    for (const knownEtag of [etagOf(first), `W/${etagOf(first)}`, `"other", ${etagOf(first)}`, '*']) {
+      const reply = await ask({ 'if-none-match': knownEtag })
+      expect([knownEtag, reply.status, reply.text, etagOf(reply)]).toEqual([knownEtag, 304, '', etagOf(first)])
     }
     expect((await ask({ 'if-none-match': '"other"' })).status).toBe(200)
   })

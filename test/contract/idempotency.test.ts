@@ -191,8 +191,8 @@ describe('an Idempotency-Key', () => {
     expect([busy.status, busy.headers.get('retry-after')]).toEqual([409, '5'])
     await died(Date.now() - 1000)
     expect((await createEvent(key, 'Another body')).status).toBe(422)
-    const taken = await createEvent(key, name)
-    expect([taken.status, isReplay(taken)]).toEqual([201, false])
+    const secondReply = await createEvent(key, name)
+    expect([secondReply.status, isReplay(secondReply)]).toEqual([201, false])
     expect(await eventsNamed(name)).toBe(1)
     expect(isReplay(await createEvent(key, name))).toBe(true)
   })
@@ -230,8 +230,8 @@ describe('an Idempotency-Key', () => {
     const old = await crypto.subtle.importKey('raw', ofKeyAlone, 'AES-GCM', false, ['decrypt'])
     const opened = crypto.subtle.decrypt({ name: 'AES-GCM', iv: fromBase64(iv) }, old, fromBase64(secret))
     expect(await opened.catch(() => null)).toBeNull()
-    const known = await deriveResponseKey('link-signing-key-of-the-tests', account, key)
-    expect(await openText(known, stored)).toBe(reply.text)
+    const wrongKey = await deriveResponseKey('link-signing-key-of-the-tests', account, key)
+    expect(await openText(wrongKey, stored)).toBe(reply.text)
     for (const other of [world.people.OM.account, 'root', ''])
       expect(await openText(await deriveResponseKey('link-signing-key-of-the-tests', other, key), stored)).toBeNull()
   })
@@ -243,15 +243,15 @@ describe('an Idempotency-Key', () => {
       token: world.people.OA.token,
       headers: keyed(key),
     }
-    const own = { IDEMPOTENCY_KEY: 'a secret of its own' }
-    const first = await callWith(own, '/v1/events', request)
-    const again = await callWith(own, '/v1/events', request)
+    const ownSecret = { IDEMPOTENCY_KEY: 'a secret of its own' }
+    const first = await callWith(ownSecret, '/v1/events', request)
+    const again = await callWith(ownSecret, '/v1/events', request)
     expect([first.status, isReplay(again), again.text]).toEqual([201, true, first.text])
     const rotated = await callWith({ IDEMPOTENCY_KEY: 'the next one' }, '/v1/events', request)
     expect([rotated.status, rotated.body.code]).toEqual([409, 'idempotency_answer_lost'])
     expect(rotated.text).not.toContain(name)
     expect(await eventsNamed(name)).toBe(1)
-    expect((await callWith(own, '/v1/events', request)).text).toBe(first.text)
+    expect((await callWith(ownSecret, '/v1/events', request)).text).toBe(first.text)
   })
 
   it('is refused in production without any secret, and needs none in development', async () => {

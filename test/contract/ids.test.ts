@@ -197,9 +197,9 @@ const isMissing = (text: string, field: IdField): boolean =>
 it('every id in an answer says which kind of resource it names', () => {
   const unsaid = fields.flatMap(([key, operation, field]) => (makerOf(operation.id, field) ? [] : [key]))
   expect(unsaid, 'say which kind of resource this is, in test/support/resources.ts').toEqual([])
-  const known = implemented.flatMap((operation) => idFieldsOf(operation).map((field) => keyOf(operation, field)))
+  const fieldKeys = implemented.flatMap((operation) => idFieldsOf(operation).map((field) => keyOf(operation, field)))
   for (const key of [...Object.keys(foreignKeys), ...Object.keys(narrow), ...Object.keys(around)])
-    expect(known).toContain(key)
+    expect(fieldKeys).toContain(key)
 })
 
 describe.each(fields)('%s', (key, operation, field) => {
@@ -233,12 +233,12 @@ describe.each(fields)('%s', (key, operation, field) => {
     async () => {
       const { id, editions } = world.a
       const place = { organization: id, edition: editions[0].id }
-      const own =
+      const ownId =
         (await resourceOf(operation, field, place)) ?? (await resourceOf(operation, field, { ...place, edition: null }))
       const caller = await personWith(operation.roles[0] ?? 'OA')
       const reply = await answer(
         operation,
-        await naming(operation, field, await sharedSample(operation, world, caller), own),
+        await naming(operation, field, await sharedSample(operation, world, caller), ownId),
         caller,
       )
       expect([reply.text, isMissing(reply.text, field)]).toEqual([reply.text, false])

@@ -17,7 +17,7 @@ interface Asked {
 }
 
 let world: World
-const asked = new Map<string, Asked>()
+const cachedLists = new Map<string, Asked>()
 
 const read = (at: string) => readAs(world.people.OA.token, at)
 
@@ -27,9 +27,9 @@ beforeAll(async () => {
     const sample = await make(operation, world, world.people.OA)
     const { body } = await read(pathOf(operation, sample))
     if (body.count < filled) await sampleOf(operation).fill?.(world, filled)
-    asked.set(operation.id, { operation, sample, rows: [] })
+    cachedLists.set(operation.id, { operation, sample, rows: [] })
   }
-  for (const one of asked.values()) one.rows = (await read(pathOf(one.operation, one.sample))).body.results
+  for (const one of cachedLists.values()) one.rows = (await read(pathOf(one.operation, one.sample))).body.results
 })
 
 const cases = lists.flatMap((operation) =>
@@ -62,7 +62,7 @@ async function countWith(
 
 describe.each(cases)('%s with %s', (id, _, filter) => {
   it('returns the rows with each value, and no others', async () => {
-    const list = asked.get(id) ?? expect.unreachable()
+    const list = cachedLists.get(id) ?? expect.unreachable()
     const counts = []
     for (const value of valuesOf(filter, list.rows)) counts.push(await countWith(list, filter, value))
     expect(Math.min(...counts)).toBeLessThan(list.rows.length)

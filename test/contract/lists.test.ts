@@ -106,9 +106,9 @@ describe.each(cases)('%s', (_, operation) => {
       expect([key, reversed]).toEqual([key, values.toSorted(nullsLast(true))])
       // Rows without a value come last in both directions, in reversed order among themselves.
       const without = values.filter((one) => one === null).length
-      const known = idsOf(up).slice(0, values.length - without)
+      const idsWithValue = idsOf(up).slice(0, values.length - without)
       const empty = idsOf(up).slice(values.length - without)
-      expect([key, idsOf(down)]).toEqual([key, [...known.toReversed(), ...empty.toReversed()]])
+      expect([key, idsOf(down)]).toEqual([key, [...idsWithValue.toReversed(), ...empty.toReversed()]])
       expect(idsOf(await ask(operation, { ordering: key }))).toEqual(idsOf(up))
     }
   })
@@ -169,12 +169,12 @@ describe.each(cases)('%s', (_, operation) => {
     ]
     for (const ordering of orders)
       for (const size of ordering ? [3] : [1, 2]) {
-        const asked = { page_size: String(size), ...(ordering ? { ordering } : {}) }
-        const { ids, pages, count } = await walk(address(operation, { query: asked }))
+        const parameters = { page_size: String(size), ...(ordering ? { ordering } : {}) }
+        const { ids, pages, count } = await walk(address(operation, { query: parameters }))
         expect([ordering, size, ids.toSorted()]).toEqual([ordering, size, all.toSorted()])
         expect(count).toBe(all.length)
         for (const [index, page] of pages.entries()) {
-          const alone = await ask(operation, { ...asked, page: String(index + 1) })
+          const alone = await ask(operation, { ...parameters, page: String(index + 1) })
           expect([ordering, size, index, idsOf(alone)]).toEqual([ordering, size, index, page])
         }
       }
@@ -182,8 +182,8 @@ describe.each(cases)('%s', (_, operation) => {
 
   it.runIf(sized)('keeps all other parameters in the links to its neighbours', async () => {
     const ordering = orderingsOf(operation).slice(0, 2).join(', ')
-    const asked = { page_size: '2', ordering, page: '2' }
-    const { body, headers } = await ask(operation, asked)
+    const parameters = { page_size: '2', ordering, page: '2' }
+    const { body, headers } = await ask(operation, parameters)
     const { next, previous } = body as { next: string; previous: string }
     for (const link of [next, previous]) {
       expect(link.startsWith(`${base}${operation.path.split('{')[0]}`)).toBe(true)
@@ -210,19 +210,19 @@ describe.each(cases)('%s', (_, operation) => {
   })
 
   it.runIf(sized)('refuses forged cursors, which reveal nothing', async () => {
-    const asked = { page_size: '3', page: '2' }
-    const plain = idsOf(await ask(operation, asked))
+    const parameters = { page_size: '3', page: '2' }
+    const plain = idsOf(await ask(operation, parameters))
     const { next } = (await ask(operation, { page_size: '3' })).body as { next: string }
-    const own = new URL(next).searchParams.get('cursor') ?? ''
-    const content = JSON.parse(atob(own.replaceAll('-', '+').replaceAll('_', '/'))) as {
+    const ownCursor = new URL(next).searchParams.get('cursor') ?? ''
+    const content = JSON.parse(atob(ownCursor.replaceAll('-', '+').replaceAll('_', '/'))) as {
       for: unknown
       after: unknown[]
     }
     const encode = (value: unknown) =>
       btoa(JSON.stringify(value)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
     const broken = [
-      own.slice(0, -3),
-      own.slice(4),
+      ownCursor.slice(0, -3),
+      ownCursor.slice(4),
       'x',
       '!!!',
       'a'.repeat(5000),
@@ -236,7 +236,7 @@ describe.each(cases)('%s', (_, operation) => {
       btoa(JSON.stringify({ ...content, after: content.after.map(() => 'KEY') }).replaceAll('"KEY"', '1e999')),
     ]
     for (const [index, cursor] of broken.entries()) {
-      const { status, body } = await ask(operation, { ...asked, cursor })
+      const { status, body } = await ask(operation, { ...parameters, cursor })
       expect([index, status, body.errors?.[0]]).toMatchObject([index, 400, { code: 'invalid_cursor', attr: 'cursor' }])
     }
     const foreign = [
@@ -245,7 +245,7 @@ describe.each(cases)('%s', (_, operation) => {
       encode({ ...content, after: [...content.after, 1] }),
     ]
     for (const [index, cursor] of foreign.entries()) {
-      const reply = await ask(operation, { ...asked, cursor })
+      const reply = await ask(operation, { ...parameters, cursor })
       expect([index, reply.status, reply.status === 200 ? idsOf(reply) : reply.text]).toEqual([index, 200, plain])
     }
     const all = new Set(idsOf(await ask(operation)))
@@ -255,7 +255,7 @@ describe.each(cases)('%s', (_, operation) => {
       encode({ ...content, after: content.after.map(() => "' or 1=1 --") }),
     ]
     for (const [index, cursor] of hostile.entries()) {
-      const reply = await ask(operation, { ...asked, cursor })
+      const reply = await ask(operation, { ...parameters, cursor })
       expect([index, reply.status === 200 || reply.text]).toEqual([index, true])
       expect(idsOf(reply).filter((id) => !all.has(id))).toEqual([])
     }

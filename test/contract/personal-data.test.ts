@@ -138,20 +138,20 @@ const keepReasons: Record<string, string> = {
 const sounds =
   /user|email|recipient|address|phone|first_name|last_name|full_name|person|customer|payload|content$|metadata|search|subject|html|body|detail|caller|account|actor|sender|reply|contact|signature|received|device|push|comment|^note$|rejection|requested_by|reviewed_by/
 
-let known: Known
+let person: Known
 let other: Known
 let before: Record<string, string[]>
 
 beforeAll(async () => {
-  known = await givenKnown()
+  person = await givenKnown()
   other = await givenKnown()
-  before = await cellsWith(known)
+  before = await cellsWith(person)
 })
 
 describe('every column that may contain personal data', () => {
   it('is erased, or is listed with the reason why it stays', async () => {
     const treated = new Set([...erased, ...Object.keys(keepReasons)])
-    const columns = await allColumns(known.campaign)
+    const columns = await allColumns(person.campaign)
     const unknown = columns.filter((column) => sounds.test(column.split('.')[1] ?? '') && !treated.has(column))
     expect(unknown).toEqual([])
     expect([...treated].filter((column) => !columns.includes(column))).toEqual([])
@@ -165,12 +165,12 @@ describe('every column that may contain personal data', () => {
 
 describe('exportUser', () => {
   it('returns everything that is stored about a person, and nothing about others', async () => {
-    const reply = await get(`/v1/user/${known.id}/export`)
+    const reply = await get(`/v1/user/${person.id}/export`)
     expect(reply.status).toBe(200)
     const { body, text } = reply
-    const [mark = ''] = known.marks
+    const [mark = ''] = person.marks
     expect(body.user).toMatchObject([
-      { id: known.id, email: known.email, phone_number: known.phone, first_name: `First${mark}` },
+      { id: person.id, email: person.email, phone_number: person.phone, first_name: `First${mark}` },
     ])
     for (const kind of [
       'usermeta',
@@ -200,7 +200,7 @@ describe('exportUser', () => {
       campaign_recipients: 1,
     }))
       expect([name, body[name].length]).toEqual([name, count])
-    expect(body.campaign_recipients[0]).toMatchObject({ campaign_id: known.campaign, state: 'sent' })
+    expect(body.campaign_recipients[0]).toMatchObject({ campaign_id: person.campaign, state: 'sent' })
     for (const foreign of [...other.marks, other.id]) expect(text).not.toContain(foreign)
   })
 })
@@ -208,20 +208,20 @@ describe('exportUser', () => {
 describe('eraseUser', () => {
   it('removes the person everywhere, and changes nothing about others', async () => {
     const others = await cellsWith(other)
-    const reply = await post(`/v1/user/${known.id}/erase`, { reason: 'Asked for' })
+    const reply = await post(`/v1/user/${person.id}/erase`, { reason: 'Asked for' })
     expect(reply.status, reply.text).toBe(200)
-    expect(reply.body).toMatchObject({ user_id: known.id, status: 'running', reason: 'Asked for', completed_at: null })
+    expect(reply.body).toMatchObject({ user_id: person.id, status: 'running', reason: 'Asked for', completed_at: null })
     await finishErasures()
-    expect(await cellsWith(known)).toEqual({})
+    expect(await cellsWith(person)).toEqual({})
     expect(await cellsWith(other)).toEqual(others)
-    const again = await post(`/v1/user/${known.id}/erase`, {})
+    const again = await post(`/v1/user/${person.id}/erase`, {})
     expect(again.body).toMatchObject({ status: 'completed', erased_at: reply.body.erased_at, reason: 'Asked for' })
   })
 
   it('keeps the orders and their sums', async () => {
-    const { body } = await get(`/v1/orders?edition_id=${known.edition_id}`)
+    const { body } = await get(`/v1/orders?edition_id=${person.edition_id}`)
     expect(body.results).toMatchObject([{ amount: 450 }])
-    const user = await get(`/v1/user/${known.id}`)
+    const user = await get(`/v1/user/${person.id}`)
     expect(user.body).toMatchObject({
       email: null,
       phone_number: null,
@@ -232,7 +232,7 @@ describe('eraseUser', () => {
     })
     const order = await get(`/v1/orders/${body.results[0].id}`)
     expect(order.body.customer).toMatchObject({ email: null, phone_number: null, full_name: '', metadata: {} })
-    const recipients = await get(`/v1/campaigns/${known.campaign}/recipients`)
+    const recipients = await get(`/v1/campaigns/${person.campaign}/recipients`)
     expect(recipients.body.results).toMatchObject([
       { address: '', state: 'sent', user: { email: null, full_name: '' } },
     ])

@@ -84,12 +84,12 @@ const showing = [
 describe('operations that show customers', () => {
   it('show an organisation role all values', async () => {
     const caller = world.people.OM
-    const found: string[] = []
+    const operationIds: string[] = []
     for (const operation of reads) {
       const reply = await send(operation, await prepared(operation, caller), { token: caller.token })
-      if (marksIn(wordsOf(reply)).length) found.push(operation.id)
+      if (marksIn(wordsOf(reply)).length) operationIds.push(operation.id)
     }
-    expect(found.toSorted()).toEqual(showing.toSorted())
+    expect(operationIds.toSorted()).toEqual(showing.toSorted())
   })
 
   it('show an edition role the customer with the values that the edition imported', async () => {
@@ -109,10 +109,10 @@ describe('operations that show customers', () => {
     if (!operation) throw new Error('there are no recipients')
     const sample = await prepared(operation, world.people.EM)
     for (const ordering of ['address', '-address', 'sent_at,address']) {
-      const asked = { ...sample, query: { ordering } }
-      const refused = await send(operation, asked, world.people.EM)
+      const sortedSample = { ...sample, query: { ordering } }
+      const refused = await send(operation, sortedSample, world.people.EM)
       expect([refused.status, refused.body.errors?.[0]?.attr]).toEqual([400, 'ordering'])
-      expect((await send(operation, asked, world.people.OM)).status).toBe(200)
+      expect((await send(operation, sortedSample, world.people.OM)).status).toBe(200)
     }
   })
 })

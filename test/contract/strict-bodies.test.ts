@@ -111,8 +111,8 @@ describe.each(byId(bodyless))('%s', (_, operation) => {
       '#/force',
     ])
     expect(await changesSoFar()).toEqual(before)
-    const taken = await send(operation, { ...sample, body: {} }, { token: caller.token })
-    expect(taken.status === operation.status || taken.text).toBe(true)
+    const reply = await send(operation, { ...sample, body: {} }, { token: caller.token })
+    expect(reply.status === operation.status || reply.text).toBe(true)
   })
 })
 
@@ -131,8 +131,8 @@ describe.each(byId(patches))('%s', (_, operation) => {
     const patch = (body: Record<string, unknown>) =>
       call(path, { method: 'PATCH', body: JSON.parse(JSON.stringify(body)), token: caller.token })
     const before = await read()
-    const known = Object.keys(bodySchema(operation).properties ?? {})
-    const settable = (from: Record<string, unknown>) => known.map((name) => [name, from[name]])
+    const fieldNames = Object.keys(bodySchema(operation).properties ?? {})
+    const settable = (from: Record<string, unknown>) => fieldNames.map((name) => [name, from[name]])
     const first = await patch(before)
     expect([first.status, settable(first.body)]).toEqual([200, settable(before)])
     // The service computes derived fields from the fields as they are, and the seed does not.
@@ -148,8 +148,8 @@ describe.each(byId(patches))('%s', (_, operation) => {
     const { caller, sample } = await prepared(operation)
     const path = pathOf(operation, { path: sample.path ?? {} })
     const before = (await call(path, { token: caller.token })).body as Record<string, unknown>
-    const known = Object.keys(bodySchema(operation).properties ?? {})
-    const readOnly = Object.keys(before).filter((name) => !known.includes(name))
+    const fieldNames = Object.keys(bodySchema(operation).properties ?? {})
+    const readOnly = Object.keys(before).filter((name) => !fieldNames.includes(name))
     const reply = await call(path, {
       method: 'PATCH',
       body: Object.fromEntries(readOnly.map((name) => [name, 'other'])),
@@ -220,12 +220,12 @@ describe('a body that creates a resource', () => {
     const operation = withBody.find(({ id }) => id === 'createEdition')
     if (!operation) throw new Error('no createEdition')
     const { caller, sample } = await prepared(operation)
-    const taken = await send(
+    const reply = await send(
       operation,
       { ...sample, body: { ...sample.body, id: 'x', created: 1 } },
       { token: caller.token },
     )
-    expect(taken.status).toBe(201)
+    expect(reply.status).toBe(201)
     const refused = await send(
       operation,
       { ...sample, body: { ...sample.body, currency: 'eur' } },

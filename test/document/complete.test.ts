@@ -64,16 +64,16 @@ describe('the OpenAPI document', () => {
   })
 
   it('has patterns that are valid regular expressions and match their examples', () => {
-    const found = Object.values(document.components.schemas).flatMap((schema) => [...schemasIn(schema)])
-    let seen = 0
-    for (const [path, schema] of found) {
+    const schemas = Object.values(document.components.schemas).flatMap((schema) => [...schemasIn(schema)])
+    let patternCount = 0
+    for (const [path, schema] of schemas) {
       if (schema.pattern === undefined) continue
       const { example } = schema as { example?: string }
-      seen += 1
+      patternCount += 1
       expect([path, schema.pattern]).toEqual([path, expect.not.stringMatching(/\/[a-z]+$/)])
       if (example !== undefined) expect(example).toMatch(new RegExp(schema.pattern, 'u'))
     }
-    expect(seen).toBeGreaterThan(20)
+    expect(patternCount).toBeGreaterThan(20)
   })
 })
 
@@ -88,8 +88,8 @@ describe.each(cases)('%s', (id, operation) => {
     const of = (status: number | string) => Object.keys(responses[status]?.headers ?? {})
     for (const status of Object.keys(responses))
       expect(of(status)).toEqual(expect.arrayContaining(['X-Request-Id', 'RateLimit-Policy']))
-    const known = Object.keys(document.components.headers)
-    for (const status of Object.keys(responses)) for (const name of of(status)) expect(known).toContain(name)
+    const headerNames = Object.keys(document.components.headers)
+    for (const status of Object.keys(responses)) for (const name of of(status)) expect(headerNames).toContain(name)
     expect(of(405)).toContain('Allow')
     expect(of(429)).toContain('Retry-After')
     expect(of(503)).toContain('Retry-After')
@@ -114,22 +114,23 @@ describe.each(cases)('%s', (id, operation) => {
 
   it('declares the limits of its inputs', () => {
     const { parameters = [], requestBody } = documentedAt(operation)
-    const found: string[] = []
+    const unlimitedInputs: string[] = []
     for (const { name, in: place, schema } of parameters)
       if (place !== 'header' && !limitedElsewhere.has(name))
-        for (const [, one] of schemasIn(schema)) found.push(...unlimited(one).map((what) => `${name}: ${what}`))
+        for (const [, one] of schemasIn(schema))
+          unlimitedInputs.push(...unlimited(one).map((what) => `${name}: ${what}`))
     for (const { schema } of Object.values(requestBody?.content ?? {}))
       for (const [path, one] of schemasIn(schema, id))
-        if (!limitedElsewhere.has(path)) found.push(...unlimited(one).map((what) => `${path}: ${what}`))
-    expect(found).toEqual([])
+        if (!limitedElsewhere.has(path)) unlimitedInputs.push(...unlimited(one).map((what) => `${path}: ${what}`))
+    expect(unlimitedInputs).toEqual([])
   })
 })
 
 describe('the documented constraints', () => {
   const operationOf = (id: string): Operation => {
-    const found = all.find((operation) => operation.id === id)
-    if (!found) throw new Error(`There is no ${id}`)
-    return found
+    const targetOperation = all.find((operation) => operation.id === id)
+    if (!targetOperation) throw new Error(`There is no ${id}`)
+    return targetOperation
   }
   const parameter = (id: string, name: string) =>
     documentedAt(operationOf(id)).parameters?.find((one) => one.name === name)

@@ -28,9 +28,9 @@ const all = operations as readonly Operation[]
 const cases = all.map((operation) => [operation.id, operation] as const)
 
 const documented = (operation: Operation): Documented => {
-  const found = document.paths[operation.path]?.[operation.method]
-  if (!found) throw new Error(`${operation.id} is not documented`)
-  return found
+  const documentedOperation = document.paths[operation.path]?.[operation.method]
+  if (!documentedOperation) throw new Error(`${operation.id} is not documented`)
+  return documentedOperation
 }
 
 const resolved = (schema: Schema): Schema =>
@@ -50,10 +50,10 @@ describe('the OpenAPI document', () => {
       ...operationsOf(document.paths).flatMap(({ responses }) => Object.values(responses)),
       ...operationsOf(document.webhooks).flatMap(({ requestBody }) => requestBody ?? []),
     ]
-    const seen = new Set<Schema>()
+    const visited = new Set<Schema>()
     const nullable = bodies
       .flatMap(({ content }) => Object.values(content ?? {}))
-      .flatMap(({ schema }) => [...schemasIn(schema, '', seen)])
+      .flatMap(({ schema }) => [...schemasIn(schema, '', visited)])
       .flatMap(([path, { properties }]) =>
         Object.entries(properties ?? {}).map(([name, property]) => ({ field: `${path}.${name}`, property })),
       )
@@ -133,8 +133,8 @@ describe.each(cases)('%s', (id, operation) => {
     const parameters = documented(operation).parameters ?? []
     const placeholders = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
     expect(parameters.filter((one) => one.in === 'path').map(({ name }) => name)).toEqual(placeholders)
-    const known = Object.keys((operation.query as { shape?: object }).shape ?? {})
-    expect(parameters.filter((one) => one.in === 'query').map(({ name }) => name)).toEqual(known)
+    const queryNames = Object.keys((operation.query as { shape?: object }).shape ?? {})
+    expect(parameters.filter((one) => one.in === 'query').map(({ name }) => name)).toEqual(queryNames)
   })
 
   it.runIf(operation.body)(

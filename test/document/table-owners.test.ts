@@ -15,8 +15,10 @@ it.each(Object.entries(owners))('only the slice that owns %s names the table in 
     .map(({ parentPath, name }) => join(parentPath, name))
     .filter((path) => !path.startsWith('src/db/schema/'))
   const naming = new RegExp(`\\b(from|into|join|update|table)\\s+${table}\\b`)
-  const found = await Promise.all(files.map(async (path) => (naming.test(await readFile(path, 'utf8')) ? [path] : [])))
-  const paths = found.flat()
+  const matchingFiles = await Promise.all(
+    files.map(async (path) => (naming.test(await readFile(path, 'utf8')) ? [path] : [])),
+  )
+  const paths = matchingFiles.flat()
   expect(paths.filter((path) => !path.startsWith(owner))).toEqual([])
   expect(paths.length).toBeGreaterThan(0)
 })

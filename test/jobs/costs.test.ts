@@ -192,10 +192,10 @@ describe('the documented cost', () => {
     const units = await bill(async () => {
       for (const { id } of tickets) {
         const body = { reason: 'customer_request' }
-        const asked = expectOk(await request(`/v1/purchases/${id}/refund-requests`, { body }))
-        expectOk(await request(`/v1/refund-requests/${asked.body.id}/approve`, { body: {} }))
+        const refund = expectOk(await request(`/v1/purchases/${id}/refund-requests`, { body }))
+        expectOk(await request(`/v1/refund-requests/${refund.body.id}/approve`, { body: {} }))
         await drain()
-        expect(expectOk(await request(`/v1/refund-requests/${asked.body.id}`)).body.status).toBe('completed')
+        expect(expectOk(await request(`/v1/refund-requests/${refund.body.id}`)).body.status).toBe('completed')
       }
     }, 10)
     expectStated('refund', units)

@@ -212,8 +212,8 @@ describe('the remembered mapping of a source', () => {
     expect(await constantsOf(other.id)).toEqual([])
     expect(other).toMatchObject({ remembered_options: [], options: { timezone: null } })
     expect(await constantsOf((await givenImport(stranger, tableOf(rows(1)))).id)).toEqual([])
-    const own = await givenImport(shop, tableOf(rows(1)), { options: { timezone: 'Europe/Warsaw' } })
-    expect(own).toMatchObject({ external_source: 'shop A', options: { timezone: 'Europe/Warsaw' } })
+    const ownImport = await givenImport(shop, tableOf(rows(1)), { options: { timezone: 'Europe/Warsaw' } })
+    expect(ownImport).toMatchObject({ external_source: 'shop A', options: { timezone: 'Europe/Warsaw' } })
   })
 
   it('is a suggestion that you may change', async () => {

@@ -84,11 +84,11 @@ async function expectOutcomes(shop: Shop, id: string, model: readonly ModelOrder
   await expectExact(shop, id)
   const outcomes = new Map((await ordersNow(id)).map(({ number, outcome }) => [number, outcome]))
   const rows = new Map((await rowsNow(id)).map(({ row_number, outcome }) => [row_number, outcome]))
-  for (const { number, is_bad, rows: own } of model) {
+  for (const { number, is_bad, rows: orderRows } of model) {
     const outcome = outcomes.get(number)
     const wanted = is_bad ? 'error' : 'created'
     expect(mayBeCancelled ? [wanted, 'cancelled'] : [wanted]).toContain(outcome)
-    expect(own.map((row) => rows.get(row))).toEqual(own.map(() => outcome))
+    expect(orderRows.map((row) => rows.get(row))).toEqual(orderRows.map(() => outcome))
   }
 }
 

@@ -173,9 +173,9 @@ describe('eraseUser', () => {
     expect((await post(`/v1/data-imports/${id}/start`, {})).status).toBe(200)
     expect(await work(id)).toMatchObject({ status: 'completed_with_errors', created_orders: 2, failed_orders: 2 })
     expect((await textOf(id)).toLowerCase()).not.toContain(`ane-${mark}`)
-    const found = await db.first(sql`select 1 from users where email = ${`ane-${mark}@example.dk`}
+    const customer = await db.first(sql`select 1 from users where email = ${`ane-${mark}@example.dk`}
       and organization_id = ${shop.organization_id}`)
-    expect(found).toBeUndefined()
+    expect(customer).toBeUndefined()
   })
 
   it('prevents an order of the person from rows that a consumer has already read', async () => {

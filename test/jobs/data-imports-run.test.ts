@@ -100,10 +100,10 @@ describe('the import of a file', () => {
   it('uses the product mapping, and skips rows of ignored products', async () => {
     await runToEnd(await seedStarted(shop, [aRow({ 'item.product': 'Weekend' })]))
     const [weekend] = await db.all(sql<{ id: string }>`select id from products where edition_id = ${shop.edition_id}`)
-    const [one, gone] = [freshOrderId(), freshOrderId()]
+    const [one, ignoredOrder] = [freshOrderId(), freshOrderId()]
     const of = (id: string, product: string) =>
       aRow({ 'order.external_id': id, 'customer.email': `${id}@example.dk`.toLowerCase(), 'item.product': product })
-    const rows = [of(one, 'Wochenende'), of(one, 'Shipping'), of(gone, 'Shipping')]
+    const rows = [of(one, 'Wochenende'), of(one, 'Shipping'), of(ignoredOrder, 'Shipping')]
     const products = {
       Wochenende: { action: 'map' as const, product_id: weekend!.id },
       Shipping: { action: 'ignore' as const },
@@ -203,9 +203,9 @@ describe('the import of a file', () => {
     const later = { 'order.external_id': freshOrderId(), 'order.created': Date.UTC(2026, 0, 10) }
     await importIt([{ values: { ...yes.values, ...later } }])
     expect(await statuses(yes)).toEqual(['given', 'withdrawn'])
-    const asked = aRow({ [target]: false })
-    await importIt([asked], { skipped: true })
-    expect(await statuses(asked)).toEqual(['skipped'])
+    const askedRow = aRow({ [target]: false })
+    await importIt([askedRow], { skipped: true })
+    expect(await statuses(askedRow)).toEqual(['skipped'])
     await expectWhole(shop.organization_id)
   })
 

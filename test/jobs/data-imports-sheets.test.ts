@@ -168,8 +168,8 @@ describe('a sheet by a person or an export of a system', () => {
     ).toEqual(good.map(({ amount }) => amount))
     const result = await started(id, { skip_invalid_rows: true })
     expect(result).toMatchObject({ created_orders: good.length, failed_orders: failing })
-    const said = orders.flatMap(({ errors = [] }) => errors.filter((text) => text.includes(': ')))
-    expect(await rowErrors(id)).toEqual(expect.arrayContaining(said))
+    const errorTexts = orders.flatMap(({ errors = [] }) => errors.filter((text) => text.includes(': ')))
+    expect(await rowErrors(id)).toEqual(expect.arrayContaining(errorTexts))
     const stored = await storedOrders(tenant, good)
     const plain = good.map((one) => ({
       ...one,

@@ -100,9 +100,9 @@ describe('a running campaign with an erased recipient', () => {
 
 describe('an erasure', () => {
   it('finds the person in stored events, with any number of other events between', async () => {
-    const known = await givenKnown()
+    const person = await givenKnown()
     const created_at = Date.now()
-    const { organization_id } = known
+    const { organization_id } = person
     const event = (payload: string) => ({
       id: freshId('webhook_event'),
       organization_id,
@@ -110,51 +110,51 @@ describe('an erasure', () => {
       payload,
       created_at,
     })
-    const [mark = ''] = known.marks
+    const [mark = ''] = person.marks
     await write(
       ...insertAll(
         webhookEvents,
         Array.from({ length: 4100 }, () => event('{}')),
       ),
     )
-    const user = { api_id: known.id, email: known.email }
+    const user = { api_id: person.id, email: person.email }
     const last = event(
       JSON.stringify({ data: { user, order: { id: 'ord_1', order_number: `kept-${organization_id}` } } }),
     )
     await write(...insertAll(webhookEvents, [last]))
-    await post(`/v1/user/${known.id}/erase`, {})
+    await post(`/v1/user/${person.id}/erase`, {})
     await finishErasures()
     const row = await env.DB.prepare('select payload from webhook_events where id = ?')
       .bind(last.id)
       .first<{ payload: string }>()
     expect(JSON.parse(row?.payload ?? '')).toEqual({
       data: {
-        user: { api_id: known.id, email: null },
+        user: { api_id: person.id, email: null },
         order: { id: 'ord_1', order_number: `kept-${organization_id}` },
       },
     })
-    expect(await cellsWith({ ...known, marks: [mark] })).toEqual({})
+    expect(await cellsWith({ ...person, marks: [mark] })).toEqual({})
   })
 
   it('waits for a campaign that cannot be reached, and completes in the end', async () => {
-    const known = await givenKnown()
-    await post(`/v1/user/${known.id}/erase`, {})
+    const person = await givenKnown()
+    await post(`/v1/user/${person.id}/erase`, {})
     const job = realJob()
     const unreachable = { of: () => ({ erase: () => Promise.reject(new Error('the object was not reached')) }) }
     await expect(sweepErasures({ ...job, senders: unreachable as unknown as typeof job.senders })).rejects.toThrow(
       'erasures could not be finished',
     )
-    expect(Object.keys(await cellsWith(known))).toContain('campaign/recipients.address')
+    expect(Object.keys(await cellsWith(person))).toContain('campaign/recipients.address')
     await finishErasures()
-    expect(await cellsWith(known)).toEqual({})
-    expect((await post(`/v1/user/${known.id}/erase`, {})).body.status).toBe('completed')
+    expect(await cellsWith(person)).toEqual({})
+    expect((await post(`/v1/user/${person.id}/erase`, {})).body.status).toBe('completed')
   })
 
   it('completes after a crash at any statement, and leaves no trace', async () => {
     await assert(
       asyncProperty(array(integer({ min: 1, max: 9 }), { maxLength: 4 }), async (deaths) => {
-        const known = await givenKnown()
-        await post(`/v1/user/${known.id}/erase`, {})
+        const person = await givenKnown()
+        await post(`/v1/user/${person.id}/erase`, {})
         let minutes = 0
         for (const calls of deaths) {
           let left = calls
@@ -174,8 +174,8 @@ describe('an erasure', () => {
           const at = Date.now() + 60_000 * (minutes += 3)
           await sweepErasures(realJob({ now: () => at }))
         }
-        expect(await cellsWith(known)).toEqual({})
-        expect((await post(`/v1/user/${known.id}/erase`, {})).body.status).toBe('completed')
+        expect(await cellsWith(person)).toEqual({})
+        expect((await post(`/v1/user/${person.id}/erase`, {})).body.status).toBe('completed')
       }),
       { numRuns: 8 },
     )

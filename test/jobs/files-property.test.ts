@@ -136,10 +136,10 @@ async function expectNothingLeft(world: World): Promise<void> {
   await job({}, world, sweepObjects)
   for (let steps = 0; steps < 3; steps++) await job({}, world, compareStorage)
   const rows = await rowsOf<{ storage_key: string }>('select storage_key from stored_objects')
-  const known = new Set(rows.map(({ storage_key }) => storage_key))
-  expect((await storedKeys()).filter((key) => !known.has(key))).toEqual([])
+  const knownKeys = new Set(rows.map(({ storage_key }) => storage_key))
+  expect((await storedKeys()).filter((key) => !knownKeys.has(key))).toEqual([])
   const sources = (await storedKeys('derived/')).map((key) => key.split('/').slice(1, -1).join('/'))
-  expect(sources.filter((key) => !known.has(key))).toEqual([])
+  expect(sources.filter((key) => !knownKeys.has(key))).toEqual([])
   expect(await rowsOf('select * from objects_to_delete')).toEqual([])
 }
 
@@ -157,10 +157,10 @@ it('references, bytes and counts stay correct after any uploads, deletions, chan
         const plan = planOf(one, model, world)
         const { bindings, hasCrashed } = crashAt(one.crash)
         const { status } = await plan.run(bindings)
-        const found = await filesOf(world, checksums)
-        expectOneOf(found, model, plan, status < 300 || !hasCrashed())
-        await expectAccount(world, found)
-        model = found
+        const storedFiles = await filesOf(world, checksums)
+        expectOneOf(storedFiles, model, plan, status < 300 || !hasCrashed())
+        await expectAccount(world, storedFiles)
+        model = storedFiles
       }
       await expectNothingLeft(world)
       await expectAccount(world, model)

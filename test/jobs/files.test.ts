@@ -28,8 +28,8 @@ const isWhole = { isCounted: true, isStored: true, lost: 0 }
 
 /** Lists keys in the store that no row of the database knows. */
 async function unknownKeys(): Promise<string[]> {
-  const known = await rowsOf<{ storage_key: string }>('select storage_key from stored_objects')
-  const keys = new Set(known.map(({ storage_key }) => storage_key))
+  const storedObjects = await rowsOf<{ storage_key: string }>('select storage_key from stored_objects')
+  const keys = new Set(storedObjects.map(({ storage_key }) => storage_key))
   return (await storedKeys()).filter((key) => !keys.has(key))
 }
 
@@ -80,11 +80,11 @@ describe('a deletion that crashes', () => {
       const { body } = await uploadRaw(here.id, freshPng())
       const { bindings, hasCrashed } = crashAt(at)
       const reply = await callWith(bindings, `/v1/files/${body.id}`, { method: 'DELETE' })
-      const found = (await get(`/v1/files/${body.id}`)).status
+      const status = (await get(`/v1/files/${body.id}`)).status
       expect(await accountOf(here.id)).toMatchObject(isWhole)
-      if (reply.status === 204) expect(found).toBe(404)
+      if (reply.status === 204) expect(status).toBe(404)
       await sweepObjects(contextAt(Date.now()))
-      if (found === 200) expect((await remove(`/v1/files/${body.id}`)).status).toBe(204)
+      if (status === 200) expect((await remove(`/v1/files/${body.id}`)).status).toBe(204)
       if (!hasCrashed()) break
     }
     await sweepObjects(contextAt(Date.now()))

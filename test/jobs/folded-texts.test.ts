@@ -75,11 +75,11 @@ it('listUsers finds a customer of two editions by the contact data of the editio
     const { token } = await givenMember(organization, 'viewer', edition)
     return (await get(`/v1/user?search=${encodeURIComponent(text)}`, token)).body.count as number
   }
-  for (const [edition, own, others] of [
+  for (const [edition, ownText, others] of [
     [shop.edition_id, 'OLSEN', 'zoë'],
     [other.edition_id, 'ZOË', 'olsen'],
     [shop.edition_id, 'Ls', 'ZO'],
     [other.edition_id, 'Zö', 'LS'],
   ] as const)
-    expect([await foundBy(edition, own), await foundBy(edition, others)]).toEqual([1, 0])
+    expect([await foundBy(edition, ownText), await foundBy(edition, others)]).toEqual([1, 0])
 })

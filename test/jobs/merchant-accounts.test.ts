@@ -45,13 +45,13 @@ describe('the merchant account of a payment', () => {
 
   it('uses the connected account that the edition names', async () => {
     const organisation = await givenOrganization()
-    const [own, earlier] = [await givenAccount(organisation), await givenAccount(organisation)]
+    const [ownAccount, earlier] = [await givenAccount(organisation), await givenAccount(organisation)]
     const accountOf = async (merchant_id: Record<string, unknown>, merchant_account_id: string | null) => {
-      const edition = await seedEdition(organisation, { merchant_account_id: own, merchant_id })
+      const edition = await seedEdition(organisation, { merchant_account_id: ownAccount, merchant_id })
       return (await findReadyAccount(jobWith(), { edition_id: edition.id, merchant_account_id }))?.provider_account
     }
     expect(await accountOf({ stripe: 'acct_Edition' }, null)).toBe('acct_Edition')
-    expect(await accountOf({ stripe: 'acct_Edition' }, own)).toBe('acct_Edition')
+    expect(await accountOf({ stripe: 'acct_Edition' }, ownAccount)).toBe('acct_Edition')
     expect(await accountOf({ stripe: 'acct_Edition' }, earlier)).toBe('acct_Own')
     for (const other of [{}, { stripe: 7 }, { stripe: 'x\r\ny' }, { main: 'M-1' }, { __proto__: { stripe: 'acct_x' } }])
       expect(await accountOf(other, null)).toBe('acct_Own')
@@ -109,8 +109,10 @@ describe('the secrets of merchant accounts', () => {
     const other = await sealedOf(two)
     await db.batch([sql`update merchant_accounts set sealed_api_key = ${other?.sealed_api_key} where id = ${one}`])
     expect(await access([standard])).toBeNull()
-    const own = await sealedOf(one)
-    await db.batch([sql`update merchant_accounts set sealed_api_key = ${own?.sealed_webhook_secret} where id = ${one}`])
+    const sealedSecrets = await sealedOf(one)
+    await db.batch([
+      sql`update merchant_accounts set sealed_api_key = ${sealedSecrets?.sealed_webhook_secret} where id = ${one}`,
+    ])
     expect(await access([standard])).toBeNull()
   })
 

@@ -53,8 +53,8 @@ it('listOrders finds an order by its refunds, also after an import renames it, a
   const detail = async () => (await get(`/v1/orders/${order}`)).body
   const { purchases } = await detail()
   const path = `/v1/purchases/${purchases[0].id}/refund-requests`
-  const asked = await post(path, { reason: 'customer_request', amount: 10 })
-  expect((await post(`/v1/refund-requests/${asked.body.id}/approve`, {})).status).toBe(200)
+  const refundReply = await post(path, { reason: 'customer_request', amount: 10 })
+  expect((await post(`/v1/refund-requests/${refundReply.body.id}/approve`, {})).status).toBe(200)
   const { transactions } = await detail()
   const refund = transactions.find(({ type }: { type: string }) => type === 'refund').id as string
   const find = async (search: string) => {

@@ -18,13 +18,13 @@ const over = '2026-02-01T00:00:00Z'
 
 /** Runs a sweep with its own meter; `before` runs between its read and each of its transactions. */
 const jobAt = (now: number, before: () => Promise<unknown> = async () => undefined): JobCtx => {
-  const own = new Database(env.DB, newMeter())
-  const batch = own.batch.bind(own)
-  own.batch = async (statements) => {
+  const database = new Database(env.DB, newMeter())
+  const batch = database.batch.bind(database)
+  database.batch = async (statements) => {
     await before()
     return batch(statements)
   }
-  return realJob({ db: own, now: () => now })
+  return realJob({ db: database, now: () => now })
 }
 
 const statusesOf = async (shop: Shop): Promise<Record<string, number>> => {

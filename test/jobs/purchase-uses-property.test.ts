@@ -206,10 +206,10 @@ async function runBoth(machine: Machine, model: Model, first: Operation, second:
     { answers: [a, b], after: oneTwo },
     { answers: [d, c], after: twoOne },
   ]
-  const seen = { answers, ...(await stored(machine)) }
+  const actual = { answers, ...(await stored(machine)) }
   const possible = outcomes.map((outcome) => ({ answers: outcome.answers, ...expected(outcome.after) }))
-  expect(possible).toContainEqual(seen)
-  const after = outcomes.find((_, at) => JSON.stringify(possible[at]) === JSON.stringify(seen))?.after
+  expect(possible).toContainEqual(actual)
+  const after = outcomes.find((_, at) => JSON.stringify(possible[at]) === JSON.stringify(actual))?.after
   // From here on, uses of the same moment are sorted by their ids.
   const uses = await usesOf(machine.id)
   return {

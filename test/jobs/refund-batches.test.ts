@@ -257,13 +257,13 @@ describe('random refund batches', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 8 }), async (steps) => {
         const shop = await seedShopWithAccount('test')
-        const known: Known[] = []
+        const batches: Known[] = []
         const all: Step[] = [{ do: 'sell' }, { do: 'batch' }, { do: 'start', which: 0 }, ...steps, { do: 'work' }]
         for (const what of all) {
-          await take(shop, known, what)
+          await take(shop, batches, what)
           await expectCountersToBeSums(shop)
         }
-        for (const { id, counted, status } of known) {
+        for (const { id, counted, status } of batches) {
           const batch = await loadBatch(id)
           expect(batch.status).toBe(status)
           expect(batch.requested.amounts[0]?.amount ?? 0).toBeLessThanOrEqual(counted)
@@ -271,7 +271,7 @@ describe('random refund batches', () => {
           await expectTotalsToBeSums(id)
         }
         const list = await get(`/v1/editions/${shop.edition_id}/refund-batches`)
-        expect(list.body.count).toBe(known.length)
+        expect(list.body.count).toBe(batches.length)
       }),
       { numRuns: 2 },
     )

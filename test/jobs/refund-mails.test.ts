@@ -79,8 +79,8 @@ describe('the confirmation of a refund', () => {
   it('uses the message of the edition or of the platform, with all variables', async () => {
     const sale = await seedSale()
     await speak(sale, 'da')
-    const own = await seedConfirmation(sale.organization, 'Nordlys pays back')
-    await write(update(editions, { refund_confirmation_email_id: own }, sql`id = ${sale.edition}`))
+    const editionMessage = await seedConfirmation(sale.organization, 'Nordlys pays back')
+    await write(update(editions, { refund_confirmation_email_id: editionMessage }, sql`id = ${sale.edition}`))
     await pay(sale, { requested_minor: 2500, approved_minor: 2500, reason: 'event_cancelled' })
     const [mail = ''] = await sent()
     expect(mail).toContain('Nordlys pays back (da)')
@@ -94,10 +94,10 @@ describe('the confirmation of a refund', () => {
 
   it('uses the platform’s text when its message was deleted before it was sent', async () => {
     const sale = await seedSale()
-    const own = await seedConfirmation(sale.organization, 'Gone')
-    await write(update(editions, { refund_confirmation_email_id: own }, sql`id = ${sale.edition}`))
+    const deletedMessage = await seedConfirmation(sale.organization, 'Gone')
+    await write(update(editions, { refund_confirmation_email_id: deletedMessage }, sql`id = ${sale.edition}`))
     await pay(sale)
-    await write(sql`delete from email_messages where id = ${own}`)
+    await write(sql`delete from email_messages where id = ${deletedMessage}`)
     expect((await sent())[0]).toMatch(/^Your refund for order/)
   })
 

@@ -237,15 +237,15 @@ describe('a purchase that two refunds cancelled', () => {
       purchase: ['refunded', 10_000, 0],
       payment: ['refunded', 10_000, 0],
     })
-    const seen: unknown[] = []
+    const statuses: unknown[] = []
     for (const id of [refund, other]) {
       provider.decide((await loadRefundRow(id)).provider_reference ?? '', false)
       engine.advance(day)
       await engine.run()
-      seen.push((await loadSaleState(sale)).purchase)
+      statuses.push((await loadSaleState(sale)).purchase)
       engine.advance(2 * day)
     }
-    expect(seen).toEqual([
+    expect(statuses).toEqual([
       ['refunded', 5000, 0],
       ['active', 0, 0],
     ])

@@ -52,15 +52,15 @@ describe('the consumer of refunds', () => {
 
   it('never calls the provider with a key that is not stored', async () => {
     const { refund, provider, engine } = await seedDueSale()
-    const seen: unknown[] = []
+    const storedKeys: unknown[] = []
     const { refund: pay } = provider.gateway
     provider.gateway.refund = async (made) => {
       const { status, provider_key, attempts } = await loadRefundRow(refund)
-      seen.push([status, provider_key, attempts, made.key])
+      storedKeys.push([status, provider_key, attempts, made.key])
       return pay(made)
     }
     await engine.run()
-    expect(seen).toEqual([['processing', `${refund}:1`, 1, `${refund}:1`]])
+    expect(storedKeys).toEqual([['processing', `${refund}:1`, 1, `${refund}:1`]])
   })
 
   it('pays parts of a payment, and updates its status', async () => {

@@ -47,7 +47,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('pay' as const) }) },
 )
 
-const known = [200, 201, 400, 409]
+const expectedStatuses = [200, 201, 400, 409]
 
 async function askOne(bought: BoughtOrder, { target, amount: asked, fees, cancel }: Extract<Operation, { do: 'ask' }>) {
   const purchase = bought.purchases[target]
@@ -96,7 +96,7 @@ describe('simultaneous refunds of an order', () => {
           })
           for (const [first, and] of steps) {
             const done = await Promise.all([run(bought, first), ...(and ? [run(bought, and)] : [])])
-            for (const one of done) if (one) expect(known).toContain(one.reply.status)
+            for (const one of done) if (one) expect(expectedStatuses).toContain(one.reply.status)
             // Without a simultaneous request the shown amount is accepted.
             if (!and && done[0]?.isShown) expect(done[0].reply.status).toBe(201)
             await expectCountersToBeSums(shop)

@@ -50,16 +50,16 @@ describe('eraseUser', () => {
         env.DB.prepare(`create virtual table ${table}_terms using fts5vocab('${table}', 'row')`),
       ),
     )
-    const [known, other] = [await givenKnown(), await givenKnown()]
+    const [person, other] = [await givenKnown(), await givenKnown()]
     const before = await terms('customer_search')
-    const held = grams(known.email).filter((gram) => before.has(gram))
-    expect(held).toEqual(grams(known.email))
-    const found = async (path: string) => (await get(`${path}${encodeURIComponent(known.email)}`)).body.count as number
-    expect(await found(`/v1/user?organization_id=${known.organization_id}&search=`)).toBe(1)
-    await post(`/v1/user/${known.id}/erase`, {})
+    const held = grams(person.email).filter((gram) => before.has(gram))
+    expect(held).toEqual(grams(person.email))
+    const found = async (path: string) => (await get(`${path}${encodeURIComponent(person.email)}`)).body.count as number
+    expect(await found(`/v1/user?organization_id=${person.organization_id}&search=`)).toBe(1)
+    await post(`/v1/user/${person.id}/erase`, {})
     await finishErasures()
-    expect(await found(`/v1/user?organization_id=${known.organization_id}&search=`)).toBe(0)
-    expect(await found(`/v1/orders?organization_id=${known.organization_id}&customer_email=`)).toBe(0)
+    expect(await found(`/v1/user?organization_id=${person.organization_id}&search=`)).toBe(0)
+    expect(await found(`/v1/orders?organization_id=${person.organization_id}&customer_email=`)).toBe(0)
     const left = await terms('customer_search')
     const texts = await db.all(sql<{ text: string }>`select search_text as text from users`)
     const remainingGrams = new Set(texts.flatMap(({ text }) => grams(text)))

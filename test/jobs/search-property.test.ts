@@ -120,11 +120,11 @@ it('every search finds exactly the matching rows, after any writes, changes and 
             searchText,
             await reference(seededRows, searchText),
           ])
-          const own = await listed(
+          const viewerIds = await listed(
             `/v1/user?edition_id=${seededRows.editions[1]}&search=${encodeURIComponent(searchText)}`,
             viewer.token,
           )
-          expect([searchText, own]).toEqual([searchText, await seenByViewer(seededRows, searchText)])
+          expect([searchText, viewerIds]).toEqual([searchText, await seenByViewer(seededRows, searchText)])
         }
       },
     ),

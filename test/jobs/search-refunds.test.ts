@@ -113,8 +113,8 @@ it('listRefundRequests finds what a comparison of all requests finds, after ever
           const named = text === 'common' ? await namedRequests() : new Set<string>()
           const short = await walkAs(token, `${compared}&search=${text.slice(0, 2)}`)
           const all = await walkAs(token, compared)
-          const found = new Set(short.ids)
-          expect([at, first.ids]).toEqual([at, all.ids.filter((id) => found.has(id) || named.has(id))])
+          const foundIds = new Set(short.ids)
+          expect([at, first.ids]).toEqual([at, all.ids.filter((id) => foundIds.has(id) || named.has(id))])
           expect(first.count).toBe(first.ids.length)
         }
       },

@@ -115,8 +115,8 @@ async function make(world: World, one: Move): Promise<void> {
     }
     case 'wake': {
       const message = at(messages, one.message)
-      const found = message && (await findCalculation(machine.job, id, message.epoch))
-      if (found) workers.push(found)
+      const calculation = message && (await findCalculation(machine.job, id, message.epoch))
+      if (calculation) workers.push(calculation)
       return
     }
     case 'step': {

@@ -63,17 +63,17 @@ describe('a calculation through an organisation', () => {
 async function takeSteps(segment: string, peopleAStep: number) {
   const machine = calculator()
   const { epoch } = await segmentNow(segment)
-  const taken: { people: number; end: string }[] = []
+  const stepResults: { people: number; end: string }[] = []
   let calculation = await findCalculation(machine.job, segment, epoch)
   while (calculation) {
     const { matched_count } = await segmentNow(segment)
     const step = await calculateStep(machine.job, calculation, peopleAStep)
     expect(['calculating', 'ready']).toContain(step.state)
     const now = await segmentNow(segment)
-    taken.push({ people: now.matched_count - matched_count, end: now.cursor_id })
+    stepResults.push({ people: now.matched_count - matched_count, end: now.cursor_id })
     calculation = step.state === 'calculating' ? step.calculation : null
   }
-  return taken
+  return stepResults
 }
 
 describe('a step of a calculation through an organisation', () => {
@@ -128,8 +128,11 @@ describe('a condition on an indexed column of people', () => {
   it.each(['organisation', 'edition'])('never makes a step read all people of an %s', async (of) => {
     const organisation = await givenOrganization()
     const { id: edition } = await seedEdition(organisation)
-    const seen = Array.from({ length: steps * peopleAStep }, (_, at) => ({ last_seen_at: at + 1, created_at: at + 1 }))
-    await seedPeople({ organization: organisation.id, edition }, seen)
+    const people = Array.from({ length: steps * peopleAStep }, (_, at) => ({
+      last_seen_at: at + 1,
+      created_at: at + 1,
+    }))
+    await seedPeople({ organization: organisation.id, edition }, people)
     const place = { organization_id: organisation.id, ...(of === 'edition' ? { edition_id: edition } : {}) }
     const withoutIndex = await rowsReadFor(place, 'user.locale < "z"')
     for (const expression of [

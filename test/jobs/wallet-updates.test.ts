@@ -72,14 +72,14 @@ describe('a change of a purchase', () => {
     const pass = await givenPass()
     const phones = Array.from({ length: 30 }, (_, index) => `${pass.serial}-${index}`)
     for (const phone of phones) await register(pass, phone)
-    const known = (await changedOn(phones[0] ?? '')).body.lastUpdated
+    const lastUpdated = (await changedOn(phones[0] ?? '')).body.lastUpdated
     await change(pass.purchase, 'cancelled')
     await Promise.all([sweepPassUpdates(jobWith()), sweepPassUpdates(jobWith())])
     await sweepPassUpdates(jobWith())
     await sweepPassUpdates(jobWith({}, 10))
     const pushed = (await updatesOf(pass.id)).map(({ body }) => JSON.parse(body).push_token)
     expect(pushed.toSorted()).toEqual(phones.map((phone) => `push-${phone}`).toSorted())
-    expect((await changedOn(phones[0] ?? '', known)).body.serialNumbers).toEqual([pass.serial])
+    expect((await changedOn(phones[0] ?? '', lastUpdated)).body.serialNumbers).toEqual([pass.serial])
     const fields = passJsonOf(new Uint8Array(await (await latest(pass)).arrayBuffer()))
     expect(fields).toMatchObject({ voided: true, eventTicket: { auxiliaryFields: expect.anything() } })
     expect(JSON.stringify(fields)).toContain('Not valid')

@@ -116,11 +116,11 @@ describe('a request, after its answer', () => {
 
   it('posts nothing to another organisation or another edition', async () => {
     const [shop, stranger] = [await seedShop(), await seedShop()]
-    const [own] = await endpointsOf(shop, 1)
+    const [ownEndpoint] = await endpointsOf(shop, 1)
     const [foreign] = await endpointsOf(stranger, 1)
     const [elsewhere] = await endpointsOf(shop, 1, { edition_id: stranger.edition_id })
     await use(shop)
-    expect(posted.map(({ url }) => url)).toEqual([own?.url])
+    expect(posted.map(({ url }) => url)).toEqual([ownEndpoint?.url])
     expect([await newest(foreign?.id ?? ''), await newest(elsewhere?.id ?? '')]).toEqual([undefined, undefined])
   })
 

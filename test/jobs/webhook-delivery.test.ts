@@ -124,15 +124,15 @@ describe('a delivery', () => {
   it('stores the answer of each attempt', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
-    const said = ['unknown topic "x"', null, '', 'thanks']
-    const { run, advance } = engine((_, nth) => answers(nth < 4 ? 500 : 200, { text: said[nth - 1] ?? null }))
-    for (const _ of said) {
+    const responseTexts = ['unknown topic "x"', null, '', 'thanks']
+    const { run, advance } = engine((_, nth) => answers(nth < 4 ? 500 : 200, { text: responseTexts[nth - 1] ?? null }))
+    for (const _ of responseTexts) {
       await run([endpoint.id])
       advance(86_400_000)
     }
     const [delivery] = await deliveriesOf(endpoint.id)
     expect(delivery?.status).toBe('success')
-    expect((await attemptsOf(delivery?.id ?? '')).map(({ response_text }) => response_text)).toEqual(said)
+    expect((await attemptsOf(delivery?.id ?? '')).map(({ response_text }) => response_text)).toEqual(responseTexts)
   })
 
   it('disables an endpoint that answers 410, and fails its waiting deliveries', async () => {

@@ -11,7 +11,7 @@ import { db } from '../support/seeding/rows.ts'
 
 /** Time passes with queries to the database, without any timer. */
 async function passBy(questions: number): Promise<void> {
-  for (let asked = 0; asked < questions; asked++) await db.all(sql`select 1`)
+  for (let queryCount = 0; queryCount < questions; queryCount++) await db.all(sql`select 1`)
 }
 
 describe('endpoints that hang', () => {
@@ -33,13 +33,13 @@ describe('endpoints that hang', () => {
   const postsOf = ({ sent }: Pick<ReturnType<typeof engine>, 'sent'>, url: string): string[] =>
     sent.filter((post) => post.url === url).map(({ headers }) => `${headers['webhook-id']}`)
 
-  for (const known of [true, false])
-    it(`delay no others, ${known ? 'where they were healthy before' : 'where nothing was known of them'}`, async () => {
+  for (const isKnown of [true, false])
+    it(`delay no others, ${isKnown ? 'where they were healthy before' : 'where nothing was known of them'}`, async () => {
       const where = await place()
       const endpoints = await Promise.all(Array.from({ length: 16 }, () => seedOpenEndpoint(where)))
       const ids = endpoints.map(({ id }) => id)
       const machine = receivers()
-      if (known) {
+      if (isKnown) {
         await happen(where, 2, { now: machine.job.now() })
         await machine.run(ids)
       }
@@ -53,7 +53,7 @@ describe('endpoints that hang', () => {
           const deliveries = await Promise.all(well.map(({ id }) => deliveriesOf(id)))
           return deliveries.flat().filter(({ status }) => status === 'success').length
         })
-        .toBe(well.length * (known ? 4 : 2))
+        .toBe(well.length * (isKnown ? 4 : 2))
       const waiting = (await Promise.all(hang.map(({ id }) => deliveriesOf(id)))).flat()
       expect(waiting.filter(({ claimed_until }) => claimed_until !== null)).toHaveLength(2 * hang.length)
 

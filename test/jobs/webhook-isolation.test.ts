@@ -71,23 +71,25 @@ const retry = (id: string, now: number, manual = 'extra') =>
 describe('a retry by hand while the breaker is open', () => {
   it('is attempted at once, alone, and leaves the breaker open when it fails', async () => {
     const { endpoint, run, sent, job, failed, until } = await seedResting(12)
-    const asked = (await deliveriesOf(endpoint.id)).find(({ status }) => status === 'retrying')
-    await retry(asked?.id ?? '', job.now())
+    const requestedDelivery = (await deliveriesOf(endpoint.id)).find(({ status }) => status === 'retrying')
+    await retry(requestedDelivery?.id ?? '', job.now())
     await run([endpoint.id])
-    expect(sent.slice(failed).map(({ headers }) => headers['webhook-id'])).toEqual([asked?.event_id])
+    expect(sent.slice(failed).map(({ headers }) => headers['webhook-id'])).toEqual([requestedDelivery?.event_id])
     const after = await endpointNow(endpoint.id)
     expect(after.breaker_until).toBe(until)
     const waiting = await deliveriesOf(endpoint.id)
     expect(waiting.every(({ next_retry_at }) => (next_retry_at ?? 0) >= until)).toBe(true)
-    expect(waiting.find(({ id }) => id === asked?.id)).toMatchObject({ status: 'retrying', manual: null })
+    expect(waiting.find(({ id }) => id === requestedDelivery?.id)).toMatchObject({ status: 'retrying', manual: null })
   })
 
   it('costs the same with any number of waiting deliveries and failures', async () => {
     const costOf = async (waiting: number) => {
       const { endpoint, run, sent, job, failed, until } = await seedResting(8)
       await happen(endpoint, waiting)
-      const asked = (await deliveriesOf(endpoint.id)).filter(({ status }) => status === 'retrying').slice(0, 4)
-      for (const { id } of asked) await retry(id, job.now())
+      const requestedDeliveries = (await deliveriesOf(endpoint.id))
+        .filter(({ status }) => status === 'retrying')
+        .slice(0, 4)
+      for (const { id } of requestedDeliveries) await retry(id, job.now())
       const { rows_read, rows_written } = { ...job.db.meter }
       await run([endpoint.id])
       expect(sent).toHaveLength(failed + 4)
@@ -99,11 +101,11 @@ describe('a retry by hand while the breaker is open', () => {
 
   it('closes the breaker when it succeeds, and the waiting deliveries are posted at once', async () => {
     const { endpoint, state, run, sent, job, failed } = await seedResting(12)
-    const asked = await newestOf(endpoint.id)
+    const requestedDelivery = await newestOf(endpoint.id)
     state.isWell = true
-    await retry(asked?.id ?? '', job.now())
+    await retry(requestedDelivery?.id ?? '', job.now())
     await run([endpoint.id])
-    expect(sent[failed]?.headers['webhook-id']).toBe(asked?.event_id)
+    expect(sent[failed]?.headers['webhook-id']).toBe(requestedDelivery?.event_id)
     expect(await endpointNow(endpoint.id)).toMatchObject({ breaker_until: null, failures_in_row: 0 })
     expect(new Set((await deliveriesOf(endpoint.id)).map(({ status }) => status))).toEqual(new Set(['success']))
     expect(sent).toHaveLength(failed + 12)
@@ -112,24 +114,24 @@ describe('a retry by hand while the breaker is open', () => {
   it('is not delayed by a breaker that opens before its attempt', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 12)
-    const asked = (await newestOf(endpoint.id))?.id ?? ''
+    const requestedId = (await newestOf(endpoint.id))?.id ?? ''
     const { run, sent, job } = engine(async () => {
-      if (sent.length === 1) await retry(asked, job.now())
+      if (sent.length === 1) await retry(requestedId, job.now())
       return answers(503)
     })
     await run([endpoint.id])
     expect((await endpointNow(endpoint.id)).breaker_until).toBeGreaterThan(job.now())
-    expect(await attemptsOf(asked)).toMatchObject([{ number: 1, error: 'http_error', is_manual: 1 }])
+    expect(await attemptsOf(requestedId)).toMatchObject([{ number: 1, error: 'http_error', is_manual: 1 }])
   })
 
   it('is posted before deliveries that have waited longer', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 40)
-    const asked = await newestOf(endpoint.id)
+    const requestedDelivery = await newestOf(endpoint.id)
     const { run, sent, job } = engine(() => answers(200))
-    await retry(asked?.id ?? '', job.now())
+    await retry(requestedDelivery?.id ?? '', job.now())
     await run([endpoint.id])
-    expect(sent.slice(0, 4).map(({ headers }) => headers['webhook-id'])).toContain(asked?.event_id)
+    expect(sent.slice(0, 4).map(({ headers }) => headers['webhook-id'])).toContain(requestedDelivery?.event_id)
     expect(sent).toHaveLength(40)
   })
 

@@ -20,8 +20,8 @@ const getStub = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFr
 
 /** A clock that ends the time of a consumer after its first chunk. */
 function createShortClock(): () => number {
-  let asked = 0
-  return () => Date.now() + (asked++ === 0 ? 0 : 25_000)
+  let readCount = 0
+  return () => Date.now() + (readCount++ === 0 ? 0 : 25_000)
 }
 
 describe('a campaign', () => {
@@ -132,9 +132,9 @@ describe('the events of sent messages', () => {
       await engine.alarm()
       expect((await rowOf(id)).status).toBe('sent')
       for (const [moment, { seq }] of crowd.people.entries()) {
-        let asked = 0
+        let readCount = 0
         engine.meanwhile = async () => {
-          if (asked++ === moment) await engine.object.applyEvents([{ n: seq, type: 'opened', at: engine.now }])
+          if (readCount++ === moment) await engine.object.applyEvents([{ n: seq, type: 'opened', at: engine.now }])
         }
         engine.now += 60_000
         await engine.alarm()

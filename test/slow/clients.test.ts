@@ -17,16 +17,16 @@ type Variables = Readonly<Record<string, string>>
 
 /** Returns what a program prints, and throws all of its output when it fails. */
 function run(command: string, args: readonly string[], cwd: string, variables: Variables = {}): Promise<string> {
-  const own = { URL: server.url, TOKEN: server.rootToken, NO_COLOR: '1', DO_NOT_TRACK: '1' }
-  const env = { ...process.env, ...own, ...variables }
+  const clientVariables = { URL: server.url, TOKEN: server.rootToken, NO_COLOR: '1', DO_NOT_TRACK: '1' }
+  const env = { ...process.env, ...clientVariables, ...variables }
   const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  let [printed, said] = ['', '']
+  let [printed, errorOutput] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (errorOutput += text))
   return new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('close', (code) =>
-      code === 0 ? resolve(printed) : reject(new Error(`${command} ${args.join(' ')}\n${printed}\n${said}`)),
+      code === 0 ? resolve(printed) : reject(new Error(`${command} ${args.join(' ')}\n${printed}\n${errorOutput}`)),
     )
   })
 }
@@ -127,9 +127,9 @@ async function seededIds(): Promise<Variables> {
   const { results: orders } = await superuser.get<Page<Made>>(`/v1/orders?edition_id=${ids['EDITION']}`)
   const order = await superuser.get<{ purchases: Made[]; customer: { api_id: string } }>(`/v1/orders/${orders[0]?.id}`)
   const { results: deliveries } = await superuser.get<Page<Made>>(`/v1/webhooks/${ids['WEBHOOK']}/deliveries`)
-  const found = { ORDER: orders[0]?.id, PURCHASE: order.purchases[0]?.id, DELIVERY: deliveries[0]?.id }
-  for (const [name, id] of Object.entries(found)) expect([name, id]).toEqual([name, expect.any(String)])
-  return { ...ids, ...(found as Record<string, string>), CUSTOMER: order.customer.api_id }
+  const pathIds = { ORDER: orders[0]?.id, PURCHASE: order.purchases[0]?.id, DELIVERY: deliveries[0]?.id }
+  for (const [name, id] of Object.entries(pathIds)) expect([name, id]).toEqual([name, expect.any(String)])
+  return { ...ids, ...(pathIds as Record<string, string>), CUSTOMER: order.customer.api_id }
 }
 
 describe('Python', () => {
@@ -154,7 +154,7 @@ describe('Python', () => {
     const place = join(import.meta.dirname, 'clients')
     const checks = { SCHEMATHESIS_HOOKS: 'refusals', PYTHONPATH: place, PYTHONDONTWRITEBYTECODE: '1' }
     const args = ['--config-file', join(place, 'schemathesis.toml'), 'run', documentFile(), '--url', server.url]
-    const said = run(tool('schemathesis'), args, folder, { ...(await seededIds()), ...checks })
-    await expect(said).resolves.toEqual(expect.any(String))
+    const output = run(tool('schemathesis'), args, folder, { ...(await seededIds()), ...checks })
+    await expect(output).resolves.toEqual(expect.any(String))
   }, 900_000)
 })

@@ -52,12 +52,12 @@ const base: Omit<Preferences, 'language'> = {
 const documentOf = async (page: LinkPage): Promise<string> => (await formPage(page)).toString()
 
 const expectReadable = async (page: LinkPage, width: number, scheme: string, name: string) => {
-  const seen = await look(browser, await documentOf(page), { width, scheme, name })
-  expect([seen.seen, seen.wide]).toEqual([width, width])
-  expect(seen.texts.filter(({ left, right }) => left < 0 || right > width + 0.5)).toEqual([])
-  expect(seen.texts.filter(({ height, size }) => height < 8 || size < 12)).toEqual([])
-  expect(seen.texts.filter(({ contrast }) => contrast < 4.5)).toEqual([])
-  return seen
+  const view = await look(browser, await documentOf(page), { width, scheme, name })
+  expect([view.seen, view.wide]).toEqual([width, width])
+  expect(view.texts.filter(({ left, right }) => left < 0 || right > width + 0.5)).toEqual([])
+  expect(view.texts.filter(({ height, size }) => height < 8 || size < 12)).toEqual([])
+  expect(view.texts.filter(({ contrast }) => contrast < 4.5)).toEqual([])
+  return view
 }
 
 /** Reads the accessible name of a box, and the size of the area to press. */
@@ -71,13 +71,13 @@ describe.each([320, 360, 800])('the page of a person’s consents on a screen of
   it.each(languages)('fits and is readable, in %s, in light and in dark mode', async (language) => {
     for (const scheme of ['light', 'dark']) {
       const page = renderPreferencesPage({ ...base, language }, scheme === 'light' ? undefined : 'saved')
-      const seen = await expectReadable(page, width, scheme, `consents-${width}-${language}-${scheme}`)
+      const view = await expectReadable(page, width, scheme, `consents-${width}-${language}-${scheme}`)
       for (const text of [base.organization_name, base.address, ...consents.map(({ title }) => title)])
-        expect(seen.page).toContain(text)
-      const found = await browser.evaluate<{ name: string; describedBy: string; height: number }[]>(controls)
-      expect(found).toHaveLength(5)
-      for (const { name, height } of found) expect([name.length > 2, height >= 44]).toEqual([true, true])
-      expect(found.slice(0, -1).every(({ describedBy }) => describedBy.length > 3)).toBe(true)
+        expect(view.page).toContain(text)
+      const boxes = await browser.evaluate<{ name: string; describedBy: string; height: number }[]>(controls)
+      expect(boxes).toHaveLength(5)
+      for (const { name, height } of boxes) expect([name.length > 2, height >= 44]).toEqual([true, true])
+      expect(boxes.slice(0, -1).every(({ describedBy }) => describedBy.length > 3)).toBe(true)
     }
   })
 

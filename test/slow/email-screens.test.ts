@@ -32,12 +32,12 @@ const html = personalise(compile(message, 'en', framing), buildSampleContext()).
 
 describe.each([360, 800])('a message of all blocks on a screen of %i pixels', (width) => {
   it.each(['light', 'dark'])('is shown completely and can be read in %s mode', async (scheme) => {
-    const seen = await look(browser, html, { width, scheme, name: `${width}-${scheme}` })
-    expect([seen.seen, seen.wide]).toEqual([width, width])
-    const outside = [...seen.texts, ...seen.images].filter(({ left, right }) => left < 0 || right > width + 0.5)
+    const view = await look(browser, html, { width, scheme, name: `${width}-${scheme}` })
+    expect([view.seen, view.wide]).toEqual([width, width])
+    const outside = [...view.texts, ...view.images].filter(({ left, right }) => left < 0 || right > width + 0.5)
     expect(outside).toEqual([])
-    expect(seen.texts.filter(({ height, size }) => height < 8 || size < 12)).toEqual([])
-    expect(seen.texts.filter(({ contrast }) => contrast < 4.5)).toEqual([])
+    expect(view.texts.filter(({ height, size }) => height < 8 || size < 12)).toEqual([])
+    expect(view.texts.filter(({ contrast }) => contrast < 4.5)).toEqual([])
     for (const text of [
       'Hello en Astrid',
       'Heading en & Nordlys',
@@ -51,8 +51,8 @@ describe.each([360, 800])('a message of all blocks on a screen of %i pixels', (w
       'Unsubscribe',
       'Nordlys ApS',
     ])
-      expect(seen.page).toContain(text)
-    expect(seen.images).toHaveLength(2)
+      expect(view.page).toContain(text)
+    expect(view.images).toHaveLength(2)
   })
 })
 
@@ -79,16 +79,16 @@ describe.each([360, 800])('the page of a link to unsubscribe on a screen of %i p
       ['dark', 'unsubscribed'],
     ] as const) {
       const document = renderSubscriptionPage({ ...subscriber, language }, { ...subscription, suppression }, false)
-      const seen = await look(browser, document, {
+      const view = await look(browser, document, {
         width,
         scheme,
         name: `page-${width}-${language}-${suppression ?? 'ask'}`,
       })
-      expect([seen.seen, seen.wide]).toEqual([width, width])
-      expect(seen.texts.filter(({ left, right }) => left < 0 || right > width + 0.5)).toEqual([])
-      expect(seen.texts.filter(({ height, size }) => height < 8 || size < 12)).toEqual([])
+      expect([view.seen, view.wide]).toEqual([width, width])
+      expect(view.texts.filter(({ left, right }) => left < 0 || right > width + 0.5)).toEqual([])
+      expect(view.texts.filter(({ height, size }) => height < 8 || size < 12)).toEqual([])
       for (const text of [subscriber.organization_name, subscriber.address, 'Newsletter of the festival'])
-        expect(seen.page).toContain(text)
+        expect(view.page).toContain(text)
     }
   })
 })

@@ -118,10 +118,10 @@ afterAll(async () => {
 
 describe.each([360, 800])('a mail with uploaded images on a screen of %i pixels', (width) => {
   it('shows all of them completely', async () => {
-    const seen = await look(browser, html, { width, scheme: 'light', name: `file-images-${width}` })
-    expect([seen.seen, seen.wide]).toEqual([width, width])
-    expect(seen.images).toHaveLength(3)
-    expect(seen.images.filter(({ left, right }) => left < 0 || right > width + 0.5 || right - left < 100)).toEqual([])
+    const view = await look(browser, html, { width, scheme: 'light', name: `file-images-${width}` })
+    expect([view.seen, view.wide]).toEqual([width, width])
+    expect(view.images).toHaveLength(3)
+    expect(view.images.filter(({ left, right }) => left < 0 || right > width + 0.5 || right - left < 100)).toEqual([])
     const decoded = await browser.evaluate<number[]>(
       '[...document.images].map((image) => image.complete ? image.naturalWidth : 0)',
     )

@@ -49,7 +49,7 @@ type Asked = Record<string, string>
 const ordinary = (headers: Asked): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const { port } = server.address() as AddressInfo
-    const asked = request({ port, host: '127.0.0.1', headers }, (found) => {
+    const clientRequest = request({ port, host: '127.0.0.1', headers }, (found) => {
       const chunks: Buffer[] = []
       found.on('data', (chunk: Buffer) => chunks.push(chunk))
       found.on('end', () =>
@@ -61,7 +61,7 @@ const ordinary = (headers: Asked): Promise<Answer> =>
         }),
       )
     })
-    asked.on('error', reject).end()
+    clientRequest.on('error', reject).end()
   })
 
 const file = {
@@ -145,7 +145,11 @@ describe('the service, compared with an ordinary web server', () => {
       [{ 'if-match': `W/${etag}` }, 412, 200],
       [{ 'if-range': formatHttpDate(modifiedAt + 60_000), range: 'bytes=0-1' }, 200, 206],
     ]
-    for (const [headers, own, other] of differing)
-      expect([headers, (await ours(headers)).status, (await ordinary(headers)).status]).toEqual([headers, own, other])
+    for (const [headers, ownStatus, other] of differing)
+      expect([headers, (await ours(headers)).status, (await ordinary(headers)).status]).toEqual([
+        headers,
+        ownStatus,
+        other,
+      ])
   })
 })

@@ -109,9 +109,14 @@ describe('the signed events of the provider', () => {
     expect(
       await readProviderEvents(secrets, 'resend', { ...signed, headers: new Headers(signed.headers) }, Date.now()),
     ).toMatchObject([{ type: 'delivered', reference: mail.reference, providerId: mail.id }])
-    const said = signSmsEvent(secrets.sms.webhookSecret, 'delivered', sms)
+    const signedEvent = signSmsEvent(secrets.sms.webhookSecret, 'delivered', sms)
     expect(
-      await readProviderEvents(secrets, 'gatewayapi', { ...said, headers: new Headers(said.headers) }, Date.now()),
+      await readProviderEvents(
+        secrets,
+        'gatewayapi',
+        { ...signedEvent, headers: new Headers(signedEvent.headers) },
+        Date.now(),
+      ),
     ).toMatchObject([{ type: 'delivered', reference: sms.reference, providerId: sms.id, address: `+${sms.to}` }])
   })
 })

@@ -141,17 +141,17 @@ describe('the demonstration data', () => {
   it('include a past edition, a published current one and a future one, in five languages', async () => {
     const editions = await all<{ id: string; name: string; status: string; is_draft: boolean }>('/v1/editions')
     // The commands of docs/editions.md have created one more edition.
-    const own = editions.filter(({ name }) => name !== 'Next year')
-    expect(own.map(({ status }) => status).toSorted()).toEqual(['current', 'past', 'upcoming'])
-    expect(own.filter(({ is_draft }) => !is_draft).map(({ id }) => id)).toEqual([variables['EDITION']])
+    const demoEditions = editions.filter(({ name }) => name !== 'Next year')
+    expect(demoEditions.map(({ status }) => status).toSorted()).toEqual(['current', 'past', 'upcoming'])
+    expect(demoEditions.filter(({ is_draft }) => !is_draft).map(({ id }) => id)).toEqual([variables['EDITION']])
     const edition = await client.get<{ enabled_languages: string[] }>(`/v1/editions/${variables['EDITION']}`)
     expect(edition.enabled_languages).toEqual(['en', 'da', 'se', 'nl', 'pl'])
   })
 
   it('include customers who checked in, and others who did not', async () => {
-    const seen = (await all<{ last_seen: string | null }>('/v1/user')).map(({ last_seen }) => last_seen)
-    expect(seen.filter((time) => time !== null && Date.parse(time) < Date.now()).length).toBeGreaterThan(20)
-    expect(seen).toContain(null)
+    const visitTimes = (await all<{ last_seen: string | null }>('/v1/user')).map(({ last_seen }) => last_seen)
+    expect(visitTimes.filter((time) => time !== null && Date.parse(time) < Date.now()).length).toBeGreaterThan(20)
+    expect(visitTimes).toContain(null)
   })
 
   it('include a segment with members for each example of the reference', async () => {

@@ -130,11 +130,11 @@ describe(`two crashes in the middle of ${count} refunds over a Stripe that cuts 
       const place = await givenEdition()
       const orders = await sell(place)
       // Of every twenty first calls, one is paid without an answer and one is lost.
-      let seen = 0
+      let callCount = 0
       fake.respondWith((_, nth) => {
         if (nth > 1) return 'accept'
-        seen++
-        return seen % 20 === 0 ? 'accept and cut' : seen % 20 === 10 ? 'cut' : 'accept'
+        callCount++
+        return callCount % 20 === 0 ? 'accept and cut' : callCount % 20 === 10 ? 'cut' : 'accept'
       })
       fake.delay(5)
       const asking = askForAll(orders)

@@ -54,14 +54,14 @@ export function countingLimiter(most: number): RateLimit & { keys: string[] } {
 
 /** Wraps the database, and records the opened sessions. */
 export function spiedSessions(): { bindings: { DB: D1Database }; asked: (string | undefined)[] } {
-  const asked: (string | undefined)[] = []
+  const sessions: (string | undefined)[] = []
   const DB = {
     withSession: (constraint?: string) => {
-      asked.push(constraint)
+      sessions.push(constraint)
       return env.DB.withSession(constraint)
     },
   }
-  return { bindings: { DB: DB as unknown as D1Database }, asked }
+  return { bindings: { DB: DB as unknown as D1Database }, asked: sessions }
 }
 
 /** Wraps the database, and records the statements of every batch. */

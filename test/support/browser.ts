@@ -16,15 +16,15 @@ export interface Browser {
 const programs = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
 const chromium = (): string => {
-  const found = programs.find((path) => path && existsSync(path))
-  if (!found) throw new Error('Chromium is not installed; .ci/run installs it.')
-  return found
+  const program = programs.find((path) => path && existsSync(path))
+  if (!program) throw new Error('Chromium is not installed; .ci/run installs it.')
+  return program
 }
 
 async function until<T>(what: string, attempt: () => Promise<T | null>): Promise<T> {
   for (let tries = 0; tries < 300; tries++) {
-    const found = await attempt().catch(() => null)
-    if (found !== null) return found
+    const debugUrl = await attempt().catch(() => null)
+    if (debugUrl !== null) return debugUrl
     await wait(100)
   }
   throw new Error(`Chromium has no ${what}`)
@@ -61,7 +61,7 @@ export async function openBrowser(): Promise<Browser> {
   const folder = await mkdtemp(join(tmpdir(), 'browser-'))
   const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', '--remote-debugging-port=0']
   const child = spawn(chromium(), [...flags, `--user-data-dir=${folder}`, 'about:blank'], { stdio: 'ignore' })
-  const gone = new Promise((resolve) => child.once('exit', resolve))
+  const exit = new Promise((resolve) => child.once('exit', resolve))
   const port = await until(
     'port',
     async () => (await readFile(join(folder, 'DevToolsActivePort'), 'utf8')).split('\n')[0] ?? null,
@@ -87,7 +87,7 @@ export async function openBrowser(): Promise<Browser> {
     stop: async () => {
       close()
       child.kill('SIGKILL')
-      await gone
+      await exit
       await rm(folder, { recursive: true, force: true, maxRetries: 10 })
     },
   }

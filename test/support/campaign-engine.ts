@@ -72,10 +72,10 @@ export class Provider {
 
   #take(messages: readonly OutboundEmail[], key: string, refuses: boolean): SendResult[] {
     const digest = JSON.stringify(messages)
-    const known = this.#keys.get(key)
-    if (this.deduplicates && known)
-      return known.digest === digest
-        ? known.results
+    const earlierCall = this.#keys.get(key)
+    if (this.deduplicates && earlierCall)
+      return earlierCall.digest === digest
+        ? earlierCall.results
         : messages.map(() => ({ ...failure('unknown'), code: 'invalid_idempotent_request' }) as SendResult)
     const results = messages.map(({ reference }, index): SendResult => {
       if (refuses && index % 3 === 0) return failure('permanent')

@@ -36,11 +36,11 @@ export class Expressions {
 
   /** Uses fields of the variables of surrounding macros, or `otherwise`. */
   #field(scope: Scope, order: readonly string[], purchase: readonly string[], otherwise: readonly string[]): string {
-    const own = [
+    const ownFields = [
       ...this.#variables(scope, 'order').flatMap((name) => order.map((field) => `${name}.${field}`)),
       ...this.#variables(scope, 'purchase').flatMap((name) => purchase.map((field) => `${name}.${field}`)),
     ]
-    return own.length && this.#random() < 0.7 ? this.#pick(own) : this.#pick(otherwise)
+    return ownFields.length && this.#random() < 0.7 ? this.#pick(ownFields) : this.#pick(otherwise)
   }
 
   #json(scope: Scope): string {

@@ -22,12 +22,13 @@ const of = (row: Row, names: string): Record<string, CelInput> =>
 
 function consentsOf(tenant: Tenant, records: readonly Row[], editionId: string | null): CelInput {
   const consents = new Map<string, CelInput>()
-  const known = (tenant.tables['consents'] ?? []).filter(
+  const candidates = (tenant.tables['consents'] ?? []).filter(
     ({ edition_id }) => edition_id === null || edition_id === editionId,
   )
   // The edition's own definition replaces the organisation's.
-  const definitions = known.filter(
-    ({ edition_id, key }) => edition_id !== null || !known.some((other) => other['edition_id'] && other['key'] === key),
+  const definitions = candidates.filter(
+    ({ edition_id, key }) =>
+      edition_id !== null || !candidates.some((other) => other['edition_id'] && other['key'] === key),
   )
   for (const definition of definitions) {
     const record = records.find(({ consent_id, is_latest }) => consent_id === definition['id'] && is_latest === 1)

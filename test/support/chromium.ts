@@ -55,10 +55,10 @@ function protocol(input: Writable, output: Readable) {
     rest = parts.pop() ?? ''
     for (const part of parts) {
       const message = JSON.parse(part) as Message
-      const asked = waiting.get(message.id ?? 0)
+      const request = waiting.get(message.id ?? 0)
       waiting.delete(message.id ?? 0)
-      if (message.error) asked?.reject(new Error(message.error.message))
-      else asked?.resolve(message.result as never)
+      if (message.error) request?.reject(new Error(message.error.message))
+      else request?.resolve(message.result as never)
       if (message.method) for (const listener of listeners) listener(message)
     }
   })

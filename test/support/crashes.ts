@@ -33,7 +33,7 @@ export function crashAt(number: number): { bindings: object; hasCrashed: () => b
   })
   const originals = new WeakMap<object, D1PreparedStatement>()
   const wrapped = (statement: D1PreparedStatement): D1PreparedStatement => {
-    const own = {
+    const crashingStatement = {
       bind: (...values: unknown[]) => wrapped(statement.bind(...values)),
       async all() {
         before()
@@ -42,8 +42,8 @@ export function crashAt(number: number): { bindings: object; hasCrashed: () => b
         return result
       },
     } as unknown as D1PreparedStatement
-    originals.set(own, statement)
-    return own
+    originals.set(crashingStatement, statement)
+    return crashingStatement
   }
   const DB = { withSession: (constraint?: string) => session(env.DB.withSession(constraint)) }
   return { bindings: { DB, ...watchedStore(before, after) }, hasCrashed: () => isDown }

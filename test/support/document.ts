@@ -84,9 +84,9 @@ export function resolveShared(document: object): object {
   const resolve = (part: Referring<object>): object => {
     if (!('$ref' in part)) return part
     const [, , kind = '', name = ''] = part.$ref.split('/')
-    const found = components[kind]?.[name]
-    if (!found) throw new Error(`${part.$ref} does not exist`)
-    return found
+    const component = components[kind]?.[name]
+    if (!component) throw new Error(`${part.$ref} does not exist`)
+    return component
   }
   for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
     if (operation.parameters) operation.parameters = operation.parameters.map(resolve)
@@ -108,9 +108,9 @@ export const document = ((globalThis as Record<symbol, unknown>)[cacheKey] ??= r
 )) as Document
 
 export function documentedAt({ id, path, method }: Pick<Operation, 'id' | 'path' | 'method'>): Documented {
-  const found = document.paths[path]?.[method]
-  if (!found) throw new Error(`${id} is not documented`)
-  return found
+  const documentedOperation = document.paths[path]?.[method]
+  if (!documentedOperation) throw new Error(`${id} is not documented`)
+  return documentedOperation
 }
 
 export const resolved = (schema: Schema): Schema =>

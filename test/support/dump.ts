@@ -34,8 +34,8 @@ const noColumns: LeftColumns = {}
 const prepared = new Map<LeftColumns, string[]>()
 
 async function prepare(leftColumns: LeftColumns): Promise<string[]> {
-  const known = prepared.get(leftColumns)
-  if (known) return known
+  const preparedDump = prepared.get(leftColumns)
+  if (preparedDump) return preparedDump
   const statements: string[] = []
   for (const table of await tableNames()) {
     if (leftTables.has(table)) continue

@@ -69,9 +69,9 @@ export function valuesOf({ name, words }: DocumentedFilter, rows: readonly Liste
       return typeof value === 'string' || typeof value === 'boolean' ? [String(value)] : []
     }),
   )
-  const known = [...shownValues]
+  const candidates = [...shownValues]
   if (words.length > 0)
-    return [...new Set([...known.filter((one) => words.includes(one)), ...words])].slice(0, most.words)
-  const middle = Math.floor(known.length / 2)
-  return [...known.slice(middle, middle + most.shown), nothingHas(name)]
+    return [...new Set([...candidates.filter((one) => words.includes(one)), ...words])].slice(0, most.words)
+  const middle = Math.floor(candidates.length / 2)
+  return [...candidates.slice(middle, middle + most.shown), nothingHas(name)]
 }

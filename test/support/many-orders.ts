@@ -17,10 +17,10 @@ export const storedOrders = (organizationId: string): Promise<StoredOrder[]> =>
 
 /** Sorts all orders by one key or several, as a list does. */
 export function sorted(orders: readonly StoredOrder[], ordering: string): StoredOrder[] {
-  const asked = ordering.split(',').map((key) => ({ name: key.replace('-', ''), isDesc: key.startsWith('-') }))
-  const isDesc = asked.at(-1)?.isDesc ?? true
-  const rest = ['created', 'seq'].filter((name) => asked.every((key) => key.name !== name))
-  const keys = [...asked, ...rest.map((name) => ({ name, isDesc }))] as { name: Field | 'seq'; isDesc: boolean }[]
+  const sortKeys = ordering.split(',').map((key) => ({ name: key.replace('-', ''), isDesc: key.startsWith('-') }))
+  const isDesc = sortKeys.at(-1)?.isDesc ?? true
+  const rest = ['created', 'seq'].filter((name) => sortKeys.every((key) => key.name !== name))
+  const keys = [...sortKeys, ...rest.map((name) => ({ name, isDesc }))] as { name: Field | 'seq'; isDesc: boolean }[]
   return orders.toSorted((left, right) => {
     for (const key of keys) {
       const difference = nullsLast(key.isDesc)(left[key.name], right[key.name])

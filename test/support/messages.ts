@@ -85,22 +85,22 @@ export const framing = { defaultLanguage: 'en', title: 'Nordlys Festival', sende
 
 /** Lists the texts, links and images that a reader sees, in their order. Comments for Outlook are left out. */
 export function outlineOf(html: string): string[] {
-  const found: string[] = []
+  const parts: string[] = []
   let hidden = 0
   const parser = new Parser({
     onopentag(name, attributes) {
       if (name === 'style' || name === 'title' || name === 'head') hidden++
-      if (name === 'a') found.push(`link ${attributes['href']}`)
-      if (name === 'img') found.push(`image ${attributes['src']} ${attributes['alt']}`)
+      if (name === 'a') parts.push(`link ${attributes['href']}`)
+      if (name === 'img') parts.push(`image ${attributes['src']} ${attributes['alt']}`)
     },
     ontext(text) {
       const plain = text.replaceAll(/[\s\u200A\u00A0]+/g, ' ').trim()
-      if (hidden === 0 && plain) found.push(plain)
+      if (hidden === 0 && plain) parts.push(plain)
     },
     onclosetag(name) {
       if (name === 'style' || name === 'title' || name === 'head') hidden--
     },
   })
   parser.end(html)
-  return found
+  return parts
 }

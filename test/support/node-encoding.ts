@@ -1,6 +1,6 @@
 /** Functions of workerd that this Node does not have, for tests of the Worker in Node. */
-const known: object = Uint8Array
-if (!('fromBase64' in known)) {
+const uint8Array: object = Uint8Array
+if (!('fromBase64' in uint8Array)) {
   Object.assign(Uint8Array, { fromBase64: (text: string) => new Uint8Array(Buffer.from(text, 'base64')) })
   Object.assign(Uint8Array.prototype, {
     toBase64(this: Uint8Array) {

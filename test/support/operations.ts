@@ -24,11 +24,11 @@ const shared = new WeakMap<World, Map<string, Sample | Promise<Sample>>>()
  */
 export async function sharedSample(operation: Operation, world: World, caller: Person): Promise<Sample> {
   const { make: makeSample } = sampleOf(operation)
-  const known = shared.get(world) ?? new Map<string, Sample | Promise<Sample>>()
-  shared.set(world, known)
+  const worldSamples = shared.get(world) ?? new Map<string, Sample | Promise<Sample>>()
+  shared.set(world, worldSamples)
   const key = makeSample.length < 2 ? operation.id : `${operation.id} ${caller.account}`
-  const sample = known.get(key) ?? makeSample(world, caller)
-  known.set(key, sample)
+  const sample = worldSamples.get(key) ?? makeSample(world, caller)
+  worldSamples.set(key, sample)
   return sample
 }
 

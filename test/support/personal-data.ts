@@ -95,12 +95,12 @@ export async function givenKnown(): Promise<Known> {
   await post(`/v1/campaigns/${campaign.id}/send-now`, {})
   await until(campaign.id, ['sent', 'failed'])
   await patch(`/v1/user/${id}`, { email })
-  const known: Known = { ...shop, id, email, phone, marks: [mark, phone, phone.slice(3)], campaign: campaign.id }
+  const person: Known = { ...shop, id, email, phone, marks: [mark, phone, phone.slice(3)], campaign: campaign.id }
   const consent = await seedConsent(place)
   const answer = { language: 'da', method: 'admin', source: 'support', evidence: { note: `evidence${mark}` } }
   await post(`/v1/user/${id}/consents/${consent}/give`, answer)
-  await fillUp(known, mark)
-  return known
+  await fillUp(person, mark)
+  return person
 }
 
 type Cells = Record<string, string[]>
@@ -138,18 +138,18 @@ export async function allColumns(campaign: string): Promise<string[]> {
 
 /** Lists the places with values of the person, and those values. */
 export async function cellsWith({ marks, campaign }: Pick<Known, 'marks' | 'campaign'>): Promise<Cells> {
-  const found: Cells = {}
+  const valuesByPlace: Cells = {}
   for (const table of await tableNames()) {
     // Columns that are computed when they are read are left out.
     const names = (await columnsOf(table)).map(({ name }) => `"${name}"`).join(', ')
     const { results } = await env.DB.prepare(`select ${names} from "${table}"`).all()
-    marked(results, table, marks, found)
+    marked(results, table, marks, valuesByPlace)
   }
   const rows = await runInDurableObject(objectOf(campaign), (_, { storage }) =>
     storage.sql.exec('select * from recipients').toArray(),
   )
-  marked(rows, 'campaign/recipients', marks, found)
-  return found
+  marked(rows, 'campaign/recipients', marks, valuesByPlace)
+  return valuesByPlace
 }
 
 /** Runs the sweep, and its second pass after all running work. */

@@ -20,7 +20,7 @@ const documentedHeaders = [
 const base = new URL('https://openapi.example/openapi.json')
 
 // All answers share one look-up, because the validator's own walks every component again for each schema.
-const known: Record<string, object> = dereference(
+const resolvedComponents: Record<string, object> = dereference(
   { components: { schemas: document.components.schemas } },
   Object.create(null) as Record<string, object>,
   base,
@@ -34,12 +34,12 @@ function prepare(schema: object): object {
   if (prepared.has(schema)) return schema
   prepared.add(schema)
   counted += 1
-  dereference(schema, known, base, `/answers/${counted}`)
+  dereference(schema, resolvedComponents, base, `/answers/${counted}`)
   return schema
 }
 
 const faultsOf = (schema: object, value: unknown): string[] => {
-  const { valid, errors } = validate(value, prepare(schema), '2020-12', known, false)
+  const { valid, errors } = validate(value, prepare(schema), '2020-12', resolvedComponents, false)
   return valid ? [] : errors.map(({ instanceLocation, error }: OutputUnit) => `${instanceLocation}: ${error}`)
 }
 
@@ -57,18 +57,18 @@ function undocumented(operation: Operation, { status, headers, body }: Answered)
   if (status === 499) return []
   if (!promised) return [`${status} is not documented`]
   const names = Object.keys(promised.headers ?? {}).map((name) => name.toLowerCase())
-  const found = documentedHeaders
+  const undocumentedHeaders = documentedHeaders
     .filter((name) => headers.has(name) && !names.includes(name))
     .map((name) => `${status} has the header ${name}`)
   const type = headers.get('content-type')?.split(';')[0] ?? null
-  if (type === null || status === 304) return found
+  if (type === null || status === 304) return undocumentedHeaders
   const content = promised.content?.[type]
-  if (!content) return [...found, `${status} is ${type}`]
-  if (!type.includes('json')) return found
+  if (!content) return [...undocumentedHeaders, `${status} is ${type}`]
+  if (!type.includes('json')) return undocumentedHeaders
   const { code } = body as { code?: string }
   const codes = promised.description + documented?.description
-  if (status >= 400 && !codes.includes(`\`${code}\``)) found.push(`${status} has the code ${code}`)
-  return [...found, ...faultsOf(content.schema, body)]
+  if (status >= 400 && !codes.includes(`\`${code}\``)) undocumentedHeaders.push(`${status} has the code ${code}`)
+  return [...undocumentedHeaders, ...faultsOf(content.schema, body)]
 }
 
 export function expectDocumented(operation: Operation, answered: Answered): void {

@@ -36,8 +36,8 @@ export function providerOf(options: { deduplicates: boolean; name?: string }) {
   let script: Conduct[] = []
   const accept = (email: OutboundEmail, key: string): string | null => {
     const content = JSON.stringify(email)
-    const known = options.deduplicates ? byKey.get(key) : undefined
-    if (known) return known.content === content ? known.id : null
+    const earlierResult = options.deduplicates ? byKey.get(key) : undefined
+    if (earlierResult) return earlierResult.content === content ? earlierResult.id : null
     const id = `id-${byKey.size + 1}-${key}`
     byKey.set(key, { content, id })
     accepted.set(email.to.address, (accepted.get(email.to.address) ?? 0) + 1)

@@ -49,12 +49,12 @@ export function pidsAt(folder: string): number[] {
       const [, pid, parent, args = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(row) ?? []
       return pid ? [{ pid: Number(pid), parent: Number(parent), args }] : []
     })
-  const found = new Set(rows.filter(({ args }) => args.includes(folder)).map(({ pid }) => pid))
-  for (let size = -1; size !== found.size;) {
-    size = found.size
-    for (const { pid, parent } of rows) if (found.has(parent)) found.add(pid)
+  const pids = new Set(rows.filter(({ args }) => args.includes(folder)).map(({ pid }) => pid))
+  for (let size = -1; size !== pids.size;) {
+    size = pids.size
+    for (const { pid, parent } of rows) if (pids.has(parent)) pids.add(pid)
   }
-  return [...found]
+  return [...pids]
 }
 
 /** Starts the service as `npm start` does, with its own state, a receiver and an edition. */
@@ -138,14 +138,14 @@ export const ended = (place: Place, endpoint: Endpoint, delivery: Delivery, seco
   until(place, () => deliveryNow(place, endpoint, delivery), hasEnded, seconds)
 
 export async function allDeliveries(place: Place, endpoint: Endpoint): Promise<Delivery[]> {
-  const found: Delivery[] = []
+  const listedDeliveries: Delivery[] = []
   let next: string | null = `/v1/webhooks/${endpoint.id}/deliveries?page_size=500`
   while (next) {
     const page: Page<Delivery> = await place.client.get<Page<Delivery>>(next)
-    found.push(...page.results)
+    listedDeliveries.push(...page.results)
     next = page.next
   }
-  return found
+  return listedDeliveries
 }
 
 /** Imports this many purchases, each an event for every subscribed endpoint. */

@@ -60,8 +60,8 @@ const withoutKeys = (row: RecipientRow): RecipientRow =>
 export function readPage(storage: SqlStorage, query: RecipientsQuery): ListedPage | null {
   try {
     const keyCount = query.ordering.length + 1
-    const found = { ...selectRecipients(storage, query), keyCount }
-    const { rows, count, after } = buildPage<RecipientRow>(query.page, found)
+    const selection = { ...selectRecipients(storage, query), keyCount }
+    const { rows, count, after } = buildPage<RecipientRow>(query.page, selection)
     return { rows: rows.map(withoutKeys), count, after }
   } catch (error) {
     if (error instanceof AppError && error.code === 'invalid_page') return null

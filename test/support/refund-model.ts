@@ -133,10 +133,10 @@ export async function seedRefundWorld(): Promise<World> {
   const fake = createFakeStripe({ now: () => engine.job.now() })
   const payment = fake.store.pay({ amount: 29_583, currency: 'dkk' })
   const shop = await seedShopWithAccount('stripe')
-  const found = await db.first(
+  const merchantAccount = await db.first(
     sql<{ id: string }>`select id from merchant_accounts where organization_id = ${shop.organization_id}`,
   )
-  const account = found?.id ?? ''
+  const account = merchantAccount?.id ?? ''
   const secrets = { api_key: 'rk_test_tests1234', webhook_secret: webhookSecret }
   const sealed = await sealSecrets({ config: testConfig, randomBytes }, account, secrets)
   await write(update(merchantAccounts, sealed, sql`id = ${account}`))

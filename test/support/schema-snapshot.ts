@@ -74,8 +74,11 @@ interface TestSchema {
   snapshot: string[]
 }
 
-let known: Promise<TestSchema> | undefined
+let schemaPromise: Promise<TestSchema> | undefined
 
 /** The migrations and their snapshot, which all isolates of a run share. */
 export const testSchema = (): Promise<TestSchema> =>
-  (known ??= readD1Migrations('./migrations').then((migrations) => ({ migrations, snapshot: snapshotOf(migrations) })))
+  (schemaPromise ??= readD1Migrations('./migrations').then((migrations) => ({
+    migrations,
+    snapshot: snapshotOf(migrations),
+  })))

@@ -46,9 +46,13 @@ export function filtersOf(operation: Operation): DocumentedFilter[] {
 /** Lists the JSON types that a schema accepts, or none when it does not say. */
 function typesOf(given: Schema): Set<string> {
   const schema = resolve(given)
-  const own = [schema.type ?? []].flat()
+  const ownTypes = [schema.type ?? []].flat()
   const chosen = (schema.enum ?? []).map((value) => (value === null ? 'null' : typeof value))
-  return new Set([...own, ...(own.length ? [] : chosen), ...alternatives(schema).flatMap((one) => [...typesOf(one)])])
+  return new Set([
+    ...ownTypes,
+    ...(ownTypes.length ? [] : chosen),
+    ...alternatives(schema).flatMap((one) => [...typesOf(one)]),
+  ])
 }
 
 export type Path = (string | number)[]
@@ -79,28 +83,30 @@ function wrongTypes(schema: Schema): unknown[] {
 function faultsOf(given: Schema, path: Path, isRequired: boolean): Fault[] {
   const schema = resolve(given)
   const types = typesOf(schema)
-  const found: Fault[] = wrongTypes(schema).map((value) => ({
+  const propertyFaults: Fault[] = wrongTypes(schema).map((value) => ({
     path,
     what: `a wrong type, ${JSON.stringify(value)}`,
     value,
   }))
-  if (isRequired) found.push({ path, what: 'missing', value: undefined, code: 'required' })
-  if (types.size && !types.has('null')) found.push({ path, what: 'null', value: null, code: 'null' })
-  if (schema.maxLength !== undefined) found.push({ path, what: 'too long', value: 'a'.repeat(schema.maxLength + 1) })
-  if (schema.minLength === 1) found.push({ path, what: 'empty', value: '', code: 'blank' })
-  if (schema.enum) found.push({ path, what: 'an unknown choice', value: 'no_such_choice', code: 'invalid_choice' })
-  if (schema.maximum !== undefined) found.push({ path, what: 'too large', value: schema.maximum + 1 })
-  if (schema.minimum !== undefined) found.push({ path, what: 'too small', value: schema.minimum - 1 })
-  if (schema.minItems) found.push({ path, what: 'no items', value: [], code: 'min_items' })
+  if (isRequired) propertyFaults.push({ path, what: 'missing', value: undefined, code: 'required' })
+  if (types.size && !types.has('null')) propertyFaults.push({ path, what: 'null', value: null, code: 'null' })
+  if (schema.maxLength !== undefined)
+    propertyFaults.push({ path, what: 'too long', value: 'a'.repeat(schema.maxLength + 1) })
+  if (schema.minLength === 1) propertyFaults.push({ path, what: 'empty', value: '', code: 'blank' })
+  if (schema.enum)
+    propertyFaults.push({ path, what: 'an unknown choice', value: 'no_such_choice', code: 'invalid_choice' })
+  if (schema.maximum !== undefined) propertyFaults.push({ path, what: 'too large', value: schema.maximum + 1 })
+  if (schema.minimum !== undefined) propertyFaults.push({ path, what: 'too small', value: schema.minimum - 1 })
+  if (schema.minItems) propertyFaults.push({ path, what: 'no items', value: [], code: 'min_items' })
   if (types.has('string') && !schema.enum) {
-    found.push({ path, what: 'with NUL', value: 'a\0b', code: 'invalid_characters' })
-    found.push({ path, what: 'half a character', value: 'a\ud800', code: 'invalid_characters' })
+    propertyFaults.push({ path, what: 'with NUL', value: 'a\0b', code: 'invalid_characters' })
+    propertyFaults.push({ path, what: 'half a character', value: 'a\ud800', code: 'invalid_characters' })
   }
   const items = schema.items && resolve(schema.items)
-  if (items?.enum) found.push({ path, what: 'an unknown item', value: ['no_such_choice'] })
+  if (items?.enum) propertyFaults.push({ path, what: 'an unknown item', value: ['no_such_choice'] })
   if (schema.maxItems !== undefined && schema.maxItems <= 1000)
-    found.push({ path, what: 'too many items', value: Array.from({ length: schema.maxItems + 1 }, () => 'x') })
-  return found
+    propertyFaults.push({ path, what: 'too many items', value: Array.from({ length: schema.maxItems + 1 }, () => 'x') })
+  return propertyFaults
 }
 
 /** Lists all faults of a body, at any depth that the sample reaches. */
@@ -131,8 +137,8 @@ export interface IdField {
 /** Returns the prefix that a schema, or one of its alternatives, demands of an id. */
 function prefixIn(given: Schema): string | null {
   const schema = resolve(given)
-  const own = /^\^([a-z]{3})_/.exec(schema.pattern ?? '')?.[1]
-  return own ?? alternatives(schema).reduce<string | null>((prefix, one) => prefix ?? prefixIn(one), null)
+  const ownPrefix = /^\^([a-z]{3})_/.exec(schema.pattern ?? '')?.[1]
+  return ownPrefix ?? alternatives(schema).reduce<string | null>((prefix, one) => prefix ?? prefixIn(one), null)
 }
 
 /** Lists the id fields inside one schema, at any depth. Blocks inside blocks are walked once. */
@@ -190,8 +196,10 @@ export function placesIn(given: Schema, sample: unknown, itemwise: readonly stri
     )
   const below = Object.entries(sample).flatMap(([name, value]) => {
     const fields = [schema, ...alternatives(schema).map(resolve)].flatMap((one) => one.properties?.[name] ?? [])
-    const found = fields.flatMap((field) => placesIn(field, value, itemwise, [...path, name]))
-    return found.filter((one, index) => found.findIndex((other) => other.join('/') === one.join('/')) === index)
+    const objectPlaces = fields.flatMap((field) => placesIn(field, value, itemwise, [...path, name]))
+    return objectPlaces.filter(
+      (one, index) => objectPlaces.findIndex((other) => other.join('/') === one.join('/')) === index,
+    )
   })
   const isNamed = schema.properties !== undefined || alternatives(schema).some((one) => resolve(one).properties)
   return isNamed ? [path, ...below] : below

@@ -65,11 +65,11 @@ export async function look(
   await browser.evaluate(
     'Promise.all([...document.images].map((image) => image.decode().catch(() => null))).then(() => 1)',
   )
-  const seen = await browser.evaluate<Measured>(measure)
+  const view = await browser.evaluate<Measured>(measure)
   if (pictures) {
     const shot = await browser.send<{ data: string }>('Page.captureScreenshot', { captureBeyondViewport: true })
     await mkdir(pictures, { recursive: true })
     await writeFile(join(pictures, `${name}.png`), Buffer.from(shot.data, 'base64'))
   }
-  return seen
+  return view
 }

@@ -73,7 +73,7 @@ export async function make(
   for (const one of people) {
     const user_id = freshId('user')
     const contact = contactOf({ ...one, email: `${one.email}#${user_id}` })
-    const own = { locale: 'en', msg_channel: 'email' as const, metadata: {}, ...at }
+    const defaults = { locale: 'en', msg_channel: 'email' as const, metadata: {}, ...at }
     const newContact = one.given && contactOf({ ...one, ...one.given })
     await write(
       insert(users, {
@@ -81,7 +81,7 @@ export async function make(
         organization_id: organization.id,
         ...contact,
         ...buildSearchColumns(contact),
-        ...own,
+        ...defaults,
       }),
       ...insertEditionCustomers([buildMembership(first.id, { id: user_id, ...contact, locale: 'en' }, 1)]),
       ...(newContact

@@ -47,10 +47,10 @@ export type StripeMock = { url: string; stop: () => void } | { reason: string }
 
 /** Starts the mock on a local port. It checks parameters and headers, and stores nothing. */
 export async function startStripeMock(): Promise<StripeMock> {
-  const found = await installed()
-  if ('reason' in found) return found
+  const mockProgram = await installed()
+  if ('reason' in mockProgram) return mockProgram
   const port = await freePort()
-  const child = spawn(found.program, ['-http-addr', `127.0.0.1:${port}`], { stdio: 'ignore' })
+  const child = spawn(mockProgram.program, ['-http-addr', `127.0.0.1:${port}`], { stdio: 'ignore' })
   const url = `http://127.0.0.1:${port}`
   if (await answers(url)) return { url, stop: () => void child.kill() }
   child.kill()

@@ -30,9 +30,10 @@ const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
 function stylesOf(formats: (number | string)[]): string {
-  const own = formats.filter((format) => typeof format === 'string')
-  const idOf = (format: number | string): number => (typeof format === 'number' ? format : 164 + own.indexOf(format))
-  const codes = own.map((code, index) => `<numFmt numFmtId="${164 + index}" formatCode="${escaped(code)}"/>`)
+  const ownFormats = formats.filter((format) => typeof format === 'string')
+  const idOf = (format: number | string): number =>
+    typeof format === 'number' ? format : 164 + ownFormats.indexOf(format)
+  const codes = ownFormats.map((code, index) => `<numFmt numFmtId="${164 + index}" formatCode="${escaped(code)}"/>`)
   const styles = formats.map((format) => `<xf numFmtId="${idOf(format)}" fontId="0" applyNumberFormat="1"/>`)
   return (
     `${head}<styleSheet xmlns="${namespace}"><numFmts count="${codes.length}">${codes.join('')}</numFmts>` +

@@ -42,10 +42,10 @@ describe('an explanation', () => {
     const random = randomOf(3)
     const expressions = new Expressions(random)
     const sources = Array.from({ length: 30 }, () => `(${expressions.condition(2)}) && !(${expressions.condition(3)})`)
-    const taken = sources.filter((source) => checkExpression(source).ok)
-    expect(taken.length).toBeGreaterThan(25)
-    const seen = new Set<boolean | null>()
-    for (const source of taken) {
+    const acceptedSources = sources.filter((source) => checkExpression(source).ok)
+    expect(acceptedSources.length).toBeGreaterThan(25)
+    const results = new Set<boolean | null>()
+    for (const source of acceptedSources) {
       const explanations = people.map(({ id }) => explained(source, id))
       const rows = await database().batch(explanations.map(({ statement }) => statement))
       explanations.forEach(({ parts, readTruths }, person) => {
@@ -53,10 +53,10 @@ describe('an explanation', () => {
         if (!row) throw new Error('nobody')
         const wanted = parts.map(({ text }) => judged(`(${text}) && true`, people.slice(person, person + 1))[0])
         expect([source, readTruths(row)]).toEqual([source, wanted])
-        for (const truth of readTruths(row)) seen.add(truth)
+        for (const truth of readTruths(row)) results.add(truth)
       })
     }
-    expect(seen).toEqual(new Set([true, false, null]))
+    expect(results).toEqual(new Set([true, false, null]))
   })
 
   it('supports more conditions than a function has arguments', async () => {

@@ -29,11 +29,11 @@ const more = async (source: string) => (await rowsRead(source, [editionId])) - (
 
 describe('the cost of an expression within an edition', () => {
   it('is one lookup for each person, however often the expression uses contact data', async () => {
-    const known = tenant.tables['edition_customers']?.length ?? 0
+    const membershipCount = tenant.tables['edition_customers']?.length ?? 0
     // D1 counts entries of the index, and the row of the edition.
     const once = await more('user.first_name == user.last_name')
     expect(once).toBeGreaterThan(0)
-    expect(once).toBeLessThanOrEqual(3 * known + 2 * people)
+    expect(once).toBeLessThanOrEqual(3 * membershipCount + 2 * people)
     expect(
       await more(Array.from({ length: 40 }, () => 'user.first_name == user.last_name').join('||')),
     ).toBeLessThanOrEqual(once)

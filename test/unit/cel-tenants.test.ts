@@ -95,14 +95,14 @@ describe('a hostile text in an expression', () => {
     const wanted = (mine.tables['users'] ?? []).map(({ metadata }) =>
       Object.hasOwn(JSON.parse(String(metadata)) as object, key),
     )
-    const [found] = await valuesOf([`${literal(key)} in user.metadata`], scope)
+    const [result] = await valuesOf([`${literal(key)} in user.metadata`], scope)
     expect(wanted).toContain(true)
-    expect(found?.values).toEqual(wanted)
+    expect(result?.values).toEqual(wanted)
   })
 
   it('is sorted by code points', async () => {
-    const [found] = await valuesOf(['"\\U0001F600" > "\\uFF21" && "B" < "a" && "Z" < "Å"'], scope)
-    expect(new Set(found?.values)).toEqual(new Set([true]))
+    const [result] = await valuesOf(['"\\U0001F600" > "\\uFF21" && "B" < "a" && "Z" < "Å"'], scope)
+    expect(new Set(result?.values)).toEqual(new Set([true]))
   })
 
   it('is never part of the statement', () => {

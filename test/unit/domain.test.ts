@@ -136,9 +136,9 @@ describe('a slug', () => {
   it('is made unique when it is taken', () => {
     fc.assert(
       fc.property(fc.nat(50), (count) => {
-        const taken = new Set(['a', ...Array.from({ length: count }, (_, index) => `a-${index + 2}`)])
-        expect(pickFreeSlug('a', taken)).toBe(`a-${count + 2}`)
-        expect(pickFreeSlug('b', taken)).toBe('b')
+        const takenSlugs = new Set(['a', ...Array.from({ length: count }, (_, index) => `a-${index + 2}`)])
+        expect(pickFreeSlug('a', takenSlugs)).toBe(`a-${count + 2}`)
+        expect(pickFreeSlug('b', takenSlugs)).toBe('b')
       }),
     )
   })

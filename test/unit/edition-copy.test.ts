@@ -12,7 +12,7 @@ import { db } from '../support/seeding/rows.ts'
 
 describe('the rows that an edition owns', () => {
   it('are copied with the edition, or are listed as not copied', async () => {
-    const known = new Set([...Object.keys(copiedTables), ...derivedTables, ...Object.keys(uncopiedTables)])
+    const listedTables = new Set([...Object.keys(copiedTables), ...derivedTables, ...Object.keys(uncopiedTables)])
     const copied = new Set(Object.keys(copiedTables))
     const strangers: string[] = []
     for (const table of await tableNames()) {
@@ -22,11 +22,11 @@ describe('the rows that an edition owns', () => {
       )
       const belongs =
         columns.some(({ name }) => name === 'edition_id') || parents.some(({ parent }) => copied.has(parent))
-      if (belongs && !known.has(table)) strangers.push(table)
+      if (belongs && !listedTables.has(table)) strangers.push(table)
     }
     expect(strangers).toEqual([])
     const tables = await tableNames()
-    expect([...known].filter((table) => !tables.includes(table))).toEqual([])
+    expect([...listedTables].filter((table) => !tables.includes(table))).toEqual([])
   })
 })
 

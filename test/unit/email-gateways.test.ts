@@ -205,15 +205,15 @@ describe('the Cloudflare gateway', () => {
   const sending = (send: (message: unknown) => unknown) => createCloudflareGateway({ send } as unknown as SendEmail)
 
   it('sends one message at a time', async () => {
-    const seen: unknown[] = []
+    const sentMessages: unknown[] = []
     const gateway = sending((message) => {
-      seen.push(message)
+      sentMessages.push(message)
       return { messageId: 'cf-1' }
     })
     expect(gateway).toMatchObject({ bulk: false, deduplicates: false })
     const mail = anEmail({ replyTo: 'help@nordlys.example' })
     expect(await gateway.send([mail], 'k')).toEqual([{ ok: true, providerId: 'cf-1' }])
-    expect(seen).toEqual([
+    expect(sentMessages).toEqual([
       {
         from: { name: 'Nordlys', email: 'tickets@nordlys.example' },
         to: mail.to.address,

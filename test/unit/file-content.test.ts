@@ -10,8 +10,8 @@ import { gifOf, latin, nestedAvif } from '../support/made-files.ts'
 /** Judges a file, and returns the verdict in the words of the table. */
 function judged({ content, size, declared }: Pick<HostileFile, 'content' | 'size' | 'declared'>) {
   try {
-    const found = checkContent(content.subarray(0, headBytes), size ?? content.length, declared)
-    return found.width === null ? [found.mime_type] : [found.mime_type, found.width, found.height]
+    const verdict = checkContent(content.subarray(0, headBytes), size ?? content.length, declared)
+    return verdict.width === null ? [verdict.mime_type] : [verdict.mime_type, verdict.width, verdict.height]
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     const [field] = error.errors
@@ -42,8 +42,8 @@ describe('the content of a file', () => {
   it('is accepted or refused without another fault when it is cut off anywhere', () => {
     for (const name of imageNames)
       for (let length = 0; length <= image(name).length; length++) {
-        const found = judged({ content: image(name).slice(0, length) })
-        expect(found[0], `${name} cut at ${length}`).toMatch(
+        const verdict = judged({ content: image(name).slice(0, length) })
+        expect(verdict[0], `${name} cut at ${length}`).toMatch(
           /^(?:image\/|empty_file|invalid_image|unsupported_file_type)/,
         )
       }

@@ -245,10 +245,10 @@ describe('the rows of an order', () => {
           items.map(({ product, quantity, cents }) => `${product} ${quantity} ${cents}`).toSorted()
         for (const [index, items] of orders.entries()) {
           const order = read.get(`#${index}`)
-          const found = order?.items
+          const itemTexts = order?.items
             .map((item) => `${item.product} ${item.quantity} ${item.unit_price_minor}`)
             .toSorted()
-          expect(found).toEqual(expected(items))
+          expect(itemTexts).toEqual(expected(items))
           expect(order?.customer.email).toBe(`c${index}@example.com`)
         }
         expect(read.size).toBe(orders.length)
@@ -260,7 +260,7 @@ describe('the rows of an order', () => {
 
 describe('the products of a file', () => {
   const tuple = (product: string, variant: string | null = null) => ({ product, variant, location: null, options: [] })
-  const known = [
+  const products = [
     {
       id: 'p1',
       name: 'Dagsbillet',
@@ -292,7 +292,7 @@ describe('the products of a file', () => {
     [tuple('Camping'), ['create', null, null]],
     [tuple('Parkering'), ['create', null, null]],
   ])('are matched with the catalogue: %j is %j', (named, expected) => {
-    const { action, product_id, variant_id } = suggestProduct(named, known)
+    const { action, product_id, variant_id } = suggestProduct(named, products)
     expect([action, product_id, variant_id]).toEqual(expected)
   })
 })

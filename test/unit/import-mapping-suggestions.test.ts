@@ -72,9 +72,9 @@ describe('suggestions for header rows of six languages', () => {
     (_, file) => {
       const expected = Object.entries(file.columns)
       const { mappings } = suggestImport({ columns: columns(Object.keys(file.columns)) })
-      const found = mappings.map(({ target, columns: [column] }) => [expected[column ?? -1]?.[0], target])
-      expect(expected).toEqual(expect.arrayContaining(found))
-      expect(found.length / expected.filter(([, target]) => target !== null).length).toBeGreaterThan(0.65)
+      const targets = mappings.map(({ target, columns: [column] }) => [expected[column ?? -1]?.[0], target])
+      expect(expected).toEqual(expect.arrayContaining(targets))
+      expect(targets.length / expected.filter(([, target]) => target !== null).length).toBeGreaterThan(0.65)
     },
   )
 
@@ -153,10 +153,10 @@ describe('suggestions', () => {
   })
 
   it('use a column and a target once, for any headers', () => {
-    const known = buildTargetFields(consents).flatMap(({ key }) => listAliasTexts(key))
+    const aliases = buildTargetFields(consents).flatMap(({ key }) => listAliasTexts(key))
     const strange = fc.string({ unit: 'binary', maxLength: 20 })
     fc.assert(
-      fc.property(fc.array(fc.oneof(fc.constantFrom(...known), strange), { maxLength: 30 }), (some) => {
+      fc.property(fc.array(fc.oneof(fc.constantFrom(...aliases), strange), { maxLength: 30 }), (some) => {
         const { mappings } = suggestImport({ columns: columns(some), consents })
         const used = mappings.flatMap((mapping) => mapping.columns)
         expect(new Set(used).size).toBe(used.length)

@@ -55,8 +55,10 @@ async function found(): Promise<Reference[]> {
 describe('the columns that refer to orders, purchases, payments and customers', () => {
   it('are all known to the undo of imports', async () => {
     const columns = (await found()).map(({ target, column }) => `${target} ${column}`)
-    const known = Object.entries(references).flatMap(([target, of]) => Object.keys(of).map((one) => `${target} ${one}`))
-    expect(columns.toSorted()).toEqual(known.toSorted())
+    const knownColumns = Object.entries(references).flatMap(([target, of]) =>
+      Object.keys(of).map((one) => `${target} ${one}`),
+    )
+    expect(columns.toSorted()).toEqual(knownColumns.toSorted())
   })
 
   it('have an index each, so that no deletion reads a whole table', async () => {

@@ -114,9 +114,9 @@ const orderOf = (given: Step): ExternalOrder => ({
 
 /** Counts each text. */
 const counts = (texts: readonly string[]) => {
-  const found = new Map<string, number>()
-  for (const text of texts) found.set(text, (found.get(text) ?? 0) + 1)
-  return found
+  const counts = new Map<string, number>()
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1)
+  return counts
 }
 
 function useSome(tables: ImportedTables, numbers: readonly number[]): void {
@@ -251,9 +251,9 @@ it('orders, units, statuses, holders and amounts agree with a model, after any i
       for (const step of hasOneHolder ? steps.map(toOneHolder) : steps) {
         useSome(tables, step.used)
         const order = orderOf(step)
-        const known = tables.state().orders.get(step.id)
-        if (known) tables.reserve(known.id, step.reserved_minor)
-        const payment = known && tables.payments.get(known.id)
+        const existingOrder = tables.state().orders.get(step.id)
+        if (existingOrder) tables.reserve(existingOrder.id, step.reserved_minor)
+        const payment = existingOrder && tables.payments.get(existingOrder.id)
         const before = {
           taken: payment ? sumTakenBack(payment) : 0,
           refunded: payment?.refunded_minor ?? 0,
@@ -265,7 +265,7 @@ it('orders, units, statuses, holders and amounts agree with a model, after any i
         if (outcome?.action === 'error') {
           expect(first.writes).toEqual([])
           expect(outcome.errors.length).toBeGreaterThan(0)
-          const from = known?.status ?? order.status
+          const from = existingOrder?.status ?? order.status
           if (from !== order.status && !orderLifecycle.allows(from, order.status))
             expect(outcome.errors[0]?.code).toBe('invalid_transition')
           continue

@@ -222,17 +222,17 @@ describe('a refund through Stripe', () => {
     const logged = ['log', 'error', 'warn', 'info', 'debug'].map((name) =>
       vi.spyOn(console, name as 'log').mockImplementation(() => undefined),
     )
-    const said: unknown[] = []
+    const logs: unknown[] = []
     for (const status of [400, 401, 403, 404, 500]) {
       const message = `Invalid API Key provided: ${account.api_key}; ${account.webhook_secret}`
       const fetched = mockAnswer(status, { error: { type: 'invalid_request_error', message } })
-      said.push(
+      logs.push(
         await gateway().refund(buildCall()),
         await gateway().lookup({ ...buildCall(), provider_reference: null }),
       )
       fetched.mockRestore()
     }
-    expect(JSON.stringify(said)).not.toMatch(/NeverShown|whsec_of_the_tests/)
+    expect(JSON.stringify(logs)).not.toMatch(/NeverShown|whsec_of_the_tests/)
     for (const log of logged) expect(log).not.toHaveBeenCalled()
   })
 })

@@ -88,14 +88,14 @@ describe('a refund of several items', () => {
         fc.double({ min: 0, max: 1, noNaN: true }),
         (all, part, less) => {
           const total = Math.floor(sum(all.map(({ rest_minor }) => rest_minor)) * part)
-          const asked = shareAmount(total, all)
+          const requestedShares = shareAmount(total, all)
           const approved = Math.floor(total * less)
-          const shares = shrinkShares(approved, asked.items)
+          const shares = shrinkShares(approved, requestedShares.items)
           expect(sum(Object.values(sumParts(shares)))).toBe(approved)
-          expect(shares.service_fee_minor).toBeLessThanOrEqual(asked.service_fee_minor)
+          expect(shares.service_fee_minor).toBeLessThanOrEqual(requestedShares.service_fee_minor)
           shares.items.forEach((item, index) => {
             for (const name of ['amount_minor', 'price_minor', 'deposit_minor', 'handling_fee_minor'] as const)
-              expect(item[name]).toBeLessThanOrEqual(asked.items[index]?.[name] ?? 0)
+              expect(item[name]).toBeLessThanOrEqual(requestedShares.items[index]?.[name] ?? 0)
           })
         },
       ),

@@ -10,16 +10,16 @@ type Answers = Record<string, (n: number) => [status: number, body: unknown]>
 
 /** Answers by method and address, and records the requests. */
 function answering(answers: Answers) {
-  const asked: string[] = []
+  const requests: string[] = []
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (url, init) => {
     const { pathname, search } = new URL(url as string)
     const key = `${init?.method} ${pathname}`
-    asked.push(`${key}${search}`)
+    requests.push(`${key}${search}`)
     expect(init?.headers).toMatchObject({ authorization: 'Bearer re_key' })
-    const [status, body] = answers[key]?.(asked.length) ?? [404, { name: 'not_found' }]
+    const [status, body] = answers[key]?.(requests.length) ?? [404, { name: 'not_found' }]
     return Response.json(body, { status })
   })
-  return asked
+  return requests
 }
 
 const records = [
@@ -48,19 +48,21 @@ const expectedRecords = [
 
 describe('the domains at Resend', () => {
   it('are added, returned with their records, and verified', async () => {
-    const asked = answering({
+    const requests = answering({
       'POST /domains': () => [201, { id: 'd1', name }],
       'GET /domains/d1': () => [200, { id: 'd1', name, status: 'not_started', records }],
       'POST /domains/d1/verify': () => [200, { id: 'd1' }],
     })
     expect(await domains.check(name, null)).toEqual({ id: 'd1', is_verified: false, records: expectedRecords })
-    expect(asked).toEqual(['POST /domains', 'GET /domains/d1', 'POST /domains/d1/verify'])
+    expect(requests).toEqual(['POST /domains', 'GET /domains/d1', 'POST /domains/d1/verify'])
   })
 
   it('are read when they exist, and added again when they are gone', async () => {
-    const asked = answering({ 'GET /domains/d1': () => [200, { id: 'd1', name, status: 'verified', records: 'none' }] })
+    const requests = answering({
+      'GET /domains/d1': () => [200, { id: 'd1', name, status: 'verified', records: 'none' }],
+    })
     expect(await domains.check(name, 'd1')).toEqual({ id: 'd1', is_verified: true, records: [] })
-    expect(asked).toEqual(['GET /domains/d1'])
+    expect(requests).toEqual(['GET /domains/d1'])
     answering({
       'POST /domains': () => [201, { id: 'd2', name }],
       'GET /domains/d2': () => [200, { id: 'd2', name, status: 'pending', records: [] }],
@@ -69,7 +71,7 @@ describe('the domains at Resend', () => {
   })
 
   it('are found page by page when they were added before', async () => {
-    const asked = answering({
+    const requests = answering({
       'POST /domains': () => [403, { name: 'validation_error', message: 'The domain has been registered already.' }],
       'GET /domains': (n) =>
         n === 2
@@ -78,7 +80,7 @@ describe('the domains at Resend', () => {
       'GET /domains/d3': () => [200, { id: 'd3', name, status: 'verified', records: [] }],
     })
     expect(await domains.check(name, null)).toMatchObject({ id: 'd3', is_verified: true })
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       'POST /domains',
       'GET /domains?limit=100',
       'GET /domains?limit=100&after=o1',

@@ -30,12 +30,12 @@ describe('the result of a refund at Stripe', () => {
     serveStripe(fake)
     const payment = fake.store.pay({ amount: 500, currency: 'dkk', account: 'acct_1' })
     const refund = fake.store.refund(payment, { amount: 500 }) as { id: string }
-    const asked = { key: 'rfr_1:1', payment: payment.id, provider_reference: refund.id }
+    const call = { key: 'rfr_1:1', payment: payment.id, provider_reference: refund.id }
     const connected = gateway({ provider_account: 'acct_1' })
-    expect(await connected.lookup(asked)).toEqual({ state: 'completed', provider_reference: refund.id })
+    expect(await connected.lookup(call)).toEqual({ state: 'completed', provider_reference: refund.id })
     fake.store.change(refund.id, 'failed', 'insufficient_funds')
-    expect(await connected.lookup(asked)).toMatchObject({ state: 'failed', code: 'insufficient_funds' })
-    expect(await gateway().lookup(asked)).toBe('not_found')
+    expect(await connected.lookup(call)).toMatchObject({ state: 'failed', code: 'insufficient_funds' })
+    expect(await gateway().lookup(call)).toBe('not_found')
     expect(await connected.find(refund.id)).toMatchObject({ payments: [payment.id, payment.charge], amount_minor: 500 })
     expect(await connected.find('re_other')).toBeNull()
     expect(await connected.find('../charges')).toBeNull()
@@ -43,22 +43,22 @@ describe('the result of a refund at Stripe', () => {
 
   it.each([401, 403, 429, 500, 503])('is unknown after the answer %i', async (status) => {
     mockAnswer(status, { error: { type: 'api_error', message: 'No.' } })
-    const asked = { key: 'rfr_1:1', payment: 'pi_1' }
-    expect(await gateway().lookup({ ...asked, provider_reference: null })).toMatchObject({ state: 'unknown' })
-    expect(await gateway().lookup({ ...asked, provider_reference: 're_1' })).toMatchObject({ state: 'unknown' })
+    const call = { key: 'rfr_1:1', payment: 'pi_1' }
+    expect(await gateway().lookup({ ...call, provider_reference: null })).toMatchObject({ state: 'unknown' })
+    expect(await gateway().lookup({ ...call, provider_reference: 're_1' })).toMatchObject({ state: 'unknown' })
     await expect(gateway().find('re_1')).rejects.toThrow(PaymentProviderUnavailable)
   })
 
   it('is unknown when the list does not end, or cannot be read', async () => {
-    const asked = { key: 'rfr_1:1', payment: 'pi_1', provider_reference: null }
+    const call = { key: 'rfr_1:1', payment: 'pi_1', provider_reference: null }
     mockAnswer(200, { object: 'list', data: [buildStripeRefund({ metadata: {} })], has_more: true })
-    expect(await gateway().lookup(asked)).toMatchObject({ state: 'unknown' })
+    expect(await gateway().lookup(call)).toMatchObject({ state: 'unknown' })
     vi.restoreAllMocks()
     mockAnswer(200, { object: 'list', data: [{ id: 're_2' }], has_more: false })
-    expect(await gateway().lookup(asked)).toMatchObject({ state: 'unknown' })
+    expect(await gateway().lookup(call)).toMatchObject({ state: 'unknown' })
     vi.restoreAllMocks()
     mockAnswer(200, { object: 'list', data: [] })
-    expect(await gateway().lookup(asked)).toMatchObject({ state: 'unknown' })
+    expect(await gateway().lookup(call)).toMatchObject({ state: 'unknown' })
   })
 })
 

@@ -38,17 +38,17 @@ describe('a time limit that requests share', () => {
 
   it('is one for requests that begin together, another for those that begin later or have another length', async () => {
     const limits = new SharedTimeLimits()
-    const seen: AbortSignal[] = []
+    const signals: AbortSignal[] = []
     const ends = Promise.withResolvers<void>()
     const begin = (timeoutMs: number) =>
       limits.run(timeoutMs, async (signal) => {
-        seen.push(signal)
+        signals.push(signal)
         await ends.promise
       })
     const works = [begin(longMs), begin(longMs), begin(longMs + 1)]
     await new Promise((resolve) => setTimeout(resolve, 80))
     works.push(begin(longMs))
-    expect([...new Set(seen)].map((signal) => seen.indexOf(signal))).toEqual([0, 2, 3])
+    expect([...new Set(signals)].map((signal) => signals.indexOf(signal))).toEqual([0, 2, 3])
     ends.resolve()
     await Promise.all(works)
   })

@@ -59,10 +59,10 @@ describe('the stored text of an answer', () => {
 
 describe('a webhook post', () => {
   it('keeps the beginning of the answer', async () => {
-    const known = await posted(
+    const result = await posted(
       () => new Response('unknown topic', { status: 422, headers: { 'content-length': '13' } }),
     )
-    expect(known).toMatchObject({ status: 422, error: 'http_error', text: 'unknown topic' })
+    expect(result).toMatchObject({ status: 422, error: 'http_error', text: 'unknown topic' })
     const long = await posted(
       () => new Response(streamed(Array.from({ length: 900 }, () => utf8('æøå'))), { status: 200 }),
     )

@@ -27,14 +27,14 @@ describe('the schedule of attempts', () => {
 
   it('advances only by failures', () => {
     let delivery = { id: 'whd_1', step: 0, manual: null }
-    const seen: string[] = []
+    const statuses: string[] = []
     for (let attempts = 1; attempts <= 10; attempts++) {
       const verdict = judgeAttempt(delivery, failure, standardSchedule, now)
-      seen.push(verdict.status)
+      statuses.push(verdict.status)
       expect(verdict.next === null).toBe(attempts === 10)
       delivery = { ...delivery, step: verdict.step }
     }
-    expect(seen).toEqual([...Array.from({ length: 9 }, () => 'retrying'), 'exhausted'])
+    expect(statuses).toEqual([...Array.from({ length: 9 }, () => 'retrying'), 'exhausted'])
   })
 
   it('varies by up to a fifth, differently for each delivery and attempt', () => {

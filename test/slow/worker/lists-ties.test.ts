@@ -66,18 +66,18 @@ async function walk(operation: Operation, ordering: string): Promise<{ pages: nu
   const sample = await make(operation, world, world.people.OA)
   const size: Record<string, string> = hasSize(operation) ? { page_size: String(pageSize) } : {}
   const query = { ...sample.query, ...size, ...(ordering ? { ordering } : {}) }
-  const seen = new Set<string>()
+  const seenIds = new Set<string>()
   let rowCount = 0
   let pages = 0
   for (let at: string | null = pathOf(operation, { ...sample, query }); at !== null && pages <= followed;) {
     const reply = await readAs(world.people.OA.token, at)
     expect(reply.status).toBe(200)
-    for (const id of idsOf(reply)) seen.add(id)
+    for (const id of idsOf(reply)) seenIds.add(id)
     pages++
     rowCount += reply.body.results.length as number
     at = reply.body.next as string | null
   }
-  return { pages, seen: seen.size, shown: rowCount }
+  return { pages, seen: seenIds.size, shown: rowCount }
 }
 
 const last = 'listOrganizations'
@@ -94,8 +94,8 @@ describe('rows with equal times', () => {
       await sampleOf(operation).fill?.(world, shared)
       await tie()
       for (const ordering of ['', ...orderingsOf(operation).flatMap((key) => [key, `-${key}`])]) {
-        const { pages, seen, shown: rowCount } = await walk(operation, ordering)
-        expect([ordering, seen]).toEqual([ordering, rowCount])
+        const { pages, seen: seenIds, shown: rowCount } = await walk(operation, ordering)
+        expect([ordering, seenIds]).toEqual([ordering, rowCount])
         expect(pages).toBeGreaterThan(3)
       }
     },

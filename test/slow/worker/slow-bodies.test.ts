@@ -15,33 +15,33 @@ const limitMs = 15_000
 
 /** Makes a body whose parts each come this many milliseconds after they are read, and counts the reads. */
 function trickling(text: string, pauseMs: number) {
-  const seen = { asked: 0, cancelled: false }
+  const reads = { asked: 0, cancelled: false }
   const bytes = new TextEncoder().encode(text)
   const stream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const at = seen.asked++
+        const at = reads.asked++
         await new Promise((resolve) => setTimeout(resolve, pauseMs))
-        if (seen.cancelled) return
+        if (reads.cancelled) return
         if (at < bytes.length) controller.enqueue(bytes.slice(at, at + 1))
         else controller.close()
       },
       cancel() {
-        seen.cancelled = true
+        reads.cancelled = true
       },
     },
     { highWaterMark: 0 },
   )
-  return { stream, seen }
+  return { stream, seen: reads }
 }
 
 const silent = () => {
-  const seen = { asked: 0 }
+  const reads = { asked: 0 }
   const stream = new ReadableStream<Uint8Array>(
-    { pull: () => (seen.asked++, new Promise<never>(() => {})) },
+    { pull: () => (reads.asked++, new Promise<never>(() => {})) },
     { highWaterMark: 0 },
   )
-  return { stream, seen }
+  return { stream, seen: reads }
 }
 
 /** Sends requests with a simulated clock. */
@@ -77,10 +77,10 @@ describe('the body of a request', () => {
     const sample = await make(operation, world, caller)
     const before = await dump()
     const headers = { ...json, 'idempotency-key': 'slow-1' }
-    const { stream, seen } = silent()
+    const { stream, seen: reads } = silent()
     const request = underWay(pathOf(operation, sample), { method: 'POST', token: caller.token, raw: stream, headers })
     expect(await request.moved(limitMs - 1)).toBeNull()
-    expect(seen.asked).toBe(1)
+    expect(reads.asked).toBe(1)
     const reply = await request.moved(1)
     expect([reply?.status, reply?.body.code]).toEqual([408, 'request_timeout'])
     expect(vi.getTimerCount()).toBe(0)
@@ -99,13 +99,13 @@ describe('the body of a request', () => {
     const operation = withBody.find(({ id }) => id === 'createOrganization')
     if (!operation) throw new Error('no such operation')
     const caller = callerOf(operation, world)
-    const { stream, seen } = trickling(' '.repeat(1000), 1000)
+    const { stream, seen: reads } = trickling(' '.repeat(1000), 1000)
     const request = underWay('/v1/organizations', { method: 'POST', token: caller.token, raw: stream, headers: json })
     for (let second = 1; second < 15; second++) expect(await request.moved(1000)).toBeNull()
     const reply = await request.moved(1000)
     expect([reply?.status, reply?.body.code]).toEqual([408, 'request_timeout'])
-    expect(seen.asked).toBeLessThanOrEqual(16)
-    expect(seen.cancelled).toBe(true)
+    expect(reads.asked).toBeLessThanOrEqual(16)
+    expect(reads.cancelled).toBe(true)
   })
 
   it('is accepted when it is slow and in time, and leaves no timer behind', async () => {
@@ -132,9 +132,9 @@ describe('the body of a request', () => {
 
 describe('a body is not read', () => {
   const unread = async (path: string, request: Request): Promise<number> => {
-    const { stream, seen } = silent()
+    const { stream, seen: reads } = silent()
     const { status } = await callWith({}, path, { method: 'POST', headers: json, ...request, raw: stream })
-    expect(seen.asked).toBe(0)
+    expect(reads.asked).toBe(0)
     return status
   }
 

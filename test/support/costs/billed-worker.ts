@@ -95,11 +95,11 @@ export function billedWorker() {
 
   async function takeSome(): Promise<void> {
     const queue = waiting[0]?.queue
-    const taken = waiting.filter((message) => message.queue === queue).slice(0, batchSize)
-    for (const message of taken) waiting.splice(waiting.indexOf(message), 1)
+    const batch = waiting.filter((message) => message.queue === queue).slice(0, batchSize)
+    for (const message of batch) waiting.splice(waiting.indexOf(message), 1)
     units.invocations++
     const job: JobCtx = { ...openJob(bindings), webhookPost: receivers, email: new Provider(true).gateway }
-    const messages = taken.map(({ body }, index) => ({
+    const messages = batch.map(({ body }, index) => ({
       id: String(index),
       timestamp: new Date(),
       attempts: 1,

@@ -62,7 +62,7 @@ export async function wholeFile(bytes: Uint8Array, answers: TargetMapping[]): Pr
   const hasId = all.some(({ target }) => target === 'order.external_id')
   const group_by = suggested ?? (hasId ? 'external_id' : 'row')
   const setting = { statistics, consents, group_by, time_zone: 'Europe/Copenhagen', country_code: '+45', now }
-  const asked = prepareMappings({ ...setting, mappings })
+  const preparedMappings = prepareMappings({ ...setting, mappings })
   const prepared = prepareMappings({ ...setting, mappings: all })
   const isOpen = prepared.missing_required.length > 0 || prepared.ambiguous.length > 0
   const decided = rows
@@ -79,18 +79,18 @@ export async function wholeFile(bytes: Uint8Array, answers: TargetMapping[]): Pr
       row_key: `imp-${ofOrder[0]?.line}`,
     } as const
     const { order, errors, warnings } = mapOrder(ofOrder, options)
-    const said = errors.map((error) => `${error.row} ${error.target_field} ${error.code}: ${error.message}`)
+    const errorTexts = errors.map((error) => `${error.row} ${error.target_field} ${error.code}: ${error.message}`)
     const warned = warnings.map((one) => `${one.row} ${one.code}: ${one.message}`)
     if (faults.length > 0) return { errors: faults }
-    return order ? { ...brief(order), ...(warned.length > 0 ? { warnings: warned } : {}) } : { errors: said }
+    return order ? { ...brief(order), ...(warned.length > 0 ? { warnings: warned } : {}) } : { errors: errorTexts }
   })
   return {
     source: detected_source?.source ?? null,
     group_by,
     columns: aboutColumn(format.names, mappings),
-    missing: [...asked.missing_required],
-    ambiguous: asked.ambiguous.map(({ target }) => target),
-    unmapped_values: { ...asked.unmapped_values },
+    missing: [...preparedMappings.missing_required],
+    ambiguous: preparedMappings.ambiguous.map(({ target }) => target),
+    unmapped_values: { ...preparedMappings.unmapped_values },
     answers,
     orders: isOpen ? null : orders,
   }

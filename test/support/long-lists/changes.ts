@@ -14,9 +14,9 @@ const isDone = async (reply: Promise<Reply>): Promise<boolean> => (await reply).
 let changeCount = 0
 
 async function changeOrder({ imported }: ListsWorld, _: Request, id: string, way: number): Promise<boolean> {
-  const known = imported.get(id)
-  if (!known) return false
-  const { shop, order } = known
+  const importedOrder = imported.get(id)
+  if (!importedOrder) return false
+  const { shop, order } = importedOrder
   const [item] = order.items
   const anew = { ...order, status: 'cancelled' }
   const dearer = { ...order, items: [{ ...item, unit_price: 1000 + way }] }

@@ -114,9 +114,9 @@ export interface SortKey {
 export const sortKeys = (list: LongList, ordering: readonly string[]): SortKey[] =>
   (ordering.length > 0 ? ordering : list.defaultOrdering === null ? [] : [list.defaultOrdering]).map((part) => {
     const name = part.replace(/^-/, '')
-    const known = list.orderings[name]
-    if (!known) throw new Error(`${list.id} has no ordering ${name}`)
-    return { name, by: known.by, desc: part.startsWith('-') }
+    const orderingKey = list.orderings[name]
+    if (!orderingKey) throw new Error(`${list.id} has no ordering ${name}`)
+    return { name, by: orderingKey.by, desc: part.startsWith('-') }
   })
 
 export function compareRows(keys: readonly SortKey[], one: SeenRow, other: SeenRow): number {

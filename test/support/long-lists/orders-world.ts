@@ -244,10 +244,10 @@ async function varyCustomers(
   ids: readonly string[],
   memberships: ReadonlyMap<string, ReadonlyMap<string, Contact>>,
 ): Promise<Set<string>> {
-  const seen = ids.flatMap((id, index) => (index % 3 === 0 ? [{ id, at: firstOrderAt + (index % 12) * hour }] : []))
+  const visits = ids.flatMap((id, index) => (index % 3 === 0 ? [{ id, at: firstOrderAt + (index % 12) * hour }] : []))
   await write(
-    sql`update users set last_seen_at = (select value ->> 'at' from json_each(${JSON.stringify(seen)}) where value ->> 'id' = users.id)
-      where id in (select value ->> 'id' from json_each(${JSON.stringify(seen)}))`,
+    sql`update users set last_seen_at = (select value ->> 'at' from json_each(${JSON.stringify(visits)}) where value ->> 'id' = users.id)
+      where id in (select value ->> 'id' from json_each(${JSON.stringify(visits)}))`,
   )
   const shared = ids.filter((id) => (memberships.get(id)?.size ?? 0) > 1)
   const alone = ids.filter((id) => memberships.get(id)?.size === 1)

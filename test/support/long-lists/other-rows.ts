@@ -128,13 +128,13 @@ export async function makeImportRows({ b }: Places): Promise<RowsOfParent[]> {
     if (index % 10 === 7) return aBadRow({ ...values, 'order.external_id': `bad-${index}` })
     return { ...aRow(values), is_ignored: index % 10 === 4 }
   })
-  const known = [3, 6, 8, 11].map((number) => ({
+  const existingOrders = [3, 6, 8, 11].map((number) => ({
     external_id: `I-${number}`,
     currency: 'dkk',
     customer: { email: `i-${number}@file.dk`, first_name: 'Ægir' },
     items: [{ product: 'Day ticket', quantity: 1, unit_price: 225 }],
   }))
-  await importOrders(shop, known, { source: 'shop' })
+  await importOrders(shop, existingOrders, { source: 'shop' })
   const id = await seedStarted(shop, rows)
   await runToEnd(id)
   const parent = { id, organization: b.id, edition }

@@ -121,8 +121,8 @@ export function chooseRequest(world: ListsWorld, seed: RequestSeed): Request {
   const caller = chooseCaller(world.callers, list, parent, seed.caller)
   const [superuser = caller] = world.callers
   const all = seenRows(world, list, parent, superuser)
-  const seen = seenRows(world, list, parent, caller)
-  const target = seen[seed.target % Math.max(1, seen.length)]
+  const visibleRows = seenRows(world, list, parent, caller)
+  const target = visibleRows[seed.target % Math.max(1, visibleRows.length)]
   const scope = chooseScope(world, list, target, seed.scope)
   const filters: Record<string, string> = {}
   for (const one of seed.filters) {

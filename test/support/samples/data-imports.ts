@@ -18,9 +18,9 @@ const othersIn = (status?: DataImportStatus) =>
 const othersByStatus = new Map<DataImportStatus | undefined, ReturnType<typeof othersIn>>()
 
 function others(world: World, status?: DataImportStatus): Promise<Reference> {
-  const found = othersByStatus.get(status) ?? othersIn(status)
-  othersByStatus.set(status, found)
-  return found(world)
+  const otherImports = othersByStatus.get(status) ?? othersIn(status)
+  othersByStatus.set(status, otherImports)
+  return otherImports(world)
 }
 
 const fresh = async (world: World, status?: DataImportStatus) => ({

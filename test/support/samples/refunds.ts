@@ -30,7 +30,7 @@ const ofRequest =
     }
   }
 
-const asked = {
+const input = {
   amount: 50,
   currency: 'dkk',
   reason: 'customer_request',
@@ -45,14 +45,14 @@ export const refundSamples: Record<string, SampleOf> = {
   createPurchaseRefundRequest: {
     make: async (world) => ({
       path: { id: (await seedTrade(places(world).own)).purchase },
-      body: asked,
+      body: input,
       references: [pathId('id', world.b.editions[0].purchase, world.a.editions[1].purchase)],
     }),
   },
 
   createRefundRequest: {
     make: async (world) => ({
-      body: { order_id: (await seedTrade(places(world).own)).order, ...asked },
+      body: { order_id: (await seedTrade(places(world).own)).order, ...input },
     }),
   },
 

@@ -38,10 +38,10 @@ export interface SampleOf {
 
 /** Makes something once in each world that many samples refer to and no request changes. */
 export function onceInWorld<Made>(makeIn: (world: World) => Made): (world: World) => Made {
-  const known = new WeakMap<World, { made: Made }>()
+  const resources = new WeakMap<World, { made: Made }>()
   return (world) => {
-    const { made: resource } = known.get(world) ?? { made: makeIn(world) }
-    known.set(world, { made: resource })
+    const { made: resource } = resources.get(world) ?? { made: makeIn(world) }
+    resources.set(world, { made: resource })
     return resource
   }
 }

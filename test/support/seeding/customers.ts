@@ -20,8 +20,13 @@ export const buildMembership = (
 ) => {
   const { id, email, phone_number, first_name = '', last_name = '', locale, metadata = {} } = user
   const contact = { email, phone_number, first_name, last_name }
-  const said = { ...contact, locale, metadata: metadata as Record<string, unknown>, ...buildSearchColumns(contact) }
-  return { edition_id, user_id: id, created_at, ...said }
+  const contactData = {
+    ...contact,
+    locale,
+    metadata: metadata as Record<string, unknown>,
+    ...buildSearchColumns(contact),
+  }
+  return { edition_id, user_id: id, created_at, ...contactData }
 }
 
 /** Builds the row of a customer whose contact data the edition does not know. */

@@ -44,9 +44,9 @@ export const countBytes = (organization: string, bytes: number) =>
 async function seedBytes(organization_id: string, bytes: Uint8Array<ArrayBuffer>) {
   const checksum_sha256 = toHex(await crypto.subtle.digest('SHA-256', bytes))
   const size = bytes.length
-  const known = await db.first(sql<{ storage_key: string }>`select storage_key from stored_objects
+  const storedObject = await db.first(sql<{ storage_key: string }>`select storage_key from stored_objects
     where organization_id = ${organization_id} and checksum_sha256 = ${checksum_sha256}`)
-  if (known) return { storage_key: known.storage_key, checksum_sha256, size }
+  if (storedObject) return { storage_key: storedObject.storage_key, checksum_sha256, size }
   const storage_key = `objects/seeded-${next()}`
   await env.FILES.put(storage_key, bytes)
   await write(

@@ -19,7 +19,7 @@ export async function seedSearchedOrders(shop: Shop, from: number, to: number): 
   const isRare = sql`(n <= ${rareBlocks * blockLength} and n % ${blockLength} = 0)`
   const number = sql`iif(${isRare}, 'rare-', iif(n % 8 = 0, 'common-', 'n-')) || n`
   const email = sql`iif(${isRare}, 'seldom', iif(n % 8 = 0, 'often', 'guest')) || n || '@example.test'`
-  const own = sql`${number} || char(10) || lower(${idOf('ord_', shop)})`
+  const ownTexts = sql`${number} || char(10) || lower(${idOf('ord_', shop)})`
   await write(
     sql`${numbers} insert into users (id, organization_id, email, locale, msg_channel, search_text,
         created_at, modified_at)
@@ -32,7 +32,7 @@ export async function seedSearchedOrders(shop: Shop, from: number, to: number): 
         currency, items_count, has_payment, cart, number_folded, search_text, created_at, modified_at)
       select ${idOf('ord_', shop)}, ${shop.organization_id}, ${shop.edition_id}, ${idOf('usr_', shop)}, ${number},
         'imported', iif(n % 4 = 0, 'pending', 'completed'), 100, 'dkk', 1, 1,
-        json_object('id', ${idOf('crt_', shop)}), ${number}, ${own},
+        json_object('id', ${idOf('crt_', shop)}), ${number}, ${ownTexts},
         n * 1000, n * 1000 from numbers`,
     sql`${numbers} insert into transactions (id, order_id, type, status, service, amount_minor, currency, service_fee_minor,
         handling_fee_minor, created_at)

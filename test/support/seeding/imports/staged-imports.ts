@@ -92,8 +92,8 @@ export async function seedStaged(shop: Shop, rows: readonly FileRow[], staging: 
   const id = freshId('data_import')
   const group_by = (staging.options?.['group_by'] as Grouping | undefined) ?? 'external_id'
   const placed = rows.map(({ values, errors = [], is_ignored = false }, index): PlacedRow => {
-    const said = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
-    return { values: said as PlacedRow['values'], errors, is_ignored, currency_mark: null, line: index + 2 }
+    const presentValues = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+    return { values: presentValues as PlacedRow['values'], errors, is_ignored, currency_mark: null, line: index + 2 }
   })
   const staged = placed.map((row, index) => {
     const group_key = row.is_ignored ? null : group_by === 'row' ? String(row.line) : getGroupKey(row, group_by)
