@@ -91,16 +91,16 @@ describe('listAuditLog', () => {
       [2, 'usr_one', 'deleteCampaign', 'campaign', 'cmp_one'],
     ] as const)
       await seedEntries(place.id, 1, { created_at: start + day * dayMs, actor_id, action, resource_type, resource_id })
-    const found = async (query: string) =>
+    const findEntries = async (query: string) =>
       (await logOf(place, `&created_before=2026-05-01T00:00:00Z${query}`)).map(({ resource_id }) => resource_id)
-    expect(await found('')).toEqual(['cmp_one', 'seg_two', 'seg_one'])
-    expect(await found('&ordering=created')).toEqual(['seg_one', 'seg_two', 'cmp_one'])
-    expect(await found('&actor_id=usr_one')).toEqual(['cmp_one', 'seg_one'])
-    expect(await found('&action=updateSegment')).toEqual(['seg_two', 'seg_one'])
-    expect(await found('&resource_type=campaign')).toEqual(['cmp_one'])
-    expect(await found('&resource_id=seg_two')).toEqual(['seg_two'])
+    expect(await findEntries('')).toEqual(['cmp_one', 'seg_two', 'seg_one'])
+    expect(await findEntries('&ordering=created')).toEqual(['seg_one', 'seg_two', 'cmp_one'])
+    expect(await findEntries('&actor_id=usr_one')).toEqual(['cmp_one', 'seg_one'])
+    expect(await findEntries('&action=updateSegment')).toEqual(['seg_two', 'seg_one'])
+    expect(await findEntries('&resource_type=campaign')).toEqual(['cmp_one'])
+    expect(await findEntries('&resource_id=seg_two')).toEqual(['seg_two'])
     const [first, last] = [toIso(start + dayMs), toIso(start + 2 * dayMs)]
-    expect(await found(`&created_after=${first}`)).toEqual(['cmp_one', 'seg_two'])
+    expect(await findEntries(`&created_after=${first}`)).toEqual(['cmp_one', 'seg_two'])
     expect((await logOf(place, `&created_before=${last}`)).map(({ resource_id }) => resource_id)).toEqual([
       'seg_two',
       'seg_one',

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 const create = (body: object, token: string) => post('/v1/auth/tokens', body, token)
 
-const stored = (id: string) => env.DB.prepare('select * from access_tokens where id = ?').bind(id).first()
+const loadToken = (id: string) => env.DB.prepare('select * from access_tokens where id = ?').bind(id).first()
 
 const statusWith = async (token: string, path = '/v1/auth/user-info') => (await get(path, token)).status
 
@@ -33,7 +33,7 @@ describe('createAccessToken', () => {
       scopes: ['read', 'write'],
       last_used_at: null,
     })
-    expect(await stored(reply.body.id)).toMatchObject({ token_hash: toHex(await sha256(reply.body.token)) })
+    expect(await loadToken(reply.body.id)).toMatchObject({ token_hash: toHex(await sha256(reply.body.token)) })
     expect(await statusWith(reply.body.token)).toBe(200)
     const listed = await get('/v1/auth/tokens', token)
     expect(listed.body.results.find((one: { id: string }) => one.id === reply.body.id)).not.toHaveProperty('token')
@@ -156,9 +156,9 @@ describe('revokeAccessToken', () => {
     expect(await statusWith(victim.token)).toBe(200)
     expect((await remove(`/v1/auth/tokens/${victim.id}`, token)).status).toBe(204)
     expect(await statusWith(victim.token)).toBe(401)
-    const first = (await stored(victim.id))?.['revoked_at']
+    const first = (await loadToken(victim.id))?.['revoked_at']
     expect((await remove(`/v1/auth/tokens/${victim.id}`, token)).status).toBe(204)
-    expect((await stored(victim.id))?.['revoked_at']).toBe(first)
+    expect((await loadToken(victim.id))?.['revoked_at']).toBe(first)
   })
 
   it('revokes the calling token itself', async () => {
@@ -254,10 +254,10 @@ describe('getUserInfo', () => {
     await env.DB.prepare('update access_tokens set last_used_at = null where id = ?').bind(id).run()
     const before = Date.now()
     await get('/v1/auth/user-info', token)
-    await expect.poll(async () => (await stored(id))?.['last_used_at']).toBeGreaterThanOrEqual(before)
-    const first = (await stored(id))?.['last_used_at']
+    await expect.poll(async () => (await loadToken(id))?.['last_used_at']).toBeGreaterThanOrEqual(before)
+    const first = (await loadToken(id))?.['last_used_at']
     await get('/v1/auth/user-info', token)
-    expect((await stored(id))?.['last_used_at']).toBe(first)
+    expect((await loadToken(id))?.['last_used_at']).toBe(first)
   })
 
   it('accepts the word Bearer in any case', async () => {

@@ -10,7 +10,7 @@ import { write } from '../support/seeding/rows.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
 
 /** Repeats a text by two nested loops of at most 50 items. */
-const repeated = (times: number, inside: string) =>
+const repeatByLoops = (times: number, inside: string) =>
   `{% for i in (1..${times / 50}) %}{% for j in (1..50) %}${inside}{% endfor %}{% endfor %}`
 
 const sms = (bodies: TranslatedDict) => ({ channel: 'sms' as const, sms_body: bodies })
@@ -52,7 +52,7 @@ async function send(id: string): Promise<void> {
 describe('a message that exceeds its budget', () => {
   it('fails only for the recipient whose values make the SMS too large', async () => {
     const { crowd, long } = await withLongName(1500)
-    const { campaign } = await seedReady(crowd, sms({ en: repeated(100, '{{ customer.first_name }}') }))
+    const { campaign } = await seedReady(crowd, sms({ en: repeatByLoops(100, '{{ customer.first_name }}') }))
     await send(campaign.id)
     expect(await statsOf(campaign.id)).toMatchObject({ total_recipients: 4, sent: 3, failed: 1 })
     expect(await failedOf(campaign.id)).toEqual([
@@ -72,7 +72,7 @@ describe('a message that exceeds its budget', () => {
     const place = { organization: crowd.organization, edition: crowd.edition }
     const message = await seedMessage(place, {
       type: 'campaign',
-      subject: { en: repeated(1000, '{{ customer.first_name }}'), da: 'Hej' },
+      subject: { en: repeatByLoops(1000, '{{ customer.first_name }}'), da: 'Hej' },
     })
     const { campaign } = await seedReady(crowd, { email_message_id: message })
     await write(sql`update users set locale = 'en' where organization_id = ${crowd.organization}`)
@@ -94,7 +94,7 @@ describe('the text of an SMS', () => {
     const crowd = await seedCrowd(0)
     const { campaign } = await seedReady(crowd, sms({ en: 'x' }))
     const before = await rowOf(campaign.id)
-    const sms_body = { en: `Hello\n${repeated(250, 'x'.repeat(500))}`, da: 'Hej' }
+    const sms_body = { en: `Hello\n${repeatByLoops(250, 'x'.repeat(500))}`, da: 'Hej' }
     const { segment_id, organization_id, edition_id } = before
     for (const reply of [
       await patch(`/v1/campaigns/${campaign.id}`, { sms_body }),

@@ -16,7 +16,7 @@ const marketing = (segmentId: string) =>
   write(sql`update segments set communication_type = 'marketing' where id = ${segmentId}`)
 
 /** Makes a campaign with recipients, before any message is sent. */
-async function calculated(crowd: Crowd, isMarketing = true): Promise<string> {
+async function seedCalculated(crowd: Crowd, isMarketing = true): Promise<string> {
   const { campaign } = await seedReady(crowd)
   if (isMarketing) await marketing(campaign.segment_id)
   await post(`/v1/campaigns/${campaign.id}/send-now`, {})
@@ -44,7 +44,7 @@ describe('a person who opts out between the calculation and the sending', () => 
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
     await until(campaign.id, ['sent'])
     const [mail] = await capturedOf(campaign.id)
-    const id = await calculated(crowd)
+    const id = await seedCalculated(crowd)
     const left = await visit(pathsIn(mail, 'u')[0] ?? '', { method: 'POST' })
     expect(left.status).toBe(200)
     expect(await until(id, ['sent', 'failed'])).toMatchObject({ status: 'sent', total_recipients: 2, skipped_count: 1 })
@@ -54,7 +54,7 @@ describe('a person who opts out between the calculation and the sending', () => 
   })
 
   it('gets no message after withdrawing the consent', async () => {
-    const id = await calculated(crowd)
+    const id = await seedCalculated(crowd)
     const [first] = crowd.people
     await write(sql`update consent_records set status = 'withdrawn' where user_id = ${first?.id ?? ''}`)
     await until(id, ['sent', 'failed'])
@@ -69,7 +69,7 @@ describe('a person who opts out between the calculation and the sending', () => 
   ])(
     'is not contacted after a %s (marketing: %s), even if the person has another address by now',
     async (reason, isMarketing, outcome) => {
-      const id = await calculated(crowd, isMarketing)
+      const id = await seedCalculated(crowd, isMarketing)
       const [first, second] = crowd.people
       await write(
         ...[first, second].map(
@@ -85,14 +85,14 @@ describe('a person who opts out between the calculation and the sending', () => 
   )
 
   it('still gets transactional messages after a complaint', async () => {
-    const id = await calculated(crowd, false)
+    const id = await seedCalculated(crowd, false)
     await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
       values (${crowd.organization}, 'email', ${crowd.people[0]?.email ?? ''}, 'complaint', 1)`)
     expect((await until(id, ['sent', 'failed'])).sent_count).toBe(3)
   })
 
   it('still gets a message after a suppression in another organisation or for the other channel', async () => {
-    const id = await calculated(crowd)
+    const id = await seedCalculated(crowd)
     const other = await seedCrowd(0)
     const address = crowd.people[0]?.email ?? ''
     await write(

@@ -37,13 +37,13 @@ describe('the time for which a campaign is scheduled', () => {
     const id = await seedCampaignInStatus(crowd, 'draft')
     const day = '2027-10-31'
     vi.spyOn(Date, 'now').mockReturnValue(Date.UTC(2027, 8, 1))
-    const at = async (scheduled_at: string) => {
+    const scheduleAt = async (scheduled_at: string) => {
       const { body } = await post(`/v1/campaigns/${id}/schedule`, { scheduled_at })
       return [body.scheduled_at, new Date((await rowOf(id)).scheduled_at ?? 0).toISOString()]
     }
-    expect(await at(`${day}T02:30:00`)).toEqual([`${day}T02:30:00+02:00`, `${day}T00:30:00.000Z`])
-    expect(await at(`${day}T02:30:00+01:00`)).toEqual([`${day}T02:30:00+01:00`, `${day}T01:30:00.000Z`])
-    expect(await at(`${day}T02:30:00Z`)).toEqual([`${day}T03:30:00+01:00`, `${day}T02:30:00.000Z`])
+    expect(await scheduleAt(`${day}T02:30:00`)).toEqual([`${day}T02:30:00+02:00`, `${day}T00:30:00.000Z`])
+    expect(await scheduleAt(`${day}T02:30:00+01:00`)).toEqual([`${day}T02:30:00+01:00`, `${day}T01:30:00.000Z`])
+    expect(await scheduleAt(`${day}T02:30:00Z`)).toEqual([`${day}T03:30:00+01:00`, `${day}T02:30:00.000Z`])
   })
 
   it.each([
@@ -175,7 +175,7 @@ describe('createCampaign and updateCampaign', () => {
 })
 
 describe('a service that cannot send campaigns', () => {
-  const without = async (id: string, bindings: object) => {
+  const sendWithout = async (id: string, bindings: object) => {
     const request = requestOf(`/v1/campaigns/${id}/send-now`, { body: {} })
     const response = await app.fetch(request, { ...env, ...bindings }, createExecutionContext())
     const { code, errors } = await response.json<{ code: string; errors: { code: string }[] }>()
@@ -185,9 +185,13 @@ describe('a service that cannot send campaigns', () => {
   it('is refused with a problem that names the missing configuration', async () => {
     const id = await seedCampaignInStatus(crowd, 'draft')
     const before = await rowOf(id)
-    expect(await without(id, { LINK_SIGNING_KEY: '' })).toEqual([409, 'campaign_not_ready', ['links_not_configured']])
+    expect(await sendWithout(id, { LINK_SIGNING_KEY: '' })).toEqual([
+      409,
+      'campaign_not_ready',
+      ['links_not_configured'],
+    ])
     const provider = { EMAIL_PROVIDER: 'cloudflare', EMAIL: { send: async () => undefined } }
-    expect(await without(id, provider)).toEqual([409, 'campaign_not_ready', ['gateway_not_bulk']])
+    expect(await sendWithout(id, provider)).toEqual([409, 'campaign_not_ready', ['gateway_not_bulk']])
     expect(await rowOf(id)).toEqual(before)
   })
 })

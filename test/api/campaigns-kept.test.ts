@@ -19,7 +19,7 @@ import {
   seedReady,
 } from '../support/seeding/messaging/campaigns.ts'
 import { capturedOf, realJob, rowOf, until } from '../support/campaigns.ts'
-import { interrupted } from '../support/context.ts'
+import { interruptBefore } from '../support/context.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { write } from '../support/seeding/rows.ts'
 
@@ -34,7 +34,7 @@ const pathOf = (id: string, more = '') => `/v1/campaigns/${id}${more}`
 const soon = () => new Date(Date.now() + 3_600_000).toISOString()
 const sendNow = async (id: string) => expect((await post(pathOf(id, '/send-now'), {})).status).toBe(200)
 const moveSegment = (id: string, edition_id: string | null) => write(update(segments, { edition_id }, sql`id = ${id}`))
-const listed = async (id: string) => {
+const findListed = async (id: string) => {
   const { body } = await get(`/v1/campaigns?edition_id=${crowd.edition}&page_size=500`)
   return body.results.find((campaign: { id: string }) => campaign.id === id)
 }
@@ -74,13 +74,16 @@ describe('the segment of a campaign', () => {
       status: 'ready',
       user_count: 3,
     }
-    const shown = async () => [(await get(pathOf(campaign.id))).body.segment, (await listed(campaign.id)).segment]
-    expect(await shown()).toEqual([snapshot, snapshot])
+    const readSegments = async () => [
+      (await get(pathOf(campaign.id))).body.segment,
+      (await findListed(campaign.id)).segment,
+    ]
+    expect(await readSegments()).toEqual([snapshot, snapshot])
     const change = { name: 'Renamed', communication_type: 'marketing', communication_channel: 'sms' }
     expect((await patch(`/v1/segments/${segment.id}`, change)).body).toMatchObject({ ...change, user_count: 0 })
-    expect(await shown()).toEqual([snapshot, snapshot])
+    expect(await readSegments()).toEqual([snapshot, snapshot])
     expect((await remove(`/v1/segments/${segment.id}`)).status).toBe(204)
-    expect(await shown()).toEqual([snapshot, snapshot])
+    expect(await readSegments()).toEqual([snapshot, snapshot])
   })
 
   it('is shown as it is now while the campaign is a draft, scheduled or calculating', async () => {
@@ -215,13 +218,13 @@ describe('the message of a campaign', () => {
   it('cannot be deleted while its campaign is scheduled at the same time', async () => {
     const failed = await seedCampaignInStatus(crowd, 'failed')
     const message = (await rowOf(failed)).email_message_id ?? ''
-    const late = interrupted(async () => void (await remove(`/v1/email-messages/${message}`)))
+    const late = interruptBefore(async () => void (await remove(`/v1/email-messages/${message}`)))
     await expect(scheduleCampaign(late, await findAuthorizedCampaign(late, failed), soon())).rejects.toBeInstanceOf(
       LostRace,
     )
     const again = await seedCampaignInStatus(crowd, 'failed')
     const other = (await rowOf(again)).email_message_id ?? ''
-    const ctx = interrupted(() => write(sql`update campaigns set status = 'scheduled' where id = ${again}`))
+    const ctx = interruptBefore(() => write(sql`update campaigns set status = 'scheduled' where id = ${again}`))
     await expect(deleteMessage(ctx, await findMessage(ctx, other))).rejects.toBeInstanceOf(LostRace)
     expect(await rowOf(again)).toMatchObject({ email_message_id: other, status: 'scheduled' })
     expect((await get(`/v1/email-messages/${other}`)).status).toBe(200)

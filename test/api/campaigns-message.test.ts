@@ -8,7 +8,7 @@ import { updateCampaign } from '../../src/modules/campaigns/update.ts'
 import { get, patch, post } from '../support/api.ts'
 import { seedCampaignInStatus, type Crowd, seedCrowd } from '../support/seeding/messaging/campaigns.ts'
 import { rowOf } from '../support/campaigns.ts'
-import { interrupted } from '../support/context.ts'
+import { interruptBefore } from '../support/context.ts'
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { write } from '../support/seeding/rows.ts'
@@ -85,7 +85,9 @@ describe('changing a message that a campaign is about to send', () => {
   ])('aborts a campaign that %s at the same time, which then decides again', async (_, verb) => {
     const id = await seedCampaignInStatus(crowd, 'draft')
     const { email_message_id } = await rowOf(id)
-    const ctx = interrupted(async () => void (await patch(`/v1/email-messages/${email_message_id}`, { blocks: [] })))
+    const ctx = interruptBefore(
+      async () => void (await patch(`/v1/email-messages/${email_message_id}`, { blocks: [] })),
+    )
     await expect(verb(ctx, id)).rejects.toBeInstanceOf(LostRace)
     await expect(verb(ctx, id)).rejects.toMatchObject({ code: 'campaign_not_ready', errors: [{ code: 'no_blocks' }] })
     expect((await rowOf(id)).status).toBe('draft')
@@ -94,7 +96,7 @@ describe('changing a message that a campaign is about to send', () => {
   it('is noticed by a campaign that chooses the message at the same time', async () => {
     const id = await seedCampaignInStatus(crowd, 'scheduled')
     const next = await seedMessage(crowd, { type: 'campaign' })
-    const ctx = interrupted(async () => void (await patch(`/v1/email-messages/${next}`, { type: 'other' })))
+    const ctx = interruptBefore(async () => void (await patch(`/v1/email-messages/${next}`, { type: 'other' })))
     const take = async () => updateCampaign(ctx, await findAuthorizedCampaign(ctx, id), { email_message_id: next })
     await expect(take()).rejects.toBeInstanceOf(LostRace)
     await expect(take()).rejects.toMatchObject({ code: 'campaign_not_ready' })

@@ -44,17 +44,17 @@ beforeAll(async () => {
   manager = await seedRoles(['manager', crowd.edition])
 })
 
-const whole = () => seedSegment({ organization: crowd.organization, edition: null })
+const seedOrganizationSegment = () => seedSegment({ organization: crowd.organization, edition: null })
 const counted = async () =>
   (await db.all(sql`select id from campaigns where organization_id = ${crowd.organization}`)).length
 const soon = () => new Date(Date.now() + 3_600_000).toISOString()
 /** Moves the segment of a campaign to the whole organisation or to an edition. */
-const moved = (campaignId: string, edition_id: string | null) =>
+const moveSegment = (campaignId: string, edition_id: string | null) =>
   write(update(segments, { edition_id }, sql`id = (select segment_id from campaigns where id = ${campaignId})`))
 
 async function campaignTo(edition: string | null, status: CampaignStatus): Promise<string> {
   const id = await seedCampaignInStatus(crowd, status)
-  await moved(id, edition)
+  await moveSegment(id, edition)
   return id
 }
 
@@ -120,7 +120,7 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
   })
 
   it('cannot be created without a role in the organisation', async () => {
-    const { id: segment_id } = await whole()
+    const { id: segment_id } = await seedOrganizationSegment()
     const body = {
       organization_id: crowd.organization,
       edition_id: crowd.edition,
@@ -191,7 +191,7 @@ describe('a segment that moves while an edition role sends a request', () => {
   const editionRole = () => contextAt(Date.now(), { is_superuser: false, grants: grants() })
 
   /** Makes a context in which a change happens between the last read and the commit. */
-  function interrupted(happen: () => Promise<unknown>) {
+  function interruptBefore(happen: () => Promise<unknown>) {
     const ctx = editionRole()
     const batch = ctx.db.batch.bind(ctx.db)
     ctx.db.batch = async (statements) => {
@@ -210,18 +210,18 @@ describe('a segment that moves while an edition role sends a request', () => {
   ])('aborts the request whose campaign %s, which then decides again', async (_, status, verb) => {
     const id = await campaignTo(crowd.edition, status)
     const before = await rowOf(id)
-    const ctx = interrupted(() => moved(id, null))
+    const ctx = interruptBefore(() => moveSegment(id, null))
     await expect(verb(ctx, await findAuthorizedCampaign(ctx, id))).rejects.toBeInstanceOf(LostRace)
     expect(await rowOf(id)).toEqual(before)
     await expect(findAuthorizedCampaign(ctx, id)).rejects.toMatchObject({ code: 'permission_denied' })
-    await moved(id, crowd.edition)
+    await moveSegment(id, crowd.edition)
     const quiet = editionRole()
     await verb(quiet, await findAuthorizedCampaign(quiet, id))
   })
 
   it('prevents a campaign to it that is created at the same time', async () => {
     const { id: segment_id } = await seedSegment(crowd)
-    const ctx = interrupted(() => write(update(segments, { edition_id: null }, sql`id = ${segment_id}`)))
+    const ctx = interruptBefore(() => write(update(segments, { edition_id: null }, sql`id = ${segment_id}`)))
     const input = {
       organization_id: crowd.organization,
       edition_id: crowd.edition,
@@ -237,7 +237,7 @@ describe('a segment that moves while an edition role sends a request', () => {
   it('prevents a change of a message whose campaign is scheduled at the same time', async () => {
     const id = await campaignTo(null, 'draft')
     const message = (await rowOf(id)).email_message_id ?? ''
-    const ctx = interrupted(() => write(sql`update campaigns set status = 'scheduled' where id = ${id}`))
+    const ctx = interruptBefore(() => write(sql`update campaigns set status = 'scheduled' where id = ${id}`))
     await expect(updateMessage(ctx, await findMessage(ctx, message), { title: 'Mine' })).rejects.toBeInstanceOf(
       LostRace,
     )

@@ -37,14 +37,14 @@ const zeros = {
 }
 
 /** Makes consumers whose provider answers every message with the given result. */
-const answering = (answer: (message: OutboundEmail, index: number) => SendResult) => {
+const answerWith = (answer: (message: OutboundEmail, index: number) => SendResult) => {
   const { email } = realJob()
   return realJob({ email: { ...email, send: async (messages) => messages.map(answer) } })
 }
 
-const taken = (message: OutboundEmail): SendResult => ({ ok: true, providerId: `p-${message.reference}` })
+const acceptMessage = (message: OutboundEmail): SendResult => ({ ok: true, providerId: `p-${message.reference}` })
 
-async function started(people: number): Promise<{ id: string; crowd: Crowd }> {
+async function seedStartedCampaign(people: number): Promise<{ id: string; crowd: Crowd }> {
   const crowd = await seedCrowd(people)
   const { campaign } = await seedReady(crowd)
   expect((await post(`/v1/campaigns/${campaign.id}/send-now`, {})).status).toBe(200)
@@ -77,14 +77,14 @@ describe('getCampaignStats', () => {
   })
 
   it('counts each person once, however often events are reported', async () => {
-    const { id, crowd } = await started(5)
+    const { id, crowd } = await seedStartedCampaign(5)
     const [a, b, c, d, e] = crowd.people.map(({ seq }) => seq)
     const dead = crowd.people[4]?.email
     await until(
       id,
       ['sent', 'failed'],
-      answering((message) =>
-        message.to.address === dead ? createFailure('permanent', 'invalid', 'no such box') : taken(message),
+      answerWith((message) =>
+        message.to.address === dead ? createFailure('permanent', 'invalid', 'no such box') : acceptMessage(message),
       ),
     )
     expect(await statsOf(id)).toEqual({
@@ -179,8 +179,8 @@ describe('getCampaignStats', () => {
 
 describe('retryFailedCampaignRecipients', () => {
   it('continues after the provider account was repaired, and sends to each person once', async () => {
-    const { id } = await started(4)
-    const wrong = answering(() => createFailure('configuration', 'invalid_api_key', 'no such key'))
+    const { id } = await seedStartedCampaign(4)
+    const wrong = answerWith(() => createFailure('configuration', 'invalid_api_key', 'no such key'))
     expect(await until(id, ['sent', 'failed'], wrong)).toMatchObject({
       status: 'failed',
       error_message: 'invalid_api_key: no such key',
@@ -190,9 +190,9 @@ describe('retryFailedCampaignRecipients', () => {
     expect(before.completed_at).not.toBeNull()
     expect(await statsOf(id)).toEqual({ ...zeros, total_recipients: 4, pending: 4 })
     const reached: string[] = []
-    const well = answering((message) => {
+    const well = answerWith((message) => {
       reached.push(message.to.address)
-      return taken(message)
+      return acceptMessage(message)
     })
     const reply = await post(`/v1/campaigns/${id}/retry-failed`, {})
     expect([reply.status, reply.body]).toMatchObject([
@@ -209,9 +209,9 @@ describe('retryFailedCampaignRecipients', () => {
   })
 
   it('sends nothing to recipients who were refused for good, and neither does sendCampaignNow', async () => {
-    const { id } = await started(2)
+    const { id } = await seedStartedCampaign(2)
     const calls: string[] = []
-    const refusing = answering((message) => {
+    const refusing = answerWith((message) => {
       calls.push(message.to.address)
       return createFailure('permanent', 'blocked', '')
     })
@@ -227,11 +227,11 @@ describe('retryFailedCampaignRecipients', () => {
   })
 
   it('skips people who have unsubscribed since', async () => {
-    const { id, crowd } = await started(2)
+    const { id, crowd } = await seedStartedCampaign(2)
     await until(
       id,
       ['failed'],
-      answering(() => createFailure('configuration', 'invalid_api_key', 'no such key')),
+      answerWith(() => createFailure('configuration', 'invalid_api_key', 'no such key')),
     )
     await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
       values (${crowd.organization}, 'email', ${crowd.people[0]?.email ?? ''}, 'hard_bounce', 1)`)

@@ -6,11 +6,11 @@ import { aReceiptOrder, seedShopWithReceipts } from '../support/seeding/sales/or
 import { providerOf, receiptEngine, receiptsOf, sell } from '../support/receipts.ts'
 import { capturedOf, until } from '../support/campaigns.ts'
 import { seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
-import { pathsIn, sent, visit } from '../support/visits.ts'
+import { pathsIn, sendCampaign, visit } from '../support/visits.ts'
 
 describe('links to the page of consents', () => {
   it('appear on the unsubscribe page as long as the address is the person’s', async () => {
-    const { crowd, captured } = await sent(1)
+    const { crowd, captured } = await sendCampaign(1)
     const [path = ''] = pathsIn(captured[0], 'u')
     const linkOn = async () => /href="\.\.\/\.\.(\/consents\/[\w-]+)"/.exec((await visit(path)).text)?.[1]
     const link = (await linkOn()) ?? ''

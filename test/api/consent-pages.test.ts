@@ -213,7 +213,7 @@ describe('the page of a person’s consents', () => {
       await givenConsent(scene.organization, { type: 'photo', channels: [] }),
       await givenConsent(scene.organization, { channels: ['sms'] }),
     ]
-    const suppressed = (reason: string) =>
+    const suppressFor = (reason: string) =>
       write(
         sql`delete from suppressions where organization_id = ${scene.organization}`,
         sql`insert into suppressions (organization_id, channel, address, reason, created_at)
@@ -222,14 +222,14 @@ describe('the page of a person’s consents', () => {
     const reasons = () =>
       db.all(sql<{ reason: string }>`select reason from suppressions where organization_id = ${scene.organization}`)
     const path = await pageOf(scene, scene.person)
-    await suppressed('unsubscribed')
+    await suppressFor('unsubscribed')
     expect((await visit(path)).text).toContain('You have unsubscribed')
     await choose(path, { give: [photo.id, text.id] })
     expect(await reasons()).toHaveLength(1)
     await choose(path, { give: [news.id] })
     expect(await reasons()).toEqual([])
     for (const reason of ['complaint', 'hard_bounce', 'invalid']) {
-      await suppressed(reason)
+      await suppressFor(reason)
       await choose(path, { withdraw: [news.id] })
       expect((await visit(path)).text).toContain('whatever you choose here')
       await choose(path, { give: [news.id] })
@@ -248,7 +248,7 @@ describe('the page of a person’s consents', () => {
       await loadPreferences(job, person, 'en')
       return job.db.meter
     }
-    const more = async (people: number) => {
+    const addPeople = async (people: number) => {
       await seedPeople(
         { organization: scene.organization, edition: scene.edition },
         Array.from({ length: people }, () => ({})),
@@ -258,11 +258,11 @@ describe('the page of a person’s consents', () => {
         await choose(path, { withdraw: [consent.id] })
       }
     }
-    await more(10)
+    await addPeople(10)
     const few = await look()
     expect(few).toMatchObject({ queries: 3, rows_written: 0 })
     expect(few.rows_read).toBeLessThanOrEqual(16)
-    await more(100)
+    await addPeople(100)
     expect(await look()).toEqual(few)
   })
 })

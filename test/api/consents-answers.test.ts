@@ -14,14 +14,14 @@ beforeAll(async () => {
   shop = await seedBuyer()
 })
 
-const given = (fields?: Record<string, unknown>) => givenQuestion(shop, fields)
+const askQuestion = (fields?: Record<string, unknown>) => givenQuestion(shop, fields)
 const kindsOf = async (consent: string) =>
   (await eventsOf(shop.organization)).filter(({ payload }) => payload.includes(consent)).map(({ kind }) => kind)
 const statusesOf = async (consent: string) => (await recordsOf(shop.user, consent)).map(({ status }) => status)
 
 describe('giveConsent', () => {
   it('records the answer with the wording that the person saw, and sends the webhook', async () => {
-    const at = await given({ expires_after_days: 10 })
+    const at = await askQuestion({ expires_after_days: 10 })
     const reply = await answer('give', at, { evidence: { form: 'f-1' }, order_id: shop.order })
     expect(reply.status).toBe(200)
     expect(reply.body).toMatchObject({
@@ -60,7 +60,7 @@ describe('giveConsent', () => {
   })
 
   it('changes nothing when the person has already given the consent, and returns the same record', async () => {
-    const at = await given()
+    const at = await askQuestion()
     const first = await answer('give', at)
     const again = await answer('give', at, { source: 'portal' })
     expect([again.status, again.body]).toEqual([200, first.body])
@@ -68,7 +68,7 @@ describe('giveConsent', () => {
   })
 
   it('records one answer when two are sent at the same time', async () => {
-    const at = await given()
+    const at = await askQuestion()
     const replies = await Promise.all([1, 2, 3, 4].map(() => answer('give', at)))
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200])
     expect(new Set(replies.map(({ body }) => body.record.id)).size).toBe(1)
@@ -81,7 +81,7 @@ describe('giveConsent', () => {
   })
 
   it('needs a new answer once the wording has changed, if the consent requires it', async () => {
-    const at = await given({ reconsent_on_change: true })
+    const at = await askQuestion({ reconsent_on_change: true })
     await answer('give', at)
     expect((await patch(`/v1/consents/${at.consent}`, { text: { en: 'Write.', da: 'Skriv.' } })).body.version).toBe(2)
     const list = await get(`/v1/user/${shop.user}/consents`)
@@ -99,7 +99,7 @@ describe('giveConsent', () => {
   })
 
   it('records that the earlier consent expired before the new answer, and sends a webhook for both', async () => {
-    const at = await given({ expires_after_days: 1 })
+    const at = await askQuestion({ expires_after_days: 1 })
     await write(sql`update consents set created_at = 0 where id = ${at.consent}`)
     await answer('give', at, { occurred_at: new Date(Date.now() - 3 * 86_400_000).toISOString() })
     const [item] = (await get(`/v1/user/${shop.user}/consents?type=marketing&page_size=500`)).body.results.filter(
@@ -115,7 +115,7 @@ describe('giveConsent', () => {
 
 describe('withdrawConsent', () => {
   it('succeeds only after an answer that the lifecycle allows to withdraw', async () => {
-    const at = await given()
+    const at = await askQuestion()
     expect(codeOf(await answer('withdraw', at))).toEqual([409, 'invalid_transition'])
     expect((await answer('skip', at)).body.status).toBe('skipped')
     expect((await answer('skip', at)).body.record.number).toBe(1)
@@ -137,7 +137,7 @@ describe('withdrawConsent', () => {
   })
 
   it('succeeds for an inactive consent, which cannot be given', async () => {
-    const closed = await given()
+    const closed = await askQuestion()
     await answer('give', closed)
     await patch(`/v1/consents/${closed.consent}`, { is_active: false })
     expect((await answer('withdraw', closed)).status).toBe(200)
@@ -147,10 +147,10 @@ describe('withdrawConsent', () => {
 
 describe('skipConsent', () => {
   it('refuses to skip a required consent, and one that was given', async () => {
-    const required = await given({ is_required: true })
+    const required = await askQuestion({ is_required: true })
     expect(codeOf(await answer('skip', required))).toEqual([409, 'consent_required'])
     expect(await statusesOf(required.consent)).toEqual([])
-    const agreed = await given()
+    const agreed = await askQuestion()
     await answer('give', agreed)
     expect(codeOf(await answer('skip', agreed))).toEqual([409, 'invalid_transition'])
     expect(await statusesOf(agreed.consent)).toEqual(['given'])
@@ -168,7 +168,7 @@ describe('an answer', () => {
     ['a method of ours', { method: 'expiry' }, 'invalid_choice method'],
     ['an order of nobody', { order_id: 'ord_nobody' }, 'does_not_exist order_id'],
   ])('is refused and changes nothing: %s', async (_, fields, error) => {
-    const at = await given()
+    const at = await askQuestion()
     const reply = await answer('give', at, fields)
     expect(codeOf(reply)).toEqual([400, 'validation_error', error])
     expect(reply.body.errors[0].pointer).toBe(`#/${error.split(' ')[1]}`)
@@ -176,7 +176,7 @@ describe('an answer', () => {
   })
 
   it('changes nothing when it is older than the latest one', async () => {
-    const at = await given()
+    const at = await askQuestion()
     await write(sql`update consents set created_at = 0 where id = ${at.consent}`)
     await answer('give', at, { occurred_at: '2026-01-03T00:00:00Z' })
     await answer('withdraw', at, { occurred_at: '2026-01-05T00:00:00Z' })
@@ -186,7 +186,7 @@ describe('an answer', () => {
   })
 
   it('refers to the wording of its time', async () => {
-    const at = await given()
+    const at = await askQuestion()
     await write(
       sql`update consents set created_at = 0 where id = ${at.consent}`,
       sql`update consent_versions set created_at = 0 where consent_id = ${at.consent}`,
@@ -199,7 +199,7 @@ describe('an answer', () => {
   it('returns 404 for a person or a consent of another organisation', async () => {
     const other = await seedBuyer()
     const theirs = await givenConsent(other.organization)
-    const mine = await given()
+    const mine = await askQuestion()
     const { token } = await givenMember({ id: shop.organization }, 'admin')
     expect((await answer('give', { user: other.user, consent: mine.consent }, {}, token)).status).toBe(404)
     expect((await answer('give', { user: shop.user, consent: theirs.id }, {}, token)).status).toBe(404)
@@ -214,7 +214,7 @@ describe('an answer', () => {
   })
 
   it('writes at most nine rows, besides those of webhooks', async () => {
-    const at = await given({ expires_after_days: 10 })
+    const at = await askQuestion({ expires_after_days: 10 })
     const written: number[] = []
     for (const action of ['give', 'withdraw', 'give'] as const) {
       // No endpoint subscribes to the event, which is one row.

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { expectWhole, answer, eventsOf, recordsOf } from '../support/consents.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
-import { givenTwo, stored, stranger } from '../support/shared-customers.ts'
+import { givenTwo, loadCustomer, stranger } from '../support/shared-customers.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { patch } from '../support/api.ts'
 
@@ -21,7 +21,7 @@ const someone = () => `someone-${crypto.randomUUID()}@example.dk`
 const old = '2026-01-05T10:00:00.000Z'
 
 /** Seeds a definition that is older than the orders. */
-async function given(fields: Record<string, unknown> = {}) {
+async function seedDefinition(fields: Record<string, unknown> = {}) {
   const definition = await givenConsent(shop.organization_id, fields)
   await write(
     sql`update consents set created_at = 0 where id = ${definition.id}`,
@@ -32,7 +32,7 @@ async function given(fields: Record<string, unknown> = {}) {
 
 describe('the consents of an imported order', () => {
   it('are given at the time of the order, with the import as evidence', async () => {
-    const { id, key } = await given()
+    const { id, key } = await seedDefinition()
     const email = someone()
     const order = anOrder({ customer: { email, locale: 'da' }, created: old, consents: { [key]: true } })
     const reply = await importOrders(shop, [order], { emit_webhooks: true })
@@ -55,7 +55,7 @@ describe('the consents of an imported order', () => {
   })
 
   it('are skipped only when the import says that the question was asked', async () => {
-    const { id, key } = await given()
+    const { id, key } = await seedDefinition()
     const [silent, askedCustomer] = [someone(), someone()]
     await importOrders(shop, [anOrder({ customer: { email: silent }, consents: { [key]: false } })])
     await importOrders(shop, [anOrder({ customer: { email: askedCustomer }, consents: { [key]: false } })], {
@@ -66,15 +66,15 @@ describe('the consents of an imported order', () => {
   })
 
   it('never undo a later withdrawal, and take effect in the order of their times', async () => {
-    const { id, key } = await given()
+    const { id, key } = await seedDefinition()
     const email = someone()
-    const at = (created: string) => anOrder({ customer: { email }, created, consents: { [key]: true } })
-    await importOrders(shop, [at('2026-01-01T00:00:00Z')])
+    const buildOrderAt = (created: string) => anOrder({ customer: { email }, created, consents: { [key]: true } })
+    await importOrders(shop, [buildOrderAt('2026-01-01T00:00:00Z')])
     const user = await userOf(email)
     await answer('withdraw', { user, consent: id }, { occurred_at: '2026-01-03T00:00:00Z' })
-    await importOrders(shop, [at('2026-01-02T00:00:00Z'), at('2026-01-03T00:00:00Z')])
+    await importOrders(shop, [buildOrderAt('2026-01-02T00:00:00Z'), buildOrderAt('2026-01-03T00:00:00Z')])
     expect((await recordsOf(user, id)).map(({ status }) => status)).toEqual(['given', 'withdrawn'])
-    await importOrders(shop, [at('2026-01-05T00:00:00Z'), at('2026-01-04T00:00:00Z')])
+    await importOrders(shop, [buildOrderAt('2026-01-05T00:00:00Z'), buildOrderAt('2026-01-04T00:00:00Z')])
     expect((await recordsOf(user, id)).map(({ status, occurred_at }) => [status, occurred_at])).toEqual([
       ['given', Date.parse('2026-01-01T00:00:00Z')],
       ['withdrawn', Date.parse('2026-01-03T00:00:00Z')],
@@ -84,8 +84,8 @@ describe('the consents of an imported order', () => {
   })
 
   it('answer the edition’s consent when the organisation has one with the same key', async () => {
-    const everywhere = await given({ key: 'shared-key' })
-    const here = await given({ key: 'shared-key', edition_id: shop.edition_id })
+    const everywhere = await seedDefinition({ key: 'shared-key' })
+    const here = await seedDefinition({ key: 'shared-key', edition_id: shop.edition_id })
     const email = someone()
     await importOrders(shop, [anOrder({ customer: { email }, consents: { 'shared-key': true } })])
     const user = await userOf(email)
@@ -94,7 +94,7 @@ describe('the consents of an imported order', () => {
   })
 
   it('make only their own order fail when they are unknown or no longer asked for', async () => {
-    const { id, key } = await given()
+    const { id, key } = await seedDefinition()
     await patch(`/v1/consents/${id}`, { is_active: false })
     const reply = await importOrders(shop, [
       anOrder({ consents: { nothing: true } }),
@@ -118,7 +118,7 @@ describe('the consents of an imported order', () => {
     const order = { customer: stranger, consents: { [key]: true, [editionConsent.key]: true } }
     const { body } = await importOrders(two.mine, [anOrder(order)], {}, two.manager)
     expect([body.created_orders, body.failed_orders]).toEqual([1, 0])
-    const { id: user } = await stored(two.mine, stranger.email)
+    const { id: user } = await loadCustomer(two.mine, stranger.email)
     expect(await recordsOf(user, id)).toEqual([])
     expect(await recordsOf(user, editionConsent.id)).toHaveLength(1)
     await importOrders(two.mine, [anOrder(order)])
@@ -126,7 +126,7 @@ describe('the consents of an imported order', () => {
   })
 
   it('stay unchanged by a dry run and by a repeated import', async () => {
-    const { id, key } = await given()
+    const { id, key } = await seedDefinition()
     const email = someone()
     const order = anOrder({ customer: { email }, created: old, consents: { [key]: true } })
     await importOrders(shop, [order], { dry_run: true })

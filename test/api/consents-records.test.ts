@@ -13,11 +13,11 @@ beforeAll(async () => {
   shop = await seedBuyer()
 })
 
-const given = (fields?: Record<string, unknown>) => givenQuestion(shop, fields)
+const askQuestion = (fields?: Record<string, unknown>) => givenQuestion(shop, fields)
 
 describe('listConsentRecords', () => {
   it('shows the whole history, newest first, each record with the hash of the one before', async () => {
-    const at = await given()
+    const at = await askQuestion()
     for (const action of ['skip', 'give', 'withdraw'] as const) await answer(action, at)
     const { body } = await get(`/v1/user/${shop.user}/consents/${at.consent}/records`)
     const records = body.results as { status: string; previous_hash: string | null; record_hash: string }[]
@@ -33,7 +33,7 @@ describe('listConsentRecords', () => {
 
 describe('getConsentProof', () => {
   it('proves the wording that was shown, and detects a changed record', async () => {
-    const at = await given()
+    const at = await askQuestion()
     expect((await get(`/v1/user/${shop.user}/consents/${at.consent}/proof`)).status).toBe(404)
     await answer('give', at)
     await patch(`/v1/consents/${at.consent}`, { text: { en: 'Other words.', da: 'Andre ord.' } })
@@ -50,12 +50,16 @@ describe('getConsentProof', () => {
 
 describe('listUserConsents', () => {
   it('returns the current state and the possible actions of each consent', async () => {
-    const [open, agreed] = [await given(), await given()]
+    const [open, agreed] = [await askQuestion(), await askQuestion()]
     await answer('give', agreed)
     const { body } = await get(`/v1/user/${shop.user}/consents`)
-    const shown = (id: string) => body.results.find((one: { id: string }) => one.id === id)
-    expect(shown(open.consent)).toMatchObject({ status: 'none', allowed_actions: ['give', 'skip'], record: null })
-    expect(shown(agreed.consent)).toMatchObject({ status: 'given', allowed_actions: ['withdraw'], is_current: true })
+    const findConsent = (id: string) => body.results.find((one: { id: string }) => one.id === id)
+    expect(findConsent(open.consent)).toMatchObject({ status: 'none', allowed_actions: ['give', 'skip'], record: null })
+    expect(findConsent(agreed.consent)).toMatchObject({
+      status: 'given',
+      allowed_actions: ['withdraw'],
+      is_current: true,
+    })
   })
 })
 
@@ -64,16 +68,19 @@ describe('a role of an edition', () => {
     const place = { organization: shop.organization, edition: shop.edition }
     const customer = await seedTrade(place)
     const { token } = await givenMember({ id: shop.organization }, 'manager', shop.edition)
-    const everywhere = await given()
-    const here = await given({ edition_id: shop.edition })
-    const at = (consent: string) => ({ user: customer.user, consent })
-    expect((await answer('give', at(everywhere.consent), {}, token)).status).toBe(200)
+    const everywhere = await askQuestion()
+    const here = await askQuestion({ edition_id: shop.edition })
+    const buildAnswer = (consent: string) => ({ user: customer.user, consent })
+    expect((await answer('give', buildAnswer(everywhere.consent), {}, token)).status).toBe(200)
     const other = await seedSibling(shop, customer.user)
-    expect(codeOf(await answer('withdraw', at(everywhere.consent), {}, token))).toEqual([403, 'shared_customer'])
-    expect((await answer('give', at(here.consent), {}, token)).status).toBe(200)
+    expect(codeOf(await answer('withdraw', buildAnswer(everywhere.consent), {}, token))).toEqual([
+      403,
+      'shared_customer',
+    ])
+    expect((await answer('give', buildAnswer(here.consent), {}, token)).status).toBe(200)
     const theirs = await givenConsent(shop.organization, { edition_id: other })
-    expect((await answer('give', at(theirs.id), {}, token)).status).toBe(404)
-    await answer('withdraw', at(everywhere.consent), { source: 'secret-desk', evidence: { note: 'secret' } })
+    expect((await answer('give', buildAnswer(theirs.id), {}, token)).status).toBe(404)
+    await answer('withdraw', buildAnswer(everywhere.consent), { source: 'secret-desk', evidence: { note: 'secret' } })
     const listReply = await get(`/v1/user/${customer.user}/consents`, token)
     expect(listReply.text).not.toContain('secret')
     const ids = listReply.body.results.map(({ id }: { id: string }) => id)
@@ -91,7 +98,7 @@ describe('a role of an edition', () => {
 
 describe('an answer and its audit entry', () => {
   it('are stored together: the entry names the customer and the state before and after', async () => {
-    const at = await given()
+    const at = await askQuestion()
     await answer('give', at)
     const entry = await db.first(sql<{ action: string; changes: string }>`select action, changes from audit_log
       where resource_id = ${shop.user} order by id desc limit 1`)

@@ -14,9 +14,9 @@ import { givenImport } from '../support/seeding/imports/data-imports.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 
-const plain = (rows: readonly string[]) =>
+const buildTable = (rows: readonly string[]) =>
   csv(['Order ID;E-mail;Product;Quantity;Price', ...rows].map((line) => `${line}\r\n`).join(''))
-const twoOrders = plain(['A-1;ana@example.dk;Day ticket;2;225,00', 'A-2;bo@example.dk;Day ticket;1;225,00'])
+const twoOrders = buildTable(['A-1;ana@example.dk;Day ticket;2;225,00', 'A-2;bo@example.dk;Day ticket;1;225,00'])
 
 describe('updateColumnMappings', () => {
   it('changes all columns or none, and points at each fault', async () => {
@@ -104,7 +104,7 @@ describe('validateColumnMappings', () => {
     const tenant = await seedShop()
     const { id } = await givenImport(
       tenant,
-      plain(['A-1;nobody;Day ticket;2;225,00', 'A-2;b@b.dk;Day ticket;1;10,00', 'A-3;c@b.dk;Day ticket;1;10,00']),
+      buildTable(['A-1;nobody;Day ticket;2;225,00', 'A-2;b@b.dk;Day ticket;1;10,00', 'A-3;c@b.dk;Day ticket;1;10,00']),
     )
     const before = await storedImport(id)
     const { body } = await post(pathOf(id, '/column-mappings/validate'), {})

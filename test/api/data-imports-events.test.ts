@@ -6,7 +6,7 @@ import { get, post, requestOf } from '../support/api.ts'
 import { watchedDatabase } from '../support/bindings.ts'
 import { givenReadyImport, start, work } from '../support/imported-files.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
-import { many, seedStarted } from '../support/seeding/imports/staged-imports.ts'
+import { buildRows, seedStarted } from '../support/seeding/imports/staged-imports.ts'
 
 const shop = await seedShop()
 
@@ -42,7 +42,7 @@ async function readUntil(reader: ReadableStreamDefaultReader<Uint8Array>, status
 
 describe('streamImportEvents', () => {
   it('ends when the import is cancelled', async () => {
-    const id = await seedStarted(shop, many(3))
+    const id = await seedStarted(shop, buildRows(3))
     const response = await exports.default.fetch(requestOf(pathOf(id)))
     const cancelled = await post(`/v1/data-imports/${id}/cancel`, undefined)
     expect(cancelled.body).toMatchObject({ status: 'cancelling' })
@@ -62,7 +62,7 @@ describe('streamImportEvents', () => {
   })
 
   it('stops reading once the client has disconnected', async () => {
-    const id = await seedStarted(shop, many(3))
+    const id = await seedStarted(shop, buildRows(3))
     let looks = 0
     const bindings = watchedDatabase((statement) => {
       if (/from "?data_imports"? where/.test(statement)) looks++

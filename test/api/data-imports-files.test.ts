@@ -18,9 +18,9 @@ import pretix from '../support/import-mapping/pretix-german.json'
 import shopify from '../support/import-mapping/shopify.json'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 
-const plain = (rows: readonly string[]) =>
+const buildTable = (rows: readonly string[]) =>
   csv(['Order ID;E-mail;Product;Quantity;Price', ...rows].map((line) => `${line}\r\n`).join(''))
-const twoOrders = plain(['A-1;ana@example.dk;Day ticket;2;225,00', 'A-2;bo@example.dk;Day ticket;1;225,00'])
+const twoOrders = buildTable(['A-1;ana@example.dk;Day ticket;2;225,00', 'A-2;bo@example.dk;Day ticket;1;225,00'])
 
 describe('createDataImport', () => {
   it('reads an uploaded file, suggests its mapping and counts its rows', async () => {
@@ -72,7 +72,7 @@ describe('createDataImport', () => {
     const foreign = await givenTable(other.organization_id, twoOrders)
     const refused = await post('/v1/data-imports', bodyFor(tenant, foreign))
     expect(refused.body.errors).toMatchObject([{ code: 'does_not_exist', attr: 'file_id' }])
-    const otherPurpose = await givenTable(tenant.organization_id, plain(['x;y;z;1;1']), {
+    const otherPurpose = await givenTable(tenant.organization_id, buildTable(['x;y;z;1;1']), {
       query: { purpose: 'other' },
     })
     expect((await post('/v1/data-imports', bodyFor(tenant, otherPurpose))).body.errors).toMatchObject([
@@ -181,7 +181,13 @@ describe('processColumnMappings', () => {
     ]
     const { id } = await givenImport(
       tenant,
-      plain([...rows, 'A-3;not an address;Day ticket;1;10,00', ';x@y.dk;Day ticket;1;10', ';;;;', 'Total;;;4;474,00']),
+      buildTable([
+        ...rows,
+        'A-3;not an address;Day ticket;1;10,00',
+        ';x@y.dk;Day ticket;1;10',
+        ';;;;',
+        'Total;;;4;474,00',
+      ]),
     )
     const done = await process(id)
     expect(done).toMatchObject({

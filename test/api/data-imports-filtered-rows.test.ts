@@ -36,7 +36,7 @@ describe('listImportRows with a filter', () => {
     return id
   }
 
-  const stored = (id: string) =>
+  const loadStoredRows = (id: string) =>
     db.all<{ row_number: number; outcome: string; has_errors: number }>(
       sql`select row_number, outcome, errors <> '[]' as has_errors from import_rows where import_id = ${id} order by 1`,
     )
@@ -57,7 +57,7 @@ describe('listImportRows with a filter', () => {
 
   async function expectList(
     id: string,
-    all: Awaited<ReturnType<typeof stored>>,
+    all: Awaited<ReturnType<typeof loadStoredRows>>,
     { outcome, has_errors, ordering }: Asked,
   ) {
     const matchingRows = all.filter(
@@ -84,13 +84,13 @@ describe('listImportRows with a filter', () => {
 
   it('returns pages with all matching rows, also after rows have changed', async () => {
     const id = await seedEnded()
-    const before = await stored(id)
+    const before = await loadStoredRows(id)
     for (const filter of filters) await expectList(id, before, filter)
     // An erasure changes rows like this.
     await write(
       sql`update import_rows set errors = ${problem} where import_id = ${id} and row_number between 600 and 602`,
     )
-    const between = await stored(id)
+    const between = await loadStoredRows(id)
     for (const filter of filters.filter(({ has_errors }) => has_errors !== undefined))
       await expectList(id, between, filter)
     // Another import changes rows like this.
@@ -99,7 +99,7 @@ describe('listImportRows with a filter', () => {
       sql`update data_imports set version = version + 1, row_counts = (select json_group_object(outcome, n) from (
         select outcome, count(*) as n from import_rows where import_id = ${id} group by 1)) where id = ${id}`,
     )
-    const after = await stored(id)
+    const after = await loadStoredRows(id)
     for (const filter of filters) await expectList(id, after, filter)
   })
 })

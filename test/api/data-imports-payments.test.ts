@@ -46,7 +46,7 @@ const bodyOf = (shop: Shop, change: Record<string, unknown>) => ({
 })
 
 /** Imports the update, with `work` between its reads and its writes. */
-const interrupted = (shop: Shop, change: Record<string, unknown>, work: () => Promise<unknown>) =>
+const importAround = (shop: Shop, change: Record<string, unknown>, work: () => Promise<unknown>) =>
   callWith(interruptedDatabase(/^update "orders"/, work), path, bodyOf(shop, change))
 
 const dearer = [{ product: 'Day ticket', quantity: 3, unit_price: 100 }]
@@ -91,7 +91,7 @@ describe('an import that updates an order', () => {
     'does not change a payment that becomes %s while the import decides',
     async (status) => {
       const { shop, id } = await givenPaid()
-      const reply = await interrupted(shop, { status: 'completed', items: dearer }, () => pay(id, status, 5000))
+      const reply = await importAround(shop, { status: 'completed', items: dearer }, () => pay(id, status, 5000))
       expect([reply.status, reply.body.updated_orders]).toEqual([201, 1])
       expect(await paymentOf(id)).toEqual({ status, amount_minor: 20_000, refunded_minor: 5000 })
       const row = await db.first(sql<{ has_payment: number }>`select has_payment from orders where id = ${id}`)
@@ -114,7 +114,7 @@ describe('an import that updates an order', () => {
     async (status) => {
       const { shop, first, second } = await givenPaid()
       await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id }, { breaker_until: null })
-      const reply = await interrupted(shop, { status: 'cancelled' }, () => move(first, status))
+      const reply = await importAround(shop, { status: 'cancelled' }, () => move(first, status))
       expect([reply.status, reply.body.updated_orders]).toEqual([201, 1])
       expect([await statusOf(first), await statusOf(second)]).toEqual([status, 'cancelled'])
       const events = await eventsOf(shop.organization_id)

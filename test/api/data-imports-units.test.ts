@@ -5,12 +5,18 @@ import { contentsOf } from '../support/orders.ts'
 
 const items = (...quantities: number[]) =>
   quantities.map((quantity) => ({ product: 'Day ticket', quantity, unit_price: 1 }))
-const full = () => anOrder({ items: items(1000, 1000, 1000, 1000, 1000) })
+const buildLargestOrder = () => anOrder({ items: items(1000, 1000, 1000, 1000, 1000) })
 
 describe('importExternalOrders', () => {
   it('refuses a call of more than 20,000 units, points at the first item beyond them, and writes nothing', async () => {
     const shop = await seedShop()
-    const reply = await importOrders(shop, [full(), full(), full(), full(), anOrder({ items: items(1, 1) })])
+    const reply = await importOrders(shop, [
+      buildLargestOrder(),
+      buildLargestOrder(),
+      buildLargestOrder(),
+      buildLargestOrder(),
+      anOrder({ items: items(1, 1) }),
+    ])
     expect([reply.status, reply.body.code]).toEqual([400, 'validation_error'])
     expect(reply.body.errors).toMatchObject([
       { code: 'max_value', pointer: '#/orders/4/items/0/quantity', attr: 'orders.4.items.0.quantity' },
@@ -22,9 +28,13 @@ describe('importExternalOrders', () => {
   it('counts the units of invalid orders and of dry runs too', async () => {
     const shop = await seedShop()
     const bad = anOrder({ currency: 'jpy', items: items(1000, 1000, 1000, 1000, 1000) })
-    const reply = await importOrders(shop, [bad, full(), full(), full(), anOrder({ items: items(1) })], {
-      dry_run: true,
-    })
+    const reply = await importOrders(
+      shop,
+      [bad, buildLargestOrder(), buildLargestOrder(), buildLargestOrder(), anOrder({ items: items(1) })],
+      {
+        dry_run: true,
+      },
+    )
     expect(reply.body.errors?.[0]?.pointer).toBe('#/orders/4/items/0/quantity')
   })
 
@@ -39,7 +49,11 @@ describe('importExternalOrders', () => {
 
   it('accepts exactly 20,000 units', async () => {
     const shop = await seedShop()
-    const reply = await importOrders(shop, [full(), full(), full(), full()], { dry_run: true })
+    const reply = await importOrders(
+      shop,
+      [buildLargestOrder(), buildLargestOrder(), buildLargestOrder(), buildLargestOrder()],
+      { dry_run: true },
+    )
     expect([reply.status, reply.body.created_orders]).toEqual([201, 4])
   })
 })

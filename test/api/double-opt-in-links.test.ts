@@ -9,7 +9,7 @@ import { seedScene, type Scene } from '../support/seeding/customers.ts'
 import { contextAt } from '../support/context.ts'
 import { write, db } from '../support/seeding/rows.ts'
 import { visit } from '../support/visits.ts'
-import { ask, deliver, linkIn, asked, statusOf } from '../support/double-opt-in.ts'
+import { ask, deliver, linkIn, requestConfirmation, statusOf } from '../support/double-opt-in.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 
 describe('a link that confirms a consent', () => {
@@ -22,7 +22,7 @@ describe('a link that confirms a consent', () => {
   }
 
   it('is refused once the person has given another answer', async () => {
-    const { scene, consent, path } = await asked()
+    const { scene, consent, path } = await requestConfirmation()
     await give(scene.person, consent.id, {}, 'withdraw')
     await expectDead(scene, path)
     // A new request sends another link, and the old link stays invalid.
@@ -35,25 +35,25 @@ describe('a link that confirms a consent', () => {
   })
 
   it('is refused once the consent is no longer asked for', async () => {
-    const { scene, consent, path } = await asked()
+    const { scene, consent, path } = await requestConfirmation()
     await patch(`/v1/consents/${consent.id}`, { is_active: false })
     await expectDead(scene, path)
   })
 
   it('is refused once the address is no longer the person’s, and once the person is erased', async () => {
-    const moved = await asked()
+    const moved = await requestConfirmation()
     await write(
       sql`update users set email = 'moved@example.test' where id = ${moved.scene.person.id}`,
       sql`update edition_customers set email = null where user_seq = ${moved.scene.person.seq}`,
     )
     await expectDead(moved.scene, moved.path)
-    const erased = await asked()
+    const erased = await requestConfirmation()
     await post(`/v1/user/${erased.scene.person.id}/erase`, {})
     await expectDead(erased.scene, erased.path)
   })
 
   it('is valid for one person, one consent and one answer', async () => {
-    const { scene, consent, path } = await asked()
+    const { scene, consent, path } = await requestConfirmation()
     const second = await givenConsent(scene.organization)
     const elsewhere = await seedScene()
     const good = {
@@ -84,7 +84,7 @@ describe('a link that confirms a consent', () => {
   })
 
   it('gives the consent to the wording that the person was asked about, although a newer one exists', async () => {
-    const { scene, consent, path } = await asked({ reconsent_on_change: true })
+    const { scene, consent, path } = await requestConfirmation({ reconsent_on_change: true })
     await patch(`/v1/consents/${consent.id}`, { text: { en: 'Something else altogether' } })
     const page = await visit(path)
     expect(page.text).not.toContain('Something else')
@@ -94,7 +94,7 @@ describe('a link that confirms a consent', () => {
   })
 
   it('lifts an unsubscription that came after the request', async () => {
-    const { scene, path } = await asked()
+    const { scene, path } = await requestConfirmation()
     await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
       values (${scene.organization}, 'email', ${scene.person.email}, 'unsubscribed', 1)`)
     await visit(path, { method: 'POST' })
@@ -108,7 +108,7 @@ describe('a request that is not confirmed', () => {
       where organization_id = ${scene.organization} and status = 'pending'`)
 
   it('expires after exactly seven days, and its end is recorded once', async () => {
-    const { scene, consent, path } = await asked()
+    const { scene, consent, path } = await requestConfirmation()
     const [record] = await recordsOf(scene.person)
     expect((record?.expires_at ?? 0) - (record?.occurred_at ?? 0)).toBe(7 * dayMs)
     await lapse(scene)

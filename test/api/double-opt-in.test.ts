@@ -6,7 +6,7 @@ import { type Scene, seedScene } from '../support/seeding/customers.ts'
 import { providerOf, receiptEngine } from '../support/receipts.ts'
 import { write, db } from '../support/seeding/rows.ts'
 import { visit } from '../support/visits.ts'
-import { request, ask, mailsOf, deliver, linkIn, asked, statusOf } from '../support/double-opt-in.ts'
+import { request, ask, mailsOf, deliver, linkIn, requestConfirmation, statusOf } from '../support/double-opt-in.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 
 const minute = 60_000
@@ -24,7 +24,7 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
       const texts = Object.fromEntries(
         ['en', 'da', 'se', 'nl', 'pl'].map((one) => [one, `Day & <b>{{ customer.email }}</b> ${one}`]),
       )
-      const { scene, consent, mail, path } = await asked({ title: texts, text: texts }, { language })
+      const { scene, consent, mail, path } = await requestConfirmation({ title: texts, text: texts }, { language })
       expect(mail.subject).toContain(subject)
       expect(mail.subject).toContain('{{ customer.email }}')
       expect(mail.html).toContain(`Day &amp; &lt;b&gt;&#123;&#123; customer.email }}&lt;/b&gt; ${language}`)
@@ -72,7 +72,7 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
   )
 
   it('gives the consent once when the link is opened many times, at once and later', async () => {
-    const { scene, path } = await asked()
+    const { scene, path } = await requestConfirmation()
     const replies = await Promise.all(Array.from({ length: 6 }, () => visit(path, { method: 'POST' })))
     expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200))
     const after = await stateOf(scene)

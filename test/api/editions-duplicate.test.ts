@@ -8,7 +8,7 @@ import { get, patch, post, publicUrl } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { costOf } from '../support/cost.ts'
 import { dump } from '../support/dump.ts'
-import { codes, refused } from '../support/editions.ts'
+import { codes, buildRefusal } from '../support/editions.ts'
 import { seedFeeRule, type EditionRow, seedEdition } from '../support/seeding/editions.ts'
 import { seedFile } from '../support/seeding/files.ts'
 import { seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
@@ -18,14 +18,14 @@ import { givenEvent, givenOrganization } from '../support/seeding/organizations.
 import { givenMember } from '../support/seeding/members.ts'
 import { write, db } from '../support/seeding/rows.ts'
 
-async function given(columns: Partial<EditionRow> = {}) {
+async function seedSource(columns: Partial<EditionRow> = {}) {
   const organisation = await givenOrganization()
   const edition = await seedEdition(organisation, { name: 'Nordlys 2026', ...columns })
   return { organisation, edition, path: `/v1/editions/${edition.id}/duplicate` }
 }
 
 async function givenFull(columns: Partial<EditionRow> = {}) {
-  const place = await given(columns)
+  const place = await seedSource(columns)
   const messages = await seedEditionContents({ organization: place.organisation.id, edition: place.edition.id })
   return { ...place, messages }
 }
@@ -83,8 +83,8 @@ describe('duplicateEdition', () => {
     })
     expect((await get(`/v1/editions/${reply.body.id}`)).body).toEqual(reply.body)
     expect((await get(path)).body).toEqual(before)
-    const stored = (id: string) => db.first(sql<Row>`select * from editions where id = ${id}`)
-    const [old, copy] = [await stored(source.id), await stored(reply.body.id)]
+    const loadEdition = (id: string) => db.first(sql<Row>`select * from editions where id = ${id}`)
+    const [old, copy] = [await loadEdition(source.id), await loadEdition(reply.body.id)]
     const changed = ['id', 'event_id', 'name', 'full_name', 'slug', 'search', 'is_draft', 'published_at']
     expect(bare([{ ...copy }], changed)).toEqual(bare([{ ...old }], changed))
     expect(copy).toMatchObject({ version: 1, search: expect.stringContaining('vinterlys 2027') })
@@ -175,13 +175,13 @@ describe('duplicateEdition', () => {
   })
 
   it('takes a slug from the request if it is free, and otherwise makes one of the name', async () => {
-    const { organisation, edition, path } = await given()
+    const { organisation, edition, path } = await seedSource()
     const event = { event_id: null }
     const reply = await post(path, { name: 'Nordlys Festival 2026', ...event })
     expect(reply.body).toMatchObject({ slug: 'nordlys-festival-2026', event: { id: edition.event_id } })
     expect((await post(path, { name: '2026' })).body.slug).toBe('nordlys-festival-2026-2')
     expect((await post(path, { name: '…' })).body.slug).toBe('nordlys-festival')
-    const elsewhere = await given()
+    const elsewhere = await seedSource()
     expect((await post(elsewhere.path, { name: 'X', slug: 'nordlys-festival-2026' })).status).toBe(201)
     expect(reply.body.organization.id).toBe(organisation.id)
   })
@@ -194,7 +194,7 @@ describe('duplicateEdition', () => {
     const chosen = await Promise.all([1, 2, 3].map(() => post(path, { name: '2027', slug: 'the-one' })))
     expect(chosen.map(({ status }) => status).toSorted()).toEqual([201, 400, 400])
     for (const reply of chosen.filter(({ status }) => status === 400))
-      expect(codes(reply)).toEqual(refused('#/slug unique'))
+      expect(codes(reply)).toEqual(buildRefusal('#/slug unique'))
   })
 
   it('is refused for invalid input, and makes nothing', async () => {
@@ -202,15 +202,15 @@ describe('duplicateEdition', () => {
     const foreign = await givenEvent(await givenOrganization())
     const before = await dump()
     const name = 'Nordlys 2027'
-    expect(codes(await post(path, { name, event_id: foreign.id }))).toEqual(refused('#/event_id does_not_exist'))
-    expect(codes(await post(path, { name, event_id: 'evt_none' }))).toEqual(refused('#/event_id does_not_exist'))
-    expect(codes(await post(path, { name, slug: edition.slug }))).toEqual(refused('#/slug unique'))
+    expect(codes(await post(path, { name, event_id: foreign.id }))).toEqual(buildRefusal('#/event_id does_not_exist'))
+    expect(codes(await post(path, { name, event_id: 'evt_none' }))).toEqual(buildRefusal('#/event_id does_not_exist'))
+    expect(codes(await post(path, { name, slug: edition.slug }))).toEqual(buildRefusal('#/slug unique'))
     for (const slug of ['with space', 'æ', 'a/b'])
-      expect(codes(await post(path, { name, slug }))).toEqual(refused('#/slug invalid'))
-    expect(codes(await post(path, { name, slug: '' }))).toEqual(refused('#/slug blank'))
-    expect(codes(await post(path, { name, slug: 'x'.repeat(201) }))).toEqual(refused('#/slug max_length'))
+      expect(codes(await post(path, { name, slug }))).toEqual(buildRefusal('#/slug invalid'))
+    expect(codes(await post(path, { name, slug: '' }))).toEqual(buildRefusal('#/slug blank'))
+    expect(codes(await post(path, { name, slug: 'x'.repeat(201) }))).toEqual(buildRefusal('#/slug max_length'))
     expect(codes(await post(path, { name: ' ', email_template_mode: 'both' }))).toEqual(
-      refused('#/name blank', '#/email_template_mode invalid_choice'),
+      buildRefusal('#/name blank', '#/email_template_mode invalid_choice'),
     )
     const after = await dump()
     expect(after).toEqual(before)
@@ -249,7 +249,7 @@ describe('duplicateEdition', () => {
   })
 
   it('requires an admin or manager of the organisation', async () => {
-    const { organisation, edition, path } = await given()
+    const { organisation, edition, path } = await seedSource()
     for (const [role, editionId, status] of [
       ['admin', undefined, 201],
       ['manager', undefined, 201],
@@ -265,7 +265,7 @@ describe('duplicateEdition', () => {
   })
 
   it('takes few queries, however much the edition owns', async () => {
-    const { organisation, edition, path } = await given()
+    const { organisation, edition, path } = await seedSource()
     await seedEditionContents({ organization: organisation.id, edition: edition.id }, 2000)
     const { token } = await givenMember(organisation, 'admin')
     // The first use of a token is stored, which costs a statement.
@@ -291,7 +291,7 @@ describe('duplicateEdition', () => {
 
 describe('an edition that was duplicated', () => {
   it('can be published without the source', async () => {
-    const { path } = await given({ is_draft: false, published_at: 1000 })
+    const { path } = await seedSource({ is_draft: false, published_at: 1000 })
     const copy = (await post(path, { name: '2027' })).body
     const published = (await patch(`/v1/editions/${copy.id}`, { is_draft: false })).body
     expect(published).toMatchObject({ is_draft: false, published_at: published.modified })

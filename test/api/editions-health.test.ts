@@ -30,7 +30,7 @@ interface Checked {
   related_objects: { id: string; name: string }[]
 }
 
-async function given(columns: Partial<EditionRow> = {}) {
+async function seedPlace(columns: Partial<EditionRow> = {}) {
   const organisation = await givenOrganization()
   const edition = await seedEdition(organisation, { name: 'Nordlys 2026', ...columns })
   const tenant = { organization_id: organisation.id, edition_id: edition.id, created_at: 1 }
@@ -47,7 +47,7 @@ const change = (id: string, columns: Partial<EditionRow>) => write(update(editio
 
 describe('getEditionHealthcheck', () => {
   it('returns all checks of a new edition in their order, and says that it can be published', async () => {
-    const { edition } = await given()
+    const { edition } = await seedPlace()
     const health = await healthOf(edition.id)
     expect(health).toMatchObject({
       edition_id: edition.id,
@@ -71,7 +71,7 @@ describe('getEditionHealthcheck', () => {
   })
 
   it('is healthy when everything is configured', async () => {
-    const { organisation, edition, tenant, place } = await given()
+    const { organisation, edition, tenant, place } = await seedPlace()
     const category = { id: freshId('category'), ...tenant, name: 'Tickets', modified_at: 1 }
     await write(insert(categories, category))
     const product = await seedProduct(place, {
@@ -154,7 +154,7 @@ describe('getEditionHealthcheck', () => {
   })
 
   it('accepts a design without a product for all products', async () => {
-    const { edition, tenant, place } = await given()
+    const { edition, tenant, place } = await seedPlace()
     await seedProduct(place, { is_wallet_enabled: true })
     expect(failed(await healthOf(edition.id))).toContain('fulfilment.pass_design')
     await write(insert(passDesigns, { id: freshId('pass_design'), ...tenant, name: 'All', modified_at: 1 }))
@@ -162,7 +162,7 @@ describe('getEditionHealthcheck', () => {
   })
 
   it('warns of imported products without a price, which do not prevent publishing', async () => {
-    const { organisation, edition } = await given()
+    const { organisation, edition } = await seedPlace()
     const order = {
       external_id: 'A-1',
       currency: 'eur',
@@ -180,7 +180,7 @@ describe('getEditionHealthcheck', () => {
   })
 
   it('checks messages of active triggers, campaigns and segments', async () => {
-    const { organisation, edition, tenant, place } = await given()
+    const { organisation, edition, tenant, place } = await seedPlace()
     const reminder = await seedReceiptMessage(organisation, { type: 'reminder', title: 'Reminder', blocks: [] })
     const trigger = {
       id: freshId('trigger'),
@@ -213,7 +213,7 @@ describe('getEditionHealthcheck', () => {
     expect(failed(await healthOf(edition.id))).toEqual(
       expect.arrayContaining(['consents.marketing', 'communication.sms_sender']),
     )
-    const elsewhere = await given()
+    const elsewhere = await seedPlace()
     await seedSegment(elsewhere.place, sms)
     expect(failed(await healthOf(elsewhere.edition.id))).toContain('consents.marketing')
     await write(sql`update segments set deleted_at = 1 where edition_id = ${elsewhere.edition.id}`)
@@ -227,7 +227,7 @@ describe('getEditionHealthcheck', () => {
   })
 
   it('names endpoints that fail with the edition’s events, only to callers who may see them', async () => {
-    const { organisation, edition, place } = await given()
+    const { organisation, edition, place } = await seedPlace()
     const ownEndpoint = await seedEndpoint(place, { name: 'Own' })
     const wide = await seedEndpoint({ ...place, edition: null }, { name: 'Wide' })
     const now = Date.now()
@@ -257,7 +257,7 @@ describe('getEditionHealthcheck', () => {
   })
 
   it('names imports that wait for a user', async () => {
-    const { edition, place } = await given()
+    const { edition, place } = await seedPlace()
     const [id = ''] = await seedDataImports(place, 1)
     const age = (status: DataImportStatus, days: number) =>
       write(update(dataImports, { status, modified_at: Date.now() - days * dayMs }, sql`id = ${id}`))
@@ -275,8 +275,8 @@ describe('getEditionHealthcheck', () => {
   })
 
   it('requires an event of the same organisation', async () => {
-    const { edition } = await given()
-    await change(edition.id, { event_id: (await given()).edition.event_id })
+    const { edition } = await seedPlace()
+    await change(edition.id, { event_id: (await seedPlace()).edition.event_id })
     expect(failed(await healthOf(edition.id))).toContain('basics.event_linked')
   })
 })

@@ -3,14 +3,14 @@ import { get, patch } from '../support/api.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 
-async function given(columns: Parameters<typeof seedEdition>[1]) {
+async function seedWithLanguages(columns: Parameters<typeof seedEdition>[1]) {
   const edition = await seedEdition(await givenOrganization(), columns)
   return { path: `/v1/editions/${edition.id}` }
 }
 
 describe('updateEdition', () => {
   it('keeps the default language among the enabled ones', async () => {
-    const { path } = await given({ default_language: 'en', enabled_languages: ['en', 'da'] })
+    const { path } = await seedWithLanguages({ default_language: 'en', enabled_languages: ['en', 'da'] })
     const before = (await get(path)).text
     for (const [body, pointer] of [
       [{ default_language: 'pl' }, '#/default_language'],
@@ -26,7 +26,7 @@ describe('updateEdition', () => {
   })
 
   it('changes other fields when the stored languages contradict each other', async () => {
-    const { path } = await given({ default_language: 'en', enabled_languages: ['da'] })
+    const { path } = await seedWithLanguages({ default_language: 'en', enabled_languages: ['da'] })
     const same = { default_language: 'en', enabled_languages: ['da'] }
     expect((await patch(path, { ...same, name: 'Renamed' })).body.name).toBe('Renamed')
   })

@@ -39,26 +39,26 @@ describe('listEditions', () => {
     const organisation = await givenOrganization()
     const event = await givenEvent(organisation)
     const now = Date.now()
-    const given = (columns: Partial<EditionRow>) => seedEdition(organisation, { event_id: event.id, ...columns })
-    const upcoming = await given({ name: 'A', start_at: now + dayMs })
-    const current = await given({ name: 'B', start_at: now - 1000, is_draft: false })
-    const past = await given({ name: 'C', start_at: now - 3 * dayMs, end_at: now - dayMs })
-    const undated = await given({ name: 'D' })
-    const archived = await given({ name: 'E', is_archived: true })
+    const seedListed = (columns: Partial<EditionRow>) => seedEdition(organisation, { event_id: event.id, ...columns })
+    const upcoming = await seedListed({ name: 'A', start_at: now + dayMs })
+    const current = await seedListed({ name: 'B', start_at: now - 1000, is_draft: false })
+    const past = await seedListed({ name: 'C', start_at: now - 3 * dayMs, end_at: now - dayMs })
+    const undated = await seedListed({ name: 'D' })
+    const archived = await seedListed({ name: 'E', is_archived: true })
     const elsewhere = await seedEdition(organisation, { name: 'F' })
-    const found = async (query: string) => ids(await list(organisation, `&ordering=name${query}`))
+    const findIds = async (query: string) => ids(await list(organisation, `&ordering=name${query}`))
     const editionIds = [upcoming.id, current.id, past.id, undated.id, elsewhere.id]
-    expect(await found('')).toEqual(editionIds)
-    expect(await found('&is_archived=false')).toEqual(editionIds)
-    expect(await found('&is_archived=true')).toEqual([archived.id])
-    expect(await found('&is_draft=false')).toEqual([current.id])
-    expect(await found('&is_draft=1')).not.toContain(current.id)
-    expect(await found(`&event_id=${event.id}`)).toEqual(editionIds.slice(0, 4))
-    expect(await found('&status=upcoming')).toEqual([upcoming.id])
-    expect(await found('&status=current')).toEqual([current.id])
-    expect(await found('&status=past')).toEqual([past.id])
-    expect(await found('&status=no_dates')).toEqual([undated.id, elsewhere.id])
-    expect(await found('&status=past&is_draft=false')).toEqual([])
+    expect(await findIds('')).toEqual(editionIds)
+    expect(await findIds('&is_archived=false')).toEqual(editionIds)
+    expect(await findIds('&is_archived=true')).toEqual([archived.id])
+    expect(await findIds('&is_draft=false')).toEqual([current.id])
+    expect(await findIds('&is_draft=1')).not.toContain(current.id)
+    expect(await findIds(`&event_id=${event.id}`)).toEqual(editionIds.slice(0, 4))
+    expect(await findIds('&status=upcoming')).toEqual([upcoming.id])
+    expect(await findIds('&status=current')).toEqual([current.id])
+    expect(await findIds('&status=past')).toEqual([past.id])
+    expect(await findIds('&status=no_dates')).toEqual([undated.id, elsewhere.id])
+    expect(await findIds('&status=past&is_draft=false')).toEqual([])
   })
 
   it('searches without regard to case and accents, also by a changed name', async () => {
@@ -74,11 +74,11 @@ describe('listEditions', () => {
   it('sorts by every key, in both directions and across pages', async () => {
     const organisation = await givenOrganization()
     const event_id = (await givenEvent(organisation)).id
-    const given = (name: string, created_at: number, start_at: number | null, end_at: number | null) =>
+    const seedSorted = (name: string, created_at: number, start_at: number | null, end_at: number | null) =>
       seedEdition(organisation, { event_id, name, created_at, modified_at: 10 - created_at, start_at, end_at })
-    const b = await given('b', 1, 50, 60)
-    const a = await given('a', 2, 40, null)
-    const c = await given('c', 3, null, 70)
+    const b = await seedSorted('b', 1, 50, 60)
+    const a = await seedSorted('a', 2, 40, null)
+    const c = await seedSorted('c', 3, null, 70)
     const orders: [string, { id: string }[]][] = [
       ['created', [b, a, c]],
       ['modified', [c, a, b]],

@@ -12,7 +12,7 @@ import { write, db } from '../support/seeding/rows.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { seedProduct } from '../support/seeding/sales/trades.ts'
 
-async function given(columns: Partial<EditionRow> = {}) {
+async function seedDraft(columns: Partial<EditionRow> = {}) {
   const organisation = await givenOrganization()
   const edition = await seedEdition(organisation, columns)
   return { organisation, edition, path: `/v1/editions/${edition.id}` }
@@ -38,7 +38,7 @@ describe('publishing an edition', () => {
   })
 
   it('is refused with the critical checks that fail, and changes nothing', async () => {
-    const { edition, path } = await given({ enabled_languages: ['da'], default_deposit_tax_rate: 101 })
+    const { edition, path } = await seedDraft({ enabled_languages: ['da'], default_deposit_tax_rate: 101 })
     await sell(edition, 100)
     const before = await dump()
     const reply = await patch(path, { is_draft: false, name: 'Renamed', metadata: { a: 1 } })
@@ -55,7 +55,7 @@ describe('publishing an edition', () => {
   })
 
   it('checks the edition with the other changes of the same request', async () => {
-    const { organisation, edition, path } = await given({ enabled_languages: ['da'] })
+    const { organisation, edition, path } = await seedDraft({ enabled_languages: ['da'] })
     await sell(edition, 100)
     const account = await seedMerchantAccount(organisation)
     const mended = { enabled_languages: ['en', 'da'], merchant_account_id: account }
@@ -73,7 +73,7 @@ describe('publishing an edition', () => {
   })
 
   it('needs no merchant account when products are free, drafts, or without a price', async () => {
-    const { edition, path } = await given()
+    const { edition, path } = await seedDraft()
     await sell(edition, 0)
     expect((await patch(path, { is_draft: false })).status).toBe(200)
     await patch(path, { is_draft: true })
@@ -86,7 +86,7 @@ describe('publishing an edition', () => {
   })
 
   it('keeps the time of the first publication through drafts and refusals', async () => {
-    const { edition, path } = await given()
+    const { edition, path } = await seedDraft()
     const first = (await patch(path, { is_draft: false })).body.published_at
     await patch(path, { is_draft: true })
     await sell(edition, 100)
@@ -96,7 +96,7 @@ describe('publishing an edition', () => {
   })
 
   it('succeeds with the same key once the faults are repaired', async () => {
-    const { edition, path } = await given()
+    const { edition, path } = await seedDraft()
     await sell(edition, 100)
     const publish = () =>
       call(path, {
@@ -115,7 +115,7 @@ const isArchived = [409, 'edition_archived']
 
 describe('an archived edition', () => {
   it('is hidden from lists unless asked for, and can still be read', async () => {
-    const { organisation, edition, path } = await given({ is_archived: true })
+    const { organisation, edition, path } = await seedDraft({ is_archived: true })
     const list = `/v1/editions?organization_id=${organisation.id}`
     expect((await get(list)).body.count).toBe(0)
     expect((await get(`${list}&is_archived=true`)).body.results[0].id).toBe(edition.id)
@@ -124,7 +124,7 @@ describe('an archived edition', () => {
   })
 
   it('can only be unarchived', async () => {
-    const { organisation, path } = await given({ is_archived: true })
+    const { organisation, path } = await seedDraft({ is_archived: true })
     const before = await dump()
     for (const body of [{ name: 'New' }, { is_draft: false }, { is_archived: true, name: 'New' }, { metadata: {} }])
       expect(archivedOf(await patch(path, body))).toEqual(isArchived)
@@ -137,7 +137,7 @@ describe('an archived edition', () => {
   })
 
   it('can be archived together with another change, and not together with publishing', async () => {
-    const { path } = await given()
+    const { path } = await seedDraft()
     expect(refusal(await patch(path, { is_archived: true, is_draft: false })).checks).toEqual(['basics.not_archived'])
     expect((await patch(path, { is_archived: true, name: 'Over' })).body).toMatchObject({
       is_archived: true,
@@ -146,7 +146,7 @@ describe('an archived edition', () => {
   })
 
   it('refuses new webhook endpoints and changes to existing ones', async () => {
-    const { organisation, edition } = await given({ is_archived: true })
+    const { organisation, edition } = await seedDraft({ is_archived: true })
     const open = await seedEdition(organisation)
     const place = { organization: organisation.id, edition: edition.id }
     const ownEndpoint = await seedEndpoint(place)
@@ -169,8 +169,8 @@ describe('an archived edition', () => {
   })
 
   it('does not change by a request that began before it was archived', async () => {
-    const { edition } = await given({ is_archived: true })
-    const open = await given()
+    const { edition } = await seedDraft({ is_archived: true })
+    const open = await seedDraft()
     const rename = (id: string) => sql`update editions set name = 'Written' where id = ${id}`
     const both = [rename(open.edition.id), ...openEditions(open.edition.id, null, undefined, edition.id)]
     await expect(commitPart({ db }, both)).rejects.toMatchObject({ code: 'edition_archived' })

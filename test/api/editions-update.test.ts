@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { call, get, patch, publicUrl, post } from '../support/api.ts'
-import { codes, refused } from '../support/editions.ts'
+import { codes, buildRefusal } from '../support/editions.ts'
 import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
 import { seedFeeRule, storedEdition, type EditionRow, seedEdition } from '../support/seeding/editions.ts'
 import { seedFile } from '../support/seeding/files.ts'
@@ -8,7 +8,7 @@ import { seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.
 import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
 import { givenMember } from '../support/seeding/members.ts'
 
-async function given(columns: Partial<EditionRow> = {}) {
+async function seedPlace(columns: Partial<EditionRow> = {}) {
   const organisation = await givenOrganization()
   const edition = await seedEdition(organisation, { created_at: 1000, modified_at: 1000, ...columns })
   return { organisation, edition, path: `/v1/editions/${edition.id}` }
@@ -16,7 +16,7 @@ async function given(columns: Partial<EditionRow> = {}) {
 
 describe('updateEdition', () => {
   it('changes the fields of the body and no others', async () => {
-    const { organisation, edition, path } = await given()
+    const { organisation, edition, path } = await seedPlace()
     const fields = {
       name: 'Vinter',
       start_date: '2026-12-01T09:00:00.000Z',
@@ -78,7 +78,7 @@ describe('updateEdition', () => {
   })
 
   it('sets optional fields to null', async () => {
-    const { organisation, edition, path } = await given({ start_at: 1, end_at: 2 })
+    const { organisation, edition, path } = await seedPlace({ start_at: 1, end_at: 2 })
     const full = {
       fee_rule_id: await seedFeeRule(organisation),
       merchant_account_id: await seedMerchantAccount(organisation),
@@ -98,12 +98,12 @@ describe('updateEdition', () => {
   })
 
   it('refuses null in fields that need a value, and values beyond their limits', async () => {
-    const { edition, path } = await given()
+    const { edition, path } = await seedPlace()
     const never = `name timezone default_country_code is_draft is_archived default_language enabled_languages tax_type
       default_price_tax_rate default_deposit_tax_rate default_packaging_deposit_tax_rate currency
       merchant_account_extra_parameters merchant_id metadata sms_sender_name meta_title meta_description`.split(/\s+/)
     expect(codes(await patch(path, Object.fromEntries(never.map((name) => [name, null]))))).toEqual(
-      refused(...never.map((name) => `#/${name} null`)),
+      buildRefusal(...never.map((name) => `#/${name} null`)),
     )
     const wrong = {
       name: 'x'.repeat(201),
@@ -121,7 +121,7 @@ describe('updateEdition', () => {
       meta_description: { en: 5 },
     }
     expect(codes(await patch(path, wrong))).toEqual(
-      refused(
+      buildRefusal(
         '#/name max_length',
         '#/timezone invalid_choice',
         '#/default_price_tax_rate max_value',
@@ -139,29 +139,31 @@ describe('updateEdition', () => {
     )
     for (const name of ['A\nBcc: b@example.dk', 'A\u202Eb', 'A\u2066b', 'A\u200Fb', 'A\u2028b', '=?utf-8?q?a=40b.dk?='])
       expect(codes(await patch(path, { email_sender_name: name }))).toEqual(
-        refused('#/email_sender_name invalid_characters'),
+        buildRefusal('#/email_sender_name invalid_characters'),
       )
     for (const name of ['pay@bank.dk', 'Nordlys <pay@bank.dk>', 'pay＠bank.dk', 'pay\u200B@\u200Dbank.dk', 'pay﹫bank'])
       expect(codes(await patch(path, { email_sender_name: name }))).toEqual(
-        refused('#/email_sender_name holds_address'),
+        buildRefusal('#/email_sender_name holds_address'),
       )
     expect(await storedEdition(edition.id)).toMatchObject({ version: 1, name: edition.name })
   })
 
   it('compares a new date with the other date that is stored', async () => {
-    const { edition, path } = await given({ start_at: 1000, end_at: 2000 })
-    const at = (ms: number) => new Date(ms).toISOString()
-    expect(codes(await patch(path, { end_date: at(999) }))).toEqual(refused('#/end_date end_before_start'))
-    expect(codes(await patch(path, { start_date: at(2001) }))).toEqual(refused('#/start_date end_before_start'))
-    expect(codes(await patch(path, { start_date: at(5), end_date: at(4) }))).toEqual(
-      refused('#/end_date end_before_start'),
+    const { edition, path } = await seedPlace({ start_at: 1000, end_at: 2000 })
+    const formatTime = (ms: number) => new Date(ms).toISOString()
+    expect(codes(await patch(path, { end_date: formatTime(999) }))).toEqual(buildRefusal('#/end_date end_before_start'))
+    expect(codes(await patch(path, { start_date: formatTime(2001) }))).toEqual(
+      buildRefusal('#/start_date end_before_start'),
+    )
+    expect(codes(await patch(path, { start_date: formatTime(5), end_date: formatTime(4) }))).toEqual(
+      buildRefusal('#/end_date end_before_start'),
     )
     expect(await storedEdition(edition.id)).toMatchObject({ start_at: 1000, end_at: 2000 })
-    expect((await patch(path, { start_date: at(3000), end_date: null })).body.end_date).toBeNull()
+    expect((await patch(path, { start_date: formatTime(3000), end_date: null })).body.end_date).toBeNull()
   })
 
   it('keeps the time of the first publication', async () => {
-    const { path } = await given()
+    const { path } = await seedPlace()
     const published = (await patch(path, { is_draft: false })).body
     expect(published).toMatchObject({ is_draft: false, published_at: published.modified })
     const draft = (await patch(path, { is_draft: true })).body
@@ -171,7 +173,7 @@ describe('updateEdition', () => {
   })
 
   it('accepts only references that this edition may use', async () => {
-    const { organisation, edition, path } = await given()
+    const { organisation, edition, path } = await seedPlace()
     const sibling = await seedEdition(organisation)
     const foreign = await givenOrganization()
     const manager = await givenMember(organisation, 'admin', edition.id)
@@ -184,12 +186,12 @@ describe('updateEdition', () => {
       refund_confirmation_email_id: await seedReceiptMessage(foreign, { type: 'refund_confirmation' }),
     }
     const fields = Object.keys(foreignIds)
-    const everyField = refused(...fields.map((field) => `#/${field} does_not_exist`))
+    const everyField = buildRefusal(...fields.map((field) => `#/${field} does_not_exist`))
     expect(await send(foreignIds)).toEqual(everyField)
     const unknownIds = Object.entries(foreignIds).map(([field, id]) => [field, `${id.slice(0, 4)}nobody`])
     expect(await send(Object.fromEntries(unknownIds))).toEqual(everyField)
     expect(await send(Object.fromEntries(fields.map((field) => [field, 'xxx_nobody'])))).toEqual(
-      refused(...fields.map((field) => `#/${field} invalid_id`)),
+      buildRefusal(...fields.map((field) => `#/${field} invalid_id`)),
     )
     const misfits = {
       meta_image_id: await seedFile({ organization: organisation.id, edition: null }, { purpose: 'attachment' }),
@@ -205,12 +207,12 @@ describe('updateEdition', () => {
       }),
     }
     for (const body of [misfits, siblings])
-      expect(await send(body)).toEqual(refused(...Object.keys(body).map((field) => `#/${field} does_not_exist`)))
+      expect(await send(body)).toEqual(buildRefusal(...Object.keys(body).map((field) => `#/${field} does_not_exist`)))
     expect(await storedEdition(edition.id)).toMatchObject({ version: 1, fee_rule_id: null, meta_image_id: null })
   })
 
   it('lets an admin of the organisation use an image of another edition', async () => {
-    const { organisation, path } = await given()
+    const { organisation, path } = await seedPlace()
     const image = await seedFile(
       { organization: organisation.id, edition: null },
       { edition_id: (await seedEdition(organisation)).id },
@@ -220,7 +222,7 @@ describe('updateEdition', () => {
   })
 
   it('lets managers change every field', async () => {
-    const { organisation, edition, path } = await given()
+    const { organisation, edition, path } = await seedPlace()
     const merchant_account_id = await seedMerchantAccount(organisation)
     const fee_rule_id = await seedFeeRule(organisation)
     const changed = {
@@ -254,7 +256,7 @@ describe('updateEdition', () => {
   })
 
   it('is refused to viewers, and answers 404 to callers without a role there', async () => {
-    const { organisation, edition, path } = await given()
+    const { organisation, edition, path } = await seedPlace()
     const viewer = await givenMember(organisation, 'viewer')
     expect(await patch(path, { name: 'x' }, viewer.token)).toMatchObject({
       status: 403,
@@ -267,7 +269,7 @@ describe('updateEdition', () => {
   })
 
   it('keeps both of two simultaneous changes', async () => {
-    const { edition, path } = await given()
+    const { edition, path } = await seedPlace()
     const replies = await Promise.all([
       patch(path, { name: 'Both' }),
       patch(path, { metadata: { both: true } }),
@@ -279,7 +281,7 @@ describe('updateEdition', () => {
   })
 
   it('refuses a change that was decided before another change', async () => {
-    const { path } = await given()
+    const { path } = await seedPlace()
     const etag = (await get(path)).headers.get('etag') ?? ''
     const send = (name: string, ifMatch: string) =>
       call(path, { method: 'PATCH', body: { name }, headers: { 'if-match': ifMatch } })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { call, get, post, pathOfLink, publicUrl } from '../support/api.ts'
-import { codes, refused } from '../support/editions.ts'
+import { codes, buildRefusal } from '../support/editions.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
 import { givenMember } from '../support/seeding/members.ts'
@@ -65,7 +65,7 @@ describe('createEdition', () => {
   it('stores the fields of the body, ignores read-only fields, and refuses fields of changes only', async () => {
     const { base } = await givenPlace()
     const refusedFields = await post('/v1/editions', { ...base, name: 'x', currency: 'usd', is_draft: false })
-    expect(codes(refusedFields)).toEqual(refused('#/currency unknown_field', '#/is_draft unknown_field'))
+    expect(codes(refusedFields)).toEqual(buildRefusal('#/currency unknown_field', '#/is_draft unknown_field'))
     const reply = await post('/v1/editions', {
       ...base,
       name: '  Nordlys Festival: vinter ',
@@ -128,7 +128,7 @@ describe('createEdition', () => {
   it('names every invalid field, and stores nothing', async () => {
     const { organisation, base } = await givenPlace()
     expect(codes(await post('/v1/editions', {}))).toEqual(
-      refused('#/organization_id required', '#/event_id required', '#/name required'),
+      buildRefusal('#/organization_id required', '#/event_id required', '#/name required'),
     )
     const wrong = {
       ...base,
@@ -142,7 +142,7 @@ describe('createEdition', () => {
       tax_type: null,
     }
     expect(codes(await post('/v1/editions', wrong))).toEqual(
-      refused(
+      buildRefusal(
         '#/name blank',
         '#/start_date invalid_date',
         '#/end_date invalid_date',
@@ -153,18 +153,22 @@ describe('createEdition', () => {
         '#/tax_type null',
       ),
     )
-    expect(codes(await post('/v1/editions', { ...base, name: 'x'.repeat(201) }))).toEqual(refused('#/name max_length'))
+    expect(codes(await post('/v1/editions', { ...base, name: 'x'.repeat(201) }))).toEqual(
+      buildRefusal('#/name max_length'),
+    )
     for (const body of [{ enabled_languages: ['da'] }, { default_language: 'pl', enabled_languages: ['en'] }])
       expect(codes(await post('/v1/editions', { ...base, ...body }))).toEqual(
-        refused('#/default_language language_not_enabled'),
+        buildRefusal('#/default_language language_not_enabled'),
       )
     expect(codes(await post('/v1/editions', { ...base, enabled_languages: [] }))).toEqual(
-      refused('#/enabled_languages min_items'),
+      buildRefusal('#/enabled_languages min_items'),
     )
     for (const timezone of ['+01:00', 'Europe/Atlantis', 'europe/copenhagen'])
-      expect(codes(await post('/v1/editions', { ...base, timezone }))).toEqual(refused('#/timezone invalid_choice'))
+      expect(codes(await post('/v1/editions', { ...base, timezone }))).toEqual(
+        buildRefusal('#/timezone invalid_choice'),
+      )
     const backwards = { ...base, start_date: '2026-06-02T00:00:00Z', end_date: '2026-06-01T23:59:59.999Z' }
-    expect(codes(await post('/v1/editions', backwards))).toEqual(refused('#/end_date end_before_start'))
+    expect(codes(await post('/v1/editions', backwards))).toEqual(buildRefusal('#/end_date end_before_start'))
     expect((await get(`/v1/editions?organization_id=${organisation.id}`)).body.count).toBe(0)
   })
 
@@ -175,11 +179,13 @@ describe('createEdition', () => {
     const create = (body: unknown) => post('/v1/editions', body, manager.token)
     expect((await create(base)).status).toBe(201)
     for (const event_id of [foreign.event.id, 'evt_nobody'])
-      expect(codes(await create({ ...base, event_id }))).toEqual(refused('#/event_id does_not_exist'))
+      expect(codes(await create({ ...base, event_id }))).toEqual(buildRefusal('#/event_id does_not_exist'))
     for (const organization_id of [foreign.organisation.id, 'org_nobody'])
-      expect(codes(await create({ ...base, organization_id }))).toEqual(refused('#/organization_id does_not_exist'))
+      expect(codes(await create({ ...base, organization_id }))).toEqual(
+        buildRefusal('#/organization_id does_not_exist'),
+      )
     expect(codes(await post('/v1/editions', { ...base, organization_id: 'org_nobody' }))).toEqual(
-      refused('#/organization_id does_not_exist'),
+      buildRefusal('#/organization_id does_not_exist'),
     )
   })
 

@@ -81,11 +81,11 @@ describe('the language of a message', () => {
 
   it('is English when the default language is not complete, otherwise any complete one', async () => {
     await write(sql`update editions set default_language = 'nl' where id = ${world.a.editions[0].id}`)
-    const asked = async (...of: Language[]) =>
+    const previewLanguage = async (...of: Language[]) =>
       (await preview({ language: 'da', ...message({ block: 'da' }, ...of) })).language
-    expect(await asked('en', 'da', 'nl')).toBe('nl')
-    expect(await asked('en', 'da', 'pl')).toBe('en')
-    expect(await asked('da', 'pl')).toBe('pl')
+    expect(await previewLanguage('en', 'da', 'nl')).toBe('nl')
+    expect(await previewLanguage('en', 'da', 'pl')).toBe('en')
+    expect(await previewLanguage('da', 'pl')).toBe('pl')
     await write(sql`update editions set default_language = 'en' where id = ${world.a.editions[0].id}`)
   })
 

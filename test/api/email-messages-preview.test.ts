@@ -51,13 +51,13 @@ describe('previewEmailMessage', () => {
   })
 
   it('refuses invalid values, and values that make the message too large', async () => {
-    const asked = async (en: string, context: object) => {
+    const previewText = async (en: string, context: object) => {
       const { status, body } = await preview({ blocks: [text(en)], context })
       return [status, body.errors?.[0] && `${body.errors[0].pointer} ${body.errors[0].code}`]
     }
     const refused = [400, '#/context not_renderable']
     expect(
-      await asked('{{ customer.first_name }}', { customer: { first_name: { toString: 'x', valueOf: 2 } } }),
+      await previewText('{{ customer.first_name }}', { customer: { first_name: { toString: 'x', valueOf: 2 } } }),
     ).toEqual(refused)
     const items = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`k${index}`, 1]))
     const { status, body } = await preview({
@@ -65,7 +65,7 @@ describe('previewEmailMessage', () => {
       context: { order: { items } },
     })
     expect([status, body.text]).toEqual([200, expect.stringMatching(/^ab\n/)])
-    expect(await asked('x', { order: { items: { length: 100 } }, links: 'x', customer: null })).toEqual([
+    expect(await previewText('x', { order: { items: { length: 100 } }, links: 'x', customer: null })).toEqual([
       200,
       undefined,
     ])

@@ -66,14 +66,14 @@ describe('eraseUser', () => {
   it('removes the customer from every search', async () => {
     const person = await givenKnown()
     const { organization_id, edition_id, email } = person
-    const found = async () => [
+    const countMatches = async () => [
       (await get(`/v1/user?organization_id=${organization_id}&search=${email}`)).body.count,
       (await get(`/v1/orders?edition_id=${edition_id}&search=${email}`)).body.count,
       (await get(`/v1/orders?edition_id=${edition_id}&customer_email=${email}`)).body.count,
     ]
-    expect(await found()).toEqual([1, 1, 1])
+    expect(await countMatches()).toEqual([1, 1, 1])
     await erase(person)
-    expect(await found()).toEqual([0, 0, 0])
+    expect(await countMatches()).toEqual([0, 0, 0])
   })
 
   it('removes the number, so that lists sorted by number end with the customer in both directions', async () => {

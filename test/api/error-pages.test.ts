@@ -27,7 +27,7 @@ const textOf = (page: string) =>
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&')
 
-const plain = (text: string) => text.replaceAll('`', '')
+const removeBackticks = (text: string) => text.replaceAll('`', '')
 
 const exampleOf = (page: string) => JSON.parse(textOf(/<pre>([^]*?)<\/pre>/.exec(page)?.[1] ?? '').trim())
 
@@ -82,8 +82,8 @@ describe('/docs/errors', () => {
     const { status, text } = await html(`/docs/errors/${code}`)
     expect(status).toBe(200)
     const { cause, fix = '', example } = errorGuide[code]
-    expect(textOf(text)).toContain(plain(cause))
-    expect(textOf(text)).toContain(plain(fix))
+    expect(textOf(text)).toContain(removeBackticks(cause))
+    expect(textOf(text)).toContain(removeBackticks(fix))
     const body = exampleOf(text)
     const { detail, errors = [], extra = {} } = example
     const answer = buildProblem(new AppError(code, detail, { errors, extra }), {
@@ -101,8 +101,8 @@ describe('/docs/errors', () => {
     const { status, text } = await html(`/docs/errors/${code}`)
     expect(status).toBe(200)
     const { cause, fix = '' } = fieldGuide[code as FieldCode]
-    expect(textOf(text)).toContain(plain(cause))
-    expect(textOf(text)).toContain(plain(fix))
+    expect(textOf(text)).toContain(removeBackticks(cause))
+    expect(textOf(text)).toContain(removeBackticks(fix))
   })
 
   it('answers 404 for unknown codes, also for names of object properties', async () => {

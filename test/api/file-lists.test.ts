@@ -73,14 +73,14 @@ beforeAll(async () => {
   ]
 })
 
-const some = (part: number) => sql`${ofShop()} and cast(substr(id, -4) as integer) % 97 = ${part}`
+const selectPart = (part: number) => sql`${ofShop()} and cast(substr(id, -4) as integer) % 97 = ${part}`
 const ofFiles: Record<string, (part: number) => SQL> = {
   renamed: (part) =>
-    sql`update files set name = 'a ' || size, search = iif(search like 'often%', 'x', 'often') where ${some(part)}`,
-  touched: (part) => sql`update files set modified_at = modified_at + 997 where ${some(part)}`,
+    sql`update files set name = 'a ' || size, search = iif(search like 'often%', 'x', 'often') where ${selectPart(part)}`,
+  touched: (part) => sql`update files set modified_at = modified_at + 997 where ${selectPart(part)}`,
   moved: (part) =>
-    sql`update files set purpose = 'other', edition_id = iif(edition_id is null, ${editions[1]}, null) where ${some(part)}`,
-  deleted: (part) => sql`delete from files where ${some(part)} and id not in (select file_id from product_images
+    sql`update files set purpose = 'other', edition_id = iif(edition_id is null, ${editions[1]}, null) where ${selectPart(part)}`,
+  deleted: (part) => sql`delete from files where ${selectPart(part)} and id not in (select file_id from product_images
     union select file_id from email_message_images union select meta_image_id from editions where meta_image_id is not null
     union select avatar_file_id from organizations where avatar_file_id is not null
     union select file_id from data_imports where file_id is not null)`,

@@ -152,7 +152,7 @@ describe('the caches of the service', () => {
     const [cached, fresh] = [await seedStoredFile({ name: 'same.png' }), await seedStoredFile({ name: 'same.png' })]
     await fetchFile(pathOf(cached))
     expect(await copyOf(pathOf(cached))).toBeDefined()
-    const asked = (etag: string): Record<string, string>[] => [
+    const buildConditions = (etag: string): Record<string, string>[] => [
       { 'if-none-match': etag },
       { 'if-none-match': etag, range: 'bytes=0-1' },
       { 'if-none-match': '"x"', range: 'bytes=0-1' },
@@ -168,7 +168,7 @@ describe('the caches of the service', () => {
     ]
     const answers = async (file: typeof cached) => {
       const serverAnswers: unknown[] = []
-      for (const headers of asked(`"${file.checksum_sha256}"`))
+      for (const headers of buildConditions(`"${file.checksum_sha256}"`))
         for (const method of ['GET', 'HEAD']) {
           const reply = await fetchFile(pathOf(file), { method, headers, isWaiting: false })
           const cache = reply.headers.get('cache-control')

@@ -18,7 +18,7 @@ async function part(path: string) {
 }
 
 const begun = Date.now()
-const at = (seconds: number) => vi.spyOn(Date, 'now').mockReturnValue(begun + seconds * 1000)
+const setClock = (seconds: number) => vi.spyOn(Date, 'now').mockReturnValue(begun + seconds * 1000)
 
 const read = { status: 206, age: null, statements: 1 }
 const notFound = { status: 404, age: null, statements: 1 }
@@ -26,24 +26,24 @@ const notFound = { status: 404, age: null, statements: 1 }
 describe('a range of a public file', () => {
   it('is looked up once a minute, and its Age header says when', async () => {
     const path = pathOf(await seedStoredFile())
-    at(0)
+    setClock(0)
     expect(await part(path)).toEqual(read)
     expect(await part(path)).toEqual({ status: 206, age: '0', statements: 0 })
-    at(59.999)
+    setClock(59.999)
     expect(await part(path)).toEqual({ status: 206, age: '59', statements: 0 })
-    at(60)
+    setClock(60)
     expect(await part(path)).toEqual(read)
   })
 
   it('is served for at most a minute after the file was deleted or put into quarantine elsewhere', async () => {
     const [deleted, quarantined] = [await seedStoredFile(), await seedStoredFile()]
-    at(0)
+    setClock(0)
     for (const file of [deleted, quarantined]) expect(await part(pathOf(file))).toEqual(read)
     await write(
       sql`delete from files where id = ${deleted.id}`,
       sql`update files set status = 'quarantined' where id = ${quarantined.id}`,
     )
-    at(60)
+    setClock(60)
     for (const file of [deleted, quarantined])
       for (const _ of [1, 2]) expect(await part(pathOf(file))).toEqual(notFound)
   })

@@ -19,7 +19,7 @@ describe('an upload while a scanner is configured', () => {
   const bindings = { FILE_SCAN_URL: 'https://scanner.example.test/scan', FILE_SCAN_KEY: 'scanner-key' }
 
   /** Runs the work with a scanner that gives this answer, and returns what was posted to it. */
-  async function posted(answers: () => Response, work: () => Promise<Reply>) {
+  async function recordPosts(answers: () => Response, work: () => Promise<Reply>) {
     const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => answers())
     const reply = await work()
     const requests = fetched.mock.calls.map(([, init]) => JSON.parse(init?.body as string) as ScanRequest)
@@ -27,7 +27,7 @@ describe('an upload while a scanner is configured', () => {
     return { reply, requests }
   }
 
-  const later = () => Response.json({}, { status: 202 })
+  const answerLater = () => Response.json({}, { status: 202 })
   const read = async (address: string) => {
     const { pathname, search } = new URL(address)
     return (await fetchFile(pathname + search)).status
@@ -36,7 +36,7 @@ describe('an upload while a scanner is configured', () => {
   it('is in quarantine until the scanner has answered, and is scanned once', async () => {
     const { id } = await givenOrganization()
     const bytes = freshPng()
-    const { reply, requests } = await posted(later, () => uploadRaw(id, bytes, { bindings }))
+    const { reply, requests } = await recordPosts(answerLater, () => uploadRaw(id, bytes, { bindings }))
     expect([reply.status, reply.body.status]).toEqual([201, 'quarantined'])
     expect(await read(reply.body.url)).toBe(404)
     expect(requests).toMatchObject([{ file_id: reply.body.id, size: bytes.length, mime_type: 'image/png' }])
@@ -50,8 +50,8 @@ describe('an upload while a scanner is configured', () => {
   it('is scanned also when the organisation already stores its bytes, and writes at most 10 rows', async () => {
     const { id } = await givenOrganization()
     const bytes = freshPng()
-    const first = await posted(later, () => uploadRaw(id, bytes, { bindings }))
-    const { reply, requests } = await posted(later, () => uploadRaw(id, bytes, { bindings }))
+    const first = await recordPosts(answerLater, () => uploadRaw(id, bytes, { bindings }))
+    const { reply, requests } = await recordPosts(answerLater, () => uploadRaw(id, bytes, { bindings }))
     expect(requests).toMatchObject([{ file_id: reply.body.id }])
     expect(reply.body.id).not.toBe(first.reply.body.id)
     expect([costOf(first.reply).rows_written, costOf(reply).rows_written]).toEqual([10, 8])
@@ -63,12 +63,12 @@ describe('an upload while a scanner is configured', () => {
     const upload = await seedUpload(place, utf8('a,b\n1,2\n'), { hasPart: true })
     const path = `/v1/files/uploads/${upload}/complete`
     const complete = () => callWith(bindings, path, { method: 'POST' })
-    const { reply, requests } = await posted(later, complete)
+    const { reply, requests } = await recordPosts(answerLater, complete)
     expect([reply.status, reply.body.status]).toEqual([201, 'quarantined'])
     expect(await read(reply.body.url)).toBe(404)
     await answer(new URL(requests[0]?.callback_url ?? '').pathname, { verdict: 'clean' })
     expect(await read(reply.body.url)).toBe(200)
-    const again = await posted(later, complete)
+    const again = await recordPosts(answerLater, complete)
     expect([again.reply.body.id, again.requests]).toEqual([reply.body.id, []])
   })
 
@@ -79,7 +79,7 @@ describe('an upload while a scanner is configured', () => {
     const touch = () => env.DB.prepare('update file_uploads set version = version + 1 where id = ?').bind(upload).run()
     const { DB, statements } = recordedStatements(interruptedDatabase(/update file_uploads set file_id/, touch))
     const complete = () => callWith({ ...bindings, DB }, `/v1/files/uploads/${upload}/complete`, { method: 'POST' })
-    const { reply, requests } = await posted(later, complete)
+    const { reply, requests } = await recordPosts(answerLater, complete)
     expect([reply.status, requests.length]).toEqual([201, 1])
     expect(statements.filter((text) => text.startsWith('update file_uploads set file_id'))).toHaveLength(2)
     expect(statements.filter((text) => text.startsWith('update file_scans'))).toHaveLength(1)
@@ -92,7 +92,7 @@ describe('an upload while a scanner is configured', () => {
     )
       .bind(id)
       .run()
-    const { reply, requests } = await posted(later, () => uploadRaw(id, freshPng(), { bindings }))
+    const { reply, requests } = await recordPosts(answerLater, () => uploadRaw(id, freshPng(), { bindings }))
     expect([reply.status, reply.body.code, requests]).toEqual([409, 'storage_full', []])
     expect(
       await db.all(sql`select 1 from file_scans join files on files.id = file_id where organization_id = ${id}`),

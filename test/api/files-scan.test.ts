@@ -44,7 +44,7 @@ function scanning(answer: ScanResult | null): Scanning {
 }
 
 /** Seeds a file as an upload leaves it when a scanner is configured. */
-async function uploaded({ job }: Scanning): Promise<SeededFile> {
+async function seedUploaded({ job }: Scanning): Promise<SeededFile> {
   const file = await seedStoredFile({ status: getFirstStatus(job.config) })
   await write(...scheduleScan(job, file.id))
   return file
@@ -58,7 +58,8 @@ const answer = (path: string, body: unknown) => call(path, { method: 'POST', tok
 
 const callbackOf = ({ requests }: Scanning, file: SeededFile): string =>
   new URL(requests.find(({ file_id }) => file_id === file.id)?.callback_url ?? '').pathname
-const seen = async (file: SeededFile) => (await fetchFile(pathOf(file), { headers: { range: 'bytes=0-' } })).status
+const readStatus = async (file: SeededFile) =>
+  (await fetchFile(pathOf(file), { headers: { range: 'bytes=0-' } })).status
 
 describe('a file without a scanner', () => {
   it('is ready at once, and no scan is requested', async () => {
@@ -75,8 +76,8 @@ describe('a file without a scanner', () => {
 describe('a file with a scanner', () => {
   it('returns 404 until the scanner reports that it is clean, and the scanner has its own address', async () => {
     const state = scanning({ verdict: 'clean', reason: null })
-    const file = await uploaded(state)
-    expect(await seen(file)).toBe(404)
+    const file = await seedUploaded(state)
+    expect(await readStatus(file)).toBe(404)
     await requestScan(state.job, file.id)
     const [request] = state.requests
     expect(request).toMatchObject({
@@ -88,15 +89,15 @@ describe('a file with a scanner', () => {
     const url = new URL(request?.url ?? '')
     expect(url.origin).toBe('https://events.example.test')
     expect((await fetchFile(url.pathname + url.search)).bytes).toEqual(file.content)
-    expect(await seen(file)).toBe(206)
+    expect(await readStatus(file)).toBe(206)
     expect(await statusOf(file)).toMatchObject({ status: 'ready', state: 'clean', version: 2, due_at: null })
   })
 
   it('returns 404 forever when it is infected, and shows the reason', async () => {
     const state = scanning({ verdict: 'infected', reason: 'EICAR' })
-    const file = await uploaded(state)
+    const file = await seedUploaded(state)
     await requestScan(state.job, file.id)
-    expect(await seen(file)).toBe(404)
+    expect(await readStatus(file)).toBe(404)
     expect(await statusOf(file)).toMatchObject({ status: 'quarantined', state: 'infected', reason: 'EICAR' })
     await sweepScans(state.job)
     expect(state.requests).toHaveLength(1)
@@ -104,18 +105,18 @@ describe('a file with a scanner', () => {
 
   it('gets a later verdict by its callback address, any number of times', async () => {
     const state = scanning(null)
-    const file = await uploaded(state)
+    const file = await seedUploaded(state)
     await requestScan(state.job, file.id)
-    expect(await seen(file)).toBe(404)
+    expect(await readStatus(file)).toBe(404)
     for (let time = 0; time < 3; time++)
       expect((await answer(callbackOf(state, file), { verdict: 'clean' })).status).toBe(204)
-    expect(await seen(file)).toBe(206)
+    expect(await readStatus(file)).toBe(206)
     expect(await statusOf(file)).toMatchObject({ state: 'clean', version: 2 })
   })
 
   it('ignores verdicts that nobody requested', async () => {
     const state = scanning(null)
-    const file = await uploaded(state)
+    const file = await seedUploaded(state)
     const other = await seedStoredFile({ status: 'quarantined' })
     await requestScan(state.job, file.id)
     const path = callbackOf(state, file)
@@ -139,21 +140,21 @@ describe('a file with a scanner', () => {
 
   it('is sent to the scanner again after 5 minutes, and each time after twice as long, until it answers', async () => {
     const state = scanning(null)
-    const file = await uploaded(state)
+    const file = await seedUploaded(state)
     // Other tests leave files that wait for a scan.
-    const asked = () => state.requests.filter(({ file_id }) => file_id === file.id).length
+    const countRequests = () => state.requests.filter(({ file_id }) => file_id === file.id).length
     await requestScan(state.job, file.id)
     await requestScan(state.job, file.id)
     await sweepScans(state.job)
-    expect(asked()).toBe(1)
+    expect(countRequests()).toBe(1)
     for (const minutes of [5, 10, 20, 40, 80, 160, 320, 360, 360]) {
-      const before = asked()
+      const before = countRequests()
       state.now += minutes * 60_000 - 1
       await sweepScans(state.job)
-      expect(asked()).toBe(before)
+      expect(countRequests()).toBe(before)
       state.now += 1
       await sweepScans(state.job)
-      expect(asked()).toBe(before + 1)
+      expect(countRequests()).toBe(before + 1)
     }
     state.answer = { verdict: 'clean', reason: null }
     state.now += 360 * 60_000
@@ -163,7 +164,7 @@ describe('a file with a scanner', () => {
 
   it('does not wait for the failed scan of another file', async () => {
     const state = scanning({ verdict: 'clean', reason: null })
-    const files = [await uploaded(state), await uploaded(state), await uploaded(state)]
+    const files = [await seedUploaded(state), await seedUploaded(state), await seedUploaded(state)]
     const { scanner } = state.job
     const job = {
       ...state.job,
@@ -179,7 +180,7 @@ describe('a file with a scanner', () => {
 
   it('is not scanned once it is deleted', async () => {
     const state = scanning(null)
-    const file = await uploaded(state)
+    const file = await seedUploaded(state)
     await requestScan(state.job, file.id)
     await write(sql`delete from files where id = ${file.id}`)
     expect(await db.all(sql`select 1 from file_scans where file_id = ${file.id}`)).toEqual([])
@@ -190,7 +191,7 @@ describe('a file with a scanner', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...verdicts, 'sweep' as const), { maxLength: 6 }), async (steps) => {
         const state = scanning(null)
-        const file = await uploaded(state)
+        const file = await seedUploaded(state)
         await requestScan(state.job, file.id)
         for (const step of steps) {
           state.now += 400 * 60_000
@@ -198,7 +199,7 @@ describe('a file with a scanner', () => {
           else await answer(callbackOf(state, file), { verdict: step })
         }
         const isClean = steps.includes('clean') && !steps.includes('infected')
-        expect(await seen(file)).toBe(isClean ? 206 : 404)
+        expect(await readStatus(file)).toBe(isClean ? 206 : 404)
       }),
       { numRuns: 15 },
     )
@@ -214,7 +215,7 @@ describe('the scanner behind FILE_SCAN_URL', () => {
     checksum_sha256: 'c',
     callback_url: 'b',
   }
-  const answering = async (response: Response | Error) => {
+  const scanWith = async (response: Response | Error) => {
     const posted = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => {
       if (response instanceof Error) throw response
       return response
@@ -226,7 +227,7 @@ describe('the scanner behind FILE_SCAN_URL', () => {
   }
 
   it('receives the request with its key', async () => {
-    const { found: verdict, sent } = await answering(Response.json({ verdict: 'infected', reason: 'EICAR' }))
+    const { found: verdict, sent } = await scanWith(Response.json({ verdict: 'infected', reason: 'EICAR' }))
     expect(verdict).toEqual({ verdict: 'infected', reason: 'EICAR' })
     expect(sent?.[0]).toBe(scan.url)
     expect(sent?.[1]).toMatchObject({
@@ -246,7 +247,7 @@ describe('the scanner behind FILE_SCAN_URL', () => {
     ['a redirect', new Response(null, { status: 302, headers: { location: 'https://elsewhere.example' } })],
     ['no connection', new TypeError('network')],
   ])('gives no verdict when it answers with %s', async (_, response) => {
-    expect((await answering(response)).found).toBeNull()
+    expect((await scanWith(response)).found).toBeNull()
   })
 
   it('needs an address, a key, and the key that signs links', () => {

@@ -178,7 +178,7 @@ describe('an image of an e-mail', () => {
     const [one, two] = [await upload(), await upload()]
     const id = await message()
     const url = '#/blocks/0/data/url'
-    const refused = async (data: object) => refusal(await patch(messagePath(id), { blocks: [imageBlock(data)] }))
+    const refuseImage = async (data: object) => refusal(await patch(messagePath(id), { blocks: [imageBlock(data)] }))
     const stranger = `${publicUrl}/files/${one.id}/${'0'.repeat(32)}/large`
     for (const address of [
       stranger,
@@ -186,10 +186,14 @@ describe('an image of an e-mail', () => {
       `${publicUrl}/files/${one.id}`,
       `${publicUrl}/files/../files/a`,
     ])
-      expect([address, ...(await refused({ url: address }))]).toEqual([address, 400, 'does_not_exist', url])
-    expect(await refused({ file_id: one.id, url: two.image.large })).toEqual([400, 'file_mismatch', url])
-    expect(await refused({ file_id: one.id, url: 'https://example.com/a.png' })).toEqual([400, 'file_mismatch', url])
-    expect(await refused({})).toEqual([400, 'required', url])
+      expect([address, ...(await refuseImage({ url: address }))]).toEqual([address, 400, 'does_not_exist', url])
+    expect(await refuseImage({ file_id: one.id, url: two.image.large })).toEqual([400, 'file_mismatch', url])
+    expect(await refuseImage({ file_id: one.id, url: 'https://example.com/a.png' })).toEqual([
+      400,
+      'file_mismatch',
+      url,
+    ])
+    expect(await refuseImage({})).toEqual([400, 'required', url])
     expect([await usesOf(one), await usesOf(two)]).toEqual([[], []])
   })
 

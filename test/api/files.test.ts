@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { utf8 } from '../../src/domain/text/encoding.ts'
-import { call, callWith, created, get, patch, publicUrl, remove } from '../support/api.ts'
+import { call, callWith, create, get, patch, publicUrl, remove } from '../support/api.ts'
 import { interruptedDatabase } from '../support/bindings.ts'
 import { costOf } from '../support/cost.ts'
 import { freshPng, rowsOf, sha256Hex, storedKeys, uploadRaw } from '../support/files.ts'
@@ -206,7 +206,7 @@ describe('getFile', () => {
     const place = { organization: organization.id, edition }
     const file = await seedTable(place)
     const shop = { organization_id: organization.id, edition_id: edition }
-    const { id } = await created('/v1/data-imports', { ...shop, file_id: file })
+    const { id } = await create('/v1/data-imports', { ...shop, file_id: file })
     const uses = [{ type: 'data_import', id, field: 'file_id' }]
     for (const [role, expectedUses] of [
       ['manager', uses],

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { call, callWith } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
-import { calculated } from '../support/segments.ts'
+import { calculate } from '../support/segments.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
 import { givenSegment } from '../support/seeding/messaging/segments.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
@@ -40,7 +40,7 @@ describe('HEAD of an export', () => {
     const segment = await givenSegment({ organization_id: organisation.id })
     const path = `/v1/segments/${segment.id}/export`
     expect((await call(path, { method: 'HEAD' })).status).toBe(409)
-    await calculated(segment.id as string)
+    await calculate(segment.id as string)
     const before = await dump()
     const head = await call(path, { method: 'HEAD' })
     expect(await dump()).toEqual(before)
@@ -123,7 +123,7 @@ describe('a client that disconnects', () => {
     const organisation = await givenOrganization()
     await seedPeople({ organization: organisation.id }, [{}])
     const segment = await givenSegment({ organization_id: organisation.id })
-    await calculated(segment.id as string)
+    await calculate(segment.id as string)
     const { streamChunks } = await import('../../src/http/operations/mount.ts')
     const failures: unknown[] = []
     let give: (result: IteratorResult<string>) => void = () => {}

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 
 const token = () => world.people.OA.token
-const many = <Item>(count: number, item: Item): Item[] => Array.from({ length: count }, () => item)
+const repeatItem = <Item>(count: number, item: Item): Item[] => Array.from({ length: count }, () => item)
 const manyNames = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 0]))
 
 const webhook = (change: object) => ({
@@ -28,7 +28,7 @@ const order = (change: object) => ({
   ...change,
 })
 
-const imported = (orders: unknown[]) =>
+const importOrders = (orders: unknown[]) =>
   post(
     '/v1/data-imports/external-orders',
     { organization_id: world.a.id, edition_id: world.a.editions[0].id, source: 'lists', orders },
@@ -40,9 +40,9 @@ const countOf = async (table: string) =>
 
 describe('lists that are too long', () => {
   it.each([
-    ['numbers in place of names', () => webhook({ events: many(450_000, 0) }), '#/events'],
-    ['empty objects', () => webhook({ events: many(300_000, {}) }), '#/events'],
-    ['a list in a list', () => webhook({ events: [many(300_000, 0)] }), '#/events/0'],
+    ['numbers in place of names', () => webhook({ events: repeatItem(450_000, 0) }), '#/events'],
+    ['empty objects', () => webhook({ events: repeatItem(300_000, {}) }), '#/events'],
+    ['a list in a list', () => webhook({ events: [repeatItem(300_000, 0)] }), '#/events/0'],
     ['fields', () => webhook(manyNames(90_000)), '#'],
   ])('are refused with a pointer to the list: %s', async (_, body, pointer) => {
     const before = await countOf('webhook_endpoints')
@@ -55,22 +55,22 @@ describe('lists that are too long', () => {
   })
 
   it.each([
-    ['orders', () => many(300_000, 0)],
-    ['items', () => [order({ items: many(300_000, 0) })]],
+    ['orders', () => repeatItem(300_000, 0)],
+    ['items', () => [order({ items: repeatItem(300_000, 0) })]],
     [
       'options',
-      () => [order({ items: [{ product: 'Ticket', quantity: 1, unit_price: 1, options: many(300_000, 0) }] })],
+      () => [order({ items: [{ product: 'Ticket', quantity: 1, unit_price: 1, options: repeatItem(300_000, 0) }] })],
     ],
     ['consents', () => [order({ consents: manyNames(90_000) })]],
   ])('are refused in an import with a pointer to the list: %s', async (_, orders) => {
-    const reply = await imported(orders())
+    const reply = await importOrders(orders())
     expect([reply.status, reply.body.errors[0].code]).toEqual([400, 'max_items'])
   })
 })
 
 describe('many faults of one request', () => {
   it('are counted, and the first hundred are listed', async () => {
-    const reply = await post('/v1/webhooks', webhook({ events: many(20_000, 'none') }), token())
+    const reply = await post('/v1/webhooks', webhook({ events: repeatItem(20_000, 'none') }), token())
     expect(reply.status).toBe(400)
     expect(reply.body.errors).toHaveLength(100)
     expect(reply.body.detail).toMatch(/^200\d\d fields are invalid\. The first 100 are in `errors`\.$/)
@@ -79,15 +79,18 @@ describe('many faults of one request', () => {
   it('are limited to twenty for each order of an import, and the other orders are imported', async () => {
     const consents = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`k${index}`, true]))
     const broken = Array.from({ length: 30 }, (_, index) => order({ external_id: `L-${index}`, consents }))
-    const reply = await imported([...broken, order({ external_id: 'L-good' })])
+    const reply = await importOrders([...broken, order({ external_id: 'L-good' })])
     expect(reply.status).toBe(201)
-    expect(reply.body.results.map((one: { errors: unknown[] }) => one.errors.length)).toEqual([...many(30, 20), 0])
+    expect(reply.body.results.map((one: { errors: unknown[] }) => one.errors.length)).toEqual([
+      ...repeatItem(30, 20),
+      0,
+    ])
     expect(reply.body.results.at(-1).action).toBe('created')
   })
 
   it('repeat only the beginning of a very long name', async () => {
     const name = '/'.repeat(900_000)
-    const reply = await imported([order({ [name]: 1 })])
+    const reply = await importOrders([order({ [name]: 1 })])
     expect([reply.status, reply.body.results[0].errors]).toEqual([
       201,
       [expect.objectContaining({ code: 'unknown_field', pointer: `#/orders/0/${'~1'.repeat(128)}` })],

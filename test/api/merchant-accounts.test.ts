@@ -6,9 +6,9 @@ import { call, callWith, get, patch, post, publicUrl, remove } from '../support/
 import { LostRace } from '../../src/domain/errors.ts'
 import { deleteMerchantAccount } from '../../src/modules/merchant-accounts/delete.ts'
 import { findMerchantAccount } from '../../src/modules/merchant-accounts/queries.ts'
-import { contextAt, interrupted } from '../support/context.ts'
+import { contextAt, interruptBefore } from '../support/context.ts'
 import { anOrder, givenOrders, seedShop } from '../support/seeding/sales/orders.ts'
-import { codes, refused } from '../support/editions.ts'
+import { codes, buildRefusal } from '../support/editions.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember, givenAdmin } from '../support/seeding/members.ts'
 import {
@@ -25,7 +25,8 @@ const path = '/v1/merchant-accounts'
 const apiKey = 'rk_test_51NeverShownAnywhere9876'
 const webhookSecret = 'whsec_NeverShownAnywhereEither'
 
-const stored = (id: string) => db.first(sql<Record<string, unknown>>`select * from merchant_accounts where id = ${id}`)
+const loadAccount = (id: string) =>
+  db.first(sql<Record<string, unknown>>`select * from merchant_accounts where id = ${id}`)
 
 describe('createMerchantAccount', () => {
   it('returns the account, and shows only whether it has secrets', async () => {
@@ -106,7 +107,7 @@ describe('createMerchantAccount', () => {
     [{ has_api_key_: true }, '#/has_api_key_ unknown_field'],
   ])('refuses an invalid field: %o', async (more, error) => {
     const admin = await givenAdmin()
-    expect(codes(await post(path, aMerchantAccount(admin, more), admin.token))).toEqual(refused(error))
+    expect(codes(await post(path, aMerchantAccount(admin, more), admin.token))).toEqual(buildRefusal(error))
     expect((await get(path, admin.token)).body.count).toBe(0)
   })
 
@@ -121,7 +122,7 @@ describe('createMerchantAccount', () => {
     const inProduction = (body: object, secret = '') =>
       callWith({ ENVIRONMENT: 'production', MERCHANT_KEY_SECRET: secret }, path, { body, token: admin.token })
     expect(codes(await inProduction(aMerchantAccount(admin, { type: 'test' })))).toEqual(
-      refused('#/type not_in_production'),
+      buildRefusal('#/type not_in_production'),
     )
     const unsealed = await inProduction(aMerchantAccount(admin, { api_key: apiKey }))
     expect([unsealed.status, unsealed.body.code]).toEqual([503, 'sealing_unavailable'])
@@ -165,10 +166,10 @@ describe('updateMerchantAccount', () => {
   it('replaces and removes single secrets', async () => {
     const admin = await givenAdmin()
     const { id } = await givenMerchantAccount(admin, { api_key: apiKey, webhook_secret: webhookSecret }, admin.token)
-    const before = await stored(id)
+    const before = await loadAccount(id)
     const change = (body: object) => patch(`${path}/${id}`, body, admin.token)
     expect((await change({ name: 'Other' })).body).toMatchObject({ name: 'Other', api_key_last4: '9876' })
-    expect(await stored(id)).toMatchObject({ sealed_api_key: before?.['sealed_api_key'] })
+    expect(await loadAccount(id)).toMatchObject({ sealed_api_key: before?.['sealed_api_key'] })
     const replaced = await change({ api_key: 'rk_live_AnotherKeyNeverShown5432' })
     expect(replaced.body).toMatchObject({ api_key_last4: '5432', has_webhook_secret: true })
     expect(await entriesOf(replaced)).toHaveLength(1)
@@ -179,16 +180,20 @@ describe('updateMerchantAccount', () => {
       has_webhook_secret: true,
     })
     expect((await change({ webhook_secret: null })).body).toMatchObject({ has_webhook_secret: false })
-    expect(await stored(id)).toMatchObject({ sealed_api_key: null, sealed_webhook_secret: null, sealed_with: null })
+    expect(await loadAccount(id)).toMatchObject({
+      sealed_api_key: null,
+      sealed_webhook_secret: null,
+      sealed_with: null,
+    })
   })
 
   it('writes no row and no audit entry when an update changes nothing', async () => {
     const admin = await givenAdmin()
     const { id } = await givenMerchantAccount(admin, { api_key: apiKey }, admin.token)
-    const before = await stored(id)
+    const before = await loadAccount(id)
     const reply = await patch(`${path}/${id}`, { api_key: apiKey, supported_currencies: ['dkk', 'eur'] }, admin.token)
     expect(reply.status).toBe(200)
-    expect(await stored(id)).toEqual(before)
+    expect(await loadAccount(id)).toEqual(before)
     expect(await entriesOf(reply)).toEqual([])
   })
 
@@ -228,7 +233,7 @@ describe('deleteMerchantAccount of an account with payments', () => {
     const refusal = await remove(`${path}/${body.id}`)
     expect([refusal.status, refusal.body.code]).toEqual([409, 'merchant_account_in_use'])
     expect(refusal.body.related_objects).toMatchObject([{ type: 'order', id: order, name: expect.any(String) }])
-    expect(await stored(body.id)).toBeDefined()
+    expect(await loadAccount(body.id)).toBeDefined()
   })
 
   it('is refused when an edition chooses the account at the same time', async () => {
@@ -237,8 +242,8 @@ describe('deleteMerchantAccount of an account with payments', () => {
     const edition = await seedEdition(admin)
     const row = await findMerchantAccount(contextAt(Date.now()), id)
     const choose = () => db.batch([sql`update editions set merchant_account_id = ${id} where id = ${edition.id}`])
-    await expect(deleteMerchantAccount(interrupted(choose), row)).rejects.toThrow(LostRace)
-    expect(await stored(id)).toBeDefined()
+    await expect(deleteMerchantAccount(interruptBefore(choose), row)).rejects.toThrow(LostRace)
+    expect(await loadAccount(id)).toBeDefined()
   })
 })
 

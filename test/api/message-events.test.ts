@@ -7,12 +7,12 @@ import { alarm, capturedOf, realJob, statsOf, until } from '../support/campaigns
 import { marketingTo, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { later, pathsIn, type Sent, sent, visit } from '../support/visits.ts'
+import { delayEvents, pathsIn, type Sent, sendCampaign, visit } from '../support/visits.ts'
 
 describe('the links in messages', () => {
   let all: Sent
   beforeAll(async () => {
-    all = await sent(2)
+    all = await sendCampaign(2)
   })
 
   it('redirect to their stored target, and count each person once', async () => {
@@ -23,7 +23,7 @@ describe('the links in messages', () => {
     expect((await visit(second)).headers.get('location')).toBe('https://example.com/map')
     const opened = await visit(pathsIn(all.captured[1], 'o')[0] ?? '')
     expect([opened.status, opened.headers.get('content-type')]).toEqual([200, 'image/gif'])
-    const messages = later([...reply.enqueued, ...reply.enqueued, ...opened.enqueued])
+    const messages = delayEvents([...reply.enqueued, ...reply.enqueued, ...opened.enqueued])
     await applyEvents(realJob(), messages)
     await applyEvents(realJob(), messages.toReversed())
     expect(await statsOf(all.id)).toMatchObject({
@@ -37,7 +37,7 @@ describe('the links in messages', () => {
   })
 
   it('count requests of machines separately', async () => {
-    const place = await sent(1)
+    const place = await sendCampaign(1)
     const [link = ''] = pathsIn(place.captured[0], 'c')
     const [pixel = ''] = pathsIn(place.captured[0], 'o')
     const head = await visit(link, { method: 'HEAD' })
@@ -45,7 +45,7 @@ describe('the links in messages', () => {
     const machineVisit = await visit(pixel, {}, null)
     const soon = await visit(pixel)
     await applyEvents(realJob(), [
-      ...later([...head.enqueued, ...bot.enqueued, ...machineVisit.enqueued]),
+      ...delayEvents([...head.enqueued, ...bot.enqueued, ...machineVisit.enqueued]),
       ...soon.enqueued,
     ])
     expect(await statsOf(place.id)).toMatchObject({ opened: 0, clicked: 0, machine_opened: 1 })
@@ -75,7 +75,7 @@ describe('the links in messages', () => {
 
 describe('unsubscribing', () => {
   it('needs one POST without cookies; GET changes nothing', async () => {
-    const { id, crowd, captured, consent } = await sent(2)
+    const { id, crowd, captured, consent } = await sendCampaign(2)
     const person = crowd.people[0]
     await seedEndpoint(
       { organization: crowd.organization, edition: crowd.edition },
@@ -86,7 +86,7 @@ describe('unsubscribing', () => {
     expect(headers['List-Unsubscribe-Post']).toBe('List-Unsubscribe=One-Click')
     const path =
       /^<https:\/\/events\.example\.test(\/t\/u\/[\w-]+)>$/.exec(headers['List-Unsubscribe'] ?? '')?.[1] ?? ''
-    const suppressed = () =>
+    const listSuppressed = () =>
       db.all(
         sql<{
           address: string
@@ -100,7 +100,7 @@ describe('unsubscribing', () => {
       if (method === 'GET') expect(page.text).toContain('<html lang="da">')
       if (method === 'GET') expect(page.text).toContain('Afmeld</button>')
     }
-    expect(await suppressed()).toEqual([])
+    expect(await listSuppressed()).toEqual([])
 
     const body = 'List-Unsubscribe=One-Click'
     const form = { method: 'POST', body, headers: { 'content-type': 'application/x-www-form-urlencoded' } }
@@ -110,7 +110,7 @@ describe('unsubscribing', () => {
     expect(again.status).toBe(200)
     await applyEvents(realJob(), [...done.enqueued, ...again.enqueued])
 
-    expect(await suppressed()).toEqual([{ address: person?.email, reason: 'unsubscribed' }])
+    expect(await listSuppressed()).toEqual([{ address: person?.email, reason: 'unsubscribed' }])
     const records = await db.all(sql<{
       id: string
       status: string
@@ -201,9 +201,9 @@ describe('an SMS campaign', () => {
 
 describe('receipts of campaigns', () => {
   it('tell segments who received and opened a campaign', async () => {
-    const { id, crowd, captured } = await sent(2)
+    const { id, crowd, captured } = await sendCampaign(2)
     const opened = await visit(pathsIn(captured[0], 'o')[0] ?? '')
-    await applyEvents(realJob(), later(opened.enqueued))
+    await applyEvents(realJob(), delayEvents(opened.enqueued))
     const rows = () =>
       db.all(sql<{ user_id: string; is_opened: number }>`select user_id, opened_at is not null as is_opened
         from campaign_receipts where campaign_id = ${id} and received_at is not null order by user_id`)

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
 import { aRow } from '../support/seeding/imports/staged-imports.ts'
 import { db } from '../support/seeding/rows.ts'
-import { taken, ticket } from '../support/imported-orders.ts'
+import { importOrder, ticket } from '../support/imported-orders.ts'
 import { actOnRefund, payDueRefunds, requestPurchaseRefund, requestRefund } from '../support/refunds.ts'
 import { actOnBatch, workUntilDone } from '../support/refund-batches.ts'
 import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
@@ -70,7 +70,7 @@ describe('a discount', () => {
   it('lowers deposits, then handling fees, then the service fee when it exceeds the prices', async () => {
     const shop = await seedShop()
     const items = [{ product: 'Day ticket', quantity: 2, unit_price: 100, deposit: 20, handling_fee: 5 }]
-    const paid = async (discount: number) => {
+    const sellWithDiscount = async (discount: number) => {
       const bought = await givenOrder(shop, { items, service_fee: 10, discount })
       return (await loadPurchases(bought.order)).map((one) => [
         one.price_paid,
@@ -79,15 +79,15 @@ describe('a discount', () => {
         one.max_available_refund_amount,
       ])
     }
-    expect(await paid(220)).toEqual([
+    expect(await sellWithDiscount(220)).toEqual([
       [0, 10, 5, 10],
       [0, 10, 5, 10],
     ])
-    expect(await paid(245)).toEqual([
+    expect(await sellWithDiscount(245)).toEqual([
       [0, 0, 2.5, 0],
       [0, 0, 2.5, 0],
     ])
-    expect(await paid(260)).toEqual([
+    expect(await sellWithDiscount(260)).toEqual([
       [0, 0, 0, 0],
       [0, 0, 0, 0],
     ])
@@ -139,9 +139,9 @@ describe('an update of an order', () => {
   it('keeps what was paid for each purchase once something was refunded', async () => {
     const shop = await seedShop()
     const items = [ticket({ quantity: 3 })]
-    const { id, purchases } = await taken(shop, { items, discount: 30 })
+    const { id, purchases } = await importOrder(shop, { items, discount: 30 })
     expect(await refund(purchases[0]?.id ?? '', { amount: 40 })).toBe(4000)
-    await taken(shop, { items, discount: 90 })
+    await importOrder(shop, { items, discount: 90 })
     expect(await listPrices(id)).toEqual([90, 90, 90])
     const rest = await loadPurchases(id)
     expect(rest.map((one) => one.max_available_refund_amount).toSorted()).toEqual([50, 90, 90])
@@ -166,11 +166,11 @@ describe('a used ticket', () => {
 
   it.each(changes)('stays the only ticket with its code when the update changes its %s', async (_, items) => {
     const shop = await seedShop()
-    const { id, purchases } = await taken(shop, { items: [used] })
+    const { id, purchases } = await importOrder(shop, { items: [used] })
     const [{ id: purchase } = { id: '' }] = purchases
     expect((await useTicket(purchase)).status).toBe(201)
     const importAgain = async () => {
-      await taken(shop, { items, discount: 5 })
+      await importOrder(shop, { items, discount: 5 })
       const withCode = (await loadPurchases(id)).filter((one) => one.vendor_code === 'T-1')
       expect(withCode.map((one) => [one.id, one.status])).toEqual([[purchase, 'used']])
     }
@@ -181,28 +181,28 @@ describe('a used ticket', () => {
 
   it('gets the price and the name of its changed line', async () => {
     const shop = await seedShop()
-    const { id } = await taken(shop, { items: [used] })
-    await taken(shop, { items: [{ ...used, product: 'Day pass', unit_price: 80 }] })
+    const { id } = await importOrder(shop, { items: [used] })
+    await importOrder(shop, { items: [{ ...used, product: 'Day pass', unit_price: 80 }] })
     expect(await loadPurchases(id)).toMatchObject([{ price_paid: 80, product: { name: 'Day pass' }, status: 'active' }])
   })
 
   it('gets more uses when its line has more, and keeps those that were counted', async () => {
     const shop = await seedShop()
-    const { id, purchases } = await taken(shop, { items: [used] })
+    const { id, purchases } = await importOrder(shop, { items: [used] })
     await useTicket(purchases[0]?.id ?? '')
-    await taken(shop, { items: [{ ...used, uses_limit: 3 }] })
+    await importOrder(shop, { items: [{ ...used, uses_limit: 3 }] })
     expect(await loadPurchases(id)).toMatchObject([{ id: purchases[0]?.id, status: 'active', available_uses: 2 }])
-    await taken(shop, { items: [{ ...used, uses_limit: 1 }] })
+    await importOrder(shop, { items: [{ ...used, uses_limit: 1 }] })
     expect(await loadPurchases(id)).toMatchObject([{ id: purchases[0]?.id, status: 'used', available_uses: 0 }])
   })
 
   it('stays, and an unused ticket goes, when fewer are left at another price', async () => {
     const shop = await seedShop()
     const item = { product: 'Day ticket', quantity: 3, line_total: 100, vendor_code: 'DAY' }
-    const { id, purchases } = await taken(shop, { items: [item], amount: 100 })
+    const { id, purchases } = await importOrder(shop, { items: [item], amount: 100 })
     const [first] = purchases.toSorted((one, other) => other.price_paid - one.price_paid)
     await useTicket(first?.id ?? '')
-    await taken(shop, { items: [{ ...item, quantity: 1, line_total: 33.33 }] })
+    await importOrder(shop, { items: [{ ...item, quantity: 1, line_total: 33.33 }] })
     const rest = await loadPurchases(id)
     expect(rest.filter(({ status }) => status !== 'cancelled').map((one) => [one.id, one.status])).toEqual([
       [first?.id, 'used'],
@@ -212,9 +212,9 @@ describe('a used ticket', () => {
 
   it('gets the code that its source adds later', async () => {
     const shop = await seedShop()
-    const { id, purchases } = await taken(shop, { items: [ticket()] })
+    const { id, purchases } = await importOrder(shop, { items: [ticket()] })
     await useTicket(purchases[0]?.id ?? '')
-    await taken(shop, { items: [used] })
+    await importOrder(shop, { items: [used] })
     expect(await loadPurchases(id)).toMatchObject([{ id: purchases[0]?.id, status: 'used', vendor_code: 'T-1' }])
   })
 })

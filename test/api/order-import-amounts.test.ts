@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { callWith, get } from '../support/api.ts'
 import { interruptedDatabase } from '../support/bindings.ts'
-import { order, refusal, taken, ticket } from '../support/imported-orders.ts'
+import { order, refusal, importOrder, ticket } from '../support/imported-orders.ts'
 import { contentsOf } from '../support/orders.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 import { write } from '../support/seeding/rows.ts'
@@ -10,7 +10,7 @@ import { write } from '../support/seeding/rows.ts'
 describe('amounts of another system', () => {
   it('are split from a line over its units to the cent', async () => {
     const shop = await seedShop()
-    const { body, purchases } = await taken(shop, {
+    const { body, purchases } = await importOrder(shop, {
       items: [{ product: 'Day ticket', quantity: 3, line_total: 100 }],
       amount: 100,
     })
@@ -28,7 +28,7 @@ describe('amounts of another system', () => {
     const shop = await seedShop()
     const cancelled = ticket({ product: 'Poster', unit_price: 50, status: 'cancelled' })
     const amount = async (change: Record<string, unknown>) =>
-      (await taken(shop, { external_id: crypto.randomUUID(), ...change })).body.amount
+      (await importOrder(shop, { external_id: crypto.randomUUID(), ...change })).body.amount
     expect(await amount({ items: [ticket(), cancelled], status: 'cancelled' })).toBe(100)
     expect(await amount({ items: [cancelled], status: 'cancelled' })).toBe(50)
     expect(await amount({ items: [ticket(), cancelled], discount: 120 })).toBe(30)
@@ -39,7 +39,7 @@ describe('amounts of another system', () => {
 
   it('cause a warning with both amounts when they differ from the sum of the items', async () => {
     const shop = await seedShop()
-    const { body, result } = await taken(shop, { items: [ticket()], amount: 99.99, service_fee: 5 })
+    const { body, result } = await importOrder(shop, { items: [ticket()], amount: 99.99, service_fee: 5 })
     expect(body.amount).toBe(105)
     expect(result.warnings).toEqual([
       {
@@ -54,7 +54,7 @@ describe('amounts of another system', () => {
   it('count as paid back in the payment, and never decrease', async () => {
     const shop = await seedShop()
     const payment = async (change: Record<string, unknown>) => {
-      const [one] = (await taken(shop, { items: [ticket({ quantity: 2 })], ...change })).body.transactions
+      const [one] = (await importOrder(shop, { items: [ticket({ quantity: 2 })], ...change })).body.transactions
       return [one.status, one.amount, one.refunded_amount, one.available_refund_amount]
     }
     expect(await payment({ refunded_amount: 50 })).toEqual(['partially_refunded', 200, 50, 150])
@@ -82,39 +82,39 @@ describe('amounts of another system', () => {
       'refund_exceeds_amount #/orders/0/refunded_amount',
     ])
     expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 0 })
-    await taken(shop, { status: 'cancelled', items: [ticket()] })
-    const { result, body } = await taken(shop, { status: 'cancelled', items: [ticket()], refunded_amount: 100 })
+    await importOrder(shop, { status: 'cancelled', items: [ticket()] })
+    const { result, body } = await importOrder(shop, { status: 'cancelled', items: [ticket()], refunded_amount: 100 })
     expect(result.warnings).toMatchObject([{ code: 'refund_not_recorded' }])
     expect(body.transactions).toMatchObject([{ status: 'cancelled', refunded_amount: 0 }])
   })
 
   it('set the provider of the payment until something is paid back', async () => {
     const shop = await seedShop()
-    const shown = async (payment: unknown) =>
-      (await taken(shop, { items: [ticket()], payment })).body.transactions.map(
+    const importPayment = async (payment: unknown) =>
+      (await importOrder(shop, { items: [ticket()], payment })).body.transactions.map(
         (one: { service: string; provider_reference: string | null }) => [one.service, one.provider_reference],
       )
-    expect(await shown(null)).toEqual([['import', null]])
-    expect(await shown({ service: 'stripe', reference: ' pi_1 ' })).toEqual([['stripe', 'pi_1']])
-    expect(await shown(undefined)).toEqual([['stripe', 'pi_1']])
+    expect(await importPayment(null)).toEqual([['import', null]])
+    expect(await importPayment({ service: 'stripe', reference: ' pi_1 ' })).toEqual([['stripe', 'pi_1']])
+    expect(await importPayment(undefined)).toEqual([['stripe', 'pi_1']])
     await write(sql`update transactions set reserved_minor = 1 where provider_reference = 'pi_1'
       and order_id in (select id from orders where edition_id = ${shop.edition_id})`)
-    expect(await shown({ service: 'manual' })).toEqual([['stripe', 'pi_1']])
+    expect(await importPayment({ service: 'manual' })).toEqual([['stripe', 'pi_1']])
     expect(await refusal(shop, { payment: { service: 'cash' } })).toEqual(['invalid_choice #/orders/0/payment/service'])
   })
 })
 
 describe('an order with refunds', () => {
-  const given = async () => {
+  const seedRefundedOrder = async () => {
     const shop = await seedShop()
-    const { id } = await taken(shop, { items: [ticket({ quantity: 2 })] })
+    const { id } = await importOrder(shop, { items: [ticket({ quantity: 2 })] })
     return { shop, id }
   }
   const reserve = (id: string, minor: number) =>
     write(sql`update transactions set reserved_minor = ${minor} where order_id = ${id}`)
 
   it('fails when its amount would be below the refunds and reservations', async () => {
-    const { shop, id } = await given()
+    const { shop, id } = await seedRefundedOrder()
     await write(
       sql`update transactions set status = 'partially_refunded', refunded_minor = 6000, reserved_minor = 5000
         where order_id = ${id}`,
@@ -125,19 +125,19 @@ describe('an order with refunds', () => {
       'refund_exceeds_amount #/orders/0/refunded_amount',
     ])
     expect((await get(`/v1/orders/${id}`)).text).toBe(before)
-    const { body } = await taken(shop, { items: [ticket(), ticket({ unit_price: 10 })] })
+    const { body } = await importOrder(shop, { items: [ticket(), ticket({ unit_price: 10 })] })
     expect([body.amount, body.transactions[0].amount]).toEqual([110, 200])
   })
 
   it('keeps its payment while a refund is open, also when the order is cancelled', async () => {
-    const { shop, id } = await given()
+    const { shop, id } = await seedRefundedOrder()
     await reserve(id, 20_000)
-    const { body } = await taken(shop, { status: 'cancelled', items: [ticket({ quantity: 2 })] })
+    const { body } = await importOrder(shop, { status: 'cancelled', items: [ticket({ quantity: 2 })] })
     expect(body).toMatchObject({ status: 'cancelled', transactions: [{ status: 'captured', amount: 200 }] })
   })
 
   it('is decided again when a refund is requested while the import decides', async () => {
-    const { shop, id } = await given()
+    const { shop, id } = await seedRefundedOrder()
     const reply = await callWith(
       interruptedDatabase(/^update "orders"/, () => reserve(id, 15_000)),
       '/v1/data-imports/external-orders',
@@ -151,13 +151,13 @@ describe('an order with refunds', () => {
   })
 
   it('does not reactivate a refunded ticket', async () => {
-    const { shop, id } = await given()
+    const { shop, id } = await seedRefundedOrder()
     await write(
       sql`update purchases set status = 'cancelled', refunded_minor = 10000 where id =
         (select min(id) from purchases where order_id = ${id})`,
       sql`update transactions set status = 'partially_refunded', refunded_minor = 10000 where order_id = ${id}`,
     )
-    const { purchases } = await taken(shop, { items: [ticket({ quantity: 2 })] })
+    const { purchases } = await importOrder(shop, { items: [ticket({ quantity: 2 })] })
     expect(purchases.map(({ status }) => status).toSorted()).toEqual(['active', 'cancelled'])
   })
 })

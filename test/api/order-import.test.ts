@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
-import { order, refusal, type ShownPurchase, taken, ticket } from '../support/imported-orders.ts'
+import { order, refusal, type ShownPurchase, importOrder, ticket } from '../support/imported-orders.ts'
 import { anOrder, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
 import { contentsOf } from '../support/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
-import { givenTwo, stored, stranger } from '../support/shared-customers.ts'
+import { givenTwo, loadCustomer, stranger } from '../support/shared-customers.ts'
 import { eventsOf } from '../support/webhook-rows.ts'
 
 const emailsOf = (purchases: readonly ShownPurchase[]) => purchases.map(({ user }) => user.email).toSorted()
@@ -15,7 +15,7 @@ describe('items with a holder', () => {
   it('become purchases of that person, who is matched or created by the address', async () => {
     const shop = await seedShop()
     await importOrders(shop, [anOrder({ customer: { email: 'ida@example.dk', last_name: 'Berg' } })])
-    const { body, purchases } = await taken(shop, {
+    const { body, purchases } = await importOrder(shop, {
       items: [
         ticket({ quantity: 2, user: { email: ' IDA@example.dk', first_name: 'Ida' } }),
         ticket({ user: { email: 'new@example.dk', full_name: 'Maria de la Cruz' } }),
@@ -32,7 +32,7 @@ describe('items with a holder', () => {
     ])
     expect([body.customer.email, body.amount]).toEqual(['buyer@example.dk', 500])
     expect(await contentsOf(shop)).toMatchObject({ users: 3 })
-    expect(await stored(shop, 'new@example.dk')).toMatchObject({ first_name: 'Maria', last_name: 'de la Cruz' })
+    expect(await loadCustomer(shop, 'new@example.dk')).toMatchObject({ first_name: 'Maria', last_name: 'de la Cruz' })
     const list = await get(`/v1/purchases?edition_id=${shop.edition_id}&search=${body.id}`)
     expect(emailsOf(list.body.results)).toEqual(emailsOf(purchases))
     for (const { id, user } of purchases) expect((await get(`/v1/purchases/${id}`)).body.user).toEqual(user)
@@ -40,7 +40,7 @@ describe('items with a holder', () => {
 
   it('show an edition role only what this edition imported of a holder whom other editions know', async () => {
     const two = await givenTwo()
-    const before = await stored(two.mine, stranger.email)
+    const before = await loadCustomer(two.mine, stranger.email)
     const items = [ticket({ user: { email: stranger.email, first_name: 'Anna' } })]
     const reply = await importOrders(two.mine, [anOrder({ items })], {}, two.manager)
     const path = `/v1/orders/${reply.body.results[0].order_id}`
@@ -52,19 +52,19 @@ describe('items with a holder', () => {
     expect((await get(path, two.organizationViewer)).body.purchases).toMatchObject([
       { user: { full_name: 'Hemmelig Holm' } },
     ])
-    expect(await stored(two.mine, stranger.email)).toEqual(before)
+    expect(await loadCustomer(two.mine, stranger.email)).toEqual(before)
     expect((await get(`/v1/user/${two.user}`, two.viewer)).status).toBe(200)
   })
 
   it('change their holder only by an update that names another one', async () => {
     const shop = await seedShop()
-    const first = await taken(shop, { items: [ticket({ user: { email: 'ida@example.dk' } }), ticket()] })
+    const first = await importOrder(shop, { items: [ticket({ user: { email: 'ida@example.dk' } }), ticket()] })
     const ids = first.purchases.map(({ id }) => id).toSorted()
-    const silent = await taken(shop, { items: [ticket({ quantity: 2 })] })
+    const silent = await importOrder(shop, { items: [ticket({ quantity: 2 })] })
     expect(emailsOf(silent.purchases)).toEqual(['buyer@example.dk', 'ida@example.dk'])
-    const moved = await taken(shop, { items: [ticket({ user: { email: 'bo@example.dk' } }), ticket()] })
+    const moved = await importOrder(shop, { items: [ticket({ user: { email: 'bo@example.dk' } }), ticket()] })
     expect(emailsOf(moved.purchases)).toEqual(['bo@example.dk', 'buyer@example.dk'])
-    const sold = await taken(shop, { customer: { email: 'other@example.dk' }, items: [ticket({ quantity: 2 })] })
+    const sold = await importOrder(shop, { customer: { email: 'other@example.dk' }, items: [ticket({ quantity: 2 })] })
     expect(emailsOf(sold.purchases)).toEqual(['bo@example.dk', 'other@example.dk'])
     expect(sold.purchases.map(({ id }) => id).toSorted()).toEqual(ids)
   })
@@ -72,8 +72,8 @@ describe('items with a holder', () => {
   it('are announced with their holder', async () => {
     const shop = await seedShop()
     await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id }, { breaker_until: null })
-    await taken(shop, { items: [ticket({ user: { email: 'ida@example.dk' } })] }, { emit_webhooks: true })
-    await taken(shop, { status: 'cancelled', items: [ticket()] }, { emit_webhooks: true })
+    await importOrder(shop, { items: [ticket({ user: { email: 'ida@example.dk' } })] }, { emit_webhooks: true })
+    await importOrder(shop, { status: 'cancelled', items: [ticket()] }, { emit_webhooks: true })
     const announced = (await eventsOf(shop.organization_id)).map(({ payload }) => JSON.parse(payload).data)
     expect(announced.map(({ action, user }) => [action, user.email])).toEqual([
       ['activated', 'ida@example.dk'],
@@ -83,7 +83,7 @@ describe('items with a holder', () => {
 
   it('belong to the customer when the holder has no address, with a warning', async () => {
     const shop = await seedShop()
-    const { result, purchases } = await taken(shop, {
+    const { result, purchases } = await importOrder(shop, {
       items: [
         ticket(),
         ticket({ line_total: 50.01, unit_price: undefined, quantity: 2, user: { full_name: 'Ida Berg' } }),
@@ -110,7 +110,11 @@ describe('items with a status', () => {
       [{ refunded_amount: 50, amount: 200 }, 200, []],
     ]
     for (const [change, amount, codes] of cases) {
-      const { body, purchases, result } = await taken(shop, { external_id: JSON.stringify(change), items, ...change })
+      const { body, purchases, result } = await importOrder(shop, {
+        external_id: JSON.stringify(change),
+        items,
+        ...change,
+      })
       expect([body.amount, body.cart.total, body.transactions[0].amount]).toEqual([amount, amount, amount])
       const inCart = body.cart.items.reduce((sum: number, one: { quantity: number }) => sum + one.quantity, 0)
       expect(inCart).toBe(amount === 250 ? 3 : 2)
@@ -121,15 +125,15 @@ describe('items with a status', () => {
 
   it('cancel the unused one of two equal tickets in an update, and the same update again changes nothing', async () => {
     const shop = await seedShop()
-    const first = await taken(shop, { items: [ticket({ quantity: 2 })] })
+    const first = await importOrder(shop, { items: [ticket({ quantity: 2 })] })
     const used = first.purchases[0]?.id ?? ''
     await write(sql`update purchases set status = 'used', uses_count = 1 where id = ${used}`)
     const items = [ticket({ status: 'cancelled' }), ticket()]
-    const once = await taken(shop, { items })
+    const once = await importOrder(shop, { items })
     expect(once.purchases.find(({ id }) => id === used)?.status).toBe('used')
     expect(once.purchases.map(({ status }) => status).toSorted()).toEqual(['cancelled', 'used'])
     expect(once.body.amount).toBe(100)
-    const twice = await taken(shop, { items })
+    const twice = await importOrder(shop, { items })
     expect(twice.purchases).toEqual(once.purchases)
   })
 
@@ -141,7 +145,7 @@ describe('items with a status', () => {
       ticket({ product: 'Cup' }),
     ]
     const statuses = async (status: string) =>
-      (await taken(shop, { status, items })).purchases.map((one) => one.status).toSorted()
+      (await importOrder(shop, { status, items })).purchases.map((one) => one.status).toSorted()
     expect(await statuses('pending')).toEqual(['active', 'pending', 'pending'])
     expect(await statuses('completed')).toEqual(['active', 'active', 'pending'])
     expect(await statuses('cancelled')).toEqual(['cancelled', 'cancelled', 'cancelled'])
@@ -157,10 +161,10 @@ describe('customers of another system', () => {
     ] as const) {
       const { body } = await importOrders(shop, [anOrder(place)])
       expect(body.results).toMatchObject([{ action: 'created', warnings: [{ code: 'unsupported_language', pointer }] }])
-      expect((await stored(shop, place.customer.email)).locale).toBe('en')
+      expect((await loadCustomer(shop, place.customer.email)).locale).toBe('en')
     }
     const { body } = await importOrders(shop, [anOrder({ customer: { email: 'c@example.dk', locale }, locale: 'pl' })])
-    expect([body.results[0].warnings.length, (await stored(shop, 'c@example.dk')).locale]).toEqual([1, 'pl'])
+    expect([body.results[0].warnings.length, (await loadCustomer(shop, 'c@example.dk')).locale]).toEqual([1, 'pl'])
   })
 
   it('are refused with an invalid language tag', async () => {
@@ -172,12 +176,12 @@ describe('customers of another system', () => {
   it('get the names and language of the order, and the most specific field wins', async () => {
     const shop = await seedShop()
     const customer = { email: 'a@example.dk', first_name: 'Anna Maria', full_name: 'Holm, Anna' }
-    await taken(shop, { customer, locale: 'da-DK', items: [ticket({ user: { email: 'b@example.dk' } })] })
-    const [anna, other] = [await stored(shop, 'a@example.dk'), await stored(shop, 'b@example.dk')]
+    await importOrder(shop, { customer, locale: 'da-DK', items: [ticket({ user: { email: 'b@example.dk' } })] })
+    const [anna, other] = [await loadCustomer(shop, 'a@example.dk'), await loadCustomer(shop, 'b@example.dk')]
     expect(anna).toMatchObject({ first_name: 'Anna Maria', last_name: 'Holm', locale: 'da' })
     expect(other.locale).toBe('da')
-    await taken(shop, { external_id: '2', customer: { email: 'c@example.dk', locale: 'pl' }, locale: 'da' })
-    expect((await stored(shop, 'c@example.dk')).locale).toBe('pl')
+    await importOrder(shop, { external_id: '2', customer: { email: 'c@example.dk', locale: 'pl' }, locale: 'da' })
+    expect((await loadCustomer(shop, 'c@example.dk')).locale).toBe('pl')
     const long = { email: 'a@example.dk', full_name: `${'x'.repeat(81)} y` }
     expect(await refusal(shop, { customer: long })).toEqual(['max_length #/orders/0/customer/full_name'])
   })

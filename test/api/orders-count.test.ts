@@ -4,7 +4,7 @@ import { rootToken } from '../support/api.ts'
 import { idsOf, readAs } from '../support/lists.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
-import { matching, type OrderFilter, orderFields, queryOf, sorted, storedOrders } from '../support/many-orders.ts'
+import { matching, type OrderFilter, orderFields, queryOf, sortOrders, storedOrders } from '../support/many-orders.ts'
 import { seedManyOrders } from '../support/seeding/many-orders.ts'
 import { givenOrder, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { db } from '../support/seeding/rows.ts'
@@ -41,7 +41,7 @@ describe('listOrders of an edition', () => {
     const stored = matching(await storedOrders(shop.organization_id), filter)
     const pages = Math.max(1, Math.ceil(stored.length / 50))
     for (const ordering of orderings) {
-      const ids = sorted(stored, ordering || '-created').map(({ id }) => id)
+      const ids = sortOrders(stored, ordering || '-created').map(({ id }) => id)
       for (const page of new Set([1, Math.ceil(pages / 2), pages])) {
         const reply = await read(filter, { ordering, page: String(page) })
         expect([ordering, page, reply.body.count]).toEqual([ordering, page, stored.length])

@@ -18,7 +18,7 @@ interface Row extends Record<Field, string | number | null> {
 let organization: string
 let rows: Row[]
 
-const all = async (statement: string, ...values: unknown[]): Promise<Row[]> =>
+const queryRows = async (statement: string, ...values: unknown[]): Promise<Row[]> =>
   (
     await env.DB.prepare(statement)
       .bind(...values)
@@ -43,7 +43,7 @@ beforeAll(async () => {
   )
     .bind(organization)
     .run()
-  rows = await all(
+  rows = await queryRows(
     `select id, seq, created_at as created, modified_at as modified, number_key as order_number, status, type,
       amount_minor as amount from orders where organization_id = ?`,
     organization,
@@ -51,7 +51,7 @@ beforeAll(async () => {
 })
 
 /** Sorts all rows, and returns their ids in the order of the list. */
-function expected(ordering: string, of: readonly Row[] = rows): string[] {
+function sortIds(ordering: string, of: readonly Row[] = rows): string[] {
   const desc = ordering.startsWith('-')
   const field = ordering.replace('-', '') as Field
   const keys = [...new Set([field, 'created', 'seq'] as const)]
@@ -74,10 +74,10 @@ describe('listOrders of an organisation', () => {
     'returns the orders of all editions in the ordering %s, by cursor and by page number',
     async (ordering) => {
       const walked = await walkAs(rootToken, address(`ordering=${ordering}&page_size=4`))
-      expect(walked.ids).toEqual(expected(ordering))
+      expect(walked.ids).toEqual(sortIds(ordering))
       expect(walked.count).toBe(rows.length)
       const third = await readAs(rootToken, address(`ordering=${ordering}&page_size=9&page=3`))
-      expect(third.body.results.map(({ id }: Row) => id)).toEqual(expected(ordering).slice(18, 27))
+      expect(third.body.results.map(({ id }: Row) => id)).toEqual(sortIds(ordering).slice(18, 27))
     },
   )
 
@@ -89,7 +89,7 @@ describe('listOrders of an organisation', () => {
     const matchingRows = rows.filter((row) => matches(row))
     for (const ordering of ['-created', 'amount', '-order_number', 'status', '-type']) {
       const walked = await walkAs(rootToken, address(`${filter}&ordering=${ordering}&page_size=3`))
-      expect([ordering, walked.ids]).toEqual([ordering, expected(ordering, matchingRows)])
+      expect([ordering, walked.ids]).toEqual([ordering, sortIds(ordering, matchingRows)])
       expect(walked.count).toBe(matchingRows.length)
     }
   })

@@ -9,7 +9,7 @@ let ids: string[]
 
 const list = (query: string, token?: string) => get(`/v1/orders?${query}`, token)
 const here = () => `edition_id=${shop.edition_id}`
-const found = async (query: string): Promise<number[]> => {
+const findOrders = async (query: string): Promise<number[]> => {
   const { body } = await list(`${here()}&${query}`)
   return body.results.map((order: { id: string }) => ids.indexOf(order.id)).toSorted()
 }
@@ -113,14 +113,14 @@ describe('listOrders', () => {
     ['an empty filter, which counts as none', () => 'status=&search=', [0, 1, 2]],
     ['an unknown edition beside the known', () => 'organization_id=org_unknown', []],
   ])('filters by %s', async (_, query, expected) => {
-    expect(await found(query())).toEqual(expected)
+    expect(await findOrders(query())).toEqual(expected)
   })
 
   it('finds an order by its transaction, its id and a search', async () => {
     const order = await get(`/v1/orders/${ids[1]}`)
     const [{ id }] = order.body.transactions
-    expect(await found(`transaction_id=${id}`)).toEqual([1])
-    expect(await found(`search=${id.slice(4, 30)}`)).toEqual([1])
+    expect(await findOrders(`transaction_id=${id}`)).toEqual([1])
+    expect(await findOrders(`search=${id.slice(4, 30)}`)).toEqual([1])
   })
 
   it.each([
@@ -161,13 +161,13 @@ describe('an order of another system', () => {
     const order = (await get(`/v1/orders/${id}`)).body
     expect(order).toMatchObject({ external_id: 'Shop/Ø-1', source: 'webshop' })
     await patch(`/v1/user/${order.customer.api_id}`, { phone_number: '0045 20 30 40 50' })
-    expect(await found(`search=${encodeURIComponent('SHOP/Ø')}`)).toEqual([0])
-    expect(await found('customer_phone=20304050')).toEqual([0])
+    expect(await findOrders(`search=${encodeURIComponent('SHOP/Ø')}`)).toEqual([0])
+    expect(await findOrders('customer_phone=20304050')).toEqual([0])
     await patch(`/v1/user/${order.customer.api_id}`, { phone_number: '+48 512 345 678' })
   })
 })
 
-const listed = async (query: string) => idsOf(await readAs(rootToken, `/v1/orders?${query}`))
+const listIds = async (query: string) => idsOf(await readAs(rootToken, `/v1/orders?${query}`))
 
 describe('a search text', () => {
   it('finds an order by its own texts and by the contact data of its customer', async () => {
@@ -176,8 +176,8 @@ describe('a search text', () => {
     ])
     const { customer } = (await get(`/v1/orders/${id}`)).body
     for (const text of ['once-77', 'once@example', id])
-      expect(await listed(`customer_id=${customer.api_id}&search=${text}`)).toEqual([id])
-    expect(await listed(`customer_id=${customer.api_id}&search=none@example`)).toEqual([])
+      expect(await listIds(`customer_id=${customer.api_id}&search=${text}`)).toEqual([id])
+    expect(await listIds(`customer_id=${customer.api_id}&search=none@example`)).toEqual([])
   })
 })
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 const idsOf = (reply: { body: { results: { id: string }[] } }) => reply.body.results.map(({ id }) => id)
 
-const created = async (body: object) => {
+const createOrganization = async (body: object) => {
   const reply = await post('/v1/organizations', body)
   expect(reply.status, reply.text).toBe(201)
   return reply
@@ -29,18 +29,18 @@ const admins = async (organization: string): Promise<number> =>
 
 describe('createOrganization', () => {
   it('makes a slug of the name, and another one when it is taken', async () => {
-    const first = await created({ name: ' Ærø Sommerfest ' })
+    const first = await createOrganization({ name: ' Ærø Sommerfest ' })
     expect(first.body).toMatchObject({ name: 'Ærø Sommerfest', slug: 'aero-sommerfest', avatar: null })
     expect(first.body.created).toBe(first.body.modified)
-    expect((await created({ name: 'Aero Sommerfest' })).body.slug).toBe('aero-sommerfest-2')
-    expect((await created({ name: '日本' })).body.slug).toMatch(/^organization(-\d+)?$/)
+    expect((await createOrganization({ name: 'Aero Sommerfest' })).body.slug).toBe('aero-sommerfest-2')
+    expect((await createOrganization({ name: '日本' })).body.slug).toMatch(/^organization(-\d+)?$/)
     const read = await get(pathOfLink(first.headers.get('location')))
     expect(read.body).toEqual(first.body)
     expect(read.headers.get('etag')).toBe(first.headers.get('etag'))
   })
 
   it('refuses a slug that is taken', async () => {
-    await created({ name: 'One', slug: 'Taken_1' })
+    await createOrganization({ name: 'One', slug: 'Taken_1' })
     const again = await post('/v1/organizations', { name: 'Two', slug: 'Taken_1' })
     expect([again.status, again.body.errors]).toMatchObject([400, [{ code: 'unique', pointer: '#/slug' }]])
     for (const slug of ['', 'a b', 'é', 'a/b', 'a.b', 'x'.repeat(201)])
@@ -50,7 +50,7 @@ describe('createOrganization', () => {
 
 describe('updateOrganization', () => {
   it('changes the fields of the body and no others', async () => {
-    const { body } = await created({ name: 'Before' })
+    const { body } = await createOrganization({ name: 'Before' })
     const renamed = await patch(`/v1/organizations/${body.id}`, { name: 'After' })
     expect(renamed.body).toMatchObject({ id: body.id, name: 'After', slug: body.slug, created: body.created })
     const moved = await patch(`/v1/organizations/${body.id}`, { slug: `moved-${next()}` })
@@ -61,13 +61,13 @@ describe('updateOrganization', () => {
   })
 
   it('refuses a slug of another organisation', async () => {
-    const { body } = await created({ name: 'Other' })
+    const { body } = await createOrganization({ name: 'Other' })
     const reply = await patch(`/v1/organizations/${world.a.id}`, { slug: body.slug })
     expect([reply.status, reply.body.errors?.[0]?.code]).toEqual([400, 'unique'])
   })
 
   it('lets only the superuser change the slug, so that members cannot find out which slugs exist', async () => {
-    const { body } = await created({ name: 'Hidden' })
+    const { body } = await createOrganization({ name: 'Hidden' })
     const path = `/v1/organizations/${world.a.id}`
     const { token } = world.people.OA
     const before = (await get(path)).body
@@ -95,7 +95,7 @@ describe('listOrganizations', () => {
   })
 
   it('finds a part of the name, without regard to case and accents, and treats wildcards as text', async () => {
-    const { body } = await created({ name: `Çirkus Ørsted 100%_${next()}` })
+    const { body } = await createOrganization({ name: `Çirkus Ørsted 100%_${next()}` })
     for (const search of ['cirkus', 'ØRSTED', 'orsted 100', '100%_'])
       expect([search, idsOf(await get(`/v1/organizations?search=${encodeURIComponent(search)}`))]).toEqual([
         search,
@@ -215,7 +215,7 @@ describe('removeOrganizationMember', () => {
   })
 
   it('keeps one admin when two are removed at once', async () => {
-    const { body } = await created({ name: 'Two admins' })
+    const { body } = await createOrganization({ name: 'Two admins' })
     const members = await Promise.all(
       [1, 2].map(async () => seedMember(await seedAccount(), { organization: body.id, role: 'admin' })),
     )
@@ -226,7 +226,7 @@ describe('removeOrganizationMember', () => {
   })
 
   it('does not count admins of an edition as admins of the organisation', async () => {
-    const { body } = await created({ name: 'One admin' })
+    const { body } = await createOrganization({ name: 'One admin' })
     const only = await seedMember(await seedAccount(), { organization: body.id, role: 'admin' })
     await seedMember(await seedAccount(), { organization: body.id, edition: world.a.editions[0].id, role: 'admin' })
     expect((await remove(pathOf(body.id, only))).body?.code).toBe('last_admin')

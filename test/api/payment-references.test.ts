@@ -311,8 +311,9 @@ describe('a refund made at Stripe of a shared reference', () => {
     await changeReference(older, payment.id)
     fake.store.refund(payment, { amount: 2500, status: 'succeeded' })
     await deliverEvent(shop.account, fake.store.events.at(-1) ?? { body: '' })
-    const refunded = async (order: string) => (await get(`/v1/orders/${order}`)).body.transactions[0].refunded_amount
-    expect([await refunded(first.order), await refunded(older.order)]).toEqual([25, 0])
+    const readRefundedAmount = async (order: string) =>
+      (await get(`/v1/orders/${order}`)).body.transactions[0].refunded_amount
+    expect([await readRefundedAmount(first.order), await readRefundedAmount(older.order)]).toEqual([25, 0])
   })
 
   it('counts nowhere when that edition has another account', async () => {
@@ -333,7 +334,8 @@ describe('a refund made at Stripe of a shared reference', () => {
     const [one, two] = [await importPaidOrder(shop, payment.id, 50), await importPaidOrder(shop, payment.id, 100)]
     fake.store.refund(payment, { amount: 10_000, status: 'succeeded' })
     await deliverEvent(shop.account, fake.store.events.at(-1) ?? { body: '' })
-    const refunded = async (order: string) => (await get(`/v1/orders/${order}`)).body.transactions[0].refunded_amount
-    expect([await refunded(one.order), await refunded(two.order)]).toEqual([0, 100])
+    const readRefundedAmount = async (order: string) =>
+      (await get(`/v1/orders/${order}`)).body.transactions[0].refunded_amount
+    expect([await readRefundedAmount(one.order), await readRefundedAmount(two.order)]).toEqual([0, 100])
   })
 })

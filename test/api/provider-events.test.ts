@@ -10,7 +10,7 @@ import { receiptsOf, sell } from '../support/receipts.ts'
 import { realJob, statsOf, until } from '../support/campaigns.ts'
 import { seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { db } from '../support/seeding/rows.ts'
-import { secret, sent, visit } from '../support/visits.ts'
+import { secret, sendCampaign, visit } from '../support/visits.ts'
 
 async function postEvent(event: object, signedWith = secret) {
   const body = JSON.stringify(event)
@@ -33,23 +33,25 @@ async function postEvent(event: object, signedWith = secret) {
 }
 
 describe('events of providers', () => {
-  const about = (id: string, n: number, type: string, more: object = {}) => ({
+  const buildEvent = (id: string, n: number, type: string, more: object = {}) => ({
     type: `email.${type}`,
     created_at: new Date().toISOString(),
     data: { email_id: 'm-1', tags: { reference: formatReference(id, n) }, ...more },
   })
 
   it('count once, in any order, and exclude dead addresses from the next campaign', async () => {
-    const { id, crowd } = await sent(3)
+    const { id, crowd } = await sendCampaign(3)
     const [bounced, complaining, happy] = crowd.people
     const replies = [
       await postEvent(
-        about(id, bounced?.seq ?? 0, 'bounced', { bounce: { type: 'Permanent', subType: 'General', message: 'gone' } }),
+        buildEvent(id, bounced?.seq ?? 0, 'bounced', {
+          bounce: { type: 'Permanent', subType: 'General', message: 'gone' },
+        }),
       ),
-      await postEvent(about(id, bounced?.seq ?? 0, 'delivered')),
-      await postEvent(about(id, complaining?.seq ?? 0, 'complained')),
-      await postEvent(about(id, happy?.seq ?? 0, 'clicked', { click: { link: 'https://example.com/map' } })),
-      await postEvent(about(id, happy?.seq ?? 0, 'opened')),
+      await postEvent(buildEvent(id, bounced?.seq ?? 0, 'delivered')),
+      await postEvent(buildEvent(id, complaining?.seq ?? 0, 'complained')),
+      await postEvent(buildEvent(id, happy?.seq ?? 0, 'clicked', { click: { link: 'https://example.com/map' } })),
+      await postEvent(buildEvent(id, happy?.seq ?? 0, 'opened')),
     ]
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
     const messages = replies.flatMap(({ enqueued }) => enqueued)
@@ -74,17 +76,19 @@ describe('events of providers', () => {
   it('suppress an address after the third soft bounce, counting each message once', async () => {
     const crowd = await seedCrowd(1)
     const n = crowd.people[0]?.seq ?? 0
-    const suppressed = async () =>
+    const isSuppressed = async () =>
       (await db.all(sql`select 1 from suppressions where organization_id = ${crowd.organization}`)).length
     for (let time = 1; time <= 3; time++) {
       const { campaign } = await seedReady(crowd)
       await post(`/v1/campaigns/${campaign.id}/send-now`, {})
       await until(campaign.id, ['sent'])
       const soft = await postEvent(
-        about(campaign.id, n, 'bounced', { bounce: { type: 'Transient', subType: 'MailboxFull', message: 'full' } }),
+        buildEvent(campaign.id, n, 'bounced', {
+          bounce: { type: 'Transient', subType: 'MailboxFull', message: 'full' },
+        }),
       )
       for (let again = 0; again < 3; again++) await applyEvents(realJob(), soft.enqueued)
-      expect([time, await suppressed()]).toEqual([time, time === 3 ? 1 : 0])
+      expect([time, await isSuppressed()]).toEqual([time, time === 3 ? 1 : 0])
     }
   })
 
@@ -97,33 +101,33 @@ describe('events of providers', () => {
     await sell(shop, [...orders, ...thrice])
     const ids = new Map((await receiptsOf(shop)).map((row) => [row.order_id, row]))
     await sendEmails(realJob({ now: () => Date.now() + 1000 }))
-    const of = (email: string | undefined) => [...ids.values()].filter(({ recipient }) => recipient === email)
+    const findMessages = (email: string | undefined) => [...ids.values()].filter(({ recipient }) => recipient === email)
     const eventOf = (id: string, type: string, more: object = {}) => ({
       type: `email.${type}`,
       created_at: new Date().toISOString(),
       data: { email_id: 'm-9', tags: { reference: id }, ...more },
     })
     const bounce = (type: string) => ({ bounce: { type, subType: 'General', message: 'no' } })
-    const suppressed = () =>
+    const listSuppressions = () =>
       db.all(sql`select address, reason, channel, campaign_id from suppressions
         where organization_id = ${shop.organization_id} order by reason, address`)
-    await postEvent(eventOf(of(hard)[0]?.id ?? '', 'bounced', bounce('Permanent')))
-    const softly = of(soft).map(({ id }) => eventOf(id, 'bounced', bounce('Transient')))
+    await postEvent(eventOf(findMessages(hard)[0]?.id ?? '', 'bounced', bounce('Permanent')))
+    const softly = findMessages(soft).map(({ id }) => eventOf(id, 'bounced', bounce('Transient')))
     for (const event of [softly[0], softly[1], softly[1]]) await postEvent(event ?? {})
     const dead = { reason: 'hard_bounce', channel: 'email', campaign_id: null }
-    expect(await suppressed()).toEqual([{ ...dead, address: hard }])
+    expect(await listSuppressions()).toEqual([{ ...dead, address: hard }])
     await postEvent(softly[2] ?? {})
-    expect(await suppressed()).toEqual([hard, soft].toSorted().map((address) => ({ ...dead, address })))
+    expect(await listSuppressions()).toEqual([hard, soft].toSorted().map((address) => ({ ...dead, address })))
 
     // The service gave up without an answer, and the message was sent after all.
-    const [lost] = of(doubtful)
+    const [lost] = findMessages(doubtful)
     const status = async () => (await receiptsOf(shop)).find(({ id }) => id === lost?.id)
     await db.all(sql`update transactional_emails set status = 'failed', error_code = 'unknown', sent_at = null
       where id = ${lost?.id}`)
     await postEvent(eventOf(lost?.id ?? '', 'delivered'))
     expect(await status()).toMatchObject({ status: 'sent', error_code: null, provider_id: 'm-9' })
     await postEvent(eventOf(lost?.id ?? '', 'complained'))
-    expect(await suppressed()).toContainEqual({ ...dead, reason: 'complaint', address: doubtful })
+    expect(await listSuppressions()).toContainEqual({ ...dead, reason: 'complaint', address: doubtful })
     expect((await postEvent(eventOf('tem_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', 'complained'))).status).toBe(200)
   })
 
@@ -143,8 +147,12 @@ describe('events of providers', () => {
 
   it('are refused without a valid signature, and for unknown messages', async () => {
     expect(
-      (await postEvent(about('cmp_x', 1, 'opened'), `whsec_${toBase64(utf8('another secret of some characters'))}`))
-        .status,
+      (
+        await postEvent(
+          buildEvent('cmp_x', 1, 'opened'),
+          `whsec_${toBase64(utf8('another secret of some characters'))}`,
+        )
+      ).status,
     ).toBe(401)
     expect((await visit('/provider-events/resend', { method: 'POST', body: '{}' })).status).toBe(401)
     expect((await visit('/provider-events/unheard-of', { method: 'POST', body: '{}' })).status).toBe(404)

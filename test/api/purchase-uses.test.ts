@@ -19,7 +19,7 @@ const soon = () => new Date(Date.now() + 3_600_000).toISOString()
 const parallel = <Result>(count: number, run: () => Promise<Result>) =>
   Promise.all(Array.from({ length: count }, () => run()))
 
-const pointed = (body: { errors: { code: string; pointer: string | null }[] }) =>
+const listFaults = (body: { errors: { code: string; pointer: string | null }[] }) =>
   body.errors.map(({ code, pointer }) => [code, pointer])
 
 describe('createPurchaseUse', () => {
@@ -122,7 +122,7 @@ describe('createPurchaseUse', () => {
       ['2026-01-01T09:59:59.999Z', 'too_early'],
     ]) {
       const { status, body } = await scan(ticket.id, { used_at })
-      expect([status, pointed(body)]).toEqual([400, [[code, '#/used_at']]])
+      expect([status, listFaults(body)]).toEqual([400, [[code, '#/used_at']]])
     }
     expect([await usesOf(ticket.id), await announcedOf(ticket)]).toEqual([[], []])
   })
@@ -145,7 +145,7 @@ describe('createPurchaseUse', () => {
       ['place', 'north', 'unknown_field'],
     ] as const) {
       const { status, body } = await scan(ticket.id, { [name]: value })
-      expect([value, status, pointed(body)]).toEqual([value, 400, [[code, `#/${name}`]]])
+      expect([value, status, listFaults(body)]).toEqual([value, 400, [[code, `#/${name}`]]])
     }
     expect(await purchaseRow(ticket.id)).toMatchObject({ uses_count: 0, version: 1 })
   })

@@ -16,7 +16,7 @@ const dayMs = 86_400_000
 let shop: Shop
 let all: Purchase[]
 
-const stored = () =>
+const loadPurchases = () =>
   db.all(sql<Purchase>`select id, status, created_at from purchases where edition_id = ${shop.edition_id}`)
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ beforeAll(async () => {
     select its.value ->> 'id', edition_id, order_id, user_id, product_id, null, its.value ->> 'status', 0, 0,
       0, its.value ->> 'created_at', modified_at
     from json_each(${JSON.stringify(purchases)}) as its cross join purchases where purchases.id = ${ticket.id}`)
-  all = await stored()
+  all = await loadPurchases()
 })
 
 async function pageOf(query: Record<string, string>) {
@@ -49,7 +49,7 @@ async function pageOf(query: Record<string, string>) {
   return { ids: idsOf(reply), count: reply.body.count as number }
 }
 
-function sorted(status: PurchaseStatus | undefined, ordering: string): string[] {
+function sortPurchases(status: PurchaseStatus | undefined, ordering: string): string[] {
   const direction = ordering.startsWith('-') ? -1 : 1
   const listed = all.filter((one) => status === undefined || one.status === status)
   return listed
@@ -64,7 +64,7 @@ const cases = [undefined, ...purchaseStatuses].flatMap((status) =>
 it.each(cases)(
   'listPurchases returns the page with the requested number: $status, $ordering',
   async ({ status, ordering }) => {
-    const ids = sorted(status, ordering)
+    const ids = sortPurchases(status, ordering)
     const size = 50
     const last = Math.ceil(ids.length / size)
     const pages = [...new Set(Array.from({ length: 6 }, (_, index) => 1 + Math.floor((index * (last - 1)) / 5)))]

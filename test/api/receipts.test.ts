@@ -105,7 +105,7 @@ describe('an import with send_receipts', () => {
   it('sends from the address of the service while the domain of the sender is not verified', async () => {
     const other = await seedShopWithReceipts()
     await seedVerified(other.organization_id, 'nordlys.example')
-    const sent = async (columns: Parameters<typeof seedShopWithReceipts>[0]) => {
+    const sendReceipt = async (columns: Parameters<typeof seedShopWithReceipts>[0]) => {
       const shop = await seedShopWithReceipts(columns)
       const order = aReceiptOrder()
       await sell(shop, [order])
@@ -114,11 +114,14 @@ describe('an import with send_receipts', () => {
       return [mail.from, mail.reply_to]
     }
     const platform = 'Nordlys <no-reply@example.com>'
-    expect(await sent({})).toEqual([platform, 'help@nordlys.example'])
-    expect(await sent({ email_reply_to: null })).toEqual([platform, 'tickets@nordlys.example'])
+    expect(await sendReceipt({})).toEqual([platform, 'help@nordlys.example'])
+    expect(await sendReceipt({ email_reply_to: null })).toEqual([platform, 'tickets@nordlys.example'])
     // The parent domain, a subdomain and a domain with the same ending are other domains.
     for (const domain of ['mail.nordlys.example', 'example', 'xnordlys.example'])
-      expect(await sent({ email_sender_address: `tickets@${domain}` })).toEqual([platform, 'help@nordlys.example'])
+      expect(await sendReceipt({ email_sender_address: `tickets@${domain}` })).toEqual([
+        platform,
+        'help@nordlys.example',
+      ])
     // Old names that are invalid are replaced, and invalid addresses are left out.
     const odd = {
       email_sender_name: 'pay@bank.example',
@@ -126,8 +129,11 @@ describe('an import with send_receipts', () => {
       email_reply_to: 'a@b.example, c@d.example',
       full_name: 'Nordlys\u202E 2026',
     }
-    expect(await sent(odd)).toEqual(['Nordlys 2026 <no-reply@example.com>', null])
-    expect(await sent({ ...odd, full_name: 'pay＠bank.example' })).toEqual(['Events <no-reply@example.com>', null])
+    expect(await sendReceipt(odd)).toEqual(['Nordlys 2026 <no-reply@example.com>', null])
+    expect(await sendReceipt({ ...odd, full_name: 'pay＠bank.example' })).toEqual([
+      'Events <no-reply@example.com>',
+      null,
+    ])
   })
 
   it('makes no receipt for a repeated import, nor for orders that only change', async () => {

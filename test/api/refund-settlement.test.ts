@@ -12,14 +12,14 @@ const waiting = { status: 'processing', service: 'manual', due_at: null, attempt
 const settle = (id: string, reference: unknown = 'Transfer 17', token?: string) =>
   post(`/v1/refund-requests/${id}/settle`, { reference }, token)
 
-async function given(columns: Parameters<typeof seedDueRefund>[1] = {}) {
+async function seedManualRefund(columns: Parameters<typeof seedDueRefund>[1] = {}) {
   const sale = await seedSale('manual')
   return { sale, refund: await seedDueRefund(sale, { ...waiting, ...columns }) }
 }
 
 describe('settleRefundRequest', () => {
   it('completes a refund that was paid by hand, with its reference, event and mail', async () => {
-    const { sale, refund } = await given()
+    const { sale, refund } = await seedManualRefund()
     const { status, body } = await settle(refund)
     expect([status, body]).toMatchObject([
       200,
@@ -36,13 +36,13 @@ describe('settleRefundRequest', () => {
   })
 
   it('accepts one reference for several refunds of the same account', async () => {
-    const { sale, refund } = await given()
+    const { sale, refund } = await seedManualRefund()
     const other = await seedDueRefund(await seedSaleIn(sale), waiting)
     expect([(await settle(refund)).status, (await settle(other)).status]).toEqual([200, 200])
   })
 
   it('completes the refund once when several requests come at the same time', async () => {
-    const { sale, refund } = await given()
+    const { sale, refund } = await seedManualRefund()
     const replies = await Promise.all(Array.from({ length: 6 }, (_, n) => settle(refund, `Transfer ${n}`)))
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409, 409, 409])
     expect((await loadSaleState(sale)).payment).toEqual(['refunded', 10_000, 0])
@@ -58,7 +58,7 @@ describe('settleRefundRequest', () => {
     [{ status: 'cancelled' }],
     [{ service: 'stripe' }],
   ] as const)('is refused for a refund that does not wait for a settlement: %j', async (columns) => {
-    const { refund } = await given(columns)
+    const { refund } = await seedManualRefund(columns)
     const before = await loadRefundRow(refund)
     const { status, body } = await settle(refund)
     expect([status, body.code, body.current_status]).toEqual([409, 'invalid_transition', before.status])
@@ -66,7 +66,7 @@ describe('settleRefundRequest', () => {
   })
 
   it('requires a reference', async () => {
-    const { refund } = await given()
+    const { refund } = await seedManualRefund()
     for (const reference of ['', '   ', null, 17, 'x'.repeat(201)]) {
       const { status, body } = await settle(refund, reference)
       expect([status, body.errors[0].attr]).toEqual([400, 'reference'])
@@ -75,8 +75,8 @@ describe('settleRefundRequest', () => {
   })
 
   it('answers managers of the edition or organisation, viewers with 403 and others with 404', async () => {
-    const { sale, refund } = await given()
-    const { sale: elsewhere } = await given()
+    const { sale, refund } = await seedManualRefund()
+    const { sale: elsewhere } = await seedManualRefund()
     const tokenOf = async (place: { organization: string; edition?: string }, role: 'manager' | 'viewer') => {
       const account = await seedAccount()
       await seedMember(account, { ...place, role })
@@ -92,7 +92,7 @@ describe('settleRefundRequest', () => {
   })
 
   it('works for an archived edition, because the money was paid', async () => {
-    const { sale, refund } = await given()
+    const { sale, refund } = await seedManualRefund()
     await write(sql`update editions set is_archived = 1 where id = ${sale.edition}`)
     expect((await settle(refund)).status).toBe(200)
   })

@@ -12,7 +12,7 @@ describe('listRefundRequests', () => {
     const { body: orderRefund } = await requestRefund({ order_id: bought.order, amount: 10 })
     const { body: single } = await requestPurchaseRefund(bought.purchases[0] ?? '', { reason: 'duplicate', amount: 20 })
     await actOnRefund(single.id, 'reject')
-    const found = async (query: string) =>
+    const findRequests = async (query: string) =>
       (await get(`/v1/refund-requests?edition_id=${listShop.edition_id}&${query}`)).body.results.map(
         ({ id }: { id: string }) => id,
       )
@@ -23,13 +23,13 @@ describe('listRefundRequests', () => {
       `customer_id=${user}`,
       `purchase_id=${bought.purchases[0]}`,
     ])
-      expect([query, await found(query)]).toEqual([query, [single.id, orderRefund.id]])
-    expect(await found('status=rejected')).toEqual([single.id])
-    expect(await found('reason=customer_request')).toEqual([orderRefund.id])
-    expect(await found(`search=${single.id}`)).toEqual([single.id])
-    expect(await found(`purchase_id=${bought.purchases[1]}`)).toEqual([orderRefund.id])
-    expect(await found('ordering=requested_amount')).toEqual([orderRefund.id, single.id])
-    expect(await found('source=provider')).toEqual([])
+      expect([query, await findRequests(query)]).toEqual([query, [single.id, orderRefund.id]])
+    expect(await findRequests('status=rejected')).toEqual([single.id])
+    expect(await findRequests('reason=customer_request')).toEqual([orderRefund.id])
+    expect(await findRequests(`search=${single.id}`)).toEqual([single.id])
+    expect(await findRequests(`purchase_id=${bought.purchases[1]}`)).toEqual([orderRefund.id])
+    expect(await findRequests('ordering=requested_amount')).toEqual([orderRefund.id, single.id])
+    expect(await findRequests('source=provider')).toEqual([])
   })
 
   it('finds the requests of an order, a purchase or a customer, and no others of their edition', async () => {

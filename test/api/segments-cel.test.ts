@@ -5,7 +5,7 @@ import { givenMember } from '../support/seeding/members.ts'
 import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
 import { importOrders } from '../support/seeding/sales/orders.ts'
 import { seedAnswer, seedConsent } from '../support/seeding/messaging/consents.ts'
-import { calculated } from '../support/segments.ts'
+import { calculate } from '../support/segments.ts'
 import { seedPeople, seedSuppression } from '../support/seeding/customers.ts'
 import { givenSegment } from '../support/seeding/messaging/segments.ts'
 
@@ -141,7 +141,7 @@ describe('validateCel', () => {
   it('warns about values that do not exist, and suggests similar ones', async () => {
     const [day] = products
     const wrong = `${day?.value.slice(0, -2)}--`
-    const about = async (expression: string) => {
+    const listWarnings = async (expression: string) => {
       const { is_valid, warnings } = await validate({ expression })
       expect(is_valid || expression).toBe(true)
       return warnings.map((warning: { suggestion: string; start: number; end: number }) => [
@@ -149,12 +149,16 @@ describe('validateCel', () => {
         warning.suggestion,
       ])
     }
-    expect(await about(`purchases.exists(p, p.product_id == "${day?.value}")`)).toEqual([])
-    expect(await about(`purchases.exists(p, p.product_id == "${wrong}")`)).toEqual([[`"${wrong}"`, day?.value]])
-    expect(await about('purchases.exists(p, p.product_id == "Day tickets")')).toEqual([['"Day tickets"', day?.value]])
-    expect(await about('orders.exists(o, o.status == "complete")')).toEqual([['"complete"', 'completed']])
-    expect(await about('orders.exists(o, o.currency == "zzzzzzzzz")')).toEqual([['"zzzzzzzzz"', null]])
-    expect((await about('has(consents.newsleter)')).map(([, meant]: [string, string]) => meant)).toEqual(['newsletter'])
+    expect(await listWarnings(`purchases.exists(p, p.product_id == "${day?.value}")`)).toEqual([])
+    expect(await listWarnings(`purchases.exists(p, p.product_id == "${wrong}")`)).toEqual([[`"${wrong}"`, day?.value]])
+    expect(await listWarnings('purchases.exists(p, p.product_id == "Day tickets")')).toEqual([
+      ['"Day tickets"', day?.value],
+    ])
+    expect(await listWarnings('orders.exists(o, o.status == "complete")')).toEqual([['"complete"', 'completed']])
+    expect(await listWarnings('orders.exists(o, o.currency == "zzzzzzzzz")')).toEqual([['"zzzzzzzzz"', null]])
+    expect((await listWarnings('has(consents.newsleter)')).map(([, meant]: [string, string]) => meant)).toEqual([
+      'newsletter',
+    ])
   })
 
   it('names each value that does not exist, with the most similar one', async () => {
@@ -267,7 +271,7 @@ describe('explainSegment', () => {
     await seedAnswer(dead, consent, 'given')
     await seedSuppression(dead, 'email', 'hard_bounce')
     const { id } = await givenSegment({ organization_id: newOrganization.id, communication_type: 'marketing' })
-    await calculated(id)
+    await calculate(id)
     expect((await explain(id, agreed.id)).body).toMatchObject({ is_member: true, excluded_for: null, was_member: true })
     expect((await explain(id, silent.id)).body).toMatchObject({
       is_member: false,

@@ -7,14 +7,14 @@ import { watchedDatabase } from '../support/bindings.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { seedAnswer, seedConsent } from '../support/seeding/messaging/consents.ts'
-import { calculated } from '../support/segments.ts'
+import { calculate } from '../support/segments.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
 import { givenSegment } from '../support/seeding/messaging/segments.ts'
 import { db } from '../support/seeding/rows.ts'
 
 const read = (text: string): string[][] => parse(text, { bom: true })
 
-async function given(people: Parameters<typeof seedPeople>[1], fields: Record<string, unknown> = {}) {
+async function seedCalculatedSegment(people: Parameters<typeof seedPeople>[1], fields: Record<string, unknown> = {}) {
   const organisation = await givenOrganization()
   const rows = await seedPeople({ organization: organisation.id }, people)
   const segment = await givenSegment({ organization_id: organisation.id, ...fields })
@@ -23,7 +23,7 @@ async function given(people: Parameters<typeof seedPeople>[1], fields: Record<st
 
 describe('exportSegmentUsers', () => {
   it('streams the members as CSV with a file name', async () => {
-    const { id, path, rows } = await given(
+    const { id, path, rows } = await seedCalculatedSegment(
       [
         { last_seen_at: Date.UTC(2026, 1, 2, 3) },
         { email: null },
@@ -31,7 +31,7 @@ describe('exportSegmentUsers', () => {
       ],
       { name: 'Ærlige gæster!' },
     )
-    await calculated(id)
+    await calculate(id)
     const { headers, text } = await get(path)
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
     expect(headers.get('content-disposition')).toMatch(
@@ -68,8 +68,8 @@ describe('exportSegmentUsers', () => {
   })
 
   it('writes the requested columns in their order, and a byte order mark for spreadsheets', async () => {
-    const { id, path, rows } = await given([{}])
-    await calculated(id)
+    const { id, path, rows } = await seedCalculatedSegment([{}])
+    await calculate(id)
     const { text } = await get(`${path}?columns=locale,id,locale&bom=true`)
     // Reading a body as text removes the byte order mark.
     expect(text).toBe(`locale,id\r\nda,${rows[0]?.id}\r\n`)
@@ -87,32 +87,32 @@ describe('exportSegmentUsers', () => {
 
   it('escapes formulas, and keeps telephone numbers and signed numbers', async () => {
     const evil = ['=1+1', '+cmd|calc', '-2', '@SUM(A1)', '\tx', "'quoted", 'a=b']
-    const { id, path } = await given(
+    const { id, path } = await seedCalculatedSegment(
       evil.map((first_name) => ({ first_name })),
       { communication_channel: 'sms' },
     )
-    await calculated(id)
+    await calculate(id)
     const rows = read((await get(`${path}?columns=first_name,phone_number`)).text).slice(1)
     expect(rows.map(([name]) => name)).toEqual(["'=1+1", "'+cmd|calc", '-2', "'@SUM(A1)", "'\tx", "'quoted", 'a=b'])
     for (const [, phone] of rows) expect(phone).toMatch(/^\+45\d{8}$/)
   })
 
   it('shows the consent status of each person for the channel', async () => {
-    const { organisation, rows, id, path } = await given([{}, {}, {}, {}])
+    const { organisation, rows, id, path } = await seedCalculatedSegment([{}, {}, {}, {}])
     const consent = await seedConsent({ organization: organisation.id, edition: null })
     const [given1, withdrawn, expired] = rows
     if (!given1 || !withdrawn || !expired) throw new Error('nobody')
     await seedAnswer(given1, consent, 'given')
     await seedAnswer(withdrawn, consent, 'withdrawn')
     await seedAnswer(expired, consent, 'given', { expires_at: 1 })
-    await calculated(id)
+    await calculate(id)
     const { text } = await get(`${path}?columns=consent_status`)
     expect(text).toBe('consent_status\r\ngiven\r\nwithdrawn\r\nexpired\r\nnone\r\n')
   })
 
   it('exports any number of members', async () => {
-    const { id, path } = await given(Array.from({ length: 1203 }, () => ({})))
-    await calculated(id)
+    const { id, path } = await seedCalculatedSegment(Array.from({ length: 1203 }, () => ({})))
+    await calculate(id)
     const statements: string[] = []
     const reply = await callWith(
       watchedDatabase((text) => statements.push(text)),
@@ -124,8 +124,8 @@ describe('exportSegmentUsers', () => {
   })
 
   it('finishes with the members of its start when a calculation replaces them at the same time', async () => {
-    const { id, path, rows } = await given(Array.from({ length: 700 }, () => ({})))
-    await calculated(id)
+    const { id, path, rows } = await seedCalculatedSegment(Array.from({ length: 700 }, () => ({})))
+    await calculate(id)
     const response = await exports.default.fetch(requestOf(`${path}?columns=id`))
     const reader = response.body?.getReader()
     let text = ''
@@ -137,21 +137,21 @@ describe('exportSegmentUsers', () => {
     }
     await next()
     await db.batch([sql`update users set email = null where organization_id = ${rows[0]?.organization_id}`])
-    expect((await calculated(id)).user_count).toBe(0)
+    expect((await calculate(id)).user_count).toBe(0)
     while (await next());
     expect(read(text)).toHaveLength(701)
   })
 
   it('is refused before the segment is ready, and records nothing', async () => {
-    const { id, path } = await given([{}])
+    const { id, path } = await seedCalculatedSegment([{}])
     const { status, body } = await get(path)
     expect([status, body.code, body.current_status]).toEqual([409, 'segment_not_ready', 'draft'])
     expect(await db.all(sql`select id from segment_exports where segment_id = ${id}`)).toEqual([])
   })
 
   it('records who exported which columns, before the first row is sent', async () => {
-    const { organisation, id, path } = await given([{}, {}])
-    await calculated(id)
+    const { organisation, id, path } = await seedCalculatedSegment([{}, {}])
+    await calculate(id)
     const { token, account_id } = await givenMember(organisation, 'manager')
     const reply = await call(`${path}?columns=id,email`, { token })
     expect(reply.status).toBe(200)

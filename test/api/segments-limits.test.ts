@@ -7,7 +7,7 @@ import { seedEdition } from '../support/seeding/editions.ts'
 import { givenSegment } from '../support/seeding/messaging/segments.ts'
 import { db } from '../support/seeding/rows.ts'
 import { anOrder, importOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
-import { calculated, membersNow } from '../support/segments.ts'
+import { calculate, membersNow } from '../support/segments.ts'
 
 const nested = 'purchases.exists(p, purchases.exists(q, q.product_id == p.product_id))'
 
@@ -31,7 +31,7 @@ describe('a list inside another list', () => {
     await importPurchases(shop, 'many@example.dk', maxNestedRows + 1)
     const [few, many] = [await findUser(shop, 'few@example.dk'), await findUser(shop, 'many@example.dk')]
     const { id } = await givenSegment({ organization_id: shop.organization_id, expression: nested })
-    expect(await calculated(id as string)).toMatchObject({ status: 'ready', user_count: 1 })
+    expect(await calculate(id as string)).toMatchObject({ status: 'ready', user_count: 1 })
     expect(await membersNow(id as string)).toEqual([few])
     const { body } = await post('/v1/segments/validate-cel', {
       organization_id: shop.organization_id,
@@ -55,8 +55,8 @@ describe('a list inside another list', () => {
     const { organization_id, edition_id } = shop
     const ofEdition = await givenSegment({ organization_id, edition_id, expression: nested })
     const ofOrganization = await givenSegment({ organization_id, expression: nested })
-    expect((await calculated(ofEdition.id as string)).user_count).toBe(1)
-    expect((await calculated(ofOrganization.id as string)).user_count).toBe(0)
+    expect((await calculate(ofEdition.id as string)).user_count).toBe(1)
+    expect((await calculate(ofOrganization.id as string)).user_count).toBe(0)
   })
 
   it('works with any length when it belongs to the element', async () => {
@@ -64,7 +64,7 @@ describe('a list inside another list', () => {
     await importPurchases(shop, 'many@example.dk', maxNestedRows + 1)
     const expression = 'purchases.exists(p, p.option_ids.all(o, o == p.variant_id))'
     const { id } = await givenSegment({ organization_id: shop.organization_id, expression })
-    expect((await calculated(id as string)).user_count).toBe(1)
+    expect((await calculate(id as string)).user_count).toBe(1)
   })
 })
 

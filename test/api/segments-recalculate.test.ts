@@ -5,7 +5,7 @@ import { seedEdition } from '../support/seeding/editions.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { seedSegment, givenSegment } from '../support/seeding/messaging/segments.ts'
 import { seedAnswer, seedConsent } from '../support/seeding/messaging/consents.ts'
-import { calculated, membersNow, segmentNow } from '../support/segments.ts'
+import { calculate, membersNow, segmentNow } from '../support/segments.ts'
 import { seedNamedPeople, seedPeople, seedSuppression } from '../support/seeding/customers.ts'
 import { db } from '../support/seeding/rows.ts'
 
@@ -33,7 +33,7 @@ describe('recalculateSegment', () => {
       'calculating',
     ])
     await db.batch([sql`update segments set status = 'failed' where id = ${segment.id}`])
-    const row = await calculated(segment.id)
+    const row = await calculate(segment.id)
     expect(row).toMatchObject({ status: 'ready', epoch: 2, members_epoch: 2, user_count: 2 })
     expect(await membersNow(segment.id)).toEqual([people[0]?.id, people[2]?.id])
     expect((await get(`/v1/segments/${segment.id}`)).body).toMatchObject({
@@ -88,7 +88,7 @@ describe('recalculateSegment', () => {
       seedAnswer(people.off, consent, 'given'),
     ])
     const segment = await givenSegment({ organization_id: newOrganization.id, communication_type: 'marketing' })
-    await calculated(segment.id)
+    await calculate(segment.id)
     expect(await membersNow(segment.id)).toEqual([people.agreed.id, people.agreedAgain.id])
     expect((await get(`/v1/segments/${segment.id}`)).body).toMatchObject({
       user_count: 2,
@@ -106,7 +106,7 @@ describe('recalculateSegment', () => {
     await seedSuppression(people.dead, 'sms', 'hard_bounce')
     await seedSuppression(people.invalid, 'sms', 'invalid')
     const segment = await givenSegment({ organization_id: newOrganization.id, communication_channel: 'sms' })
-    await calculated(segment.id)
+    await calculate(segment.id)
     expect(await membersNow(segment.id)).toEqual([people.plain.id, people.complained.id])
     expect((await segmentNow(segment.id)).excluded).toMatchObject({
       bounced: 2,
@@ -126,8 +126,8 @@ describe('recalculateSegment', () => {
       organization_id: newOrganization.id,
       expression: `user.id == "${strangers[0]?.id}" || user.is_active`,
     })
-    await calculated(narrow.id)
-    await calculated(wide.id)
+    await calculate(narrow.id)
+    await calculate(wide.id)
     expect(await membersNow(narrow.id)).toEqual([inside?.id])
     const members = await membersNow(wide.id)
     expect([members.length, members.includes(strangers[0]?.id ?? '')]).toEqual([2, false])

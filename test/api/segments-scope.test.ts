@@ -114,16 +114,16 @@ const estimateOf = async (body: Record<string, unknown>, token?: string): Promis
   return reply.body.estimated_user_count
 }
 
-const sent = (reply: Reply) => {
+const expectSuccess = (reply: Reply) => {
   expect(reply.status, reply.text).toBeLessThan(300)
   return reply.body
 }
 
 async function calculatedBy(expression: string, token?: string): Promise<{ id: string; user_count: number }> {
   const { id } = await givenSegment({ ...shop(mine), expression }, token)
-  sent(await post(`/v1/segments/${id}/recalculate`, undefined, token))
+  expectSuccess(await post(`/v1/segments/${id}/recalculate`, undefined, token))
   await calculator().take([messageFor(await segmentNow(id))])
-  return sent(await get(`/v1/segments/${id}`, token))
+  return expectSuccess(await get(`/v1/segments/${id}`, token))
 }
 
 describe('an expression of an edition role', () => {
@@ -146,12 +146,12 @@ describe('an expression of an edition role', () => {
     expect(await membersNow(id)).toEqual([])
     const file = await get(`/v1/segments/${id}/export`, manager)
     expect([file.status, file.text.trim().split('\r\n')]).toEqual([200, [expect.stringMatching(/^id,/)]])
-    const explained = sent(await get(`/v1/segments/${id}/explain?user_id=${shared.id}`, manager))
+    const explained = expectSuccess(await get(`/v1/segments/${id}/explain?user_id=${shared.id}`, manager))
     expect(explained.is_member).toBe(false)
     expect(explained.parts.filter(({ value }: { value: boolean }) => value)).toEqual([
       expect.objectContaining({ text: `user.id == "${shared.id}"` }),
     ])
-    expect(sent(await get(`/v1/segments/${id}/explain?user_id=${shared.id}`)).parts).toEqual(explained.parts)
+    expect(expectSuccess(await get(`/v1/segments/${id}/explain?user_id=${shared.id}`)).parts).toEqual(explained.parts)
   })
 
   it('finds the data of its own edition', async () => {
@@ -192,7 +192,9 @@ describe('an expression about an organisation', () => {
     const third = await seedEdition(organisation, { name: 'Third' })
     const { account_id, token } = await givenMember(organisation, 'manager', mine.id)
     const email = (await db.first(sql<{ email: string }>`select email from accounts where id = ${account_id}`))?.email
-    sent(await post(`/v1/organizations/${organisation.id}/members`, { email, role: 'viewer', edition_id: third.id }))
+    expectSuccess(
+      await post(`/v1/organizations/${organisation.id}/members`, { email, role: 'viewer', edition_id: third.id }),
+    )
     await importOrders(shop(third), [
       {
         external_id: 'x',
@@ -216,19 +218,21 @@ describe('an expression about an organisation', () => {
     expect(
       await estimateOf({ organization_id: organisation.id, expression: 'size(orders) > 0', ...marketing }, token),
     ).toBe(3)
-    const values = sent(await get(`/v1/segments/cel-context?organization_id=${organisation.id}`, token)).dynamic_values
-    const shown = (kind: string) =>
+    const values = expectSuccess(
+      await get(`/v1/segments/cel-context?organization_id=${organisation.id}`, token),
+    ).dynamic_values
+    const listValues = (kind: string) =>
       values[kind].map(({ label, count }: { label: string; count: number }) => [label, count])
-    expect(shown('products')).toEqual([
+    expect(listValues('products')).toEqual([
       ['Day ticket', 2],
       ['Third', 2],
     ])
-    expect(shown('currencies')).toEqual([
+    expect(listValues('currencies')).toEqual([
       ['dkk', 2],
       ['sek', 2],
     ])
-    expect(shown('locales').reduce((sum: number, [, count]: [string, number]) => sum + count, 0)).toBe(3)
-    expect(shown('editions').toSorted()).toEqual([
+    expect(listValues('locales').reduce((sum: number, [, count]: [string, number]) => sum + count, 0)).toBe(3)
+    expect(listValues('editions').toSorted()).toEqual([
       ['Summer', 2],
       ['Third', 2],
     ])
@@ -250,7 +254,7 @@ describe('suggested values', () => {
   it('are those of the editions that the caller reaches', async () => {
     await seedConsent({ organization: organisation.id, edition: null }, { key: 'org-news' })
     for (const query of [`edition_id=${mine.id}`, `organization_id=${organisation.id}`]) {
-      const { dynamic_values, ...rest } = sent(await get(`/v1/segments/cel-context?${query}`, manager))
+      const { dynamic_values, ...rest } = expectSuccess(await get(`/v1/segments/cel-context?${query}`, manager))
       const text = JSON.stringify([dynamic_values, rest])
       for (const hidden of [foreignProduct, foreignCampaign, theirs.id, 'Winter', 'winter-news', 'eur'])
         expect([query, hidden, text.includes(hidden)]).toEqual([query, hidden, false])
@@ -275,7 +279,7 @@ describe('suggested values', () => {
     )
     await seedAnswer(other as never, consent, 'given')
     const countOf = async (query: string, token?: string) =>
-      sent(await get(`/v1/segments/cel-context?${query}`, token)).dynamic_values.consents.find(
+      expectSuccess(await get(`/v1/segments/cel-context?${query}`, token)).dynamic_values.consents.find(
         ({ value }: { value: string }) => value === 'counted',
       ).count
     expect(await countOf(`organization_id=${organisation.id}`)).toBe(2)
@@ -286,7 +290,7 @@ describe('suggested values', () => {
   it('do not include values of other editions in an edition, for any caller', async () => {
     const expression = `purchases.exists(p, p.product_id == "${foreignProduct}")`
     for (const token of [manager, undefined]) {
-      const { warnings } = sent(await post('/v1/segments/validate-cel', { ...shop(mine), expression }, token))
+      const { warnings } = expectSuccess(await post('/v1/segments/validate-cel', { ...shop(mine), expression }, token))
       expect(warnings).toMatchObject([
         { code: 'unknown_value', suggestion: expect.not.stringContaining(foreignProduct) },
       ])

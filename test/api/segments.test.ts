@@ -6,7 +6,7 @@ import { givenMember } from '../support/seeding/members.ts'
 import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
 import { seedCampaign } from '../support/seeding/messaging/campaigns.ts'
 import { seedSegment, givenSegment } from '../support/seeding/messaging/segments.ts'
-import { calculated, segmentNow } from '../support/segments.ts'
+import { calculate, segmentNow } from '../support/segments.ts'
 import { seedConsent } from '../support/seeding/messaging/consents.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
 import { db } from '../support/seeding/rows.ts'
@@ -121,7 +121,7 @@ describe('listSegments', () => {
     })
     await seedPeople({ organization: newOrganization.id }, [{}, {}])
     await seedConsent({ organization: newOrganization.id, edition: null })
-    await calculated(one.id)
+    await calculate(one.id)
     const ids = async (query: string) =>
       (await get(`/v1/segments?organization_id=${newOrganization.id}&${query}`)).body.results.map(
         (item: { id: string }) => item.id,

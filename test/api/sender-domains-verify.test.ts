@@ -6,7 +6,7 @@ import { callWith, get, post } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { db } from '../support/seeding/rows.ts'
 import { aDomain, givenSenderDomain, givenDomains } from '../support/seeding/messaging/sender-domains.ts'
-import { outcome, prove, setTexts, stored, verify } from '../support/sender-domains.ts'
+import { outcome, prove, setTexts, loadDomain, verify } from '../support/sender-domains.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -22,7 +22,7 @@ describe('verifySenderDomain', () => {
     const reply = await verify(one, domain)
     expect(outcome(reply)).toEqual([200, 'verified', 'verified'])
     expect(reply.body).toMatchObject({ verified_by: 'dns', verified_at: expect.any(String) })
-    expect(await stored(domain.id)).toMatchObject({ status: 'verified', verified_by: 'dns' })
+    expect(await loadDomain(domain.id)).toMatchObject({ status: 'verified', verified_by: 'dns' })
     const again = await verify(one, domain)
     expect(again.body.verified_at).toBe(reply.body.verified_at)
   })
@@ -48,11 +48,11 @@ describe('verifySenderDomain', () => {
       [{ ok: false, code: 'failure' }, 'dns_failure'],
     ]
     for (const [answer, expected] of answers) {
-      const row = await stored(domain.id)
+      const row = await loadDomain(domain.id)
       if (!row) throw new Error('the domain is there')
       const ctx = { ...contextAt(Date.now()), dns: { lookUpTxt: async () => answer } }
       await verifySenderDomain(ctx, row, { by_hand: false })
-      expect(await stored(domain.id)).toMatchObject({ status: 'verified', check_outcome: expected })
+      expect(await loadDomain(domain.id)).toMatchObject({ status: 'verified', check_outcome: expected })
     }
     expect((await get(`${one.path}/${domain.id}`, one.token)).body).toMatchObject({
       verified_at: before.verified_at,
@@ -69,7 +69,7 @@ describe('verifySenderDomain', () => {
       'permission_denied',
       { pointer: '#/by_hand', code: 'superuser_only' },
     ])
-    expect(await stored(domain.id)).toMatchObject({ status: 'pending', version: 1 })
+    expect(await loadDomain(domain.id)).toMatchObject({ status: 'pending', version: 1 })
     const reply = await post(`${one.path}/${domain.id}/verify`, { by_hand: true })
     expect(reply.body).toMatchObject({ status: 'verified', verified_by: 'superuser', last_check: null })
     // The superuser's verification needs no record.
@@ -92,7 +92,7 @@ describe('verifySenderDomain', () => {
     expect([byHand.status, byHand.body.code]).toEqual([409, 'sender_domain_taken'])
     await prove(theirs)
     expect(outcome(await verify(other, theirs))).toEqual([200, 'verified', 'verified'])
-    expect(await stored(mine.id)).toMatchObject({ status: 'pending', verified_by: null, verified_at: null })
+    expect(await loadDomain(mine.id)).toMatchObject({ status: 'pending', verified_by: null, verified_at: null })
     const verifiedDomains = await db.all(
       sql`select id from sender_domains where domain = ${name} and status = 'verified'`,
     )
@@ -106,7 +106,7 @@ describe('verifySenderDomain', () => {
     await post(`${one.path}/${mine.id}/verify`, { by_hand: true })
     await prove(theirs)
     expect((await verify(other, theirs)).status).toBe(409)
-    expect(await stored(mine.id)).toMatchObject({ status: 'verified', verified_by: 'superuser' })
+    expect(await loadDomain(mine.id)).toMatchObject({ status: 'verified', verified_by: 'superuser' })
   })
 
   it('succeeds for one of two organisations that verify at once', async () => {

@@ -9,7 +9,7 @@ import {
   givenDomains,
 } from '../support/seeding/messaging/sender-domains.ts'
 import { write } from '../support/seeding/rows.ts'
-import { outcome, prove, stored, verify } from '../support/sender-domains.ts'
+import { outcome, prove, loadDomain, verify } from '../support/sender-domains.ts'
 
 describe('createSenderDomain', () => {
   it('adds a pending domain with the TXT record that proves it', async () => {
@@ -107,7 +107,7 @@ describe('deleteSenderDomain', () => {
     await prove(domain)
     await verify(one, domain)
     expect((await remove(`${one.path}/${domain.id}`, one.token)).status).toBe(204)
-    expect(await stored(domain.id)).toBeUndefined()
+    expect(await loadDomain(domain.id)).toBeUndefined()
     const back = await givenSenderDomain(one, domain.domain)
     expect(outcome(await verify(one, back))).toEqual([200, 'pending', 'record_mismatch'])
   })
@@ -124,7 +124,7 @@ describe('the domains of another organisation', () => {
     }
     expect((await get(other.path, one.token)).status).toBe(404)
     expect((await post(other.path, { domain: aDomain() }, one.token)).status).toBe(404)
-    expect(await stored(theirs.id)).toEqual(theirs)
+    expect(await loadDomain(theirs.id)).toEqual(theirs)
   })
 })
 

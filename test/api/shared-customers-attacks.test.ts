@@ -5,8 +5,8 @@ import { costOf } from '../support/cost.ts'
 import { givenSegment } from '../support/seeding/messaging/segments.ts'
 import { write } from '../support/seeding/rows.ts'
 import { anOrder, importOrders } from '../support/seeding/sales/orders.ts'
-import { calculated } from '../support/segments.ts'
-import { givenTwo, stored, type Two } from '../support/shared-customers.ts'
+import { calculate } from '../support/segments.ts'
+import { givenTwo, loadCustomer, type Two } from '../support/shared-customers.ts'
 
 const secret = {
   first_name: 'Zmarker',
@@ -82,7 +82,7 @@ async function observeAll(): Promise<Record<string, Observation>> {
 }
 
 async function exportMembers(): Promise<string> {
-  await calculated(segment)
+  await calculate(segment)
   return (await get(`/v1/segments/${segment}/export`, two.manager)).text
 }
 
@@ -108,7 +108,7 @@ beforeAll(async () => {
       {},
       two.manager,
     )
-  people = await Promise.all(emails.map(async (email) => (await stored(two.mine, email)).id))
+  people = await Promise.all(emails.map(async (email) => (await loadCustomer(two.mine, email)).id))
   const { edition_id, organization_id } = two.mine
   segment = (await givenSegment({ organization_id, edition_id, expression: 'true' }, two.manager)).id as string
   // The first use of a token writes when it was used.
@@ -163,7 +163,7 @@ describe('a role of an edition, when another edition imports its customers', () 
   })
 
   it('cannot find people of other editions in any list, filter or search', async () => {
-    const stranger = await stored(two.mine, 'hidden@example.dk')
+    const stranger = await loadCustomer(two.mine, 'hidden@example.dk')
     for (const path of [`/v1/user/${stranger.id}`, '/v1/user/usr_01HZZZZZZZZZZZZZZZZZZZZZZZ'])
       expect([path, (await get(path, two.viewer)).status]).toEqual([path, 404])
     const { edition_id } = two.theirs

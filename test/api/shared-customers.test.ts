@@ -5,12 +5,12 @@ import { interruptedDatabase } from '../support/bindings.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { anOrder, importOrders } from '../support/seeding/sales/orders.ts'
 import { db } from '../support/seeding/rows.ts'
-import { attach, givenTwo, stored, stranger, type UserRow } from '../support/shared-customers.ts'
+import { attach, givenTwo, loadCustomer, stranger, type UserRow } from '../support/shared-customers.ts'
 
 describe('an edition manager who imports a customer of another edition', () => {
   it('changes nothing about that person, and reads only what this edition imported', async () => {
     const two = await givenTwo()
-    const before = await stored(two.mine, stranger.email)
+    const before = await loadCustomer(two.mine, stranger.email)
     const reply = await attach(two, {
       email: 'HIDDEN@example.dk',
       phone_number: '20123456',
@@ -18,7 +18,7 @@ describe('an edition manager who imports a customer of another edition', () => {
       metadata: { mine: 1 },
     })
     expect(reply.body).toMatchObject({ created_orders: 1 })
-    expect(await stored(two.mine, stranger.email)).toEqual(before)
+    expect(await loadCustomer(two.mine, stranger.email)).toEqual(before)
     const viewerReply = await get(`/v1/user/${two.user}`, two.viewer)
     expect(viewerReply.body).toMatchObject({
       id: two.user,
@@ -46,9 +46,9 @@ describe('an edition manager who imports a customer of another edition', () => {
       anOrder({ customer: { email: 'bare@example.dk' } }),
       anOrder({ customer: { phone_number: '+4520999999', first_name: 'Bo' } }),
     ])
-    const before = await stored(two.mine, 'bare@example.dk')
+    const before = await loadCustomer(two.mine, 'bare@example.dk')
     await attach(two, { email: 'bare@example.dk', phone_number: '+4520123456', first_name: 'Anna', last_name: 'X' })
-    expect(await stored(two.mine, 'bare@example.dk')).toEqual(before)
+    expect(await loadCustomer(two.mine, 'bare@example.dk')).toEqual(before)
     // The edition learns no address when only the number matches a customer of other editions.
     await attach(two, { email: 'new@example.dk', phone_number: '+4520999999' })
     const rows = await db.all(sql<UserRow>`select * from users where organization_id = ${two.mine.organization_id}
@@ -62,29 +62,29 @@ describe('an edition manager who imports a customer of another edition', () => {
   it('may not change that person, nor give another customer the hidden address', async () => {
     const two = await givenTwo()
     await attach(two, { email: stranger.email, first_name: 'Anna' })
-    const before = await stored(two.mine, stranger.email)
+    const before = await loadCustomer(two.mine, stranger.email)
     for (const change of [{ first_name: 'Eve' }, { email: 'mine@example.dk' }, { phone_number: null }, {}]) {
       const reply = await patch(`/v1/user/${two.user}`, change, two.manager)
       expect([reply.status, reply.body.code]).toEqual([403, 'shared_customer'])
       expect(reply.body).toMatchObject({ required_roles: ['OA', 'OM'] })
     }
-    expect(await stored(two.mine, stranger.email)).toEqual(before)
+    expect(await loadCustomer(two.mine, stranger.email)).toEqual(before)
     await importOrders(two.theirs, [anOrder({ customer: { email: 'unseen@example.dk' } })])
     await attach(two, { email: 'own@example.dk' })
-    const ownCustomer = await stored(two.mine, 'own@example.dk')
+    const ownCustomer = await loadCustomer(two.mine, 'own@example.dk')
     const emailReply = await patch(`/v1/user/${ownCustomer.id}`, { email: 'unseen@example.dk' }, two.manager)
     expect([emailReply.status, emailReply.body.code, emailReply.body.errors]).toEqual([403, 'shared_customer', []])
     expect(emailReply.text).not.toContain('Another customer')
     await attach(two, { email: 'second@example.dk' })
     const same = await patch(`/v1/user/${ownCustomer.id}`, { email: 'second@example.dk' }, two.manager)
     expect([same.status, same.body.errors[0].code]).toEqual([400, 'unique'])
-    expect(await stored(two.mine, 'own@example.dk')).toEqual(ownCustomer)
+    expect(await loadCustomer(two.mine, 'own@example.dk')).toEqual(ownCustomer)
   })
 
   it('changes a customer of no other edition, and reads those values after another edition joins', async () => {
     const two = await givenTwo()
     await attach(two, { email: 'own@example.dk', first_name: 'Anna' })
-    const ownCustomer = await stored(two.mine, 'own@example.dk')
+    const ownCustomer = await loadCustomer(two.mine, 'own@example.dk')
     const reply = await patch(`/v1/user/${ownCustomer.id}`, { last_name: 'Ærø', phone_number: '20123456' }, two.manager)
     expect(reply.body).toMatchObject({ first_name: 'Anna', last_name: 'Ærø', phone_number: '+4520123456' })
     await importOrders(two.theirs, [anOrder({ customer: { email: 'own@example.dk' } })])
@@ -97,7 +97,7 @@ describe('an edition manager who imports a customer of another edition', () => {
   it('is refused when another edition imports the customer at the same time', async () => {
     const two = await givenTwo()
     await attach(two, { email: 'own@example.dk', first_name: 'Anna' })
-    const ownCustomer = await stored(two.mine, 'own@example.dk')
+    const ownCustomer = await loadCustomer(two.mine, 'own@example.dk')
     const join = () => importOrders(two.theirs, [anOrder({ customer: { email: 'own@example.dk' } })])
     const reply = await callWith(interruptedDatabase(/^update "users"/, join), `/v1/user/${ownCustomer.id}`, {
       method: 'PATCH',
@@ -105,13 +105,13 @@ describe('an edition manager who imports a customer of another edition', () => {
       token: two.manager,
     })
     expect([reply.status, reply.body.code]).toEqual([403, 'shared_customer'])
-    expect(await stored(two.mine, 'own@example.dk')).toEqual(ownCustomer)
+    expect(await loadCustomer(two.mine, 'own@example.dk')).toEqual(ownCustomer)
   })
 
   it('adds nothing to a customer whom another edition imports at the same time', async () => {
     const two = await givenTwo()
     await attach(two, { email: 'own@example.dk' })
-    const ownCustomer = await stored(two.mine, 'own@example.dk')
+    const ownCustomer = await loadCustomer(two.mine, 'own@example.dk')
     const join = () => importOrders(two.theirs, [anOrder({ customer: { email: 'own@example.dk' } })])
     const reply = await callWith(interruptedDatabase(/^update "users"/, join), '/v1/data-imports/external-orders', {
       method: 'POST',
@@ -123,14 +123,17 @@ describe('an edition manager who imports a customer of another edition', () => {
       token: two.manager,
     })
     expect([reply.status, reply.body.created_orders]).toEqual([201, 1])
-    expect(await stored(two.mine, 'own@example.dk')).toEqual(ownCustomer)
+    expect(await loadCustomer(two.mine, 'own@example.dk')).toEqual(ownCustomer)
   })
 
   it('adds missing fields of customers whom only the caller’s editions know', async () => {
     const two = await givenTwo()
     await attach(two, { email: 'own@example.dk' })
     await attach(two, { email: 'own@example.dk', first_name: 'Anna', phone_number: '20123456' })
-    expect(await stored(two.mine, 'own@example.dk')).toMatchObject({ first_name: 'Anna', phone_number: '+4520123456' })
+    expect(await loadCustomer(two.mine, 'own@example.dk')).toMatchObject({
+      first_name: 'Anna',
+      phone_number: '+4520123456',
+    })
   })
 })
 
@@ -139,7 +142,7 @@ describe('an organisation role', () => {
     const two = await givenTwo()
     await importOrders(two.theirs, [anOrder({ customer: { email: 'bare@example.dk' } })])
     await attach(two, { email: 'bare@example.dk', first_name: 'Anna' }, two.organizationManager)
-    const bare = await stored(two.mine, 'bare@example.dk')
+    const bare = await loadCustomer(two.mine, 'bare@example.dk')
     expect(bare.first_name).toBe('Anna')
     const reply = await patch(`/v1/user/${bare.id}`, { email: 'changed@example.dk' }, two.organizationManager)
     expect(reply.body).toMatchObject({ email: 'changed@example.dk' })

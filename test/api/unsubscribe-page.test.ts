@@ -9,7 +9,7 @@ import { marketingTo, seedCrowd, seedReady } from '../support/seeding/messaging/
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { pathsIn, sent, visit } from '../support/visits.ts'
+import { pathsIn, sendCampaign, visit } from '../support/visits.ts'
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const leave = (path: string) => visit(path, { method: 'POST', headers: form, body: 'List-Unsubscribe=One-Click' })
@@ -85,7 +85,7 @@ describe('the page of a link to unsubscribe', () => {
   )
 
   it('ends the suppression, gives the withdrawn consents again and sends the webhook', async () => {
-    const { id, crowd, consent } = await sent(2)
+    const { id, crowd, consent } = await sendCampaign(2)
     const [person, other] = crowd.people
     const expires = Date.now() + 86_400_000_000
     await write(sql`update consent_records set expires_at = ${expires} where user_id = ${person?.id ?? ''}`)
@@ -138,7 +138,7 @@ describe('the page of a link to unsubscribe', () => {
   })
 
   it('does not undo a withdrawal that was made elsewhere since', async () => {
-    const { crowd, captured } = await sent(1)
+    const { crowd, captured } = await sendCampaign(1)
     const [person] = crowd.people
     const [path = ''] = pathsIn(captured[0], 'u')
     const left = await leave(path)
@@ -154,7 +154,7 @@ describe('the page of a link to unsubscribe', () => {
   it.each(['complaint', 'hard_bounce'])(
     'does not offer to undo a %s, whether it came before or after',
     async (reason) => {
-      const { id, crowd, captured } = await sent(1)
+      const { id, crowd, captured } = await sendCampaign(1)
       const [person] = crowd.people
       const [path = ''] = pathsIn(captured[0], 'u')
       const left = await leave(path)
@@ -179,7 +179,7 @@ describe('the page of a link to unsubscribe', () => {
   )
 
   it('refuses tokens of another kind, forged ones, and those of a person who does not exist', async () => {
-    const { id, crowd, captured } = await sent(1)
+    const { id, crowd, captured } = await sendCampaign(1)
     const [path = ''] = pathsIn(captured[0], 'u')
     const left = await leave(path)
     const back = actionOf(path, left.text)
@@ -197,7 +197,7 @@ describe('the page of a link to unsubscribe', () => {
   })
 
   it('shows the state of the last action, for any sequence of actions', async () => {
-    const { crowd, captured } = await sent(1)
+    const { crowd, captured } = await sendCampaign(1)
     const [person] = crowd.people
     const [path = ''] = pathsIn(captured[0], 'u')
     const back = actionOf(path, (await leave(path)).text)

@@ -122,7 +122,7 @@ describe('a callback with invalid signatures', () => {
     signedMessage: string
     intermediateSigningKey: { signedKey: string; signatures: string[] }
   }
-  const changed = (body: Body, change: (signed: Signed) => void): Body => {
+  const changeSigned = (body: Body, change: (signed: Signed) => void): Body => {
     const copy = structuredClone(body)
     change(copy as unknown as Signed)
     return copy
@@ -136,16 +136,16 @@ describe('a callback with invalid signatures', () => {
     const past = Date.now() - 1000
     const strangers = { root: keys.intermediate, intermediate: keys.root }
     const forged: Record<string, unknown> = {
-      'a message that was changed': changed(good, (signed) => {
+      'a message that was changed': changeSigned(good, (signed) => {
         signed.signedMessage = signed.signedMessage.replace('"save"', '"del"')
       }),
-      'a signature that was changed': changed(good, (signed) => {
+      'a signature that was changed': changeSigned(good, (signed) => {
         signed.signature = flipped(signed.signature)
       }),
-      'a signature of a key that was changed': changed(good, (signed) => {
+      'a signature of a key that was changed': changeSigned(good, (signed) => {
         signed.intermediateSigningKey.signatures = signed.intermediateSigningKey.signatures.map(flipped)
       }),
-      'a key that was changed': changed(good, (signed) => {
+      'a key that was changed': changeSigned(good, (signed) => {
         signed.intermediateSigningKey.signedKey = signed.intermediateSigningKey.signedKey.replace('"}', '0"}')
       }),
       'keys of somebody else': await callbackBody(strangers, pass, 'save'),
@@ -165,7 +165,7 @@ describe('a callback with invalid signatures', () => {
       'no nonce': await callbackBody(keys, pass, 'save', { message: { nonce: '' } }),
       'another protocol': { ...good, protocolVersion: 'ECv1' },
       'no key': { ...good, intermediateSigningKey: null },
-      'too many signatures': changed(good, (signed) => {
+      'too many signatures': changeSigned(good, (signed) => {
         signed.intermediateSigningKey.signatures = Array.from({ length: 6 }, () => signed.signature)
       }),
       'a list': [],

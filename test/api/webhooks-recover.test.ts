@@ -23,25 +23,25 @@ const seedOwn = (columns: Partial<EndpointRow> = {}) =>
   seedOpenEndpoint({ organization_id: world.a.id, edition_id: world.a.editions[0].id, ...columns })
 
 describe('recoverWebhookDeliveries', () => {
-  const at = (time: number) => new Date(time).toISOString()
+  const formatTime = (time: number) => new Date(time).toISOString()
 
   it('repeats failed and exhausted deliveries of a time window, from the start of the schedule', async () => {
     const { post: ask, enqueued } = quietClient()
     const endpoint = await seedOwn()
-    const made = async (status: DeliveryStatus, created_at: number) =>
+    const seedDeliveryAt = async (status: DeliveryStatus, created_at: number) =>
       (await seedDelivery(place(), endpoint.id, { status, created_at, step: 9, next_retry_at: neverOpen })).id
-    const first = await made('failed', seededAt)
-    const last = await made('exhausted', seededAt + 1000)
+    const first = await seedDeliveryAt('failed', seededAt)
+    const last = await seedDeliveryAt('exhausted', seededAt + 1000)
     const others = [
-      await made('failed', seededAt - 1),
-      await made('failed', seededAt + 1001),
-      await made('success', seededAt),
-      await made('retrying', seededAt),
-      await made('pending', seededAt),
+      await seedDeliveryAt('failed', seededAt - 1),
+      await seedDeliveryAt('failed', seededAt + 1001),
+      await seedDeliveryAt('success', seededAt),
+      await seedDeliveryAt('retrying', seededAt),
+      await seedDeliveryAt('pending', seededAt),
     ]
     const elsewhere = await seedDelivery(place(), (await seedOwn()).id, { created_at: seededAt })
     const before = await Promise.all([...others, elsewhere.id].map(deliveryRow))
-    const window = { since: at(seededAt), until: at(seededAt + 1000) }
+    const window = { since: formatTime(seededAt), until: formatTime(seededAt + 1000) }
     const reply = await ask(`/v1/webhooks/${endpoint.id}/recover`, window, world.people.EA.token)
     expect([reply.status, reply.body]).toEqual([200, { recovered: 2 }])
     for (const id of [first, last]) {
@@ -58,7 +58,7 @@ describe('recoverWebhookDeliveries', () => {
     const { id } = await seedOwn()
     await seedDeliveries(place(), id, 20)
     const replies = await Promise.all(
-      Array.from({ length: 5 }, () => ask(`/v1/webhooks/${id}/recover`, { since: at(0) })),
+      Array.from({ length: 5 }, () => ask(`/v1/webhooks/${id}/recover`, { since: formatTime(0) })),
     )
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
     expect(replies.reduce((sum, { body }) => sum + body.recovered, 0)).toBe(20)
@@ -68,11 +68,11 @@ describe('recoverWebhookDeliveries', () => {
     const on = await seedOwn()
     const off = await seedOwn({ is_active: false })
     const row = await seedDelivery(place(), off.id)
-    const turned = await post(`/v1/webhooks/${on.id}/recover`, { since: at(2), until: at(1) })
+    const turned = await post(`/v1/webhooks/${on.id}/recover`, { since: formatTime(2), until: formatTime(1) })
     expect([turned.status, turned.body.errors[0].pointer]).toEqual([400, '#/until'])
-    const future = await post(`/v1/webhooks/${on.id}/recover`, { since: at(neverOpen) })
+    const future = await post(`/v1/webhooks/${on.id}/recover`, { since: formatTime(neverOpen) })
     expect([future.status, future.body.errors[0].pointer]).toEqual([400, '#/since'])
-    const refused = await post(`/v1/webhooks/${off.id}/recover`, { since: at(0) })
+    const refused = await post(`/v1/webhooks/${off.id}/recover`, { since: formatTime(0) })
     expect([refused.status, refused.body.code]).toEqual([409, 'endpoint_inactive'])
     expect(await deliveryRow(row.id)).toEqual(row)
   })

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 const json = { 'content-type': 'application/json' }
 const bytes = (text: string) => new TextEncoder().encode(text)
-const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
+const nestObjects = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
 
 const stream = (text: string) =>
   new ReadableStream({
@@ -55,13 +55,13 @@ const unreadable: Record<string, Raw> = {
     status: 415,
     code: 'unsupported_media_type',
   },
-  'a hundred levels': { raw: () => nested(100), code: 'validation_error' },
-  'ten thousand levels': { raw: () => nested(10_000), code: 'validation_error' },
+  'a hundred levels': { raw: () => nestObjects(100), code: 'validation_error' },
+  'ten thousand levels': { raw: () => nestObjects(10_000), code: 'validation_error' },
   'NUL in a name': { raw: () => JSON.stringify({ 'a\0b': 1 }), code: 'validation_error' },
   'NUL deep inside': { raw: () => JSON.stringify({ some: [{ thing: 'a\0b' }] }), code: 'validation_error' },
 }
 
-const prepared = async (operation: Operation) => {
+const prepareSample = async (operation: Operation) => {
   const caller = callerOf(operation, world)
   const sample = await sharedSample(operation, world, caller)
   return { caller, sample, before: await changesSoFar() }
@@ -113,7 +113,7 @@ function together(found: readonly Fault[]): Fault[][] {
 it('no operation reads more than a megabyte, with a known and an unknown length', async () => {
   const [operation] = withBody
   if (!operation) throw new Error('no operation has a body')
-  const { caller, sample } = await prepared(operation)
+  const { caller, sample } = await prepareSample(operation)
   for (const raw of [() => big, () => stream(big)]) {
     const reply = await send(operation, { path: sample.path ?? {} }, { token: caller.token, raw: raw(), headers: json })
     expect([reply.status, reply.body?.code]).toEqual([413, 'body_too_large'])
@@ -125,13 +125,13 @@ it('no operation reads more than a megabyte, with a known and an unknown length'
 
 describe.each(withBody.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
   it('has a sample that sets every field of its body', async () => {
-    const { sample } = await prepared(operation)
+    const { sample } = await prepareSample(operation)
     const fieldNames = Object.keys(bodySchema(operation).properties ?? {})
     expect(fieldNames).toEqual(expect.arrayContaining(Object.keys(sample.body ?? {})))
   })
 
   it('refuses a body that it cannot parse, and writes nothing', async () => {
-    const { caller, sample, before } = await prepared(operation)
+    const { caller, sample, before } = await prepareSample(operation)
     for (const [what, { raw, headers = json, status = 400, code }] of Object.entries(unreadable)) {
       const bare: Sample = { path: sample.path ?? {}, query: sample.query ?? {} }
       const reply = await send(operation, bare, { token: caller.token, raw: raw(), headers })
@@ -141,7 +141,7 @@ describe.each(withBody.map((operation) => [operation.id, operation] as const))('
   })
 
   it('points at the one invalid field, and writes nothing', async () => {
-    const { caller, sample, before } = await prepared(operation)
+    const { caller, sample, before } = await prepareSample(operation)
     const bodyFaults = faults(bodySchema(operation), sample.body, sampleOf(operation).itemwise)
     expect(bodyFaults.length).toBeGreaterThan(0)
     const ask = (body: object) =>

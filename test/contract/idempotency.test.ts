@@ -23,7 +23,7 @@ const keyed = (key: string, headers: Record<string, string> = {}) => ({ 'idempot
 const isReplay = (reply: Reply) => reply.headers.get('idempotency-replayed') === 'true'
 
 /** Returns everything that a client can notice in an answer. */
-const seen = (reply: Reply) => ({
+const describeReply = (reply: Reply) => ({
   status: reply.status,
   text: reply.text,
   location: reply.headers.get('location'),
@@ -58,7 +58,7 @@ describe.each(writes.map((operation) => [operation.id, operation] as const))('%s
     const before = await changesSoFar()
     const again = await send(operation, sample, request)
     expect(isReplay(again)).toBe(true)
-    expect(seen(again)).toEqual(seen(first))
+    expect(describeReply(again)).toEqual(describeReply(first))
     expect(await changesSoFar()).toEqual(before)
   })
 
@@ -138,7 +138,7 @@ describe('an Idempotency-Key', () => {
     expect(first.status).toBe(400)
     const again = await createEvent(key, '')
     expect(isReplay(again)).toBe(true)
-    expect(seen(again)).toEqual(seen(first))
+    expect(describeReply(again)).toEqual(describeReply(first))
   })
 
   it('does not store an answer that can be different at the next try', async () => {

@@ -139,9 +139,9 @@ describe.each(cases)('%s', (_, operation) => {
         nullsLast(true)(valueOf(one, first), valueOf(other, first)) ||
         nullsLast(false)(valueOf(one, second), valueOf(other, second)),
     )
-    const shown = (items: Record<string, unknown>[]) =>
+    const listSortKeys = (items: Record<string, unknown>[]) =>
       items.map((item) => [valueOf(item, first), valueOf(item, second)])
-    expect(shown(rows)).toEqual(shown(sorted))
+    expect(listSortKeys(rows)).toEqual(listSortKeys(sorted))
     for (const ordering of ['no_such_key', '--created', `${first},no_such_key`, 'id; drop table orders', '-']) {
       const reply = await ask(operation, { ordering })
       expect([ordering, reply.status]).toEqual([ordering, 400])

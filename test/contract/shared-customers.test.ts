@@ -21,7 +21,7 @@ const roles = ['EA', 'EM', 'EV'] as const
 const joined = new WeakSet<Sample>()
 
 /** Makes the request of a read. A segment that the sample makes has the customer as a member. */
-const prepared = async (operation: Operation, caller: Person) => {
+const prepareSample = async (operation: Operation, caller: Person) => {
   const sample = await sharedSample(operation, world, caller)
   if (!joined.has(sample)) await joinSegments(world, customer)
   joined.add(sample)
@@ -34,7 +34,7 @@ const wordsOf = (reply: Reply): string => `${reply.text}\n${JSON.stringify([...r
 describe.each(byId(reads))('%s', (_, operation) => {
   it.each(roles)('hides from %s what other editions know of a customer', async (role) => {
     const caller = world.people[role]
-    const sample = await prepared(operation, caller)
+    const sample = await prepareSample(operation, caller)
     const plain = await send(operation, sample, { token: caller.token })
     expect([operation.roles.includes(role), plain.status < 400]).toEqual([plain.status < 400, plain.status < 400])
     expect(marksIn(wordsOf(plain))).toEqual([])
@@ -53,7 +53,7 @@ const needles = [hidden.email, 'hidden.example', hidden.phone_number, '60708090'
 describe.each(byId(lists))('%s', (_, operation) => {
   it('finds nothing for an edition role by hidden values', async () => {
     const caller = world.people.EM
-    const sample = await prepared(operation, caller)
+    const sample = await prepareSample(operation, caller)
     const ask = async (name: string, value: string) => {
       const reply = await send(operation, { ...sample, query: { ...sample.query, [name]: value } }, caller)
       return [reply.status, reply.body.count ?? reply.body.code]
@@ -86,7 +86,7 @@ describe('operations that show customers', () => {
     const caller = world.people.OM
     const operationIds: string[] = []
     for (const operation of reads) {
-      const reply = await send(operation, await prepared(operation, caller), { token: caller.token })
+      const reply = await send(operation, await prepareSample(operation, caller), { token: caller.token })
       if (marksIn(wordsOf(reply)).length) operationIds.push(operation.id)
     }
     expect(operationIds.toSorted()).toEqual(showing.toSorted())
@@ -97,7 +97,7 @@ describe('operations that show customers', () => {
     for (const id of showing) {
       const operation = reads.find((one) => one.id === id)
       if (!operation) throw new Error(`there is no ${id}`)
-      const sample = await prepared(operation, caller)
+      const sample = await prepareSample(operation, caller)
       const reply = await send(operation, sample, caller)
       const isShown = [customer.id, world.a.editions[0].order].some((part) => reply.text.includes(part))
       expect([id, isShown]).toEqual([id, true])
@@ -107,7 +107,7 @@ describe('operations that show customers', () => {
   it('do not sort recipients by hidden addresses', async () => {
     const operation = reads.find(({ id }) => id === 'listCampaignRecipients')
     if (!operation) throw new Error('there are no recipients')
-    const sample = await prepared(operation, world.people.EM)
+    const sample = await prepareSample(operation, world.people.EM)
     for (const ordering of ['address', '-address', 'sent_at,address']) {
       const sortedSample = { ...sample, query: { ordering } }
       const refused = await send(operation, sortedSample, world.people.EM)

@@ -24,12 +24,12 @@ beforeAll(async () => {
 
 const byId = (operations: readonly Operation[]) => operations.map((operation) => [operation.id, operation] as const)
 
-const prepared = async (operation: Operation, sampleFor = make) => {
+const prepareSample = async (operation: Operation, sampleFor = make) => {
   const caller = callerOf(operation, world)
   const sample = await sampleFor(operation, world, caller)
   return { caller, sample, before: await changesSoFar() }
 }
-const preparedToRefuse = (operation: Operation) => prepared(operation, sharedSample)
+const preparedToRefuse = (operation: Operation) => prepareSample(operation, sharedSample)
 
 const absent: Record<string, string>[] = [{}, { 'content-type': 'application/json' }, { 'content-length': '0' }]
 const pointerOf = (path: Path): string => `#/${path.join('/')}`
@@ -103,7 +103,7 @@ describe.each(byId(withBody))('%s', (_, operation) => {
 
 describe.each(byId(bodyless))('%s', (_, operation) => {
   it('accepts an empty object as its body, and no field', async () => {
-    const { caller, sample, before } = await prepared(operation)
+    const { caller, sample, before } = await prepareSample(operation)
     const refused = await send(operation, { ...sample, body: { force: true } }, { token: caller.token })
     expect([refused.status, refused.body.errors[0].code, refused.body.errors[0].pointer]).toEqual([
       400,
@@ -125,7 +125,7 @@ const patches = changes.filter(isOfResource)
 
 describe.each(byId(patches))('%s', (_, operation) => {
   it('accepts the whole resource as it was read, with and without an edited field', async () => {
-    const { caller, sample } = await prepared(operation)
+    const { caller, sample } = await prepareSample(operation)
     const path = pathOf(operation, { path: sample.path ?? {} })
     const read = async () => (await call(path, { token: caller.token })).body as Record<string, unknown>
     const patch = (body: Record<string, unknown>) =>
@@ -145,7 +145,7 @@ describe.each(byId(patches))('%s', (_, operation) => {
   })
 
   it('ignores read-only fields, also with other values', async () => {
-    const { caller, sample } = await prepared(operation)
+    const { caller, sample } = await prepareSample(operation)
     const path = pathOf(operation, { path: sample.path ?? {} })
     const before = (await call(path, { token: caller.token })).body as Record<string, unknown>
     const fieldNames = Object.keys(bodySchema(operation).properties ?? {})
@@ -170,7 +170,7 @@ describe('a change of something other than the resource at its path', () => {
   it('refuses a page of its list, and changes nothing', async () => {
     const operation = changes.find(({ id }) => id === 'updateProductMappings')
     if (!operation) throw new Error('no updateProductMappings')
-    const { caller, sample, before } = await prepared(operation)
+    const { caller, sample, before } = await prepareSample(operation)
     const path = pathOf(operation, { path: sample.path ?? {} })
     const { body } = await call(path, { token: caller.token })
     expect(body.results).toHaveLength(1)
@@ -219,7 +219,7 @@ describe('a body that creates a resource', () => {
   it('may contain read-only fields, but not fields that only a change sets', async () => {
     const operation = withBody.find(({ id }) => id === 'createEdition')
     if (!operation) throw new Error('no createEdition')
-    const { caller, sample } = await prepared(operation)
+    const { caller, sample } = await prepareSample(operation)
     const reply = await send(
       operation,
       { ...sample, body: { ...sample.body, id: 'x', created: 1 } },
@@ -247,7 +247,7 @@ describe('a body that creates a resource', () => {
   it('may not contain read-only fields when it is that of an action', async () => {
     const operation = withBody.find(({ id }) => id === 'duplicateEdition')
     if (!operation) throw new Error('no duplicateEdition')
-    const { caller, sample } = await prepared(operation)
+    const { caller, sample } = await prepareSample(operation)
     const body = { ...sample.body, start_date: '2027-06-01T10:00:00Z' }
     const reply = await send(operation, { ...sample, body }, { token: caller.token })
     expect([reply.status, reply.body.errors[0].pointer]).toEqual([400, '#/start_date'])
@@ -256,7 +256,7 @@ describe('a body that creates a resource', () => {
   it('is refused with the first fifty of twenty thousand unknown names', async () => {
     const operation = withBody.find(({ id }) => id === 'createEvent')
     if (!operation) throw new Error('no createEvent')
-    const { caller, sample } = await prepared(operation)
+    const { caller, sample } = await prepareSample(operation)
     const names = Object.fromEntries(Array.from({ length: 100_000 }, (__, index) => [`n${index}`, 0]))
     const reply = await send(operation, { ...sample, body: { ...sample.body, ...names } }, { token: caller.token })
     expect([reply.status, reply.body.code]).toEqual([413, 'body_too_large'])
@@ -270,7 +270,7 @@ describe('an order of an import', () => {
   it('fails alone when it has an unknown field', async () => {
     const operation = withBody.find(({ id }) => id === 'importExternalOrders')
     if (!operation) throw new Error('no importExternalOrders')
-    const { caller, sample } = await prepared(operation)
+    const { caller, sample } = await prepareSample(operation)
     const [order] = (sample.body?.['orders'] ?? []) as Record<string, unknown>[]
     const [item] = (order?.['items'] ?? []) as object[]
     const items = [{ ...item, unit_prize: 5 }]

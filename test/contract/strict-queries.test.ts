@@ -34,7 +34,7 @@ async function asking(operation: Operation) {
 }
 
 const refusal = (reply: Reply) => [reply.status, reply.body?.code, reply.body?.errors]
-const refused = (name: string, code: string, detail: string) => [
+const expectRefusal = (name: string, code: string, detail: string) => [
   400,
   'validation_error',
   [{ code, detail, attr: name, pointer: null }],
@@ -46,11 +46,13 @@ describe.each(byId(implemented))('%s', (_, operation) => {
     for (const name of ['zzzzzz', 'constructor', '__proto__'])
       for (const value of ['1', ''])
         expect(refusal(await ask(`${name}=${value}`))).toEqual(
-          refused(name, 'unknown_parameter', 'This parameter does not exist.'),
+          expectRefusal(name, 'unknown_parameter', 'This parameter does not exist.'),
         )
     for (const name of parametersOf(operation).filter(({ length }) => length > 3)) {
       const detail = `This parameter does not exist. Did you mean \`${name}\`?`
-      expect(refusal(await ask(`${misspelt(name)}=1`))).toEqual(refused(misspelt(name), 'unknown_parameter', detail))
+      expect(refusal(await ask(`${misspelt(name)}=1`))).toEqual(
+        expectRefusal(misspelt(name), 'unknown_parameter', detail),
+      )
     }
     expect(await changesSoFar()).toEqual(before)
   })
@@ -62,7 +64,7 @@ describe.each(byId(implemented.filter((operation) => parametersOf(operation).len
     for (const name of parametersOf(operation).filter((one) => one !== 'ordering')) {
       const { [name]: value = 'x', ...others } = sample.query ?? {}
       const reply = await ask(`${name}=${value}&${name}=${value}`, others)
-      expect(refusal(reply)).toEqual(refused(name, 'repeated', 'This parameter is sent 2 times. Send it once.'))
+      expect(refusal(reply)).toEqual(expectRefusal(name, 'repeated', 'This parameter is sent 2 times. Send it once.'))
     }
     expect(await changesSoFar()).toEqual(before)
   })
@@ -92,7 +94,7 @@ describe.each(byId(withIds))('%s', (_, operation) => {
       const prefix = prefixes[name]
       for (const value of ['whk_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', 'x', prefix])
         expect(refusal(await ask(`${name}=${value}`, others))).toEqual(
-          refused(name, 'invalid_id', `Must be an id that begins with \`${prefix}_\`.`),
+          expectRefusal(name, 'invalid_id', `Must be an id that begins with \`${prefix}_\`.`),
         )
     }
   })
@@ -107,11 +109,11 @@ describe.each(byId(lists))('%s', (_, operation) => {
         expect([operation.id, reply.status]).toEqual(['listUsers', 200])
         continue
       }
-      expect(refusal(reply)).toEqual(refused('page_size', 'invalid', 'Must be a whole number from 1.'))
+      expect(refusal(reply)).toEqual(expectRefusal('page_size', 'invalid', 'Must be a whole number from 1.'))
     }
     for (const cursor of ['x', '%F0%9F%92%A9', btoa('{}'), btoa('{"for":1}'), btoa('{"for":1,"after":[true]}')])
       expect(refusal(await ask(`cursor=${cursor}`))).toEqual(
-        refused('cursor', 'invalid_cursor', 'Use the cursor from `next` unchanged.'),
+        expectRefusal('cursor', 'invalid_cursor', 'Use the cursor from `next` unchanged.'),
       )
   })
 })

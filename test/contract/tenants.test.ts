@@ -20,7 +20,8 @@ async function answer(operation: Operation, sample: Sample, caller: Person) {
   return { status: reply.status, text: reply.text, etag: reply.headers.get('etag'), link: reply.headers.get('link') }
 }
 
-const of = (sample: Sample, place: Reference['in']) => (sample.references ?? []).filter((one) => one.in === place)
+const listReferences = (sample: Sample, place: Reference['in']) =>
+  (sample.references ?? []).filter((one) => one.in === place)
 
 const malformed = ['x', "' or 1=1 --", 'org_', '\0', '%', '😀', 'a'.repeat(300), '__proto__']
 
@@ -49,14 +50,14 @@ describe.each(named)('%s', (_, operation) => {
     const sample = await sharedSample(operation, world, caller())
     const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
     expect(
-      of(sample, 'path')
+      listReferences(sample, 'path')
         .map(({ name }) => name)
         .toSorted(),
     ).toEqual(names.toSorted())
   })
 
   it('answers for ids of another organisation as for unknown ids', async () => {
-    const references = of(await sharedSample(operation, world, caller()), 'path')
+    const references = listReferences(await sharedSample(operation, world, caller()), 'path')
     for (const { name, foreign } of references) {
       const hidden = await expectHidden(operation, caller(), (sample, value) =>
         replaced(sample, 'path', name, value === 'hidden' ? foreign : unknownId(foreign)),
@@ -79,7 +80,7 @@ describe.each(named)('%s', (_, operation) => {
     const role = operation.roles.find((one) => one.startsWith('E'))
     if (!role) return
     const person = world.people[role]
-    for (const { name, sibling } of of(await sharedSample(operation, world, person), 'path')) {
+    for (const { name, sibling } of listReferences(await sharedSample(operation, world, person), 'path')) {
       if (!sibling) continue
       const hidden = await expectHidden(operation, person, (sample, value) =>
         replaced(sample, 'path', name, value === 'hidden' ? sibling : unknownId(sibling)),
@@ -93,12 +94,12 @@ describe.each(cases.filter(([, operation]) => operation.method === 'get'))('%s',
   const isList = lists.includes(operation)
 
   const expectHiddenIds = async (caller: Person, pick: (one: Reference) => string | undefined) => {
-    for (const reference of of(await sharedSample(operation, world, caller), 'query')) {
+    for (const reference of listReferences(await sharedSample(operation, world, caller), 'query')) {
       const hiddenId = pick(reference)
       if (!hiddenId) continue
-      const only = (sample: Sample) => ({ ...sample, query: {} })
-      const whole = (sample: Sample) => sample
-      for (const base of reference.narrows ? [whole] : [only, whole]) {
+      const removeQuery = (sample: Sample) => ({ ...sample, query: {} })
+      const keepSample = (sample: Sample) => sample
+      for (const base of reference.narrows ? [keepSample] : [removeQuery, keepSample]) {
         const hidden = await expectHidden(operation, caller, (sample, value) =>
           replaced(base(sample), 'query', reference.name, value === 'hidden' ? hiddenId : unknownId(hiddenId)),
         )
@@ -118,7 +119,7 @@ describe.each(cases.filter(([, operation]) => operation.method === 'get'))('%s',
 
   it('finds rows by these ids for callers who may see them', async () => {
     if (!isList || operation.path.includes('{')) return
-    for (const reference of of(await sharedSample(operation, world, world.people.root), 'query')) {
+    for (const reference of listReferences(await sharedSample(operation, world, world.people.root), 'query')) {
       if (reference.narrows) continue
       const sample = { query: { [reference.name]: reference.foreign } }
       const reply = await send(operation, sample, { token: world.people.root.token })

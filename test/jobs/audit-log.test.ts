@@ -14,7 +14,7 @@ describe('the sweep of the audit log', () => {
   it('deletes entries after 400 days, a thousand at a time, in every organisation', async () => {
     const now = Date.now()
     const [one, other] = [await givenOrganization(), await givenOrganization()]
-    const of = async (id: string, before: number) =>
+    const countEntries = async (id: string, before: number) =>
       (
         await env.DB.prepare('select count(*) as n from audit_log where organization_id = ? and created_at < ?')
           .bind(id, before)
@@ -24,10 +24,10 @@ describe('the sweep of the audit log', () => {
     await seedEntries(other.id, 700, { created_at: now - 401 * dayMs })
     await seedEntries(other.id, 3, { created_at: now - 399 * dayMs })
     await run(now)
-    expect(((await of(one.id, now)) ?? 0) + ((await of(other.id, now)) ?? 0)).toBe(403)
+    expect(((await countEntries(one.id, now)) ?? 0) + ((await countEntries(other.id, now)) ?? 0)).toBe(403)
     await run(now)
-    expect(await of(one.id, now - 400 * dayMs)).toBe(0)
-    expect(await of(other.id, now - 400 * dayMs)).toBe(0)
-    expect(await of(other.id, now - 398 * dayMs)).toBe(3)
+    expect(await countEntries(one.id, now - 400 * dayMs)).toBe(0)
+    expect(await countEntries(other.id, now - 400 * dayMs)).toBe(0)
+    expect(await countEntries(other.id, now - 398 * dayMs)).toBe(3)
   })
 })

@@ -53,7 +53,7 @@ it.each([
     )
     const value = row?.value ?? null
     const other =
-      typeof value === 'number' ? (column === 'is_latest' ? 0 : value + 1) : value === null ? 'x' : changed(value)
+      typeof value === 'number' ? (column === 'is_latest' ? 0 : value + 1) : value === null ? 'x' : changeLetter(value)
     const set = (to: unknown) =>
       env.DB.batch([
         env.DB.prepare('pragma defer_foreign_keys = on'),
@@ -78,7 +78,7 @@ it.each([
 )
 
 /** Changes the last letter of a text, or a letter inside JSON. */
-function changed(text: string): string {
+function changeLetter(text: string): string {
   const at = text.startsWith('{') ? text.length - 3 : text.length - 1
   return text.slice(0, at) + (text[at] === 'b' ? 'c' : 'b') + text.slice(at + 1)
 }

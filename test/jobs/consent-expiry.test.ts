@@ -7,7 +7,7 @@ import { seedBuyer, seedTrades } from '../support/seeding/sales/trades.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 
 const day = 86_400_000
-const at = (now: number) => realJob({ now: () => now })
+const createJobAt = (now: number) => realJob({ now: () => now })
 
 /** Seeds an organisation in which this many people have given a consent that expires in a day. */
 async function givenConsents(people: number) {
@@ -21,14 +21,14 @@ async function givenConsents(people: number) {
 const kindsOf = async (organization: string) => (await eventsOf(organization)).map(({ kind }) => kind).toSorted()
 
 describe('the sweep of consents', () => {
-  beforeAll(() => sweepConsents(at(Date.now() + 2 * day)))
+  beforeAll(() => sweepConsents(createJobAt(Date.now() + 2 * day)))
 
   it('expires each due consent once, and sends its webhook', async () => {
     const { organization, consent, users } = await givenConsents(5)
-    expect(await sweepConsents(at(Date.now()), 2)).toBe(0)
+    expect(await sweepConsents(createJobAt(Date.now()), 2)).toBe(0)
     const later = Date.now() + day + 1
-    expect(await sweepConsents(at(later), 2)).toBe(5)
-    expect(await sweepConsents(at(later), 2)).toBe(0)
+    expect(await sweepConsents(createJobAt(later), 2)).toBe(5)
+    expect(await sweepConsents(createJobAt(later), 2)).toBe(0)
     expect(await kindsOf(organization)).toEqual([
       ...Array(5).fill('consent.expired'),
       ...Array(5).fill('consent.given'),
@@ -43,7 +43,7 @@ describe('the sweep of consents', () => {
   it('expires each consent once when two sweeps run at the same time', async () => {
     const { organization, users, consent } = await givenConsents(6)
     const later = Date.now() + day + 1
-    const ended = await Promise.all([1, 2, 3].map(() => sweepConsents(at(later), 2)))
+    const ended = await Promise.all([1, 2, 3].map(() => sweepConsents(createJobAt(later), 2)))
     expect(ended.reduce((sum, one) => sum + one, 0)).toBe(6)
     expect((await kindsOf(organization)).filter((kind) => kind === 'consent.expired')).toHaveLength(6)
     for (const user of users) expect(await recordsOf(user, consent)).toHaveLength(2)
@@ -53,7 +53,7 @@ describe('the sweep of consents', () => {
   it('does not expire an answer that is withdrawn at the same time', async () => {
     const { organization, users, consent } = await givenConsents(2)
     const [user = ''] = users
-    const job = at(Date.now() + day + 1)
+    const job = createJobAt(Date.now() + day + 1)
     const batch = job.db.batch.bind(job.db)
     let withdrawn = false
     job.db.batch = async (statements) => {
@@ -72,7 +72,7 @@ describe('the sweep of consents', () => {
     const queries: number[] = []
     for (const people of [2, 7]) {
       await givenConsents(people)
-      const job = at(Date.now() + day + 1)
+      const job = createJobAt(Date.now() + day + 1)
       expect(await sweepConsents(job)).toBe(people)
       queries.push(job.db.meter.queries)
     }

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
 import { csv, pathOf } from '../support/data-imports.ts'
-import { ordersOf, previewed, started, type Answers } from '../support/imported-tables.ts'
+import { ordersOf, previewed, startImport, type Answers } from '../support/imported-tables.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { answer, recordsOf } from '../support/consents.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
@@ -22,7 +22,7 @@ interface ListedRow {
 async function importTable(shop: Shop, rows: readonly string[], more: object = {}, answers: Answers = {}) {
   const { id } = await givenImport(shop, tableOf(rows), more)
   const preview = await previewed(id, answers)
-  const { status, created_orders, skipped_orders, updated_orders } = await started(id)
+  const { status, created_orders, skipped_orders, updated_orders } = await startImport(id)
   const { body } = await get(pathOf(id, '/rows'))
   return {
     id,
@@ -196,7 +196,7 @@ describe('the remembered mapping of a source', () => {
       { target_field: 'order.metadata.channel', value_map: { test: { ignore_row: true } } },
     ])
     await previewed(id)
-    expect(await started(id)).toMatchObject({ status: 'completed', created_orders: 2 })
+    expect(await startImport(id)).toMatchObject({ status: 'completed', created_orders: 2 })
     const orders = (await ordersOf(shop)) as { id: string; amount: string; created: string; status: string }[]
     expect(orders.filter(({ id: number }) => number.startsWith('1') && number !== '1')).toMatchObject([
       { id: '11', status: 'completed', amount: '100 eur', created: '2026-01-15T20:30:00.000Z' },
@@ -361,7 +361,7 @@ describe('the people of a file', () => {
     expect(results[0]).toMatchObject({ action: 'create', warnings: [{ row: 2, code: 'phone_not_taken' }] })
     expect(results[1]).toMatchObject({ action: 'error', errors: [{ row: 3, code: 'invalid_phone' }] })
     expect((await get(pathOf(id))).body).toMatchObject({ invalid_rows: 1, valid_rows: 1 })
-    await started(id, { skip_invalid_rows: true })
+    await startImport(id, { skip_invalid_rows: true })
     expect(await ordersOf(shop)).toMatchObject([{ id: 'A', customer: 'Ane Holm <ane@example.dk>' }])
   })
 

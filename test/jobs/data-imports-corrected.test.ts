@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
 import { get, patch } from '../support/api.ts'
 import { columnsOf, csv, pathOf, stagedRows, work } from '../support/data-imports.ts'
-import { ordersOf, previewed, started } from '../support/imported-tables.ts'
+import { ordersOf, previewed, startImport } from '../support/imported-tables.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
 
@@ -19,12 +19,12 @@ describe('a file that was detected wrongly', () => {
     const header = 'Ordrenr.|Navn|E-mail|Billettype|Stykpris'
     const bytes = encodeText(lines([header, ...rows]), 'macintosh')
     const id = (await givenImport(tenant, bytes, { options: { encoding: 'windows-1252', delimiter: ';' } })).id
-    const shown = async () => (await columnsOf(id)).sample_rows as { line: number; cells: string[] }[]
-    expect((await shown())[0]?.cells).toEqual(['A-1|S¿ren AŒs|s0@example.dk|¯l 5"|10,50'])
+    const readSampleRows = async () => (await columnsOf(id)).sample_rows as { line: number; cells: string[] }[]
+    expect((await readSampleRows())[0]?.cells).toEqual(['A-1|S¿ren AŒs|s0@example.dk|¯l 5"|10,50'])
     const change = async (options: object) => {
       expect((await patch(pathOf(id), { options })).body).toMatchObject({ status: 'parsing' })
       await work(id)
-      return shown()
+      return readSampleRows()
     }
     expect((await change({ delimiter: 'pipe' }))[0]?.cells).toEqual([
       'A-1',
@@ -44,7 +44,7 @@ describe('a file that was detected wrongly', () => {
     expect((await get(pathOf(id))).body.total_rows).toBe(26)
     await change({ has_header: true })
     await previewed(id)
-    expect(await started(id)).toMatchObject({ status: 'completed', created_orders: 25 })
+    expect(await startImport(id)).toMatchObject({ status: 'completed', created_orders: 25 })
     expect((await ordersOf(tenant))[0]).toEqual({
       id: 'A-1',
       status: 'completed',
@@ -90,7 +90,7 @@ describe('the mapping of a column', () => {
     const { totals } = await previewed(id, { mappings, constants })
     expect(totals).toEqual({ create: 2, update: 0, skip: 0, error: 0, ignore: 0 })
     expect((await stagedRows(id)).map(({ outcome }) => outcome)).toEqual([null, null, 'ignored'])
-    expect(await started(id)).toMatchObject({ status: 'completed', created_orders: 2 })
+    expect(await startImport(id)).toMatchObject({ status: 'completed', created_orders: 2 })
     expect(await ordersOf(tenant)).toEqual([
       {
         id: 'M-1',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 import { importer, importNow, messageOf } from '../support/staged-imports.ts'
-import { many, seedStarted } from '../support/seeding/imports/staged-imports.ts'
+import { buildRows, seedStarted } from '../support/seeding/imports/staged-imports.ts'
 import { beginUndo } from '../support/undone-imports.ts'
 
 /** A tick longer than a message may take, so that each message does one step. */
@@ -27,7 +27,7 @@ function expectFourTimes(more = 0, few = 0): void {
 }
 
 async function costsOf(orders: number) {
-  const id = await seedStarted(await seedShop(), many(orders))
+  const id = await seedStarted(await seedShop(), buildRows(orders))
   const importing = await rowsRead(id)
   expect(await importNow(id)).toMatchObject({ status: 'completed', created_orders: orders })
   await beginUndo(id)

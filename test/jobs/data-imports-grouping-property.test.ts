@@ -69,7 +69,7 @@ async function expectRead(id: string, model: readonly ModelOrder[], after: numbe
 }
 
 /** Runs an import that crashes, gets messages twice, and may be cancelled. */
-async function interrupted(id: string, at: { roundTrip: number; when: 'before' | 'after' }, isCancelled: boolean) {
+async function runInterrupted(id: string, at: { roundTrip: number; when: 'before' | 'after' }, isCancelled: boolean) {
   await importer({ death: at })
     .take(messageOf(id))
     .catch(() => {})
@@ -131,7 +131,7 @@ it('rows of a key make one order wherever they stand, in any steps, and after in
         await expectGrouped(id, model)
         await expectRead(id, model, 0, 100)
         await expectRead(id, model, after, limit)
-        await interrupted(id, at, isCancelled)
+        await runInterrupted(id, at, isCancelled)
         await expectOutcomes(shop, id, model, isCancelled)
         await expectListed(id, model)
         const { undo_until, created_orders } = await importNow(id)

@@ -6,7 +6,7 @@ import { get } from '../support/api.ts'
 import { contentsOf } from '../support/orders.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { write } from '../support/seeding/rows.ts'
-import { aBadRow, many, seedStarted } from '../support/seeding/imports/staged-imports.ts'
+import { aBadRow, buildRows, seedStarted } from '../support/seeding/imports/staged-imports.ts'
 import { expectExact, importer, importNow, messageOf, ordersNow, runToEnd } from '../support/staged-imports.ts'
 
 let shop: Shop
@@ -16,7 +16,7 @@ beforeEach(async () => {
 
 describe('an import that is cancelled', () => {
   it('stops at once: created orders stay and are counted, and the rest is cancelled', async () => {
-    const id = await seedStarted(shop, [...many(60), { values: {}, is_ignored: true }])
+    const id = await seedStarted(shop, [...buildRows(60), { values: {}, is_ignored: true }])
     const machine = importer({ tick: 6000 })
     await machine.take(messageOf(id))
     await machine.take(messageOf(id))
@@ -34,7 +34,7 @@ describe('an import that is cancelled', () => {
   })
 
   it('does not create the orders that were being written', async () => {
-    const id = await seedStarted(shop, many(30))
+    const id = await seedStarted(shop, buildRows(30))
     const machine = importer()
     const batch = machine.job.db.batch.bind(machine.job.db)
     machine.job.db.batch = async (statements) => {
@@ -55,7 +55,7 @@ describe('an import that is cancelled', () => {
 
 describe('an import that is interrupted', () => {
   it('ignores messages that are repeated, late, or of an older epoch', async () => {
-    const id = await seedStarted(shop, many(30))
+    const id = await seedStarted(shop, buildRows(30))
     const machine = importer()
     await machine.take(messageOf(id, 6))
     expect(await contentsOf(shop)).toMatchObject({ orders: 0 })
@@ -67,7 +67,7 @@ describe('an import that is interrupted', () => {
   })
 
   it('runs once with two consumers at the same time', async () => {
-    const id = await seedStarted(shop, many(60))
+    const id = await seedStarted(shop, buildRows(60))
     await Promise.all([importer().take(messageOf(id)), importer().take(messageOf(id)), importer().take(messageOf(id))])
     await runToEnd(id)
     const { row } = await expectExact(shop, id)
@@ -81,7 +81,7 @@ describe('an import that is interrupted', () => {
       let died = false
       for (const when of ['before', 'after'] as const) {
         shop = await seedShop()
-        const id = await seedStarted(shop, [...many(51), aBadRow()])
+        const id = await seedStarted(shop, [...buildRows(51), aBadRow()])
         const dead = await importer({ death: { roundTrip, when } })
           .take(messageOf(id))
           .then(
@@ -106,12 +106,12 @@ describe('an import that is interrupted', () => {
 
   describe('between two transactions', () => {
     const orders = 125
-    const later = (id: string, change: SQL) =>
+    const expireHeartbeat = (id: string, change: SQL) =>
       write(sql`update data_imports set heartbeat_at = ${Date.now() - 2 * heartbeatLostMs}, ${change} where id = ${id}`)
 
     /** Runs an import whose consumer crashes after some transactions, and returns the orders decided by then. */
-    async function interrupted() {
-      const id = await seedStarted(shop, many(orders))
+    async function runInterrupted() {
+      const id = await seedStarted(shop, buildRows(orders))
       const death = { roundTrip: 10, when: 'after' } as const
       await expect(importer({ death }).take(messageOf(id))).rejects.toThrow('the machine stopped')
       const decided = (await ordersNow(id)).filter(({ outcome }) => outcome === 'created').length
@@ -121,7 +121,7 @@ describe('an import that is interrupted', () => {
     }
 
     it('stores what it has created before it leaves the other orders to another message', async () => {
-      const id = await seedStarted(shop, many(orders))
+      const id = await seedStarted(shop, buildRows(orders))
       const machine = importer({ tick: 1200 })
       await machine.take(messageOf(id))
       expect(machine.enqueued).toEqual([messageOf(id)])
@@ -131,7 +131,7 @@ describe('an import that is interrupted', () => {
     })
 
     it('reports the orders that it has created', async () => {
-      const { id, decided } = await interrupted()
+      const { id, decided } = await runInterrupted()
       const counters = { created_orders: decided, processed_rows: decided, progress: decided / orders }
       expect((await get(`/v1/data-imports/${id}`)).body).toMatchObject(counters)
       const created = await get(`/v1/data-imports/${id}/rows?outcome=created&page_size=1`)
@@ -152,7 +152,7 @@ describe('an import that is interrupted', () => {
     }
 
     it('creates no order twice when two consumers work on the same orders', async () => {
-      const id = await seedStarted(shop, many(orders))
+      const id = await seedStarted(shop, buildRows(orders))
       const [first, second] = [importer(), importer()]
       const [hasDecided, isOvertaken] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       const transactions = watch(second, () => {
@@ -176,14 +176,14 @@ describe('an import that is interrupted', () => {
     })
 
     it('continues where it stopped', async () => {
-      const { id } = await interrupted()
+      const { id } = await runInterrupted()
       await runToEnd(id)
       expect((await expectExact(shop, id)).row).toMatchObject({ status: 'completed', created_orders: orders })
       expect(await contentsOf(shop)).toMatchObject({ orders, users: orders })
     })
 
     it('is cancelled with the orders that it created', async () => {
-      const { id, decided } = await interrupted()
+      const { id, decided } = await runInterrupted()
       await write(sql`update data_imports set status = 'cancelling', epoch = epoch + 1 where id = ${id}`)
       await runToEnd(id, 8)
       const { row } = await expectExact(shop, id)
@@ -192,8 +192,8 @@ describe('an import that is interrupted', () => {
     })
 
     it('fails with the orders that it created, and continues when it is started again', async () => {
-      const { id, decided } = await interrupted()
-      await later(id, sql`stalls = ${maxStalls}`)
+      const { id, decided } = await runInterrupted()
+      await expireHeartbeat(id, sql`stalls = ${maxStalls}`)
       await sweepImports(importer().job)
       expect((await expectExact(shop, id)).row).toMatchObject({ status: 'failed', created_orders: decided })
       await write(sql`update data_imports set status = 'importing', phase = 'import', epoch = 9,
@@ -204,7 +204,7 @@ describe('an import that is interrupted', () => {
   })
 
   it('leaves the other orders to another message when its time is over', async () => {
-    const id = await seedStarted(shop, many(30))
+    const id = await seedStarted(shop, buildRows(30))
     const machine = importer({ tick: 6000 })
     await machine.take(messageOf(id))
     expect(machine.enqueued).toEqual([messageOf(id)])
@@ -215,8 +215,8 @@ describe('an import that is interrupted', () => {
 
   it('does not delay a small import of another organisation', async () => {
     const other = await seedShop()
-    const large = await seedStarted(shop, many(300))
-    const small = await seedStarted(other, many(30))
+    const large = await seedStarted(shop, buildRows(300))
+    const small = await seedStarted(other, buildRows(30))
     const machine = importer({ tick: 3000 })
     const queue = [messageOf(large), messageOf(small)]
     while ((await importNow(small)).status === 'importing') {

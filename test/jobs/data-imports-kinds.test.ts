@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
 import type { Currency } from '../../src/domain/money.ts'
 import type { Encoding } from '../../src/domain/data-imports/files/encoding/names.ts'
-import { type Answers, ordersOf, previewed, started, suggestionsOf } from '../support/imported-tables.ts'
+import { type Answers, ordersOf, previewed, startImport, suggestionsOf } from '../support/imported-tables.ts'
 import type { RawUpload } from '../support/files.ts'
 import { textRow, workbook } from '../support/xlsx.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
@@ -19,7 +19,7 @@ interface Kind {
 }
 
 const lines = (rows: readonly string[], lineBreak = '\r\n') => rows.map((row) => row + lineBreak).join('')
-const marked = (text: string, encoding: Encoding) => encodeText(`\uFEFF${text}`, encoding)
+const encodeWithMark = (text: string, encoding: Encoding) => encodeText(`\uFEFF${text}`, encoding)
 
 const soren = {
   id: '1001',
@@ -92,14 +92,14 @@ const kinds: Kind[] = [
   {
     name: 'Unicode text of Excel: UTF-16, little end first',
     currency: 'dkk',
-    bytes: marked(danish('\t'), 'utf-16le'),
+    bytes: encodeWithMark(danish('\t'), 'utf-16le'),
     suggested: danishTargets,
     orders: [soren, aase],
   },
   {
     name: 'UTF-16, big end first, in American notation',
     currency: 'usd',
-    bytes: marked(
+    bytes: encodeWithMark(
       lines([
         'Order ID,First name,Last name,Email,Ticket type,Qty,Unit price,Order date',
         'U-1,José,Muñoz,jose@example.com,"VIP, table",1,"$1,234.50",12/31/2025 8:30 PM',
@@ -277,7 +277,7 @@ describe('a file in a realistic format', () => {
         return { amount, customer }
       }),
     )
-    expect(await started(id)).toMatchObject({
+    expect(await startImport(id)).toMatchObject({
       status: 'completed',
       created_orders: kind.orders.length,
       failed_orders: 0,

@@ -3,7 +3,7 @@ import { get, patch, post } from '../support/api.ts'
 import { bodyFor, csv, pathOf, process, work } from '../support/data-imports.ts'
 import { givenTable, givenImport } from '../support/seeding/imports/data-imports.ts'
 import { type RawUpload, uploadRaw } from '../support/files.ts'
-import { started } from '../support/imported-tables.ts'
+import { startImport } from '../support/imported-tables.ts'
 import { textRow, workbook } from '../support/xlsx.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 
@@ -126,7 +126,7 @@ describe('a row that cannot be read', () => {
       )
     ).id
     expect(await process(id)).toMatchObject({ status: 'ready', total_rows: 6, valid_rows: 3, invalid_rows: 3 })
-    expect(await started(id, { skip_invalid_rows: true })).toMatchObject({
+    expect(await startImport(id, { skip_invalid_rows: true })).toMatchObject({
       status: 'completed_with_errors',
       created_orders: 3,
       failed_orders: expect.any(Number),

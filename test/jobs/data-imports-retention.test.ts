@@ -32,7 +32,7 @@ const csvOf = (mark: string) =>
   ].join('\r\n')
 const freshMark = () => `m${++rowCount}${crypto.randomUUID().slice(0, 6)}`
 
-async function imported(mark: string, tenant = shop): Promise<string> {
+async function importTable(mark: string, tenant = shop): Promise<string> {
   const id = await givenReadyImport(tenant, csvOf(mark))
   expect((await post(`/v1/data-imports/${id}/start`, { skip_invalid_rows: true })).status).toBe(200)
   expect(await work(id)).toMatchObject({ status: 'completed_with_errors', created_orders: 2, failed_orders: 2 })
@@ -67,7 +67,7 @@ const sweepAfter = (days: number) => sweepImportData(realJob({ now: () => Date.n
 describe('an import that has ended', () => {
   it('keeps its file and rows for 30 days, and then deletes them with the lists that read them', async () => {
     const mark = freshMark()
-    const id = await imported(mark)
+    const id = await importTable(mark)
     await sweepAfter(29)
     expect(await kept(id)).toEqual({ copies: 1, original: true })
     expect(await rowsNow(id)).toHaveLength(4)
@@ -102,7 +102,7 @@ describe('an import that has ended', () => {
 
   it('keeps the bytes of its file while another import uses them, and imports that wait keep everything', async () => {
     const mark = freshMark()
-    const id = await imported(mark)
+    const id = await importTable(mark)
     const { file_id } = await importNow(id)
     const other = await post('/v1/data-imports', { ...shop, file_id })
     await work(other.body.id)
@@ -118,7 +118,7 @@ describe('an import that has ended', () => {
 describe('eraseUser', () => {
   it('blanks all rows of the person and deletes the file; other rows stay', async () => {
     const mark = freshMark()
-    const [id, elsewhere] = [await imported(mark), await imported(mark, await seedShop())]
+    const [id, elsewhere] = [await importTable(mark), await importTable(mark, await seedShop())]
     const others = await textOf(elsewhere)
     const before = await rowsNow(id)
     const user = await userOf(`ane-${mark}@example.dk`)
@@ -151,7 +151,7 @@ describe('eraseUser', () => {
 
   it('lets a waiting import start without the person, and prevents reading its file again', async () => {
     const mark = freshMark()
-    await imported(mark)
+    await importTable(mark)
     const other = freshMark()
     const id = await givenReadyImport(
       shop,
@@ -180,7 +180,7 @@ describe('eraseUser', () => {
 
   it('prevents an order of the person from rows that a consumer has already read', async () => {
     const mark = freshMark()
-    await imported(mark)
+    await importTable(mark)
     const email = `ane-${mark}@example.dk`
     const lines = Array.from({ length: 60 }, (_, index) => {
       const buyer = index === 50 ? email : `guest-${index}-${mark}@example.dk`

@@ -12,7 +12,7 @@ import {
   aRow,
   type FileRow,
   freshOrderId,
-  many,
+  buildRows,
   seedStarted,
 } from '../support/seeding/imports/staged-imports.ts'
 import { expectExact, importer, messageOf, runToEnd } from '../support/staged-imports.ts'
@@ -25,9 +25,14 @@ beforeEach(async () => {
 describe('the import of a file', () => {
   it('creates one order from the rows with one key, adjacent or not, and stores the outcome of every row', async () => {
     const [one, other] = [freshOrderId(), freshOrderId()]
-    const of = (id: string, change: Record<string, unknown> = {}) =>
+    const buildRow = (id: string, change: Record<string, unknown> = {}) =>
       aRow({ 'order.external_id': id, 'customer.email': `${id}@example.dk`.toLowerCase(), ...change })
-    const rows = [of(one), of(other), of(one, { 'item.product': 'Camping' }), { values: {}, is_ignored: true }]
+    const rows = [
+      buildRow(one),
+      buildRow(other),
+      buildRow(one, { 'item.product': 'Camping' }),
+      { values: {}, is_ignored: true },
+    ]
     const id = await seedStarted(shop, rows)
     await runToEnd(id)
     const { row, rows: after, orders } = await expectExact(shop, id)
@@ -101,9 +106,13 @@ describe('the import of a file', () => {
     await runToEnd(await seedStarted(shop, [aRow({ 'item.product': 'Weekend' })]))
     const [weekend] = await db.all(sql<{ id: string }>`select id from products where edition_id = ${shop.edition_id}`)
     const [one, ignoredOrder] = [freshOrderId(), freshOrderId()]
-    const of = (id: string, product: string) =>
+    const buildProductRow = (id: string, product: string) =>
       aRow({ 'order.external_id': id, 'customer.email': `${id}@example.dk`.toLowerCase(), 'item.product': product })
-    const rows = [of(one, 'Wochenende'), of(one, 'Shipping'), of(ignoredOrder, 'Shipping')]
+    const rows = [
+      buildProductRow(one, 'Wochenende'),
+      buildProductRow(one, 'Shipping'),
+      buildProductRow(ignoredOrder, 'Shipping'),
+    ]
     const products = {
       Wochenende: { action: 'map' as const, product_id: weekend!.id },
       Shipping: { action: 'ignore' as const },
@@ -155,9 +164,9 @@ describe('the import of a file', () => {
   })
 
   it('writes at most two rows more for each order than a call does', async () => {
-    await runToEnd(await seedStarted(shop, many(1)))
-    const file = many(25)
-    const call = many(25).map(({ values }) => ({
+    await runToEnd(await seedStarted(shop, buildRows(1)))
+    const file = buildRows(25)
+    const call = buildRows(25).map(({ values }) => ({
       external_id: values['order.external_id'],
       created: '2026-01-05T00:00:00Z',
       currency: 'dkk',
@@ -216,11 +225,11 @@ describe('the import of a file', () => {
         await db.first(sql<{ n: number }>`select count(*) as n from ${sql.raw(table)}
         where organization_id = ${shop.organization_id}`)
       )?.n
-    await runToEnd(await seedStarted(shop, many(2)))
+    await runToEnd(await seedStarted(shop, buildRows(2)))
     expect([await count(created), await count('transactional_emails')]).toEqual([0, 0])
     const message = await seedReceiptMessage({ id: shop.organization_id })
     await write(sql`update editions set transaction_receipt_email_id = ${message} where id = ${shop.edition_id}`)
-    await runToEnd(await seedStarted(shop, many(2), { options: { emit_webhooks: true, send_receipts: true } }))
+    await runToEnd(await seedStarted(shop, buildRows(2), { options: { emit_webhooks: true, send_receipts: true } }))
     expect([await count(created), await count('transactional_emails')]).toEqual([2, 2])
   })
 })

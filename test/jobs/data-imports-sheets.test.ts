@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { TargetMapping } from '../../src/domain/data-imports/mapping/index.ts'
 import { get } from '../support/api.ts'
 import { columnsOf, mapColumns, pathOf, process } from '../support/data-imports.ts'
-import { started } from '../support/imported-tables.ts'
+import { startImport } from '../support/imported-tables.ts'
 import type { WholeFile } from '../support/import-mapping/whole-file.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
@@ -51,10 +51,10 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) =>
 
 /** Sums the prices of the tickets that the amount includes, or else of those that are not cancelled. */
 function ticketsPaidOf(order: ExpectedOrder): number {
-  const paid = (items: ExpectedOrder['items']) => sum(items.map(priceOf)) - (order.discount_minor ?? 0)
+  const sumPrices = (items: ExpectedOrder['items']) => sum(items.map(priceOf)) - (order.discount_minor ?? 0)
   const live = order.items.filter(({ status }) => status !== 'cancelled')
-  const isWhole = order.amount_minor === paid(order.items) + (order.service_fee_minor ?? 0)
-  return paid(isWhole || (order.status === 'cancelled' && live.length === 0) ? order.items : live)
+  const isWhole = order.amount_minor === sumPrices(order.items) + (order.service_fee_minor ?? 0)
+  return sumPrices(isWhole || (order.status === 'cancelled' && live.length === 0) ? order.items : live)
 }
 
 /** Returns the amount in the file, or else the sum of the tickets. */
@@ -166,7 +166,7 @@ describe('a sheet by a person or an export of a system', () => {
         .filter(({ action }) => action === 'create')
         .map(({ amount, currency }) => `${amount} ${currency}`),
     ).toEqual(good.map(({ amount }) => amount))
-    const result = await started(id, { skip_invalid_rows: true })
+    const result = await startImport(id, { skip_invalid_rows: true })
     expect(result).toMatchObject({ created_orders: good.length, failed_orders: failing })
     const errorTexts = orders.flatMap(({ errors = [] }) => errors.filter((text) => text.includes(': ')))
     expect(await rowErrors(id)).toEqual(expect.arrayContaining(errorTexts))

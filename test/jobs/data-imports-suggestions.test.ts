@@ -5,7 +5,7 @@ import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { recordsOf } from '../support/consents.ts'
 import { columnsOf, csv, mapColumns, pathOf } from '../support/data-imports.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
-import { previewed, started, suggestionsOf } from '../support/imported-tables.ts'
+import { previewed, startImport, suggestionsOf } from '../support/imported-tables.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { type Shop, seedShop } from '../support/seeding/sales/orders.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
@@ -47,7 +47,7 @@ describe('a column with answers to a consent', () => {
     const { results } = await columnsOf(id)
     expect(results[5]).toMatchObject({ target_field: consent.target, is_suggested: true, confidence: 0.82 })
     await previewed(id)
-    expect(await started(id)).toMatchObject({ status: 'completed', created_orders: 3 })
+    expect(await startImport(id)).toMatchObject({ status: 'completed', created_orders: 3 })
     const [firstAnswer, ...more] = await answersOf(tenant, 'ja@example.dk', consent.id)
     expect(more).toEqual([])
     expect(firstAnswer).toMatchObject({
@@ -65,7 +65,7 @@ describe('a column with answers to a consent', () => {
     const consent = await givenOldConsent(tenant)
     const id = (await givenImport(tenant, danish)).id
     await previewed(id)
-    await started(id)
+    await startImport(id)
     expect(await answersOf(tenant, 'nej@example.dk', consent.id)).toEqual([])
     expect(await answersOf(tenant, 'ja@example.dk', consent.id)).toHaveLength(1)
   })
@@ -86,7 +86,7 @@ describe('a column with answers to a consent', () => {
     }
     expect((await mapColumns(id, [{ source_index: 5, target_field: first.target }])).status).toBe(200)
     await previewed(id)
-    await started(id)
+    await startImport(id)
     expect(await answersOf(tenant, 'ja@example.dk', first.id)).toHaveLength(1)
   })
 
@@ -105,11 +105,11 @@ describe('a column with answers to a consent', () => {
     ])
     await mapColumns(id, [{ source_index: 5, is_ignored: true, target_field: null }])
     await previewed(id)
-    expect(await started(id)).toMatchObject({ status: 'completed', created_orders: 3 })
+    expect(await startImport(id)).toMatchObject({ status: 'completed', created_orders: 3 })
   })
 })
 
-const own = (order: string) =>
+const buildOwnTable = (order: string) =>
   tableOf(['Løbenummer;Skriv til;Hvad;Betalt beløb;Bemærkning', `${order};ane@example.dk;Partout;100,00;ingen`])
 const ownMapping = [
   { source_index: 0, target_field: 'order.external_id' },
@@ -129,7 +129,7 @@ const noSuggestions = {
 describe('an unknown header', () => {
   it('gets no suggestion and no confidence', async () => {
     const tenant = await seedShop()
-    const id = (await givenImport(tenant, own('1'))).id
+    const id = (await givenImport(tenant, buildOwnTable('1'))).id
     expect(await suggestionsOf(id)).toEqual(noSuggestions)
     const { results } = await columnsOf(id)
     expect(results.map(({ confidence }: { confidence: number }) => confidence)).toEqual([0, 0, 0, 0, 0])
@@ -137,13 +137,13 @@ describe('an unknown header', () => {
 
   it('gets the target that it had in the organisation’s last started import', async () => {
     const [tenant, stranger] = [await seedShop(), await seedShop()]
-    const first = (await givenImport(tenant, own('1'))).id
+    const first = (await givenImport(tenant, buildOwnTable('1'))).id
     await previewed(first, { mappings: ownMapping })
-    const before = (await givenImport(tenant, own('2'))).id
+    const before = (await givenImport(tenant, buildOwnTable('2'))).id
     expect(await suggestionsOf(before)).toEqual(noSuggestions)
-    await started(first)
+    await startImport(first)
     const sibling = { ...tenant, edition_id: (await seedEdition({ id: tenant.organization_id })).id }
-    const second = (await givenImport(sibling, own('3'))).id
+    const second = (await givenImport(sibling, buildOwnTable('3'))).id
     const { results } = await columnsOf(second)
     expect(
       results.map((one: Record<string, unknown>) => [one['target_field'], one['confidence'], one['is_suggested']]),
@@ -154,18 +154,18 @@ describe('an unknown header', () => {
       ['item.unit_price', 0.98, true],
       [null, 0, false],
     ])
-    expect(await suggestionsOf((await givenImport(stranger, own('4'))).id)).toEqual(noSuggestions)
+    expect(await suggestionsOf((await givenImport(stranger, buildOwnTable('4'))).id)).toEqual(noSuggestions)
     await previewed(second, { mappings: [{ source_index: 3, target_field: 'item.line_total' }] })
-    await started(second)
-    const { '3 Betalt beløb': amount } = await suggestionsOf((await givenImport(tenant, own('5'))).id)
+    await startImport(second)
+    const { '3 Betalt beløb': amount } = await suggestionsOf((await givenImport(tenant, buildOwnTable('5'))).id)
     expect(amount).toBe('item.line_total')
   })
 
   it('does not get a former target that its values contradict', async () => {
     const tenant = await seedShop()
-    const first = (await givenImport(tenant, own('1'))).id
+    const first = (await givenImport(tenant, buildOwnTable('1'))).id
     await previewed(first, { mappings: ownMapping })
-    await started(first)
+    await startImport(first)
     const turned = tableOf(['Løbenummer;Skriv til;Hvad;Betalt beløb', '9;20 12 34 56;Partout;på fakturaen'])
     expect(await suggestionsOf((await givenImport(tenant, turned)).id)).toEqual({
       '0 Løbenummer': 'order.external_id',
@@ -185,7 +185,7 @@ describe('rows with an id column that was not detected', () => {
     const mappings = [{ source_index: 0, target_field: 'order.external_id' }]
     const { totals } = await previewed(id, { mappings })
     expect(totals).toMatchObject({ create: 2, error: 0 })
-    expect(await started(id)).toMatchObject({ status: 'completed', created_orders: 2, total_orders: 2 })
+    expect(await startImport(id)).toMatchObject({ status: 'completed', created_orders: 2, total_orders: 2 })
   })
 })
 

@@ -8,8 +8,8 @@ import { contentsOf } from '../support/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { seedCampaign } from '../support/seeding/messaging/campaigns.ts'
 import { seedSegment, givenSegment } from '../support/seeding/messaging/segments.ts'
-import { calculated, membersNow } from '../support/segments.ts'
-import { stored } from '../support/shared-customers.ts'
+import { calculate, membersNow } from '../support/segments.ts'
+import { loadCustomer } from '../support/shared-customers.ts'
 import { aRow } from '../support/seeding/imports/staged-imports.ts'
 import { importedFile, manyRows, stateBeside, undoneNow, undoToEnd } from '../support/undone-imports.ts'
 
@@ -54,7 +54,7 @@ describe('customers of an import that is undone', () => {
     const laterOrders = await importOrders(shop, [anOrder({ customer: { email: 'kept@example.dk' } })])
     expect(laterOrders.status).toBe(201)
     const { id } = await importedFile(shop, manyRows(3))
-    await calculated(segment.id)
+    await calculate(segment.id)
     const before = await membersNow(segment.id)
     expect(before).toHaveLength(4)
     await undoToEnd(id)
@@ -76,7 +76,7 @@ describe('customers of an import that is undone', () => {
 })
 
 describe('consents from an import that is undone', () => {
-  async function given() {
+  async function seedAnsweredOrder() {
     const definition = (await givenConsent(shop.organization_id, {})) as { id: string; key: string }
     await write(
       sql`update consents set created_at = 0 where id = ${definition.id}`,
@@ -87,7 +87,7 @@ describe('consents from an import that is undone', () => {
   const statsOf = (consent: string) => db.first(sql`select * from consent_stats where consent_id = ${consent}`)
 
   it('are withdrawn with their orders, and the earlier answer is current again', async () => {
-    const { id: consent, key } = await given()
+    const { id: consent, key } = await seedAnsweredOrder()
     const email = 'answers@example.dk'
     const old = { 'customer.email': email, 'order.created': Date.UTC(2026, 0, 1), [`consent.${key}`]: false }
     await importedFile(shop, [aRow(old)], { skipped: true })
@@ -96,7 +96,7 @@ describe('consents from an import that is undone', () => {
       aRow({ ...old, 'order.created': Date.UTC(2026, 0, day), [`consent.${key}`]: day === 6 }),
     )
     const { id } = await importedFile(shop, rows, { skipped: true })
-    const { id: user } = await stored(shop, email)
+    const { id: user } = await loadCustomer(shop, email)
     expect((await recordsOf(user, consent)).map(({ status }) => status)).toEqual(['skipped', 'given'])
     await undoToEnd(id)
     expect((await recordsOf(user, consent)).map(({ status, is_latest }) => [status, is_latest])).toEqual([
@@ -107,7 +107,7 @@ describe('consents from an import that is undone', () => {
   })
 
   it('stay as proof, with the order and the customer, when the person has answered again since', async () => {
-    const { id: consent, key } = await given()
+    const { id: consent, key } = await seedAnsweredOrder()
     const { id, orders } = await importedFile(shop, [aRow({ [`consent.${key}`]: true }), aRow()])
     const user = await customerOf(orders[0] as string)
     const reply = await answer('withdraw', { user, consent })
@@ -119,7 +119,7 @@ describe('consents from an import that is undone', () => {
   })
 
   it('stay as proof with the customer when a campaign relied on them', async () => {
-    const { id: consent, key } = await given()
+    const { id: consent, key } = await seedAnsweredOrder()
     const { id, orders } = await importedFile(shop, [aRow({ [`consent.${key}`]: true })])
     const user = await customerOf(orders[0] as string)
     await receiveCampaign(user)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { commitPart } from '../../src/db/commit.ts'
 import { OrderWindow } from '../../src/modules/data-imports/run/order-window.ts'
-import { many, seedStarted } from '../support/seeding/imports/staged-imports.ts'
+import { buildRows, seedStarted } from '../support/seeding/imports/staged-imports.ts'
 import { db } from '../support/seeding/rows.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 
@@ -10,7 +10,7 @@ const chunk = 25
 describe('the orders that an import has read ahead', () => {
   it('are each read once, and are forgotten once they are decided, however far it reads ahead', async () => {
     const count = 400
-    const window = new OrderWindow(db, await seedStarted(await seedShop(), many(count)))
+    const window = new OrderWindow(db, await seedStarted(await seedShop(), buildRows(count)))
     const numbers = (await window.next(0, chunk)).map(({ number }) => number)
     let most = 0
     for (let decided = 0; numbers.length > decided;) {
@@ -28,7 +28,7 @@ describe('the orders that an import has read ahead', () => {
   })
 
   it('are read again when the import goes back', async () => {
-    const window = new OrderWindow(db, await seedStarted(await seedShop(), many(60)))
+    const window = new OrderWindow(db, await seedStarted(await seedShop(), buildRows(60)))
     await window.next(0, chunk)
     await window.next(50, chunk)
     expect((await window.next(10, 2)).map(({ number }) => number)).toEqual([11, 12])

@@ -71,7 +71,7 @@ async function begun(tenant: Shop, file: string): Promise<string> {
   return body.id as string
 }
 
-const later = () => jobAt(Date.now() + heartbeatLostMs + 1000)
+const createLaterJob = () => jobAt(Date.now() + heartbeatLostMs + 1000)
 
 /** Returns what an import made, without ids and times. */
 async function madeBy(id: string) {
@@ -133,7 +133,7 @@ describe('the background work of an import', () => {
           if (!(error instanceof Crash)) throw error
         })
         isOver = !hasCrashed()
-        await sweepImports(later())
+        await sweepImports(createLaterJob())
         await work(id)
         if (phase === 'parse') {
           await beginStage(id)
@@ -173,7 +173,7 @@ describe('the background work of an import', () => {
     const before = await storedImport(id)
     expect((await post(pathOf(id, '/cancel'), {})).body).toMatchObject({ status: 'cancelled', allowed_actions: [] })
     await workOnImport(jobAt(), id, before.epoch)
-    await sweepImports(later())
+    await sweepImports(createLaterJob())
     expect(await storedImport(id)).toMatchObject({ status: 'cancelled', phase: null, format: null })
     expect((await post(pathOf(id, '/cancel'), {})).body.code).toBe('invalid_transition')
   })
@@ -192,7 +192,7 @@ describe('the background work of an import', () => {
 
 const word = fc.stringMatching(/^[A-Za-zæøåÆØÅ][A-Za-z æøå"']{0,12}[A-Za-z]$/)
 const record = fc.record({ order: fc.integer({ min: 1, max: 8 }), product: word, note: fc.string({ maxLength: 12 }) })
-const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`
+const quoteCell = (cell: string) => `"${cell.replaceAll('"', '""')}"`
 
 describe('the stored rows of an import', () => {
   it('are exactly those of the file, for any delimiter and line breaks', async () => {
@@ -204,9 +204,13 @@ describe('the stored rows of an import', () => {
         fc.constantFrom('\r\n', '\n'),
         async (records, delimiter, lineBreak) => {
           const lines = records.map(({ order, product, note }) =>
-            [`A-${order}`, `p${order}@example.dk`, quoted(product), '10', quoted(note.replaceAll(/[\r\n]/g, ' '))].join(
-              delimiter,
-            ),
+            [
+              `A-${order}`,
+              `p${order}@example.dk`,
+              quoteCell(product),
+              '10',
+              quoteCell(note.replaceAll(/[\r\n]/g, ' ')),
+            ].join(delimiter),
           )
           const header = ['Order ID', 'E-mail', 'Product', 'Price', 'Remark'].join(delimiter)
           const bytes = csv([header, ...lines, ''].join(lineBreak))

@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 const table = (content = `Order,Email\nA-${next()},ane@example.dk\n`) => new TextEncoder().encode(content)
 
-async function uploaded(bytes = table(), purpose = 'import', tenant = shop): Promise<string> {
+async function uploadTable(bytes = table(), purpose = 'import', tenant = shop): Promise<string> {
   const query = { purpose, edition_id: tenant.edition_id }
   const reply = await uploadRaw(tenant.organization_id, bytes, { name: 'orders.csv', type: 'text/csv', query })
   expect(reply.status, reply.text).toBe(201)
@@ -31,13 +31,13 @@ async function uploaded(bytes = table(), purpose = 'import', tenant = shop): Pro
 
 const importOf = (file_id: string, tenant = shop) => post('/v1/data-imports', { ...tenant, file_id })
 const statusOf = async (id: string): Promise<number> => (await get(`/v1/files/${id}`)).status
-const later = (ms = keptMs + 60_000): Ctx => contextAt(Date.now() + ms)
+const createLaterContext = (ms = keptMs + 60_000): Ctx => contextAt(Date.now() + ms)
 
 /** Runs sweeps until no old file is left. */
 async function sweepAll(ms?: number): Promise<void> {
   const place = "select after_key from storage_sweeps where name = 'unused-imports'"
   for (let before: unknown; ;) {
-    await sweepUnusedImports(later(ms))
+    await sweepUnusedImports(createLaterContext(ms))
     const [now] = await rowsOf<{ after_key: string }>(place)
     if (now?.after_key === before) return
     before = now?.after_key
@@ -46,13 +46,13 @@ async function sweepAll(ms?: number): Promise<void> {
 
 describe('an import file that no import uses', () => {
   it('is deleted after 30 days with its bytes, and not a minute earlier', async () => {
-    const id = await uploaded()
+    const id = await uploadTable()
     const [row] = await rowsOf<{ storage_key: string }>('select storage_key from files where id = ?', id)
     await sweepAll(keptMs - 60_000)
     expect(await statusOf(id)).toBe(200)
     await sweepAll()
     expect(await statusOf(id)).toBe(404)
-    await sweepObjects(later())
+    await sweepObjects(createLaterContext())
     expect(await storedKeys()).not.toContain(row?.storage_key)
     expect(await accountOf(shop.organization_id)).toEqual({
       objects: 0,
@@ -64,7 +64,7 @@ describe('an import file that no import uses', () => {
   })
 
   it('is deleted although its edition is archived', async () => {
-    const id = await uploaded()
+    const id = await uploadTable()
     await env.DB.prepare('update editions set is_archived = 1 where id = ?').bind(shop.edition_id).run()
     await sweepAll()
     expect(await statusOf(id)).toBe(404)
@@ -72,10 +72,10 @@ describe('an import file that no import uses', () => {
 
   it('is deleted after any number of days without a sweep, by as many sweeps as needed', async () => {
     const ids = []
-    for (let at = 0; at < 3; at++) ids.push(await uploaded())
+    for (let at = 0; at < 3; at++) ids.push(await uploadTable())
     // There are twice as many older files that are due as a sweep deletes.
     await seedOthers(60, Date.now() - 400 * dayMs, 'import')
-    await sweepUnusedImports(later(365 * dayMs))
+    await sweepUnusedImports(createLaterContext(365 * dayMs))
     expect(await Promise.all(ids.map(statusOf))).toEqual([200, 200, 200])
     await sweepAll(365 * dayMs)
     expect(await Promise.all(ids.map(statusOf))).toEqual([404, 404, 404])
@@ -85,13 +85,13 @@ describe('an import file that no import uses', () => {
   it('is deleted without affecting equal bytes of another file or of another organisation', async () => {
     const bytes = table()
     const other = await seedShop()
-    const due = await uploaded(bytes)
-    const attachment = await uploaded(bytes, 'attachment')
-    const theirs = await uploaded(bytes, 'import', other)
+    const due = await uploadTable(bytes)
+    const attachment = await uploadTable(bytes, 'attachment')
+    const theirs = await uploadTable(bytes, 'import', other)
     expect((await importOf(theirs, other)).status).toBe(201)
     await sweepAll()
     expect(await Promise.all([due, attachment, theirs].map(statusOf))).toEqual([404, 200, 200])
-    await sweepObjects(later())
+    await sweepObjects(createLaterContext())
     const intactAccount = { objects: 1, references: [1], isCounted: true, isStored: true, lost: 0 }
     expect(await accountOf(shop.organization_id)).toEqual(intactAccount)
     expect(await accountOf(other.organization_id)).toEqual(intactAccount)
@@ -101,10 +101,10 @@ describe('an import file that no import uses', () => {
 describe('a file that the sweep does not delete', () => {
   it('belongs to an import in any state, or has another purpose', async () => {
     const [draft, cancelled, replaced, attachment] = [
-      await uploaded(),
-      await uploaded(),
-      await uploaded(),
-      await uploaded(table(), 'attachment'),
+      await uploadTable(),
+      await uploadTable(),
+      await uploadTable(),
+      await uploadTable(table(), 'attachment'),
     ]
     expect((await importOf(draft)).status).toBe(201)
     const { body } = await importOf(cancelled)
@@ -116,8 +116,8 @@ describe('a file that the sweep does not delete', () => {
   })
 
   it('may be one that an import begins to use while the sweep deletes it', async () => {
-    const id = await uploaded()
-    const job = later()
+    const id = await uploadTable()
+    const job = createLaterContext()
     const batch = job.db.batch.bind(job.db)
     let created: number | undefined
     job.db.batch = async (statements) => {
@@ -134,7 +134,7 @@ describe('a file that the sweep does not delete', () => {
 
 describe('createDataImport', () => {
   it('is refused when the sweep deletes its file before the commit', async () => {
-    const id = await uploaded()
+    const id = await uploadTable()
     const bindings = interruptedDatabase(/data_imports/, () => sweepAll())
     const reply = await callWith(bindings, '/v1/data-imports', { method: 'POST', body: { ...shop, file_id: id } })
     expect(reply.status).toBe(400)
@@ -161,10 +161,10 @@ describe('the sweep of unused import files', () => {
     await seedOthers(1, Date.now() + 60 * dayMs, 'import')
     const cost = async () => {
       // One minute later one more file is old enough.
-      const id = await uploaded()
-      const idle = later(keptMs - 60_000)
+      const id = await uploadTable()
+      const idle = createLaterContext(keptMs - 60_000)
       await sweepUnusedImports(idle)
-      const job = later()
+      const job = createLaterContext()
       await sweepUnusedImports(job)
       expect(await statusOf(id)).toBe(404)
       return [idle.db.meter, job.db.meter].map(({ rows_read, rows_written }) => [rows_read, rows_written])

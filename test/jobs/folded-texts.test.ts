@@ -16,7 +16,7 @@ const storedOf = (shop: Shop) =>
   db.first(sql<Stored>`select email, phone_digits, search_text from users
     where organization_id = ${shop.organization_id}`)
 
-const found = async (shop: Shop, text: string): Promise<number[]> => {
+const searchCustomers = async (shop: Shop, text: string): Promise<number[]> => {
   const search = encodeURIComponent(text)
   const counts = [
     `/v1/user?organization_id=${shop.organization_id}&search=${search}`,
@@ -35,21 +35,21 @@ const shopWith = async (email: string): Promise<Shop> => {
 it('listUsers finds an address in any case and without its accents', async () => {
   const shop = await shopWith('søren.Müller@example.dk')
   expect(await storedOf(shop)).toMatchObject({ search_text: 'aegir holm\nsoren.muller@example.dk\n' })
-  expect(await found(shop, 'soren.MULLER')).toEqual([1, 1, 1])
-  expect(await found(shop, 'Søren.Müller')).toEqual([1, 1, 1])
-  expect(await found(shop, 'aegir')).toEqual([1, 1, 0])
+  expect(await searchCustomers(shop, 'soren.MULLER')).toEqual([1, 1, 1])
+  expect(await searchCustomers(shop, 'Søren.Müller')).toEqual([1, 1, 1])
+  expect(await searchCustomers(shop, 'aegir')).toEqual([1, 1, 0])
 })
 
 it('listUsers finds nothing by letters of a name followed by letters of the address', async () => {
   const shop = await shopWith('mail@example.dk')
   for (const text of ['holm mail', 'holmmail', 'lmma', 'holm\nmail'])
-    expect([text, await found(shop, text)]).toEqual([text, [0, 0, 0]])
+    expect([text, await searchCustomers(shop, text)]).toEqual([text, [0, 0, 0]])
 })
 
 it('listUsers finds a customer only by the present address and name', async () => {
   const shop = await seedShop()
   await givenOrders(shop, [anOrder({ customer: { email: 'kept@example.dk', first_name: 'Ann', last_name: 'OLSEN' } })])
-  expect(await found(shop, 'ann OLS')).toEqual([1, 1, 0])
+  expect(await searchCustomers(shop, 'ann OLS')).toEqual([1, 1, 0])
   const { body } = await get(`/v1/user?organization_id=${shop.organization_id}`)
   const changes = [
     [{ first_name: 'Eva' }, 'eva olsen', 'ann olsen'],
@@ -60,7 +60,11 @@ it('listUsers finds a customer only by the present address and name', async () =
   ] as const
   for (const [change, present, former] of changes) {
     expect((await patch(`/v1/user/${body.results[0].id}`, change)).status).toBe(200)
-    expect([change, (await found(shop, present))[0], (await found(shop, former))[0]]).toEqual([change, 1, 0])
+    expect([change, (await searchCustomers(shop, present))[0], (await searchCustomers(shop, former))[0]]).toEqual([
+      change,
+      1,
+      0,
+    ])
   }
 })
 

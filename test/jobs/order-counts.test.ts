@@ -6,7 +6,7 @@ import { recountOrders } from '../../src/modules/orders/jobs.ts'
 import { get } from '../support/api.ts'
 import { dearRuns } from '../support/dear-runs.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
-import { many, seedStarted } from '../support/seeding/imports/staged-imports.ts'
+import { buildRows, seedStarted } from '../support/seeding/imports/staged-imports.ts'
 import { seedManyOrders } from '../support/seeding/many-orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { anOrder, importOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
@@ -56,7 +56,7 @@ async function perform(shop: Shop, other: string, files: string[], one: Act): Pr
     await write(sql`update or ignore orders set status = ${one.status}, type = ${one.type},
       edition_id = iif(${one.isMoved ? 1 : 0}, ${other}, edition_id) where ${where}`)
   if (one.act === 'file') {
-    const id = await seedStarted(shop, many(3))
+    const id = await seedStarted(shop, buildRows(3))
     files.push(id)
     await runToEnd(id)
   }
@@ -114,9 +114,9 @@ describe('the stored counts of orders', () => {
       sql`insert into order_counts (edition_id, status, type, orders_count)
         values (${shop.edition_id}, 'gone', 'online', 2)`,
     )
-    const listed = async () =>
+    const countListed = async () =>
       (await get(`/v1/orders?edition_id=${shop.edition_id}&status=${status}`)).body.count as number
-    expect(await listed()).toBeGreaterThan(n)
+    expect(await countListed()).toBeGreaterThan(n)
     await recountOrders({ db, now: () => Date.UTC(2026, 5, 2, 4, 0) })
     await expect(expectCountsToHold()).rejects.toThrow('to deeply equal')
     const errors = await recountAtNight(2)

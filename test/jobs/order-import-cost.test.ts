@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { costOf } from '../support/cost.ts'
 import { anOrder, givenOrders, seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
 import { importer, importNow, messageOf } from '../support/staged-imports.ts'
-import { many, seedStarted } from '../support/seeding/imports/staged-imports.ts'
+import { buildRows, seedStarted } from '../support/seeding/imports/staged-imports.ts'
 
 let shop: Shop
 beforeEach(async () => {
@@ -42,7 +42,7 @@ describe('the rows written for an imported order', () => {
   /** Staging comes before the import and is not counted. */
   const ofFile = async (count: number) => {
     const machine = importer()
-    const id = await seedStarted(shop, many(count, { 'item.quantity': 2 }))
+    const id = await seedStarted(shop, buildRows(count, { 'item.quantity': 2 }))
     await machine.take(messageOf(id))
     expect(await importNow(id)).toMatchObject({ status: 'completed', created_orders: count })
     const { queries, round_trips, rows_written } = machine.meter

@@ -7,7 +7,7 @@ import { hashAddress } from '../../src/domain/messaging/suppressions.ts'
 import { workOnImports } from '../../src/modules/data-imports/jobs.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { aRow, many, seedStarted } from '../support/seeding/imports/staged-imports.ts'
+import { aRow, buildRows, seedStarted } from '../support/seeding/imports/staged-imports.ts'
 import { expectExact, importer, messageOf } from '../support/staged-imports.ts'
 
 let shop: Shop
@@ -23,7 +23,7 @@ async function leaveHash(address: string): Promise<void> {
 }
 
 /** Runs `work` once, just before the n-th time that orders are written. */
-function interrupted(work: () => Promise<void>, before = 1): { client: Client; commits: () => number } {
+function interruptImport(work: () => Promise<void>, before = 1): { client: Client; commits: () => number } {
   const inserts = new WeakSet<object>()
   let commits = 0
   const prepare = (text: string) => {
@@ -44,7 +44,7 @@ function interrupted(work: () => Promise<void>, before = 1): { client: Client; c
   return { client: { prepare, batch }, commits: () => commits }
 }
 
-const suppressed = () =>
+const listSuppressions = () =>
   db.all(sql`select channel, address, reason from suppressions where organization_id = ${shop.organization_id}`)
 const hashes = () => db.all(sql`select 1 from suppression_hashes where organization_id = ${shop.organization_id}`)
 
@@ -57,27 +57,27 @@ describe('an order of an erased customer with a suppressed address', () => {
     const id = await seedStarted(shop, rows())
     await importer().take(messageOf(id))
     await expectExact(shop, id)
-    expect(await suppressed()).toEqual([{ channel: 'email', address, reason: 'unsubscribed' }])
+    expect(await listSuppressions()).toEqual([{ channel: 'email', address, reason: 'unsubscribed' }])
     expect(await hashes()).toEqual([])
   })
 
   it('suppresses the address again when the erasure comes while the order is decided', async () => {
     const id = await seedStarted(shop, rows())
-    const { client, commits } = interrupted(() => leaveHash(address))
+    const { client, commits } = interruptImport(() => leaveHash(address))
     await workOnImports({ ...importer().job, db: new Database(client, newMeter()) }, [messageOf(id)])
     const { row } = await expectExact(shop, id)
     expect([commits(), row.created_orders]).toEqual([2, 2])
-    expect(await suppressed()).toEqual([{ channel: 'email', address, reason: 'unsubscribed' }])
+    expect(await listSuppressions()).toEqual([{ channel: 'email', address, reason: 'unsubscribed' }])
     expect(await hashes()).toEqual([])
   })
 
   it('suppresses the address again when the erasure comes in the middle of the import', async () => {
-    const id = await seedStarted(shop, [...many(25), ...rows()])
-    const { client, commits } = interrupted(() => leaveHash(address), 2)
+    const id = await seedStarted(shop, [...buildRows(25), ...rows()])
+    const { client, commits } = interruptImport(() => leaveHash(address), 2)
     await workOnImports({ ...importer().job, db: new Database(client, newMeter()) }, [messageOf(id)])
     const { row } = await expectExact(shop, id)
     expect([commits(), row.created_orders]).toEqual([3, 27])
-    expect(await suppressed()).toEqual([{ channel: 'email', address, reason: 'unsubscribed' }])
+    expect(await listSuppressions()).toEqual([{ channel: 'email', address, reason: 'unsubscribed' }])
     expect(await hashes()).toEqual([])
   })
 })

@@ -41,9 +41,9 @@ describe('payment events that are repeated, lost and come in any order', () => {
         const engine = engineOf()
         await engine.run()
         if (dashboard !== null) fake.store.refund(sale.payment, { amount: Math.min(dashboard, left || 1) })
-        const own = () => fake.store.refunds.filter((one) => one.payment_intent === sale.payment.id)
+        const listOwnRefunds = () => fake.store.refunds.filter((one) => one.payment_intent === sale.payment.id)
         for (const index of fails) {
-          const refund = own()[index]
+          const refund = listOwnRefunds()[index]
           if (refund?.status === 'succeeded') fake.store.change(refund.id, 'failed')
         }
         const events = fake.store.events.filter(({ body }) => body.includes(sale.payment.id))
@@ -58,7 +58,7 @@ describe('payment events that are repeated, lost and come in any order', () => {
         for (const event of late.toReversed()) expect((await deliverEvent(sale.account, event)).status).toBe(200)
         const { payment } = await loadSaleState(sale)
         expect(payment.slice(1)).toEqual([fake.store.paidBack(sale.payment.id), 0])
-        const keys = own().map(({ metadata }) => metadata['refund_key'] ?? '')
+        const keys = listOwnRefunds().map(({ metadata }) => metadata['refund_key'] ?? '')
         expect(new Set(keys).size).toBe(keys.length)
       }),
       { numRuns: 10 },

@@ -93,7 +93,7 @@ function reverted(model: Model, index: number): string {
   return '200'
 }
 
-function imported(model: Model, order: Model['order'], isOver: boolean): string {
+function applyImport(model: Model, order: Model['order'], isOver: boolean): string {
   if (model.order === 'cancelled' && order === 'completed') return 'error'
   model.order = order
   if (['active', 'used'].includes(model.status)) model.isOver = isOver
@@ -109,7 +109,7 @@ function applied(before: Model, what: Operation): [answer: string, after: Model]
   const model = structuredClone(before)
   if (what.do === 'scan') return [scanned(model, what.quantity), model]
   if (what.do === 'revert') return [reverted(model, what.index), model]
-  if (what.do === 'import') return [imported(model, what.order, what.isOver), model]
+  if (what.do === 'import') return [applyImport(model, what.order, what.isOver), model]
   if (model.status === 'active' && model.isOver) {
     model.status = 'expired'
     model.events.push('expired:expired')
@@ -122,7 +122,7 @@ const answerOf = ({ status, body }: Reply): string => (status < 400 ? String(sta
 class Dies extends Error {}
 
 /** Makes a request whose process ends just before or just after its transaction. */
-function dying(when: 'before' | 'after'): Ctx {
+function createCrashingContext(when: 'before' | 'after'): Ctx {
   const ctx = contextAt(Date.now())
   const batch = ctx.db.batch.bind(ctx.db)
   ctx.db.batch = async (statements) => {
@@ -132,7 +132,7 @@ function dying(when: 'before' | 'after'): Ctx {
   return ctx
 }
 
-async function given(limit: number | null) {
+async function seedMachine(limit: number | null) {
   const shop: Shop = await seedShop()
   const item = { product: 'Day ticket', quantity: 1, unit_price: 225, uses_limit: limit ?? 1, is_unlimited_use: !limit }
   const order = anOrder({ created: '2026-01-01T10:00:00Z', items: [item] })
@@ -159,7 +159,7 @@ async function given(limit: number | null) {
   }
   /** Resolves with whether the operation reached its transaction. */
   const runUntilCrash = async (what: Operation, when: 'before' | 'after'): Promise<boolean> => {
-    const ctx = dying(when)
+    const ctx = createCrashingContext(when)
     try {
       const sound = contextAt(Date.now())
       if (what.do === 'scan') await usePurchase(ctx, await findUsablePurchase(sound, id), { quantity: what.quantity })
@@ -175,10 +175,10 @@ async function given(limit: number | null) {
   return { id, shop, run, runUntilCrash }
 }
 
-type Machine = Awaited<ReturnType<typeof given>>
+type Machine = Awaited<ReturnType<typeof seedMachine>>
 
 /** Reads the stored state in the form of the model. Uses of the same moment are in any order. */
-async function stored({ id, shop }: Machine) {
+async function loadState({ id, shop }: Machine) {
   const [row, uses] = [await purchaseRow(id), await usesOf(id)]
   return {
     status: row.status,
@@ -188,7 +188,7 @@ async function stored({ id, shop }: Machine) {
   }
 }
 
-const expected = (model: Model) => ({
+const describeModel = (model: Model) => ({
   status: model.status,
   count: countOf(model),
   uses: model.uses.map(({ quantity, isReverted }) => `${quantity}${isReverted ? ' reverted' : ''}`).toSorted(),
@@ -206,8 +206,8 @@ async function runBoth(machine: Machine, model: Model, first: Operation, second:
     { answers: [a, b], after: oneTwo },
     { answers: [d, c], after: twoOne },
   ]
-  const actual = { answers, ...(await stored(machine)) }
-  const possible = outcomes.map((outcome) => ({ answers: outcome.answers, ...expected(outcome.after) }))
+  const actual = { answers, ...(await loadState(machine)) }
+  const possible = outcomes.map((outcome) => ({ answers: outcome.answers, ...describeModel(outcome.after) }))
   expect(possible).toContainEqual(actual)
   const after = outcomes.find((_, at) => JSON.stringify(possible[at]) === JSON.stringify(actual))?.after
   // From here on, uses of the same moment are sorted by their ids.
@@ -224,11 +224,11 @@ async function runStep(machine: Machine, model: Model, { first, and, dies }: Ste
   if (dies && first.do !== 'import') {
     const isCommitted = (await machine.runUntilCrash(first, dies)) && dies === 'after'
     const left = isCommitted ? after : model
-    expect(await stored(machine)).toEqual(expected(left))
+    expect(await loadState(machine)).toEqual(describeModel(left))
     return left
   }
   expect(await machine.run(first)).toBe(answer)
-  expect(await stored(machine)).toEqual(expected(after))
+  expect(await loadState(machine)).toEqual(describeModel(after))
   return after
 }
 
@@ -239,7 +239,7 @@ describe('random uses of a purchase', () => {
         fc.constantFrom(1, 2, 2, 3, null),
         fc.array(step, { minLength: 4, maxLength: 14 }),
         async (limit, steps) => {
-          const machine = await given(limit)
+          const machine = await seedMachine(limit)
           let model: Model = { status: 'active', order: 'completed', limit, isOver: false, uses: [], events: [] }
           for (const one of steps) model = await runStep(machine, model, one)
         },

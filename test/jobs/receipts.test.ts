@@ -15,7 +15,7 @@ const minute = 60_000
 const hour = 60 * minute
 beforeEach(() => db.all(sql`delete from transactional_emails`))
 
-async function given(count = 1, options = { deduplicates: true }) {
+async function seedReceipts(count = 1, options = { deduplicates: true }) {
   const shop = await seedShopWithReceipts()
   const orders = Array.from({ length: count }, () => aReceiptOrder())
   await sell(shop, orders)
@@ -23,7 +23,7 @@ async function given(count = 1, options = { deduplicates: true }) {
   return { shop, orders, provider, engine: receiptEngine(provider.gateway, Date.now() + 1000) }
 }
 
-const only = async (shop: Shop) => {
+const loadOnlyReceipt = async (shop: Shop) => {
   const [row] = await receiptsOf(shop)
   if (!row) throw new Error('no receipt')
   return row
@@ -33,7 +33,7 @@ const refuses = (kind: SendFailure, retryAfterMs: number | null = null) =>
 
 describe('the consumer of receipts', () => {
   it('sends fifty receipts, each once and under its own key', async () => {
-    const { shop, provider, engine } = await given(50)
+    const { shop, provider, engine } = await seedReceipts(50)
     await Promise.all([engine.run(), engine.run(), engine.run()])
     const rows = await receiptsOf(shop)
     expect(rows.map(({ status, attempts }) => [status, attempts])).toEqual(rows.map(() => ['sent', 1]))
@@ -42,10 +42,10 @@ describe('the consumer of receipts', () => {
   })
 
   it('retries after a temporary failure, with the same message', async () => {
-    const { shop, provider, engine } = await given()
+    const { shop, provider, engine } = await seedReceipts()
     provider.play([refuses('transient'), refuses('transient')])
     await engine.run()
-    const first = await only(shop)
+    const first = await loadOnlyReceipt(shop)
     expect(first).toMatchObject({ status: 'pending', attempts: 1, error_code: 'said_transient', claimed_until: null })
     expect(first.due_at).toBe(engine.job.now() + 30_000)
     await engine.run()
@@ -54,15 +54,15 @@ describe('the consumer of receipts', () => {
     await db.batch([update(emailMessages, { subject: { en: 'Other' } }, sql`id = ${first.email_message_id}`)])
     engine.advance(30_000)
     await engine.run()
-    expect((await only(shop)).due_at).toBe(engine.job.now() + 2 * minute)
+    expect((await loadOnlyReceipt(shop)).due_at).toBe(engine.job.now() + 2 * minute)
     engine.advance(2 * minute)
     await engine.run()
-    expect(await only(shop)).toMatchObject({ status: 'sent', attempts: 3, error_code: null, content: null })
+    expect(await loadOnlyReceipt(shop)).toMatchObject({ status: 'sent', attempts: 3, error_code: null, content: null })
     expect(new Set(provider.calls.map((one) => JSON.stringify(one))).size).toBe(1)
   })
 
   it('delays all waiting receipts as long as the provider asks', async () => {
-    const { shop, provider, engine } = await given(40)
+    const { shop, provider, engine } = await seedReceipts(40)
     provider.play(Array.from({ length: 40 }, () => refuses('rate_limited', 5 * minute)))
     await engine.run()
     expect(provider.calls.length).toBeLessThanOrEqual(5)
@@ -78,8 +78,8 @@ describe('the consumer of receipts', () => {
   })
 
   it('delays only the organisation whose sender address the provider refuses', async () => {
-    const unverified = await given(12)
-    const well = await given(12)
+    const unverified = await seedReceipts(12)
+    const well = await seedReceipts(12)
     const gateway = {
       ...well.provider.gateway,
       send: async (emails: readonly OutboundEmail[], key: string) =>
@@ -106,80 +106,80 @@ describe('the consumer of receipts', () => {
   })
 
   it('stops after a permanent failure, and after a day of temporary ones', async () => {
-    const { shop, provider, engine } = await given(2)
+    const { shop, provider, engine } = await seedReceipts(2)
     provider.play([refuses('permanent'), refuses('permanent')])
     await engine.run()
     for (const row of await receiptsOf(shop))
       expect(row).toMatchObject({ status: 'failed', error_code: 'said_permanent', error_detail: 'why', attempts: 1 })
-    const later = await given()
+    const later = await seedReceipts()
     for (let turn = 0; turn < 12; turn++) {
       later.provider.play([refuses('transient')])
       await later.engine.run()
       later.engine.advance(6 * hour)
     }
-    const row = await only(later.shop)
+    const row = await loadOnlyReceipt(later.shop)
     expect(row).toMatchObject({ status: 'failed', error_code: 'said_transient', due_at: null })
     expect(row.attempts).toBeGreaterThanOrEqual(4)
     expect(later.provider.calls).toHaveLength(row.attempts)
   })
 
   it('waits until an account is repaired, and then uses the new settings', async () => {
-    const { shop, provider, engine } = await given()
+    const { shop, provider, engine } = await seedReceipts()
     for (let turn = 0; turn < 20; turn++) {
       provider.play([refuses('configuration')])
       await engine.run()
-      expect(await only(shop)).toMatchObject({ status: 'pending', content: null })
+      expect(await loadOnlyReceipt(shop)).toMatchObject({ status: 'pending', content: null })
       engine.advance(3 * hour)
     }
     await seedVerified(shop.organization_id, 'nordlys.example')
     await db.all(sql`update editions set email_sender_address = 'mended@nordlys.example' where id = ${shop.edition_id}`)
     await engine.run()
-    expect(await only(shop)).toMatchObject({ status: 'sent' })
+    expect(await loadOnlyReceipt(shop)).toMatchObject({ status: 'sent' })
     expect(provider.calls.at(-1)?.email.from.address).toBe('mended@nordlys.example')
   })
 
   it('repeats a call without an answer when the provider deduplicates, and gives up otherwise', async () => {
-    const keyed = await given()
+    const keyed = await seedReceipts()
     keyed.provider.play(['accept and lose the answer'])
     await keyed.engine.run()
-    expect(await only(keyed.shop)).toMatchObject({ status: 'pending', is_doubtful: true })
+    expect(await loadOnlyReceipt(keyed.shop)).toMatchObject({ status: 'pending', is_doubtful: true })
     keyed.engine.advance(minute)
     await keyed.engine.run()
-    expect(await only(keyed.shop)).toMatchObject({ status: 'sent', attempts: 2 })
+    expect(await loadOnlyReceipt(keyed.shop)).toMatchObject({ status: 'sent', attempts: 2 })
     expect([...keyed.provider.accepted.values()]).toEqual([1])
 
-    const keyless = await given(1, { deduplicates: false })
+    const keyless = await seedReceipts(1, { deduplicates: false })
     keyless.provider.play(['accept and lose the answer'])
     await keyless.engine.run()
-    expect(await only(keyless.shop)).toMatchObject({ status: 'failed', error_code: 'unknown' })
+    expect(await loadOnlyReceipt(keyless.shop)).toMatchObject({ status: 'failed', error_code: 'unknown' })
     keyless.engine.advance(hour)
     await keyless.engine.run()
     expect([...keyless.provider.accepted.values()]).toEqual([1])
   })
 
   it('never repeats a call with another provider', async () => {
-    const { shop, provider, engine } = await given()
+    const { shop, provider, engine } = await seedReceipts()
     provider.play(['accept and lose the answer'])
     await engine.run()
     const other = providerOf({ deduplicates: true, name: 'other' })
     const next = receiptEngine(other.gateway, engine.job.now() + hour)
     await next.run()
-    expect(await only(shop)).toMatchObject({ status: 'failed', error_code: 'unknown' })
+    expect(await loadOnlyReceipt(shop)).toMatchObject({ status: 'failed', error_code: 'unknown' })
     expect(other.calls).toEqual([])
   })
 
   it('does not repeat a call when the provider has forgotten its key', async () => {
-    const { shop, provider, engine } = await given()
+    const { shop, provider, engine } = await seedReceipts()
     provider.play(['accept and lose the answer'])
     await engine.run()
     engine.advance(25 * hour)
     await engine.run()
-    expect(await only(shop)).toMatchObject({ status: 'failed', error_code: 'unknown' })
+    expect(await loadOnlyReceipt(shop)).toMatchObject({ status: 'failed', error_code: 'unknown' })
     expect(provider.calls).toHaveLength(1)
   })
 
   it('sends nothing to an address with a hard bounce, and ignores other suppressions', async () => {
-    const { shop, orders, provider, engine } = await given(2)
+    const { shop, orders, provider, engine } = await seedReceipts(2)
     const [bounced, unsubscribed] = orders.map(({ customer }) => customer.email)
     const row = { organization_id: shop.organization_id, channel: 'email' as const, created_at: 0 }
     await db.batch([
@@ -196,21 +196,21 @@ describe('the consumer of receipts', () => {
   })
 
   it('stores that the message was deleted', async () => {
-    const { shop, engine } = await given()
-    const { email_message_id } = await only(shop)
+    const { shop, engine } = await seedReceipts()
+    const { email_message_id } = await loadOnlyReceipt(shop)
     await db.batch([
       sql`update editions set transaction_receipt_email_id = null where id = ${shop.edition_id}`,
       sql`delete from email_messages where id = ${email_message_id}`,
     ])
     await engine.run()
-    expect(await only(shop)).toMatchObject({ status: 'failed', error_code: 'message_missing' })
+    expect(await loadOnlyReceipt(shop)).toMatchObject({ status: 'failed', error_code: 'message_missing' })
   })
 
   it('sends the receipt two minutes after a crash', async () => {
-    const { shop, provider, engine } = await given()
+    const { shop, provider, engine } = await seedReceipts()
     provider.play(['die'])
     await expect(engine.run()).rejects.toThrow('E-mails could not be sent')
-    expect(await only(shop)).toMatchObject({ status: 'pending', is_doubtful: true, attempts: 1 })
+    expect(await loadOnlyReceipt(shop)).toMatchObject({ status: 'pending', is_doubtful: true, attempts: 1 })
     await engine.run()
     expect(provider.calls).toHaveLength(1)
     await sweepEmails(engine.job)
@@ -219,22 +219,22 @@ describe('the consumer of receipts', () => {
     await sweepEmails(engine.job)
     expect(engine.enqueued).toContain(0)
     await engine.run()
-    expect(await only(shop)).toMatchObject({ status: 'sent', attempts: 2 })
+    expect(await loadOnlyReceipt(shop)).toMatchObject({ status: 'sent', attempts: 2 })
   })
 
   it('stores a late confirmation, even after it gave up', async () => {
-    const { shop, provider, engine } = await given(1, { deduplicates: false })
+    const { shop, provider, engine } = await seedReceipts(1, { deduplicates: false })
     const { gateway } = provider
     const slow: typeof gateway.send = gateway.send.bind(gateway)
     gateway.send = async (messages, key) => {
       // The claim ends while this call is running, and another consumer finds the receipt in doubt.
       engine.advance(3 * minute)
       await engine.run()
-      expect(await only(shop)).toMatchObject({ status: 'failed', error_code: 'unknown' })
+      expect(await loadOnlyReceipt(shop)).toMatchObject({ status: 'failed', error_code: 'unknown' })
       return slow(messages, key)
     }
     await engine.run()
-    expect(await only(shop)).toMatchObject({ status: 'sent', error_code: null })
+    expect(await loadOnlyReceipt(shop)).toMatchObject({ status: 'sent', error_code: null })
     expect([...provider.accepted.values()]).toEqual([1])
   })
 })

@@ -55,7 +55,7 @@ function mortal(trip: number, isBefore: boolean) {
   return { job: quietJob({ db: new Mortal(env.DB, newMeter()) }), hasDied: () => isDead }
 }
 
-const given = async (orders: number, change: Record<string, unknown> = {}) => {
+const seedDryRun = async (orders: number, change: Record<string, unknown> = {}) => {
   const shop = await seedShopWithAccount('test')
   await importPaidOrders(shop, orders)
   const { body } = await makeBatch(shop, change)
@@ -76,7 +76,7 @@ async function expectEachOnce(shop: Shop, id: string, orders: number): Promise<v
 
 describe('the consumer of refund batches', () => {
   it('requests each purchase once after a crash before or after any call of the database', async () => {
-    const { shop, id } = await given(23)
+    const { shop, id } = await seedDryRun(23)
     await actOnBatch(id, 'start')
     let deaths = 0
     for (let trip = 1; trip < 44; trip++) {
@@ -93,7 +93,7 @@ describe('the consumer of refund batches', () => {
   })
 
   it('counts each purchase once after a crash at any call of the database', async () => {
-    const { id } = await given(310)
+    const { id } = await seedDryRun(310)
     for (let trip = 1; trip < 16; trip++) {
       await consume(id, mortal(Math.ceil(trip / 2), trip % 2 === 1).job).catch(() => undefined)
       await expireLeases()
@@ -102,7 +102,7 @@ describe('the consumer of refund batches', () => {
   })
 
   it('requests each purchase once when twenty consumers work at the same time', async () => {
-    const { shop, id } = await given(35)
+    const { shop, id } = await seedDryRun(35)
     await actOnBatch(id, 'start')
     const intrude = async () => {
       await expireLeases()
@@ -114,7 +114,7 @@ describe('the consumer of refund batches', () => {
   })
 
   it('requests each purchase once when two batches include it', async () => {
-    const { shop, id } = await given(12)
+    const { shop, id } = await seedDryRun(12)
     const other = (await makeBatch(shop)).body.id
     await Promise.all([actOnBatch(id, 'start'), actOnBatch(other, 'start')])
     await Promise.all([workUntilDone(id), workUntilDone(other)])
@@ -124,7 +124,7 @@ describe('the consumer of refund batches', () => {
   })
 
   it('is started by the sweep when its message is lost, and not for finished batches', async () => {
-    const { id } = await given(1)
+    const { id } = await seedDryRun(1)
     const enqueued: unknown[] = []
     const job = quietJob({ jobQueue: { enqueue: async (_, messages) => void enqueued.push(...messages) } })
     await actOnBatch(id, 'start')
@@ -139,26 +139,26 @@ describe('the consumer of refund batches', () => {
   })
 
   it('fails the health check of an edition when a batch has made no progress for an hour', async () => {
-    const { shop, id } = await given(1)
+    const { shop, id } = await seedDryRun(1)
     const passes = async () => {
       const { body } = await get(`/v1/editions/${shop.edition_id}/healthcheck`)
       const checks = body.checks as { check_id: string; passed: boolean }[]
       return checks.find(({ check_id }) => check_id === 'payments.refund_batches_proceed')?.passed
     }
-    const later = () => db.all(sql`update refund_batches set modified_at = modified_at - 3600001 where id = ${id}`)
-    await later()
+    const ageBatch = () => db.all(sql`update refund_batches set modified_at = modified_at - 3600001 where id = ${id}`)
+    await ageBatch()
     expect((await loadBatch(id)).status).toBe('draft')
     expect(await passes()).toBe(true)
     await actOnBatch(id, 'start')
     expect(await passes()).toBe(true)
-    await later()
+    await ageBatch()
     expect(await passes()).toBe(false)
     await workUntilDone(id)
     expect(await passes()).toBe(true)
   })
 
   it('requests no order twice when it starts again from the first order', async () => {
-    const { shop, id } = await given(1, { amount: 'percent', percent: 50 })
+    const { shop, id } = await seedDryRun(1, { amount: 'percent', percent: 50 })
     await actOnBatch(id, 'start')
     await consume(id, mortal(7, false).job).catch(() => undefined)
     await db.all(sql`update refund_batches set status = 'running', due_at = 0, claimed_until = null,
@@ -172,7 +172,7 @@ describe('the consumer of refund batches', () => {
 describe('the cost of a refund batch', () => {
   it('is the same for each order, for any number of orders', async () => {
     const costOf = async (orders: number) => {
-      const { id } = await given(orders)
+      const { id } = await seedDryRun(orders)
       await actOnBatch(id, 'start')
       const meter = newMeter()
       await consume(id, quietJob({ db: new Database(env.DB, meter) }))

@@ -24,7 +24,7 @@ import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.
 beforeEach(() => db.batch([sql`delete from transactional_emails`, sql`update refund_requests set due_at = null`]))
 
 /** Sends due messages, and returns the subject and text of each. */
-async function sent(): Promise<string[]> {
+async function sendDueMails(): Promise<string[]> {
   const provider = emailProviderOf({ deduplicates: true })
   const engine = receiptEngine(provider.gateway, Date.now() + 60_000)
   await engine.run()
@@ -70,7 +70,7 @@ describe('the confirmation of a refund', () => {
       const sale = await seedSale()
       await speak(sale, locale)
       await pay(sale, { requested_minor: 123_450, approved_minor: 123_450 })
-      const [mail, ...more] = await sent()
+      const [mail, ...more] = await sendDueMails()
       expect([locale, more]).toEqual([locale, []])
       expect(mail?.replaceAll(' ', '')).toContain(amounts[language].replaceAll(' ', ''))
     }
@@ -82,14 +82,14 @@ describe('the confirmation of a refund', () => {
     const editionMessage = await seedConfirmation(sale.organization, 'Nordlys pays back')
     await write(update(editions, { refund_confirmation_email_id: editionMessage }, sql`id = ${sale.edition}`))
     await pay(sale, { requested_minor: 2500, approved_minor: 2500, reason: 'event_cancelled' })
-    const [mail = ''] = await sent()
+    const [mail = ''] = await sendDueMails()
     expect(mail).toContain('Nordlys pays back (da)')
     expect(mail).toMatch(
       /25,00 kr\. \| Arrangementet er aflyst \| completed \| .+ \| Day ticket \d+ \| 100,00 kr\. \| .+ kr\./,
     )
     const other = await seedSale()
     await pay(other)
-    expect((await sent()).map((one) => one.split('\n')[0])).toEqual(['Your refund of DKK 100.00'])
+    expect((await sendDueMails()).map((one) => one.split('\n')[0])).toEqual(['Your refund of DKK 100.00'])
   })
 
   it('uses the platform’s text when its message was deleted before it was sent', async () => {
@@ -98,7 +98,7 @@ describe('the confirmation of a refund', () => {
     await write(update(editions, { refund_confirmation_email_id: deletedMessage }, sql`id = ${sale.edition}`))
     await pay(sale)
     await write(sql`delete from email_messages where id = ${deletedMessage}`)
-    expect((await sent())[0]).toMatch(/^Your refund for order/)
+    expect((await sendDueMails())[0]).toMatch(/^Your refund for order/)
   })
 
   it('is not sent without an address, when notification is off, and to dead addresses', async () => {
@@ -117,14 +117,14 @@ describe('the confirmation of a refund', () => {
     expect(await loadRefundEmails(await pay(silent, { notify_customer: false }))).toEqual([])
     expect(await loadRefundEmails(await pay(without))).toEqual([])
     await pay(dead)
-    expect(await sent()).toEqual([])
+    expect(await sendDueMails()).toEqual([])
   })
 
   it('has the amounts of the completion, even when they change before it is sent', async () => {
     const sale = await seedSale()
     const refund = await pay(sale, { requested_minor: 2500, approved_minor: 2500 })
     await write(sql`update refund_requests set refunded_minor = 1, approved_minor = 1 where id = ${refund}`)
-    expect((await sent())[0]).toContain('DKK 25.00')
+    expect((await sendDueMails())[0]).toContain('DKK 25.00')
   })
 
   it('is sent again for the next attempt after a late failure', async () => {
@@ -142,7 +142,7 @@ describe('the confirmation of a refund', () => {
       'refund_confirmation 2',
       'refund_correction 1',
     ])
-    const subjects = (await sent()).map((one) => one.split('\n')[0])
+    const subjects = (await sendDueMails()).map((one) => one.split('\n')[0])
     expect(subjects.filter((one) => one?.startsWith('Correction: your refund for order'))).toHaveLength(1)
   })
 })
@@ -155,7 +155,7 @@ describe('the e-mail about a rejected refund', () => {
     const rejection_reason = '<b>Too late</b> {{ customer.email }} {% if x %}'
     const row = { ...(await loadRefundRow(refund)), rejection_reason, amount_minor: 10_000 }
     await write(...(await buildRefundEmailStatements(job, 'refund_rejection', row)))
-    const [mail = ''] = await sent()
+    const [mail = ''] = await sendDueMails()
     expect(mail).toMatch(/^About your refund for order/)
     expect(mail).toContain('Reason: <b>Too late</b> {{ customer.email }} {% if x %}')
     expect(mail).toContain('DKK 100.00')

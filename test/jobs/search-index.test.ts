@@ -7,7 +7,7 @@ import { anOrder, givenOrders, seedShop } from '../support/seeding/sales/orders.
 import { db } from '../support/seeding/rows.ts'
 
 describe('the rows written to the search index', () => {
-  const written = async (statement: string, ...values: unknown[]) =>
+  const countWrittenRows = async (statement: string, ...values: unknown[]) =>
     (
       await env.DB.prepare(statement)
         .bind(...values)
@@ -19,10 +19,10 @@ describe('the rows written to the search index', () => {
     const [order = ''] = await givenOrders(shop, [anOrder()])
     const row = await db.first(sql<{ user_id: string }>`select user_id from orders where id = ${order}`)
     expect({
-      same: await written('update orders set search_text = search_text where id = ?', order),
-      changed: await written(`update orders set search_text = search_text || 'x' where id = ?`, order),
-      customer: await written(`update users set search_text = 'x' || search_text where id = ?`, row?.user_id),
-      edition: await written(
+      same: await countWrittenRows('update orders set search_text = search_text where id = ?', order),
+      changed: await countWrittenRows(`update orders set search_text = search_text || 'x' where id = ?`, order),
+      customer: await countWrittenRows(`update users set search_text = 'x' || search_text where id = ?`, row?.user_id),
+      edition: await countWrittenRows(
         `update edition_customers set search_text = 'x' || search_text where user_seq = (select seq from users where id = ?)`,
         row?.user_id,
       ),
@@ -54,12 +54,13 @@ describe('eraseUser', () => {
     const before = await terms('customer_search')
     const held = grams(person.email).filter((gram) => before.has(gram))
     expect(held).toEqual(grams(person.email))
-    const found = async (path: string) => (await get(`${path}${encodeURIComponent(person.email)}`)).body.count as number
-    expect(await found(`/v1/user?organization_id=${person.organization_id}&search=`)).toBe(1)
+    const countMatches = async (path: string) =>
+      (await get(`${path}${encodeURIComponent(person.email)}`)).body.count as number
+    expect(await countMatches(`/v1/user?organization_id=${person.organization_id}&search=`)).toBe(1)
     await post(`/v1/user/${person.id}/erase`, {})
     await finishErasures()
-    expect(await found(`/v1/user?organization_id=${person.organization_id}&search=`)).toBe(0)
-    expect(await found(`/v1/orders?organization_id=${person.organization_id}&customer_email=`)).toBe(0)
+    expect(await countMatches(`/v1/user?organization_id=${person.organization_id}&search=`)).toBe(0)
+    expect(await countMatches(`/v1/orders?organization_id=${person.organization_id}&customer_email=`)).toBe(0)
     const left = await terms('customer_search')
     const texts = await db.all(sql<{ text: string }>`select search_text as text from users`)
     const remainingGrams = new Set(texts.flatMap(({ text }) => grams(text)))

@@ -62,21 +62,21 @@ async function reference(made: SearchedPeople, needle: string) {
   }
 }
 
-const listed = async (path: string, token: string): Promise<string[]> => {
+const listIds = async (path: string, token: string): Promise<string[]> => {
   const { ids, count } = await walkAs(token, `${path}&page_size=7`)
   expect(new Set(ids).size).toBe(count)
   return ids.toSorted()
 }
 
-const found = async (made: SearchedPeople, needle: string) => {
+const searchEverything = async (made: SearchedPeople, needle: string) => {
   const encoded = encodeURIComponent(needle)
-  const filter = (name: string) => listed(`/v1/orders?edition_id=${made.editions[0]}&${name}=${encoded}`, rootToken)
+  const filter = (name: string) => listIds(`/v1/orders?edition_id=${made.editions[0]}&${name}=${encoded}`, rootToken)
   return {
     search: await filter('search'),
     order_number: await filter('order_number'),
     customer_email: await filter('customer_email'),
     customer_phone: await filter('customer_phone'),
-    customers: await listed(`/v1/user?organization_id=${made.organization}&search=${encoded}`, rootToken),
+    customers: await listIds(`/v1/user?organization_id=${made.organization}&search=${encoded}`, rootToken),
   }
 }
 
@@ -116,11 +116,11 @@ it('every search finds exactly the matching rows, after any writes, changes and 
         for (const needle of [...parts, ...others]) {
           const searchText = needle.replaceAll(/\p{Cc}/gu, '').trim()
           if (searchText === '') continue
-          expect([searchText, await found(seededRows, searchText)]).toEqual([
+          expect([searchText, await searchEverything(seededRows, searchText)]).toEqual([
             searchText,
             await reference(seededRows, searchText),
           ])
-          const viewerIds = await listed(
+          const viewerIds = await listIds(
             `/v1/user?edition_id=${seededRows.editions[1]}&search=${encodeURIComponent(searchText)}`,
             viewer.token,
           )

@@ -46,7 +46,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('switch' as const), person: any }) },
 )
 
-async function given() {
+async function seedWorld() {
   const organization = (await givenOrganization()).id
   const people = await seedPeople({ organization }, [{}, {}, {}, {}, {}])
   const { id } = (await givenSegment({ organization_id: organization })) as { id: string }
@@ -62,11 +62,11 @@ async function given() {
   }
 }
 
-type World = Awaited<ReturnType<typeof given>>
+type World = Awaited<ReturnType<typeof seedWorld>>
 
 const refusals = new Set(['segment_calculating', 'segment_not_stuck'])
 
-async function asked(world: World, verb: (ctx: ReturnType<World['machine']['ctx']>['ctx']) => Promise<unknown>) {
+async function callVerb(world: World, verb: (ctx: ReturnType<World['machine']['ctx']>['ctx']) => Promise<unknown>) {
   const { ctx, after } = world.machine.ctx()
   try {
     await verb(ctx)
@@ -77,21 +77,22 @@ async function asked(world: World, verb: (ctx: ReturnType<World['machine']['ctx'
   world.messages.push(...world.machine.enqueued.splice(0))
 }
 
-const at = <Item>(items: readonly Item[], index: number): Item | undefined => items[index % Math.max(1, items.length)]
+const pickAt = <Item>(items: readonly Item[], index: number): Item | undefined =>
+  items[index % Math.max(1, items.length)]
 
 async function make(world: World, one: Move): Promise<void> {
   const { id, machine, messages, workers, organization } = world
   switch (one.do) {
     case 'recalculate':
-      return asked(world, async (ctx) => recalculateSegment(ctx, await findSegment(ctx, id)))
+      return callVerb(world, async (ctx) => recalculateSegment(ctx, await findSegment(ctx, id)))
     case 'reset':
-      return asked(world, async (ctx) => resetToDraft(ctx, await findSegment(ctx, id)))
+      return callVerb(world, async (ctx) => resetToDraft(ctx, await findSegment(ctx, id)))
     case 'edit': {
       const expression = `size(user.id) > ${++world.edits}`
-      return asked(world, async (ctx) => updateSegment(ctx, await findSegment(ctx, id), { expression }))
+      return callVerb(world, async (ctx) => updateSegment(ctx, await findSegment(ctx, id), { expression }))
     }
     case 'rename':
-      return asked(world, async (ctx) => updateSegment(ctx, await findSegment(ctx, id), { name: 'Renamed' }))
+      return callVerb(world, async (ctx) => updateSegment(ctx, await findSegment(ctx, id), { name: 'Renamed' }))
     case 'sweep':
       await sweepCalculations(machine.job)
       await sweepLeftovers(machine.job)
@@ -100,27 +101,27 @@ async function make(world: World, one: Move): Promise<void> {
       return void world.people.push(...(await seedPeople({ organization }, [{}])).map((person) => person.id))
     case 'switch':
       return void (await db.batch([
-        sql`update users set is_active = 1 - is_active where id = ${at(world.people, one.person) ?? ''}`,
+        sql`update users set is_active = 1 - is_active where id = ${pickAt(world.people, one.person) ?? ''}`,
       ]))
     case 'lose':
       return void messages.splice(0)
     case 'wait':
       return void machine.advance(one.minutes * minute)
     case 'deliver': {
-      const message = at(messages, one.message)
+      const message = pickAt(messages, one.message)
       if (!message) return
       if (one.death) await machine.takeDying([message], size, one.death)
       else await machine.take([message], size)
       return
     }
     case 'wake': {
-      const message = at(messages, one.message)
+      const message = pickAt(messages, one.message)
       const calculation = message && (await findCalculation(machine.job, id, message.epoch))
       if (calculation) workers.push(calculation)
       return
     }
     case 'step': {
-      const worker = at(workers, one.worker)
+      const worker = pickAt(workers, one.worker)
       if (!worker) return
       const before = await look(world)
       const isFenced =
@@ -192,7 +193,7 @@ async function settle(world: World): Promise<void> {
 it('calculations stay correct in any order of edits, resets, crashes, sweeps and late messages', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(move, { minLength: 6, maxLength: 25 }), async (moves) => {
-      const world = await given()
+      const world = await seedWorld()
       for (const one of moves) {
         await make(world, one)
         await check(world)

@@ -22,7 +22,7 @@ const size = 2
 const minute = 60_000
 
 /** Makes a segment of five people whose calculation has just begun, in three steps of two. */
-async function given(fields: Record<string, unknown> = {}) {
+async function seedCalculation(fields: Record<string, unknown> = {}) {
   const organisation = await givenOrganization()
   const people = await seedPeople({ organization: organisation.id }, [{}, {}, {}, {}, {}])
   const segment = await givenSegment({ organization_id: organisation.id, ...fields })
@@ -50,7 +50,7 @@ const setsOf = (seq: number) =>
 
 describe('a calculation', () => {
   it('shows no result before its end', async () => {
-    const { machine, message, id, people } = await given()
+    const { machine, message, id, people } = await seedCalculation()
     let step = await calculateStep(machine.job, await calculationOf(machine, message), size)
     expect(await segmentNow(id)).toMatchObject({
       status: 'calculating',
@@ -69,7 +69,7 @@ describe('a calculation', () => {
   })
 
   it('takes one round trip for a small segment, after reading it', async () => {
-    const { machine, message, id } = await given()
+    const { machine, message, id } = await seedCalculation()
     await machine.take([message], undefined, { roundTrip: 3, when: 'before' })
     expect((await segmentNow(id)).status).toBe('ready')
   })
@@ -83,21 +83,21 @@ describe('a calculation', () => {
   })
 
   it('uses the time of its start until its end', async () => {
-    const { machine, message, id } = await given({ expression: 'now > timestamp("2026-01-01T00:00:00Z")' })
+    const { machine, message, id } = await seedCalculation({ expression: 'now > timestamp("2026-01-01T00:00:00Z")' })
     await db.batch([sql`update segments set calculation_started_at = ${Date.UTC(2025, 0, 1)} where id = ${id}`])
     await machine.take([message], size)
     expect((await segmentNow(id)).user_count).toBe(0)
   })
 
   it('ignores people who are added while it runs', async () => {
-    const { machine, message, id, organisation } = await given()
+    const { machine, message, id, organisation } = await seedCalculation()
     await seedPeople({ organization: organisation.id }, [{}])
     await machine.take([message], size)
     expect((await segmentNow(id)).user_count).toBe(5)
   })
 
   it('shows the old members until all new ones are stored, and to running exports for an hour more', async () => {
-    const { machine, message, id, begin, people } = await given()
+    const { machine, message, id, begin, people } = await seedCalculation()
     await machine.take([message], size)
     const old = await segmentNow(id)
     await db.batch([sql`update users set email = null where id = ${people[0]?.id ?? ''}`])
@@ -130,7 +130,7 @@ describe('a crash of the consumer of calculations', () => {
   ])
 
   it.each(deaths)('is followed by another consumer that continues: %j', async (death) => {
-    const { machine, message, id, people } = await given()
+    const { machine, message, id, people } = await seedCalculation()
     await machine.takeDying([message], size, death)
     const half = await segmentNow(id)
     if (half.status === 'calculating') expect([half.user_count, half.members_epoch]).toEqual([0, 0])
@@ -140,7 +140,7 @@ describe('a crash of the consumer of calculations', () => {
   })
 
   it('does not stop the calculation, even when its message is lost', async () => {
-    const { machine, message, id } = await given()
+    const { machine, message, id } = await seedCalculation()
     await machine.takeDying([message], size, { roundTrip: 2, when: 'after' })
     await sweepCalculations(machine.job)
     expect(machine.enqueued).toEqual([])
@@ -152,7 +152,7 @@ describe('a crash of the consumer of calculations', () => {
   })
 
   it('makes the calculation fail after a quarter of an hour', async () => {
-    const { machine, message, id } = await given()
+    const { machine, message, id } = await seedCalculation()
     await machine.takeDying([message], size, { roundTrip: 2, when: 'after' })
     machine.advance(lostAfterMs + 1000)
     await sweepCalculations(machine.job)
@@ -170,7 +170,7 @@ describe('a crash of the consumer of calculations', () => {
 
 describe('the messages of calculations', () => {
   it('run one calculation when they arrive several times', async () => {
-    const { machine, message, id } = await given()
+    const { machine, message, id } = await seedCalculation()
     await Promise.all([machine.take([message], size), machine.take([message, message], size)])
     const ready = await segmentNow(id)
     expect(ready).toMatchObject({ status: 'ready', user_count: 5 })
@@ -180,7 +180,7 @@ describe('the messages of calculations', () => {
   })
 
   it('are read from the queue, and unknown messages are acknowledged', async () => {
-    const { message, id } = await given()
+    const { message, id } = await seedCalculation()
     const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const bodies = [message, { type: 'segment.calculate', segment_id: 7 }]
     const batch = createMessageBatch(
@@ -195,7 +195,7 @@ describe('the messages of calculations', () => {
   })
 
   it('are enqueued by the request', async () => {
-    const { machine, id } = await given()
+    const { machine, id } = await seedCalculation()
     await db.batch([sql`update segments set status = 'failed' where id = ${id}`])
     const { ctx, after } = machine.ctx()
     await recalculateSegment(ctx, await findSegment(ctx, id))
@@ -235,7 +235,7 @@ describe('a superseded calculation', () => {
   ])
 
   it.each(cases)('changes nothing: %s, %s', async (name = '', moment = '') => {
-    const { machine, message, id } = await given()
+    const { machine, message, id } = await seedCalculation()
     let asleep = await calculationOf(machine, message)
     if (moment === 'in the middle') {
       const first = await calculateStep(machine.job, asleep, size)
@@ -251,7 +251,7 @@ describe('a superseded calculation', () => {
 
 describe('the expression of a segment', () => {
   it('makes the calculation fail with a message when the database cannot run it, and members stay', async () => {
-    const { machine, message, id, begin } = await given()
+    const { machine, message, id, begin } = await seedCalculation()
     await machine.take([message], size)
     const second = await begin()
     const calculation = await calculationOf(machine, second)
@@ -271,7 +271,7 @@ describe('the expression of a segment', () => {
   })
 
   it('makes the calculation fail when it is no longer valid', async () => {
-    const { machine, message, id } = await given()
+    const { machine, message, id } = await seedCalculation()
     await db.batch([sql`update segments set expression = 'user.gone' where id = ${id}`])
     await machine.take([message], size)
     expect(await segmentNow(id)).toMatchObject({ status: 'failed' })
@@ -279,7 +279,7 @@ describe('the expression of a segment', () => {
   })
 
   it('excludes only the people for whom it is an error', async () => {
-    const { machine, message, id, people } = await given({ expression: 'user.metadata.age > 18.0' })
+    const { machine, message, id, people } = await seedCalculation({ expression: 'user.metadata.age > 18.0' })
     await db.batch([
       sql`update users set metadata = '{"age": 20}' where id = ${people[1]?.id ?? ''}`,
       sql`update users set metadata = '{"age": "old"}' where id = ${people[2]?.id ?? ''}`,

@@ -8,7 +8,7 @@ import { callbackBody, givenGoogleKeys, kindsOf, passRow, registrationsOf } from
 import { givenPass, type Pass } from '../support/seeding/sales/wallet-passes.ts'
 
 /** A job that crashes before or after its first transaction is written. */
-function dying(when: 'before' | 'after'): JobCtx {
+function createCrashingJob(when: 'before' | 'after'): JobCtx {
   const job = realJob()
   const batch = job.db.batch.bind(job.db)
   job.db.batch = async (statements) => {
@@ -34,7 +34,7 @@ const requestOf = (pass: Pass, device: string) => ({
   device: `${pass.serial}-${device}`,
 })
 
-const jobFor = (when: 'none' | 'before' | 'after') => (when === 'none' ? realJob() : dying(when))
+const jobFor = (when: 'none' | 'before' | 'after') => (when === 'none' ? realJob() : createCrashingJob(when))
 
 function act(pass: Pass, one: { device: string; registers: boolean; crash: 'none' | 'before' | 'after' }) {
   const job = jobFor(one.crash)

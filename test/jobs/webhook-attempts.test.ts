@@ -20,9 +20,10 @@ describe('the attempts of a delivery', () => {
     await happen(endpoint)
     const { run, advance } = engine((_, count) => answers(count < 3 ? 500 : 200))
     const { id } = await oneOf(endpoint.id)
-    const moved = () => db.all(sql<{ number: number }>`select number from webhook_attempts where delivery_id = ${id}`)
+    const listMovedAttempts = () =>
+      db.all(sql<{ number: number }>`select number from webhook_attempts where delivery_id = ${id}`)
     await run([endpoint.id])
-    expect(await moved()).toEqual([])
+    expect(await listMovedAttempts()).toEqual([])
     expect((await findDelivery(contextAt(Date.now()), endpoint.id, id)).attempt_log).toMatchObject([
       { number: 1, status_code: 500, is_manual: false, next_reason: 'schedule' },
     ])
@@ -30,7 +31,7 @@ describe('the attempts of a delivery', () => {
       advance(60 * minute)
       await run([endpoint.id])
     }
-    expect(await moved()).toEqual([{ number: 1 }, { number: 2 }])
+    expect(await listMovedAttempts()).toEqual([{ number: 1 }, { number: 2 }])
     expect((await findDelivery(contextAt(Date.now()), endpoint.id, id)).attempt_log).toMatchObject([
       { number: 1, status_code: 500, error: 'http_error' },
       { number: 2, status_code: 500, error: 'http_error' },

@@ -47,7 +47,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 
 /** All steps use one endpoint and its receiver. */
-async function given() {
+async function seedDeliveryWorld() {
   const endpoint = await seedOpenEndpoint()
   /** Posts that reached the receiver, by event. */
   const received = new Map<string, number>()
@@ -90,7 +90,7 @@ async function given() {
   }
 }
 
-type World = Awaited<ReturnType<typeof given>>
+type World = Awaited<ReturnType<typeof seedDeliveryWorld>>
 
 async function take(world: World, one: Step): Promise<void> {
   const { endpoint, machine, play } = world
@@ -173,7 +173,7 @@ describe('webhook deliveries under random faults', () => {
   it('are never lost, are posted once for each claim, and end', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
-        const world = await given()
+        const world = await seedDeliveryWorld()
         for (const one of steps) {
           await take(world, one)
           await check(world)

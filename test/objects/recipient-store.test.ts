@@ -97,7 +97,7 @@ describe('an address', () => {
 })
 
 describe('waiting recipients', () => {
-  const many = (first: number, count: number) =>
+  const buildRecipients = (first: number, count: number) =>
     Array.from({ length: count }, (_, index) => buildRecipient(first + index, `a${first + index}@example.dk`))
 
   it('are found even when they came in another order, and are added once', () =>
@@ -115,7 +115,7 @@ describe('waiting recipients', () => {
 
   it('are claimed in the order of their numbers', () =>
     withStore((store) => {
-      store.addRecipients(many(1, 130), 'email')
+      store.addRecipients(buildRecipients(1, 130), 'email')
       const record = store.readRecord()
       if (!record) throw new Error('no record')
       const after = (chunked_up_to: number, limit: number) => {
@@ -165,10 +165,10 @@ describe('waiting recipients', () => {
 
   it('are claimed together with those of an earlier run whose numbers lie between theirs', () =>
     withStore((store) => {
-      store.addRecipients(many(1, 10), 'email')
+      store.addRecipients(buildRecipients(1, 10), 'email')
       store.recordOutcomes(new Map([[5, { to: 'failed', reason: 'unreachable', code: '', detail: '' }]]), false)
       store.removeUnsent([])
-      store.addRecipients(many(1, 10), 'email')
+      store.addRecipients(buildRecipients(1, 10), 'email')
       store.reopen(['unreachable'])
       const record = store.readRecord()
       expect(record && store.listPending(record, 100)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])

@@ -133,17 +133,17 @@ const table = (): string => {
   return `Order ID;E-mail;Product;Quantity;Unit price\r\n${lines.join('\r\n')}\r\n`
 }
 
-const made = (path: string, body: object) => call<{ id: string }>('POST', path, body)
+const create = (path: string, body: object) => call<{ id: string }>('POST', path, body)
 
 /** Maps the columns and products of the table so that its import can start. */
 async function staged(): Promise<{ id: string; edition_id: string }> {
-  const { id: organization_id } = await made('/v1/organizations', { name: 'Imports' })
-  const { id: event_id } = await made('/v1/events', { organization_id, name: 'Imports' })
-  const { id: edition_id } = await made('/v1/editions', { organization_id, event_id, name: '2027' })
+  const { id: organization_id } = await create('/v1/organizations', { name: 'Imports' })
+  const { id: event_id } = await create('/v1/events', { organization_id, name: 'Imports' })
+  const { id: edition_id } = await create('/v1/editions', { organization_id, event_id, name: '2027' })
   const upload = `/v1/files?${new URLSearchParams({ organization_id, edition_id, purpose: 'import' }).toString()}`
   const { id: file_id } = await call<{ id: string }>('POST', upload, table(), 'text/csv')
   const place = { organization_id, edition_id, file_id, external_source: 'shop' }
-  const { id } = await made('/v1/data-imports', place)
+  const { id } = await create('/v1/data-imports', place)
   await until(id, ({ status }) => status === 'mapping_columns')
   await call('POST', `/v1/data-imports/${id}/column-mappings/process`)
   const { status } = await until(id, (row) => row.status === 'mapping_products' || row.status === 'ready')

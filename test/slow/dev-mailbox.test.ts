@@ -25,7 +25,8 @@ afterAll(async () => {
   await place?.close()
 })
 
-const own = (requests: string[]) => requests.filter((url) => !url.startsWith(place.url) && !url.startsWith('data:'))
+const listForeignRequests = (requests: string[]) =>
+  requests.filter((url) => !url.startsWith(place.url) && !url.startsWith('data:'))
 
 describe('/dev/outbox in a browser', () => {
   it.for([360, 800])('lists the messages, %i pixels wide', async (width) => {
@@ -34,7 +35,7 @@ describe('/dev/outbox in a browser', () => {
     for (const { subject } of service.results.slice(0, 50)) expect(view.text).toContain(subject)
     expect(view.text).toContain('Older')
     expect(view.scrollWidth).toBeLessThanOrEqual(width)
-    expect(own(view.requests)).toEqual([])
+    expect(listForeignRequests(view.requests)).toEqual([])
     expect(view.complaints).toEqual([])
   })
 
@@ -45,7 +46,7 @@ describe('/dev/outbox in a browser', () => {
     expect(view.text).toContain(message?.to ?? 'nobody')
     expect(view.text).toContain('450,00\u00A0kr.')
     expect(view.scrollWidth).toBeLessThanOrEqual(width)
-    expect(own(view.requests)).toEqual([])
+    expect(listForeignRequests(view.requests)).toEqual([])
     expect(view.complaints).toEqual([])
   })
 

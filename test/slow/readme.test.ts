@@ -133,13 +133,13 @@ describe('the commands in README.md and docs', () => {
 })
 
 describe('the demonstration data', () => {
-  const all = async <Item>(path: string) => {
+  const readAll = async <Item>(path: string) => {
     const mark = path.includes('?') ? '&' : '?'
     return (await client.get<Page<Item>>(`${path}${mark}organization_id=${variables['ORG']}&page_size=500`)).results
   }
 
   it('include a past edition, a published current one and a future one, in five languages', async () => {
-    const editions = await all<{ id: string; name: string; status: string; is_draft: boolean }>('/v1/editions')
+    const editions = await readAll<{ id: string; name: string; status: string; is_draft: boolean }>('/v1/editions')
     // The commands of docs/editions.md have created one more edition.
     const demoEditions = editions.filter(({ name }) => name !== 'Next year')
     expect(demoEditions.map(({ status }) => status).toSorted()).toEqual(['current', 'past', 'upcoming'])
@@ -149,14 +149,14 @@ describe('the demonstration data', () => {
   })
 
   it('include customers who checked in, and others who did not', async () => {
-    const visitTimes = (await all<{ last_seen: string | null }>('/v1/user')).map(({ last_seen }) => last_seen)
+    const visitTimes = (await readAll<{ last_seen: string | null }>('/v1/user')).map(({ last_seen }) => last_seen)
     expect(visitTimes.filter((time) => time !== null && Date.parse(time) < Date.now()).length).toBeGreaterThan(20)
     expect(visitTimes).toContain(null)
   })
 
   it('include a segment with members for each example of the reference', async () => {
     const sizes = async () => {
-      const segments = await all<{ name: string; status: string; user_count: number }>('/v1/segments')
+      const segments = await readAll<{ name: string; status: string; user_count: number }>('/v1/segments')
       const ready = segments.filter(({ status, user_count }) => status === 'ready' && user_count > 0)
       return ready.map(({ name }) => name)
     }
@@ -169,7 +169,7 @@ describe('the demonstration data', () => {
       const answer = await client.post<{ estimated_user_count: number }>('/v1/segments/validate-cel', request)
       return answer.estimated_user_count
     }
-    const people = (await all('/v1/user')).length
+    const people = (await readAll('/v1/user')).length
     const agreed = await countOf('has(consents.newsletter) && consents.newsletter.is_current')
     const withdrawn = await countOf('has(consents.newsletter) && consents.newsletter.status == "withdrawn"')
     expect(agreed).toBeGreaterThan(people / 3)

@@ -17,7 +17,7 @@ beforeEach(() => {
   provider.respondWith('accept')
 })
 
-const arrived = (count: number, seconds?: number) =>
+const waitForMails = (count: number, seconds?: number) =>
   eventually(
     place,
     () => provider.accepted().length,
@@ -28,7 +28,7 @@ const arrived = (count: number, seconds?: number) =>
 describe('receipts over real queues to a real provider', () => {
   it('are delivered once each, in the language of the customer', async () => {
     const addresses = await sellWithReceipts(place, 40, 'plain')
-    await arrived(40)
+    await waitForMails(40)
     const accepted = provider.accepted()
     expect(accepted.map(({ to }) => /<(.*)>/.exec(to)?.[1]).toSorted()).toEqual(addresses.toSorted())
     expect([...provider.counts().values()].every((times) => times === 1)).toBe(true)
@@ -42,7 +42,7 @@ describe('receipts over real queues to a real provider', () => {
   it('are delivered once when the provider cuts connections after it accepted', async () => {
     provider.respondWith((_, nth) => (nth === 1 ? 'accept and cut' : 'accept'))
     await sellWithReceipts(place, 5, 'cut')
-    await arrived(5)
+    await waitForMails(5)
     // Each receipt is sent again with the same key after half a minute, and the provider returns what it accepted.
     await eventually(
       place,
@@ -66,7 +66,7 @@ describe('receipts over real queues to a real provider', () => {
       (length) => length >= 1,
     )
     isResting = false
-    await arrived(20, 90)
+    await waitForMails(20, 90)
     expect(provider.calls().length).toBeLessThanOrEqual(30)
     expect([...provider.counts().values()].every((times) => times === 1)).toBe(true)
   })

@@ -131,11 +131,11 @@ describe('a crash in the middle of 500 deliveries', () => {
     )
     const { receiver } = place
     for (const { path } of endpoints) receiver.respondWith(path, 200)
-    const arrived = () => endpoints.reduce((sum, { path }) => sum + receiver.posts(path).length, 0)
+    const countPosts = () => endpoints.reduce((sum, { path }) => sum + receiver.posts(path).length, 0)
     await sell(place, 100, 'crash')
-    for (const deadline = Date.now() + 30_000; arrived() < 100 && Date.now() < deadline; await wait(2));
+    for (const deadline = Date.now() + 30_000; countPosts() < 100 && Date.now() < deadline; await wait(2));
     await place.crash()
-    const before = arrived()
+    const before = countPosts()
     expect(before).toBeGreaterThanOrEqual(100)
     expect(before).toBeLessThan(500)
 

@@ -134,11 +134,7 @@ export const patch = (path: string, body: unknown, token?: string) =>
 export const remove = (path: string, token?: string) => call(path, { method: 'DELETE', token: token ?? rootToken })
 
 /** The body of the answer that created something. */
-export async function created<Resource = Reply['body']>(
-  path: string,
-  body: unknown,
-  token?: string,
-): Promise<Resource> {
+export async function create<Resource = Reply['body']>(path: string, body: unknown, token?: string): Promise<Resource> {
   const reply = await post(path, body, token)
   expect(reply.status, `${path} answered ${reply.text}`).toBe(201)
   return reply.body as Resource

@@ -92,26 +92,26 @@ export class Provider {
     const characters = messages.reduce((sum, { html, text }) => sum + html.length + text.length, 0)
     this.sizes.push({ messages: messages.length, characters })
     const conduct = this.script.shift() ?? 'ok'
-    const all = (result: SendResult) => messages.map(() => result)
+    const repeatResult = (result: SendResult) => messages.map(() => result)
     switch (conduct) {
       case 'ok':
         return this.#take(messages, key, false)
       case 'some refused':
         return this.#take(messages, key, true)
       case 'rate limited':
-        return all(failure('rate_limited', 30_000))
+        return repeatResult(failure('rate_limited', 30_000))
       case 'refused until later':
-        return all(failure('transient'))
+        return repeatResult(failure('transient'))
       case 'taken, and refused until later':
         // A 5xx counts as temporary only when the provider deduplicates.
-        if (!this.deduplicates) return all(failure('transient'))
+        if (!this.deduplicates) return repeatResult(failure('transient'))
         this.#take(messages, key, false)
-        return all(failure('transient'))
+        return repeatResult(failure('transient'))
       case 'no answer':
-        return all(failure('unknown'))
+        return repeatResult(failure('unknown'))
       case 'taken, and no answer':
         this.#take(messages, key, false)
-        return all(failure('unknown'))
+        return repeatResult(failure('unknown'))
       case 'dies before':
         throw new Dies()
       case 'dies after':
@@ -123,7 +123,7 @@ export class Provider {
         return results
       }
       case 'wrong key':
-        return all(failure('configuration'))
+        return repeatResult(failure('configuration'))
     }
   }
 }

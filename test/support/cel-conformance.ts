@@ -62,7 +62,7 @@ export const cases: readonly Case[] = getConformanceSuite()
 const scope: ExpressionScope = { organizationId: 'org_none', editionId: null, editions: null, now: 0 }
 
 /** Wraps an expression so that SQL returns it as text: doubles are marked, and integers have all their digits. */
-function shown(value: SQL, type: Type): SQL {
+function writeAsText(value: SQL, type: Type): SQL {
   if (type === 'bool') return sql`case ${value} when 1 then 'true' when 0 then 'false' end`
   if (type === 'double') return sql`'double ' || format('%!.17g', ${value})`
   return sql`cast(${value} as text)`
@@ -80,7 +80,7 @@ export async function answersOf(sources: readonly string[]): Promise<string[]> {
     const value = buildValue(checked.expression, scope)
     return {
       type,
-      statement: sql<{ v: string | null }>`select ${shown(sql`(${value})`, type)} as v
+      statement: sql<{ v: string | null }>`select ${writeAsText(sql`(${value})`, type)} as v
         from (select 'usr_none' as id, 'org_none' as organization_id) as u`,
     }
   })

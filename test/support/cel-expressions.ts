@@ -145,7 +145,7 @@ export class Expressions {
   }
 
   #list(scope: Scope, name: string): [list: string, type: Element] {
-    const inside = (type: Element): Scope => ({
+    const enterMacro = (type: Element): Scope => ({
       depth: scope.depth - 1,
       macros: scope.macros + 1,
       variables: [...scope.variables, { name, type }],
@@ -164,16 +164,16 @@ export class Expressions {
     ]
     const [list, type] = this.#pick(plain)()
     if (scope.depth <= 0 || this.#random() < 0.7) return [list, type]
-    if (this.#random() < 0.5) return [`${list}.filter(${name}, ${this.#bool(inside(type))})`, type]
+    if (this.#random() < 0.5) return [`${list}.filter(${name}, ${this.#bool(enterMacro(type))})`, type]
     const simpleType: Simple = this.#pick(['string', 'int', 'bool', 'timestamp'])
     const maker = {
-      string: () => this.#string(inside(type)),
-      int: () => this.#int(inside(type)),
-      bool: () => this.#bool(inside(type)),
+      string: () => this.#string(enterMacro(type)),
+      int: () => this.#int(enterMacro(type)),
+      bool: () => this.#bool(enterMacro(type)),
     }
-    const body = simpleType === 'timestamp' ? this.#timestamp(inside(type)) : maker[simpleType]()
+    const body = simpleType === 'timestamp' ? this.#timestamp(enterMacro(type)) : maker[simpleType]()
     return this.#random() < 0.3
-      ? [`${list}.map(${name}, ${this.#bool(inside(type))}, ${body})`, simpleType]
+      ? [`${list}.map(${name}, ${this.#bool(enterMacro(type))}, ${body})`, simpleType]
       : [`${list}.map(${name}, ${body})`, simpleType]
   }
 

@@ -8,16 +8,16 @@ export type Bindings = Record<string, CelInput>
 
 const time = (ms: unknown): CelInput => (ms === null || ms === undefined ? null : timestampFromMs(Number(ms)))
 const int = (value: unknown): bigint => BigInt(Number(value))
-const json = (text: unknown): CelInput => plain(JSON.parse(String(text)))
+const json = (text: unknown): CelInput => convertToCel(JSON.parse(String(text)))
 
 /** Converts JSON to CEL values: maps and lists, and numbers as doubles. */
-function plain(value: unknown): CelInput {
-  if (Array.isArray(value)) return value.map(plain)
+function convertToCel(value: unknown): CelInput {
+  if (Array.isArray(value)) return value.map(convertToCel)
   if (typeof value !== 'object' || value === null) return value as CelInput
-  return new Map(Object.entries(value).map(([key, inner]) => [key, plain(inner)]))
+  return new Map(Object.entries(value).map(([key, inner]) => [key, convertToCel(inner)]))
 }
 
-const of = (row: Row, names: string): Record<string, CelInput> =>
+const pickColumns = (row: Row, names: string): Record<string, CelInput> =>
   Object.fromEntries(names.split(' ').map((name) => [name, row[name] as CelInput]))
 
 function consentsOf(tenant: Tenant, records: readonly Row[], editionId: string | null): CelInput {
@@ -92,7 +92,7 @@ export function bindingsOf(
     const bindings: Bindings = {
       now: time(now),
       user: {
-        ...of(user, 'id email phone_number first_name last_name locale'),
+        ...pickColumns(user, 'id email phone_number first_name last_name locale'),
         is_verified: user['is_verified'] === 1,
         is_active: user['is_active'] === 1,
         date_joined: time(user['created_at']),
@@ -102,14 +102,14 @@ export function bindingsOf(
         metadata: json(user['metadata']),
       },
       orders: orders.map((row) => ({
-        ...of(row, 'id status type currency edition_id'),
+        ...pickColumns(row, 'id status type currency edition_id'),
 
         amount_minor: int(row['amount_minor']),
         created: time(row['created_at']),
         metadata: json(row['metadata']),
       })),
       purchases: purchases.map((row) => ({
-        ...of(row, 'product_id variant_id location_id status edition_id'),
+        ...pickColumns(row, 'product_id variant_id location_id status edition_id'),
         product_name: names.get(row['product_id'] ?? '') ?? null,
         created: time(row['created_at']),
         option_ids: (JSON.parse(String(row['options'])) as { api_id: string }[]).map(({ api_id }) => api_id),
@@ -176,7 +176,7 @@ const mended = (source: string): string =>
     .replaceAll(/("(?:\\.|[^"\\])*") in (\w+\.metadata)(?![.\w[])/g, 'holds($2, $1)')
 
 /** Evaluates an expression for each binding: true, false, or null for an error. */
-export function judged(source: string, people: readonly { bindings: Bindings }[]): (boolean | null)[] {
+export function evaluatePeople(source: string, people: readonly { bindings: Bindings }[]): (boolean | null)[] {
   const evaluate = plan(judge, parse(mended(source)))
   return people.map(({ bindings }) => {
     const result = evaluate(bindings)

@@ -97,7 +97,7 @@ export function tenantOf(name: string, people: number, seed: number): Tenant {
   const int = (limit: number) => Math.floor(random() * limit)
   const pick = <T>(from: readonly T[]): T => from[int(from.length)] as T
   const maybe = <T>(value: T): T | null => (random() < 0.6 ? value : null)
-  const at = () => now - int(1000) * day - int(3) * 3_600_000 + int(2) * 1
+  const randomTime = () => now - int(1000) * day - int(3) * 3_600_000 + int(2) * 1
   const organization_id = `org_${name}`
   const editions = [`edt_${name}_1`, `edt_${name}_2`]
   const id = (kind: string, number: number) => `${kind}_${name}_${number}`
@@ -178,8 +178,8 @@ export function tenantOf(name: string, people: number, seed: number): Tenant {
       msg_channel: 'email',
       is_verified: int(2),
       is_active: int(2),
-      created_at: at(),
-      last_seen_at: maybe(at()),
+      created_at: randomTime(),
+      last_seen_at: maybe(randomTime()),
       metadata: metadata(),
     })
     const orders = random() < 0.3 ? 0 : random() < 0.05 ? 30 : int(5)
@@ -193,7 +193,7 @@ export function tenantOf(name: string, people: number, seed: number): Tenant {
         status: pick(['pending', 'confirmed', 'completed', 'cancelled']),
         amount_minor: int(5) * 25_000,
         currency: pick(['DKK', 'SEK']),
-        created_at: at(),
+        created_at: randomTime(),
         metadata: metadata(),
       })
       for (let p = int(4); p > 0; p--)
@@ -215,7 +215,7 @@ export function tenantOf(name: string, people: number, seed: number): Tenant {
           uses_limit: 1 + int(3),
           uses_count: int(3),
           is_unlimited_use: (tables['purchases']?.length ?? 0) % 5 === 4 ? 1 : 0,
-          created_at: at(),
+          created_at: randomTime(),
         })
     }
     for (const consent of tables['consents'] ?? [])
@@ -229,7 +229,7 @@ export function tenantOf(name: string, people: number, seed: number): Tenant {
             number: 1 + is_latest,
             status: pick(['given', 'given', 'skipped', 'withdrawn', 'expired']),
             consent_version: 1 + int(2),
-            occurred_at: at(),
+            occurred_at: randomTime(),
             expires_at: maybe(now + (int(3) - 1) * day),
             edition_id: null,
           })
@@ -238,9 +238,9 @@ export function tenantOf(name: string, people: number, seed: number): Tenant {
         add('campaign_receipts', {
           user_id,
           campaign_id: campaign['id'] ?? '',
-          received_at: maybe(at()),
-          opened_at: maybe(at()),
-          clicked_at: maybe(at()),
+          received_at: maybe(randomTime()),
+          opened_at: maybe(randomTime()),
+          clicked_at: maybe(randomTime()),
         })
   }
   addEditions(tables, editions, seed)

@@ -93,7 +93,7 @@ export function contextAt(now: number, caller: Partial<Caller> = {}): Ctx {
 }
 
 /** Makes a context in which a change happens between the last read and each commit. */
-export function interrupted(happen: () => Promise<unknown>): Ctx {
+export function interruptBefore(happen: () => Promise<unknown>): Ctx {
   const ctx = contextAt(Date.now())
   const batch = ctx.db.batch.bind(ctx.db)
   ctx.db.batch = async (statements) => {

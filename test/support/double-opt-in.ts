@@ -33,7 +33,7 @@ export const linkIn = ({ text }: Pick<OutboundEmail, 'text'>): string =>
   /https:\/\/[^\s/]+(\/consents\/confirm\/[\w-]+)/.exec(text)?.[1] ?? ''
 
 /** Requests the consent, sends the message, and returns the path of its link. */
-export async function asked(fields: Record<string, unknown> = {}, answer: object = {}) {
+export async function requestConfirmation(fields: Record<string, unknown> = {}, answer: object = {}) {
   const scene = await seedScene()
   const consent = await givenConsent(scene.organization, fields)
   expect((await ask(scene, consent.id, answer)).status).toBe(200)

@@ -33,7 +33,7 @@ export function named(contents: Record<string, Row[]>): Record<string, Row[]> {
 
 /** Columns whose values a copy does not share with its source, in any table. */
 const ownColumns = ['edition_id', 'created_at', 'modified_at', 'version']
-const without = (row: Row, names: readonly string[]): Row =>
+const omitColumns = (row: Row, names: readonly string[]): Row =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)))
 export const bare = (rows: Row[] | undefined, names: readonly string[] = []): Row[] =>
-  (rows ?? []).map((row) => without(row, [...ownColumns, ...names]))
+  (rows ?? []).map((row) => omitColumns(row, [...ownColumns, ...names]))

@@ -99,7 +99,7 @@ export const selling =
   () => ({
     products: [{ ...product, ...columns }],
   })
-export const all =
+export const combineChanges =
   (...changes: Change[]): Change =>
   (facts) =>
     Object.assign({}, ...changes.map((change) => change(facts))) as Partial<EditionFacts>

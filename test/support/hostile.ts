@@ -22,7 +22,7 @@ export function timed<T>(work: () => T): T {
 }
 
 /** Saves and renders a template as the service does, or returns null when it was refused. */
-export function made(en: string): { html: string; text: string } | null {
+export function renderTemplate(en: string): { html: string; text: string } | null {
   if (timed(() => findMessageFaults({ blocks: [richText(en)] })).length) return null
   const template = compile(aMessageOf(richText(en)), 'en', framing)
   return timed(() => personalise(template, buildSampleContext()))

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { get, patch, post, type Reply, created } from './api.ts'
+import { get, patch, post, type Reply, create } from './api.ts'
 import type { Shop } from './seeding/sales/orders.ts'
 import { importNow, runToEnd } from './staged-imports.ts'
 import { givenTable } from './seeding/imports/data-imports.ts'
@@ -26,7 +26,7 @@ export async function givenReadyImport(
 ): Promise<string> {
   const query = { purpose: 'import', edition_id: shop.edition_id }
   const file_id = await givenTable(shop.organization_id, bytes, { query })
-  const { id } = await created('/v1/data-imports', { ...shop, file_id, external_source: 'shop', options })
+  const { id } = await create('/v1/data-imports', { ...shop, file_id, external_source: 'shop', options })
   expect((await work(id)).status).toBe('mapping_columns')
   // A price that cannot be read prevents suggestions for its column.
   const mappings = [{ source_column: 'Unit price', target_field: 'item.unit_price' }]

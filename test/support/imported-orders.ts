@@ -20,7 +20,7 @@ export const order = (change: Record<string, unknown> = {}) =>
   anOrder({ external_id: 'same', customer: { email: 'buyer@example.dk', full_name: 'Ægir Holm' }, ...change })
 
 /** Imports an order, which must succeed, and returns it with the import's result. */
-export async function taken(shop: Shop, change: Record<string, unknown>, options: Record<string, unknown> = {}) {
+export async function importOrder(shop: Shop, change: Record<string, unknown>, options: Record<string, unknown> = {}) {
   const reply = await importOrders(shop, [order(change)], { on_duplicate: 'update', ...options })
   const [result] = reply.body.results
   expect([reply.status, result.errors]).toEqual([201, []])

@@ -60,7 +60,7 @@ export async function previewed(id: string, { mappings = [], constants = [] }: A
 }
 
 /** Creates the orders. */
-export async function started(id: string, body: object = {}) {
+export async function startImport(id: string, body: object = {}) {
   const reply = await post(pathOf(id, '/start'), body)
   expect(reply.status, reply.text).toBe(200)
   await work(id)

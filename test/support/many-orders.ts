@@ -16,7 +16,7 @@ export const storedOrders = (organizationId: string): Promise<StoredOrder[]> =>
     number_key as order_number, status, type, amount_minor as amount from orders where organization_id = ${organizationId}`)
 
 /** Sorts all orders by one key or several, as a list does. */
-export function sorted(orders: readonly StoredOrder[], ordering: string): StoredOrder[] {
+export function sortOrders(orders: readonly StoredOrder[], ordering: string): StoredOrder[] {
   const sortKeys = ordering.split(',').map((key) => ({ name: key.replace('-', ''), isDesc: key.startsWith('-') }))
   const isDesc = sortKeys.at(-1)?.isDesc ?? true
   const rest = ['created', 'seq'].filter((name) => sortKeys.every((key) => key.name !== name))

@@ -105,7 +105,7 @@ export async function givenKnown(): Promise<Known> {
 
 type Cells = Record<string, string[]>
 
-const marked = (rows: Record<string, unknown>[], table: string, marks: readonly string[], found: Cells): void => {
+const markPlaces = (rows: Record<string, unknown>[], table: string, marks: readonly string[], found: Cells): void => {
   for (const row of rows)
     for (const [column, value] of Object.entries(row))
       if (typeof value === 'string' && marks.some((mark) => value.includes(mark)))
@@ -143,12 +143,12 @@ export async function cellsWith({ marks, campaign }: Pick<Known, 'marks' | 'camp
     // Columns that are computed when they are read are left out.
     const names = (await columnsOf(table)).map(({ name }) => `"${name}"`).join(', ')
     const { results } = await env.DB.prepare(`select ${names} from "${table}"`).all()
-    marked(results, table, marks, valuesByPlace)
+    markPlaces(results, table, marks, valuesByPlace)
   }
   const rows = await runInDurableObject(objectOf(campaign), (_, { storage }) =>
     storage.sql.exec('select * from recipients').toArray(),
   )
-  marked(rows, 'campaign/recipients', marks, valuesByPlace)
+  markPlaces(rows, 'campaign/recipients', marks, valuesByPlace)
   return valuesByPlace
 }
 

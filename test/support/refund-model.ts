@@ -147,7 +147,7 @@ export async function seedRefundWorld(): Promise<World> {
 }
 
 /** Returns everything that a refusal must not change. */
-async function stored({ shop }: World): Promise<unknown> {
+async function dumpState({ shop }: World): Promise<unknown> {
   const of = sql`edition_id = ${shop.edition_id}`
   return db.batch([
     sql`select * from refund_requests where ${of} order by id`,
@@ -207,11 +207,11 @@ async function review(world: World, step: Extract<Step, { do: keyof typeof targe
 
 /** Makes one call of the API: either it succeeds, or it is refused and changes nothing. */
 async function called(world: World, call: () => Promise<Reply | null>): Promise<void> {
-  const before = await stored(world)
+  const before = await dumpState(world)
   const reply = await call()
   if (!reply || reply.status < 400) return
   expect([400, 403, 409]).toContain(reply.status)
-  expect(await stored(world)).toEqual(before)
+  expect(await dumpState(world)).toEqual(before)
 }
 
 export async function takeStep(world: World, step: Step): Promise<void> {

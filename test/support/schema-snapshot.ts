@@ -1,23 +1,23 @@
 import { DatabaseSync } from 'node:sqlite'
 import { type D1Migration, readD1Migrations } from '@cloudflare/vitest-pool-workers'
 
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
+const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 /** Writes an insert for each row of a table, with every value as SQL. */
 function rowsOf(database: DatabaseSync, table: string): string[] {
   const columns = database.prepare('select name from pragma_table_info(?)').all(table)
-  const names = columns.map(({ name }) => quoted(String(name)))
+  const names = columns.map(({ name }) => quoteName(String(name)))
   const values = names.map((name) => `quote(${name})`).join(` || ', ' || `)
   return database
-    .prepare(`select ${values} as row from ${quoted(table)}`)
+    .prepare(`select ${values} as row from ${quoteName(table)}`)
     .all()
-    .map(({ row }) => `insert into ${quoted(table)} (${names.join(', ')}) values (${String(row)})`)
+    .map(({ row }) => `insert into ${quoteName(table)} (${names.join(', ')}) values (${String(row)})`)
 }
 
 /** The settings of a search index. */
 const settingsOf = (database: DatabaseSync, table: string): string[] =>
   database
-    .prepare(`select quote(k) as name, quote(v) as value from ${quoted(`${table}_config`)} where k <> 'version'`)
+    .prepare(`select quote(k) as name, quote(v) as value from ${quoteName(`${table}_config`)} where k <> 'version'`)
     .all()
     .map(({ name, value }) => `insert into ${table} (${table}, rank) values (${String(name)}, ${String(value)})`)
 

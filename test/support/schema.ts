@@ -145,17 +145,17 @@ function prefixIn(given: Schema): string | null {
 function idFieldsIn(given: Schema, path: Path = [], above: readonly Schema[] = []): IdField[] {
   const schema = resolve(given)
   if (above.includes(schema)) return []
-  const inside = (field: Schema, step?: string | number) =>
+  const listInside = (field: Schema, step?: string | number) =>
     idFieldsIn(field, step === undefined ? path : [...path, step], [...above, schema])
   const named = path.findLast((step) => typeof step === 'string') ?? ''
   const prefix = prefixIn(schema)
   const isText = schema.properties === undefined && schema.items === undefined
   const isId = isText && (prefix !== null || /_ids?$/.test(named))
   const fields = [
-    ...Object.entries(schema.properties ?? {}).flatMap(([name, field]) => inside(field, name)),
-    ...(schema.items ? inside(schema.items, 0) : []),
-    ...(typeof schema.additionalProperties === 'object' ? inside(schema.additionalProperties, '*') : []),
-    ...alternatives(schema).flatMap((one) => inside(one)),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, field]) => listInside(field, name)),
+    ...(schema.items ? listInside(schema.items, 0) : []),
+    ...(typeof schema.additionalProperties === 'object' ? listInside(schema.additionalProperties, '*') : []),
+    ...alternatives(schema).flatMap((one) => listInside(one)),
   ]
   if (isId && fields.length === 0) fields.push({ in: 'body', name: path.join('.'), prefix })
   const names = new Set<string>()

@@ -111,7 +111,7 @@ export const messageFor = ({ id, epoch }: { id: string; epoch: number }): Calcul
 })
 
 /** Requests a calculation over the API and runs it, as the queue would. */
-export async function calculated(id: string, now = Date.now()): Promise<SegmentRow> {
+export async function calculate(id: string, now = Date.now()): Promise<SegmentRow> {
   const reply = await post(`/v1/segments/${id}/recalculate`, undefined)
   expect(reply.status, reply.text).toBe(200)
   await calculator(now).take([messageFor(await segmentNow(id))])

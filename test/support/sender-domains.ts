@@ -23,5 +23,5 @@ export const verify = ({ path, token }: Domains, { id }: { id: string }, body: o
 
 export const outcome = ({ status, body }: Reply) => [status, body.status, body.last_check?.outcome]
 
-export const stored = (id: string) =>
+export const loadDomain = (id: string) =>
   db.first(select(getTableColumns(senderDomains)).from(senderDomains).where(eq(senderDomains.id, id)))

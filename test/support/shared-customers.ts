@@ -41,11 +41,11 @@ export async function givenTwo(): Promise<Two & { user: string }> {
     viewer: await token('viewer', mine.edition_id),
     organizationManager: await token('manager'),
     organizationViewer: await token('viewer'),
-    user: (await stored(mine, stranger.email)).id,
+    user: (await loadCustomer(mine, stranger.email)).id,
   }
 }
 
-export async function stored(shop: Shop, email: string): Promise<UserRow> {
+export async function loadCustomer(shop: Shop, email: string): Promise<UserRow> {
   const row = await db.first(
     sql<UserRow>`select * from users where organization_id = ${shop.organization_id} and email = ${email}`,
   )

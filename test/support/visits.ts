@@ -26,7 +26,7 @@ export async function visit(path: string, init: RequestInit = {}, agent: string 
 }
 
 /** A time ten seconds after everything was sent. */
-export const later = (messages: CampaignEventsMessage[]) =>
+export const delayEvents = (messages: CampaignEventsMessage[]) =>
   messages.map((message) => ({
     ...message,
     events: message.events.map((event) => ({ ...event, at: event.at + 10_000 })),
@@ -40,7 +40,7 @@ export interface Sent {
   captured: Captured[]
 }
 
-export async function sent(count: number): Promise<Sent> {
+export async function sendCampaign(count: number): Promise<Sent> {
   const crowd = await seedCrowd(count)
   const { campaign } = await seedReady(crowd)
   const consent = await marketingTo(crowd, campaign.segment_id)

@@ -6,7 +6,7 @@ const errorsOf = (source: string) => {
   return checked.ok ? [] : checked.errors
 }
 /** Lists error codes, each with the text that it points at. */
-const pointed = (source: string) =>
+const listErrors = (source: string) =>
   errorsOf(source).map(({ code, start, end }) => `${code}: ${source.slice(start, end)}`)
 
 describe('an expression', () => {
@@ -59,7 +59,7 @@ describe('an expression', () => {
     ['user.frobnicate()', 'unknown_function: user.frobnicate()'],
     ['', 'empty: '],
   ])('is refused with the wrong part: %s', (source, problem) => {
-    expect(pointed(source)).toEqual([problem])
+    expect(listErrors(source)).toEqual([problem])
   })
 
   it('gets an error with line and column for each wrong operand, also after an emoji', () => {
@@ -101,7 +101,7 @@ describe('an expression', () => {
 describe('the limits of expressions', () => {
   const list = (length: number) => `stats.order_count in [${Array.from({ length }, (_, index) => index % 10).join()}]`
   const chain = (length: number) => Array.from({ length }, () => 'true').join(' && ')
-  const nested = (depth: number) => `${'!'.repeat(depth - 1)}true`
+  const nestNegations = (depth: number) => `${'!'.repeat(depth - 1)}true`
 
   it.each([
     ['characters', (size: number) => `true //${'x'.repeat(size - 7)}`, limits.characters],
@@ -109,7 +109,7 @@ describe('the limits of expressions', () => {
     ['nodes', (size: number) => chain(size - 1), limits.nodes[0]],
     ['nodes in lists', (size: number) => `orders.exists(o, ${chain(size - 2)})`, limits.nodes[1]],
     ['consents', (size: number) => Array.from({ length: size }, () => 'has(consents.x)').join(' && '), limits.consents],
-    ['levels', nested, limits.depth],
+    ['levels', nestNegations, limits.depth],
     ['levels of sums', (size: number) => `stats.order_count ${'+ 1 '.repeat(size)}> 1`, 8],
   ])('are exact for %s', (_, make, limit) => {
     expect(errorsOf(make(limit))).toEqual([])
@@ -125,7 +125,7 @@ describe('the limits of expressions', () => {
       'stats.order_count > 1',
       'p.status in campaigns.opened',
     ])
-      expect(pointed(nestedLists(third))[0]).toMatch(/^limit_exceeded: /)
+      expect(listErrors(nestedLists(third))[0]).toMatch(/^limit_exceeded: /)
     // Each condition has four nodes; the variable of the macro and `&&` are two more.
     const conditions = (count: number) => Array.from({ length: count }, () => 'p.id == ""').join(' && ')
     const count = Array.from({ length: 30 }, (_, index) => index + 1).findLast(

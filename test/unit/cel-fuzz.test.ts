@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { context, checkTypes } from '../../src/domain/cel/index.ts'
 import { Expressions } from '../support/cel-expressions.ts'
-import { bindingsOf, judged } from '../support/cel-oracle.ts'
+import { bindingsOf, evaluatePeople } from '../support/cel-oracle.ts'
 import { now, randomOf, store, tenantOf } from '../support/cel-people.ts'
 import { valuesOf } from '../support/cel-segments.ts'
 
@@ -41,7 +41,7 @@ async function mismatches(
   const people = bindingsOf(one, scope)
   const answers = await valuesOf(sources, scope)
   return sources.filter((source, index) => {
-    const truths = judged(source, people)
+    const truths = evaluatePeople(source, people)
     seen(truths)
     const { values, members } = answers[index] ?? { values: [], members: [] }
     return truths.some((truth, person) => truth !== values[person] || (truth === true) !== members[person])

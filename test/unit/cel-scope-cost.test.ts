@@ -25,37 +25,37 @@ async function rowsRead(source: string, editions: readonly string[] | null): Pro
 }
 
 /** Counts the rows that the scope of an edition reads beyond that of the organisation. */
-const more = async (source: string) => (await rowsRead(source, [editionId])) - (await rowsRead(source, null))
+const countAddedRows = async (source: string) => (await rowsRead(source, [editionId])) - (await rowsRead(source, null))
 
 describe('the cost of an expression within an edition', () => {
   it('is one lookup for each person, however often the expression uses contact data', async () => {
     const membershipCount = tenant.tables['edition_customers']?.length ?? 0
     // D1 counts entries of the index, and the row of the edition.
-    const once = await more('user.first_name == user.last_name')
+    const once = await countAddedRows('user.first_name == user.last_name')
     expect(once).toBeGreaterThan(0)
     expect(once).toBeLessThanOrEqual(3 * membershipCount + 2 * people)
     expect(
-      await more(Array.from({ length: 40 }, () => 'user.first_name == user.last_name').join('||')),
+      await countAddedRows(Array.from({ length: 40 }, () => 'user.first_name == user.last_name').join('||')),
     ).toBeLessThanOrEqual(once)
-    const several = await more('user.is_verified || user.last_seen == null || has(user.metadata.tier)')
+    const several = await countAddedRows('user.is_verified || user.last_seen == null || has(user.metadata.tier)')
     expect(several).toBeLessThanOrEqual(once)
-    const email = await more('user.email == "x" || user.has_email || user.email != null')
+    const email = await countAddedRows('user.email == "x" || user.has_email || user.email != null')
     expect(email).toBeLessThanOrEqual(once)
   })
 
   it('is no higher for data that is the same in every edition', async () => {
     for (const source of ['user.id == "x"', 'has(consents.newsletter)'])
-      expect([source, await more(source)]).toEqual([source, 0])
+      expect([source, await countAddedRows(source)]).toEqual([source, 0])
   })
 
   it('is one row for each campaign', async () => {
     const receipts = tenant.tables['campaign_receipts']?.length ?? 0
-    expect(await more('size(campaigns.opened) > 100')).toBeLessThanOrEqual(receipts)
+    expect(await countAddedRows('size(campaigns.opened) > 100')).toBeLessThanOrEqual(receipts)
   })
 
   it('is at most one row for each order', async () => {
     const orders = tenant.tables['orders']?.length ?? 0
     for (const source of ['stats.order_count > 100', 'size(orders) > 100', 'stats.total_spent_minor > 1000000000'])
-      expect([source, (await more(source)) <= orders]).toEqual([source, true])
+      expect([source, (await countAddedRows(source)) <= orders]).toEqual([source, true])
   })
 })

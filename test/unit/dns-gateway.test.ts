@@ -6,23 +6,23 @@ afterEach(() => vi.restoreAllMocks())
 
 const name = '_event-commerce.nordlys.dk'
 const dns = createDnsOverHttps({ apiBase: 'https://dns.example/query' })
-const answering = (body: unknown, status = 200) =>
+const mockAnswer = (body: unknown, status = 200) =>
   vi
     .spyOn(globalThis, 'fetch')
     .mockImplementation(async () => new Response(typeof body === 'string' ? body : JSON.stringify(body), { status }))
 const txt = (data: unknown, fields: object = {}) => ({ name, type: 16, TTL: 300, data, ...fields })
 const texts = async (...answers: unknown[]) => {
-  answering({ Status: 0, Answer: answers })
+  mockAnswer({ Status: 0, Answer: answers })
   return dns.lookUpTxt(name)
 }
-const found = (...all: string[]) => ({ ok: true, texts: all })
+const buildResult = (...all: string[]) => ({ ok: true, texts: all })
 const failure = { ok: false, code: 'failure' }
 
 describe('a DNS resolver over HTTPS', () => {
   it('gets one request, in its JSON form, and no redirect is followed', async () => {
-    const fetched = answering({ Status: 0, Answer: [txt('"one"')] })
+    const fetched = mockAnswer({ Status: 0, Answer: [txt('"one"')] })
     const longest = watchTimers()
-    expect(await dns.lookUpTxt(name)).toEqual(found('one'))
+    expect(await dns.lookUpTxt(name)).toEqual(buildResult('one'))
     expect(fetched).toHaveBeenCalledTimes(1)
     const [url, init] = fetched.mock.calls[0] ?? []
     expect(url).toBe(`https://dns.example/query?name=${name}&type=TXT`)
@@ -32,19 +32,19 @@ describe('a DNS resolver over HTTPS', () => {
 
   it('may return a text in parts, with or without quotes', async () => {
     expect(await texts(txt('"one" "two"'), txt('plain text'), txt(String.raw`"a\"b\\c\065"`))).toEqual(
-      found('onetwo', 'plain text', String.raw`a"b\cA`),
+      buildResult('onetwo', 'plain text', String.raw`a"b\cA`),
     )
-    expect(await texts(txt('"never closed'), txt(''), txt('""'))).toEqual(found('never closed', '', ''))
+    expect(await texts(txt('"never closed'), txt(''), txt('""'))).toEqual(buildResult('never closed', '', ''))
   })
 
   it('is believed only for records of the name and of its aliases', async () => {
     const alias = { name: `${name}.`, type: 5, data: 'Proof.example.' }
     expect(
       await texts(alias, txt('"aliased"', { name: 'proof.example' }), txt('"other"', { name: 'x.example' })),
-    ).toEqual(found('aliased'))
-    expect(await texts(txt('"upper"', { name: name.toUpperCase() }))).toEqual(found('upper'))
+    ).toEqual(buildResult('aliased'))
+    expect(await texts(txt('"upper"', { name: name.toUpperCase() }))).toEqual(buildResult('upper'))
     expect(await texts({ name, type: 1, data: '"not a text"' }, txt('"above"', { name: 'nordlys.dk' }))).toEqual(
-      found(),
+      buildResult(),
     )
   })
 
@@ -54,20 +54,20 @@ describe('a DNS resolver over HTTPS', () => {
       type: 5,
       data: all[(index + 1) % 3],
     }))
-    expect(await texts(...loop, txt('"looped"', { name: 'b.example' }))).toEqual(found('looped'))
+    expect(await texts(...loop, txt('"looped"', { name: 'b.example' }))).toEqual(buildResult('looped'))
     const chain = Array.from({ length: 150 }, (_, n) => ({
       name: n ? `a${n}.example` : name,
       type: 5,
       data: `a${n + 1}.example`,
     }))
-    expect(await texts(...chain, txt('"far"', { name: 'a150.example' }))).toEqual(found())
+    expect(await texts(...chain, txt('"far"', { name: 'a150.example' }))).toEqual(buildResult())
   })
 
   it('tells a missing name from a failed query', async () => {
-    answering({ Status: 3 })
-    expect(await dns.lookUpTxt(name)).toEqual(found())
-    answering({ Status: 0 })
-    expect(await dns.lookUpTxt(name)).toEqual(found())
+    mockAnswer({ Status: 3 })
+    expect(await dns.lookUpTxt(name)).toEqual(buildResult())
+    mockAnswer({ Status: 0 })
+    expect(await dns.lookUpTxt(name)).toEqual(buildResult())
     for (const body of [
       { Status: 2 },
       { Status: 5 },
@@ -78,11 +78,11 @@ describe('a DNS resolver over HTTPS', () => {
       '<html>',
       '',
     ]) {
-      answering(body)
+      mockAnswer(body)
       expect([body, await dns.lookUpTxt(name)]).toEqual([body, failure])
     }
     for (const status of [302, 400, 429, 500]) {
-      answering({ Status: 0, Answer: [txt('"one"')] }, status)
+      mockAnswer({ Status: 0, Answer: [txt('"one"')] }, status)
       expect([status, await dns.lookUpTxt(name)]).toEqual([status, failure])
     }
   })
@@ -100,8 +100,8 @@ describe('a DNS resolver over HTTPS', () => {
       { ...txt('"x"'), type: '16' },
       { ...txt('"x"'), name: 1 },
     ]
-    expect(await texts(...odd, txt('"one"'))).toEqual(found('one'))
-    answering({ Status: 0, Answer: { length: 5 } })
+    expect(await texts(...odd, txt('"one"'))).toEqual(buildResult('one'))
+    mockAnswer({ Status: 0, Answer: { length: 5 } })
     expect(await dns.lookUpTxt(name)).toEqual(failure)
     const many = await texts(...Array.from({ length: 5000 }, () => txt('"x"')))
     expect(many.ok && many.texts.length).toBe(200)
@@ -110,7 +110,7 @@ describe('a DNS resolver over HTTPS', () => {
   })
 
   it('is not believed when its answer is too large, late or malformed', async () => {
-    answering(JSON.stringify({ Status: 0, Answer: [txt('x'.repeat(600_000))] }))
+    mockAnswer(JSON.stringify({ Status: 0, Answer: [txt('x'.repeat(600_000))] }))
     expect(await dns.lookUpTxt(name)).toEqual(failure)
     vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('refused'))
     expect(await dns.lookUpTxt(name)).toEqual(failure)

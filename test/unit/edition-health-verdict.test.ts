@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { runChecks, listObstacles, getHealthStatus, countFailures } from '../../src/domain/editions/health/index.ts'
 import { presentCheck } from '../../src/modules/editions/health/present-health.ts'
-import { all, type Change, endpoint, selling, sound } from '../support/edition-facts.ts'
+import { combineChanges, type Change, endpoint, selling, sound } from '../support/edition-facts.ts'
 
 describe('the status of the healthcheck', () => {
   const verdict = (...changes: Change[]) => {
-    const results = runChecks({ ...sound, ...all(...changes)(sound) })
+    const results = runChecks({ ...sound, ...combineChanges(...changes)(sound) })
     const summary = countFailures(results)
     return [getHealthStatus(summary), summary, listObstacles(results).map(({ check }) => check.id)]
   }

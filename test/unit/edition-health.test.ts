@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { checks, runChecks, getHealthStatus, countFailures } from '../../src/domain/editions/health/index.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import {
-  all,
+  combineChanges,
   type Change,
   endpoint,
   free,
@@ -51,7 +51,7 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
   },
   'localization.default_enabled': {
     fails: [having({ default_language: 'nl', enabled_languages: ['da'] })].map((change) =>
-      all(change, () => ({
+      combineChanges(change, () => ({
         products: [{ ...product, name_translations: { da: 'x' } }],
         messages: [receipt, refund].map((one) => ({ ...one, subject: { nl: 'Dank u' } })),
       })),
@@ -69,25 +69,25 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
   'payments.merchant_for_paid': {
     fails: [
       () => ({ merchant_account: null }),
-      all(() => ({ merchant_account: null }), selling({ price_minor: 1, deposit_minor: 0 })),
-      all(() => ({ merchant_account: null }), selling({ price_minor: 0, deposit_minor: 1 })),
+      combineChanges(() => ({ merchant_account: null }), selling({ price_minor: 1, deposit_minor: 0 })),
+      combineChanges(() => ({ merchant_account: null }), selling({ price_minor: 0, deposit_minor: 1 })),
     ],
     bears: [
-      all(() => ({ merchant_account: null }), selling({ price_minor: 0, deposit_minor: 0 })),
+      combineChanges(() => ({ merchant_account: null }), selling({ price_minor: 0, deposit_minor: 0 })),
       () => ({ merchant_account: null, products: [{ ...product, is_draft: true }, free] }),
     ],
   },
   'payments.currency_supported': {
     fails: [() => ({ merchant_account: { supported_currencies: ['eur'], is_ready: true } })],
-    bears: [all(() => ({ merchant_account: null }), selling({ price_minor: 0, deposit_minor: 0 }))],
+    bears: [combineChanges(() => ({ merchant_account: null }), selling({ price_minor: 0, deposit_minor: 0 }))],
   },
   'payments.merchant_ready': {
     fails: [() => ({ merchant_account: { supported_currencies: ['dkk'], is_ready: false } })],
-    bears: [all(() => ({ merchant_account: null }), selling({ price_minor: 0, deposit_minor: 0 }))],
+    bears: [combineChanges(() => ({ merchant_account: null }), selling({ price_minor: 0, deposit_minor: 0 }))],
   },
   'payments.currency_set': {
     fails: ['', 'xyz'].map((currency) =>
-      all(having({ currency }), () => ({
+      combineChanges(having({ currency }), () => ({
         merchant_account: { supported_currencies: [currency], is_ready: true },
         fee_rule: { is_active: true, currency },
         order_currencies: [currency],
@@ -100,7 +100,7 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
       () => ({ fee_rule: { is_active: false, currency: 'dkk' } }),
       () => ({ fee_rule: { is_active: true, currency: 'eur' } }),
     ],
-    bears: [all(having({ fee_rule_id: null }), () => ({ fee_rule: null }))],
+    bears: [combineChanges(having({ fee_rule_id: null }), () => ({ fee_rule: null }))],
   },
   'payments.currency_locked': {
     fails: [() => ({ order_currencies: ['dkk', 'eur'] })],
@@ -133,7 +133,7 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
   },
   'tax.deposit_rate_set': {
     fails: [having({ default_deposit_tax_rate: 0 })],
-    bears: [all(having({ default_deposit_tax_rate: 0 }), selling({ deposit_minor: 0 }))],
+    bears: [combineChanges(having({ default_deposit_tax_rate: 0 }), selling({ deposit_minor: 0 }))],
   },
   'products.any': { fails: [() => ({ products: [] })] },
   'products.any_published': {
@@ -160,7 +160,7 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
   'fulfilment.pickup_points': {
     fails: [() => ({ has_pickup_point: false })],
     names: ['prd_1'],
-    bears: [all(() => ({ has_pickup_point: false }), selling({ is_pickup_required: false }))],
+    bears: [combineChanges(() => ({ has_pickup_point: false }), selling({ is_pickup_required: false }))],
   },
   'fulfilment.pass_design': {
     fails: [selling({ has_pass_design: false })],
@@ -196,7 +196,9 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
   'communication.sender_domain': {
     fails: [() => ({ is_sender_verified: false })],
     bears: [
-      all(having({ email_sender_address: null, email_sender_name: null }), () => ({ is_sender_verified: false })),
+      combineChanges(having({ email_sender_address: null, email_sender_name: null }), () => ({
+        is_sender_verified: false,
+      })),
     ],
   },
   'communication.sender_name': {
@@ -205,7 +207,7 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
   'communication.reply_to': { fails: [having({ email_reply_to: null })] },
   'communication.sms_sender': {
     fails: [having({ sms_sender_name: 'Unset' })],
-    bears: [all(having({ sms_sender_name: 'Unset' }), () => ({ has_sms_campaign: false }))],
+    bears: [combineChanges(having({ sms_sender_name: 'Unset' }), () => ({ has_sms_campaign: false }))],
   },
   'consents.terms': {
     fails: [() => ({ consents: [marketing] })],

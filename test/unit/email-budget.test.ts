@@ -11,7 +11,7 @@ import { personalise } from '../../src/domain/email/personalise.ts'
 import { richText } from '../support/hostile.ts'
 
 /** Repeats a text with two loops of at most 50 rounds. */
-const repeated = (times: number, inside: string) =>
+const repeatByLoops = (times: number, inside: string) =>
   `{% for i in (1..${times / 50}) %}{% for j in (1..50) %}${inside}{% endfor %}{% endfor %}`
 
 const templateOf = (parts: { subject?: string; html?: string; text?: string }) => ({
@@ -38,31 +38,33 @@ const output = '{{ customer.first_name }}'
 
 describe('the size of a rendered message', () => {
   it.each([
-    ['text', { text: repeated(2500, output) }],
-    ['markup', { html: repeated(2500, 'x'.repeat(1000)) }],
-    ['a subject', { subject: repeated(2500, output) }],
-    ['captures', { text: `{% capture a %}${repeated(2500, output)}{% endcapture %}` }],
-    ['captures one after another', { text: `{% capture a %}${repeated(400, output)}{% endcapture %}`.repeat(3) }],
-    ['a capture inside loops', { text: repeated(2500, `{% capture a %}${output}{% endcapture %}`) }],
+    ['text', { text: repeatByLoops(2500, output) }],
+    ['markup', { html: repeatByLoops(2500, 'x'.repeat(1000)) }],
+    ['a subject', { subject: repeatByLoops(2500, output) }],
+    ['captures', { text: `{% capture a %}${repeatByLoops(2500, output)}{% endcapture %}` }],
+    ['captures one after another', { text: `{% capture a %}${repeatByLoops(400, output)}{% endcapture %}`.repeat(3) }],
+    ['a capture inside loops', { text: repeatByLoops(2500, `{% capture a %}${output}{% endcapture %}`) }],
     ['doubling captures', { text: '{% capture a %}{{ a }}{{ a }}xxxxxxxx{% endcapture %}'.repeat(40) }],
     [
       'captures in each other',
-      { text: `{% capture a %}{% capture b %}${repeated(250, output)}{% endcapture %}{{ b }}{% endcapture %}{{ a }}` },
+      {
+        text: `{% capture a %}{% capture b %}${repeatByLoops(250, output)}{% endcapture %}{{ b }}{% endcapture %}{{ a }}`,
+      },
     ],
-    ['values of lists', { text: repeated(2500, '{{ customer.many }}') }],
-    ['filters', { text: repeated(2500, `{{ customer.first_name | upcase | size }}`) }],
-    ['filters that make nothing', { text: repeated(2500, `{{ customer.first_name | replace: "x", "" }}`) }],
-    ['comparisons', { text: repeated(2500, '{% if customer.many == customer.many %}{% endif %}') }],
-    ['searches', { text: repeated(2500, '{% if customer.first_name contains "y" %}{% endif %}') }],
-    ['dates', { text: repeated(2500, '{{ "now" | date: "%x" }}') }],
-    ['dates of time zones', { text: repeated(500, '{{ "now" | date: "%x", "Europe/Copenhagen" }}') }],
+    ['values of lists', { text: repeatByLoops(2500, '{{ customer.many }}') }],
+    ['filters', { text: repeatByLoops(2500, `{{ customer.first_name | upcase | size }}`) }],
+    ['filters that make nothing', { text: repeatByLoops(2500, `{{ customer.first_name | replace: "x", "" }}`) }],
+    ['comparisons', { text: repeatByLoops(2500, '{% if customer.many == customer.many %}{% endif %}') }],
+    ['searches', { text: repeatByLoops(2500, '{% if customer.first_name contains "y" %}{% endif %}') }],
+    ['dates', { text: repeatByLoops(2500, '{{ "now" | date: "%x" }}') }],
+    ['dates of time zones', { text: repeatByLoops(500, '{{ "now" | date: "%x", "Europe/Copenhagen" }}') }],
   ])('is limited during rendering: %s', (_, parts) => {
     const values = { customer: { first_name: name, many: Array.from({ length: 40 }, () => ['x'.repeat(100)]) } }
     expect(faultOf(() => personalise(templateOf(parts), values as never))).toBe(tooMuch(maxRenderedLength))
   })
 
   it('counts HTML and text together', () => {
-    const parts = { html: repeated(150, 'x'.repeat(6000)), text: repeated(150, 'x'.repeat(8000)) }
+    const parts = { html: repeatByLoops(150, 'x'.repeat(6000)), text: repeatByLoops(150, 'x'.repeat(8000)) }
     expect(faultOf(() => personalise(templateOf(parts), {}))).toContain('larger than 1500000 bytes')
   })
 
@@ -74,7 +76,7 @@ describe('the size of a rendered message', () => {
         return name
       },
     }
-    const parsed = parseLiquid('text', repeated(2500, output))
+    const parsed = parseLiquid('text', repeatByLoops(2500, output))
     expect(() => renderLiquid('text', parsed, { customer }, 10_000)).toThrow(tooMuch(10_000))
     expect(reads).toBe(3)
   })
@@ -87,21 +89,25 @@ describe('the size of a rendered message', () => {
   })
 
   it('has a lower limit for an SMS', () => {
-    const template = templateOf({ text: repeated(50, '{{ customer.first_name }}') })
-    const of = (length: number, limit?: number) =>
+    const template = templateOf({ text: repeatByLoops(50, '{{ customer.first_name }}') })
+    const findFaultAt = (length: number, limit?: number) =>
       faultOf(() => personalise(template, { customer: { first_name: 'x'.repeat(length) } }, limit))
-    expect([of(1990, maxRenderedSmsLength), of(2001, maxRenderedSmsLength), of(2001)]).toEqual([
-      null,
-      tooMuch(100_000),
-      null,
-    ])
+    expect([
+      findFaultAt(1990, maxRenderedSmsLength),
+      findFaultAt(2001, maxRenderedSmsLength),
+      findFaultAt(2001),
+    ]).toEqual([null, tooMuch(100_000), null])
   })
 })
 
 describe('a template that is too large with its sample values', () => {
   it.each([
-    ['by captures', `<p>a</p>\n{% capture a %}${repeated(500, 'x'.repeat(2000))}{% endcapture %}`, 2],
-    ['by what it puts out', `<p>a</p>\n<p>{% assign x = "${'x'.repeat(2000)}" %}</p>\n${repeated(250, '{{ x }}')}`, 3],
+    ['by captures', `<p>a</p>\n{% capture a %}${repeatByLoops(500, 'x'.repeat(2000))}{% endcapture %}`, 2],
+    [
+      'by what it puts out',
+      `<p>a</p>\n<p>{% assign x = "${'x'.repeat(2000)}" %}</p>\n${repeatByLoops(250, '{{ x }}')}`,
+      3,
+    ],
     ['by doubling', `{% assign a = "xxxxxxxxxx" %}\n${'{% assign a = a | append: a %}'.repeat(30)}`, 2],
     ['by a join', '{% assign a = (1..50) | join: "x" %}\n'.repeat(500), 1],
     [

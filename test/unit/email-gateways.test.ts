@@ -9,7 +9,7 @@ const now = Date.parse('2026-06-01T08:00:00Z')
 const resend = createResendGateway({ apiBase: 'https://mail.example', apiKey: 're_key', now: () => now })
 afterEach(() => vi.restoreAllMocks())
 
-const answering = (status: number, body: unknown, headers: Record<string, string> = {}) =>
+const mockAnswer = (status: number, body: unknown, headers: Record<string, string> = {}) =>
   vi
     .spyOn(globalThis, 'fetch')
     .mockImplementation(
@@ -19,11 +19,11 @@ const answering = (status: number, body: unknown, headers: Record<string, string
 const bodyOf = (init: RequestInit | undefined): unknown =>
   JSON.parse(new TextDecoder().decode(init?.body as Uint8Array))
 
-const refused = (name: string) => ({ statusCode: 0, name, message: `said ${name}` })
+const buildRefusal = (name: string) => ({ statusCode: 0, name, message: `said ${name}` })
 
 describe('the Resend gateway', () => {
   it('sends a batch as one call that can be repeated', async () => {
-    const fetched = answering(200, { data: [{ id: 'a' }, { id: 'b' }] })
+    const fetched = mockAnswer(200, { data: [{ id: 'a' }, { id: 'b' }] })
     const mails = [
       anEmail({ replyTo: 'help@nordlys.example', headers: { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' } }),
       anEmail({ from: { name: 'Smith, "Bob"', address: 'bob@example.com' } }),
@@ -59,7 +59,7 @@ describe('the Resend gateway', () => {
   })
 
   it('reports which message of a batch was refused, and returns the ids of the others', async () => {
-    answering(200, { data: [{ id: 'a' }, { id: 'c' }], errors: [{ index: 1, message: 'The `to` field is invalid.' }] })
+    mockAnswer(200, { data: [{ id: 'a' }, { id: 'c' }], errors: [{ index: 1, message: 'The `to` field is invalid.' }] })
     expect(await resend.send([anEmail(), anEmail(), anEmail()], 'k')).toEqual([
       { ok: true, providerId: 'a' },
       expect.objectContaining({ ok: false, kind: 'permanent', detail: 'The `to` field is invalid.' }),
@@ -87,7 +87,7 @@ describe('the Resend gateway', () => {
     [429, 'monthly_quota_exceeded', 'configuration', null],
     [500, 'application_error', 'transient', null],
   ])('treats the answer %i %s as %s', async (status, name, kind, retryAfterMs) => {
-    answering(status, refused(name))
+    mockAnswer(status, buildRefusal(name))
     const [first, second] = await resend.send([anEmail(), anEmail()], 'k')
     expect(first).toEqual({ ok: false, kind, code: name, detail: `said ${name}`, retryAfterMs })
     expect(second).toEqual(first)
@@ -98,7 +98,7 @@ describe('the Resend gateway', () => {
     vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
       const mails = bodyOf(init) as { to: string[] }[]
       keys.push(new Headers(init?.headers).get('idempotency-key') ?? '')
-      if (mails.length > 2) return Response.json(refused('payload_too_large'), { status: 413 })
+      if (mails.length > 2) return Response.json(buildRefusal('payload_too_large'), { status: 413 })
       return Response.json({ data: mails.map(({ to }) => ({ id: `of ${to[0]}` })) })
     })
     const mails = Array.from({ length: 5 }, () => anEmail())
@@ -110,12 +110,12 @@ describe('the Resend gateway', () => {
   })
 
   it('fails only the message that is too large by itself', async () => {
-    answering(413, refused('payload_too_large'))
+    mockAnswer(413, buildRefusal('payload_too_large'))
     expect(await resend.send([anEmail(), anEmail()], 'k')).toMatchObject([{ kind: 'permanent' }, { kind: 'permanent' }])
   })
 
   it('limits a call to less time than a campaign allows', async () => {
-    answering(200, { data: [{ id: 'a' }] })
+    mockAnswer(200, { data: [{ id: 'a' }] })
     const longest = watchTimers()
     await resend.send([anEmail()], 'k')
     expect(longest()).toBeGreaterThan(1000)
@@ -123,10 +123,10 @@ describe('the Resend gateway', () => {
   })
 
   it('waits as long as the provider asks', async () => {
-    answering(429, refused('rate_limit_exceeded'), { 'retry-after': '7', 'ratelimit-reset': '1' })
+    mockAnswer(429, buildRefusal('rate_limit_exceeded'), { 'retry-after': '7', 'ratelimit-reset': '1' })
     expect(await resend.send([anEmail()], 'k')).toMatchObject([{ retryAfterMs: 7000 }])
     vi.restoreAllMocks()
-    answering(429, refused('rate_limit_exceeded'), { 'ratelimit-reset': '2' })
+    mockAnswer(429, buildRefusal('rate_limit_exceeded'), { 'ratelimit-reset': '2' })
     expect(await resend.send([anEmail()], 'k')).toMatchObject([{ retryAfterMs: 2000 }])
   })
 
@@ -139,7 +139,7 @@ describe('the Resend gateway', () => {
     ['200 with a refusal of nobody', 200, { data: [], errors: [{ index: 7, message: 'no' }] }, 'unknown'],
     ['200 with a refusal without a place', 200, { data: [], errors: [{ message: 'no' }] }, 'unknown'],
   ])('reports the fault %s', async (_, status, body, kind) => {
-    answering(status, body)
+    mockAnswer(status, body)
     expect(await resend.send([anEmail()], 'k')).toMatchObject([{ ok: false, kind }])
   })
 
@@ -151,7 +151,7 @@ describe('the Resend gateway', () => {
   })
 
   it('makes no call with an invalid address or key, and reports that nothing was sent', async () => {
-    const fetched = answering(200, { data: [{ id: 'a' }] })
+    const fetched = mockAnswer(200, { data: [{ id: 'a' }] })
     for (const wrong of [
       { apiBase: 'mail.example', apiKey: 're_key' },
       { apiBase: 'ftp://mail.example', apiKey: 're_key' },
@@ -165,12 +165,12 @@ describe('the Resend gateway', () => {
   })
 
   it('waits longer for a daily quota than for a rate, although the headers say a second', async () => {
-    answering(429, refused('daily_quota_exceeded'), { 'retry-after': '1', 'ratelimit-reset': '1' })
+    mockAnswer(429, buildRefusal('daily_quota_exceeded'), { 'retry-after': '1', 'ratelimit-reset': '1' })
     expect(await resend.send([anEmail()], 'k')).toMatchObject([{ kind: 'rate_limited', retryAfterMs: 3_600_000 }])
   })
 
   it('encodes domains for DNS, and quotes display names that would be decoded', async () => {
-    const fetched = answering(200, { data: [{ id: 'a' }] })
+    const fetched = mockAnswer(200, { data: [{ id: 'a' }] })
     const mail = anEmail({
       from: { name: '=?utf-8?q?Bank?=', address: 'a@blåbær.example' },
       to: { name: null, address: 'guest@bücher.example' },
@@ -194,7 +194,7 @@ describe('the Resend gateway', () => {
   })
 
   it('makes no call without an API key', async () => {
-    const fetched = answering(200, {})
+    const fetched = mockAnswer(200, {})
     const keyless = createResendGateway({ apiBase: '', apiKey: '', now: () => now })
     expect(await keyless.send([anEmail()], 'k')).toMatchObject([{ kind: 'configuration', code: 'missing_api_key' }])
     expect(fetched).not.toHaveBeenCalled()
@@ -259,7 +259,7 @@ describe('every e-mail gateway', () => {
   it.each(Object.entries(gateways))(
     'refuses line breaks in values of headers, and sends the other messages: %s',
     async (name, gateway) => {
-      const fetched = answering(200, { data: [{ id: 'good' }] })
+      const fetched = mockAnswer(200, { data: [{ id: 'good' }] })
       const bad = [
         anEmail({ subject: evil }),
         anEmail({ subject: 'Hi\nthere' }),
@@ -283,7 +283,7 @@ describe('every e-mail gateway', () => {
   )
 
   it.each(Object.entries(gateways))('treats an address as one person: %s', async (_, gateway) => {
-    answering(200, { data: [] })
+    mockAnswer(200, { data: [] })
     const to = (address: string) => anEmail({ to: { name: null, address } })
     const results = await gateway.send(
       ['a@example.com, b@example.com', 'a@example.com>, <b@example.com', 'a b@example.com', 'nobody', ''].map(to),

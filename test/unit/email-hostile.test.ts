@@ -8,7 +8,7 @@ import { personalise } from '../../src/domain/email/personalise.ts'
 import { cleanRichText } from '../../src/domain/email/blocks/rich-text.ts'
 import { isAddress } from '../../src/domain/email/blocks/urls.ts'
 import { buildSampleContext } from '../../src/domain/email/liquid/variables.ts'
-import { made, richText } from '../support/hostile.ts'
+import { renderTemplate, richText } from '../support/hostile.ts'
 import { aMessageOf, framing } from '../support/messages.ts'
 
 /** Tags of the frame, to which a message may add nothing. */
@@ -20,7 +20,7 @@ const handlers = /<[a-z][^>]*\son\w+\s*=/i
 const schemes = /(href|src|action|background|style)\s*=\s*["']?\s*(javascript|vbscript|data|file|blob)\s*:/i
 
 /** Repeats a text by two loops of 50 rounds. */
-const repeated = (times: number, inside: string) =>
+const repeatByLoops = (times: number, inside: string) =>
   `{% for i in (1..${times / 50}) %}{% for j in (1..50) %}${inside}{% endfor %}{% endfor %}`
 
 function expectHarmless(html: string, frame = 0): void {
@@ -104,7 +104,7 @@ describe('rich text', () => {
     '<p style="{{ "color:red" }};background:url(x)">x</p>',
   ])('loses everything active: %j', (source) => {
     // A message that is refused is not sent.
-    expectHarmless(made(source)?.html ?? '', inFrame)
+    expectHarmless(renderTemplate(source)?.html ?? '', inFrame)
   })
 
   it('is harmless and balanced after cleaning, for any input', () => {
@@ -217,7 +217,7 @@ describe('a rendered message', () => {
 
   it('has a limited size', () => {
     const heavy = (characters: number) => {
-      const source = repeated(2500, '\u20AC'.repeat(characters))
+      const source = repeatByLoops(2500, '\u20AC'.repeat(characters))
       return personalise(compile(aMessageOf(richText(source)), 'en', framing), {})
     }
     expect(heavy(70).html.length).toBeGreaterThan(175_000)
@@ -225,7 +225,7 @@ describe('a rendered message', () => {
   })
 
   it('is refused with loops that make it larger than all its text', () => {
-    const text = `<p>${repeated(2500, 'x'.repeat(90))}</p>`
+    const text = `<p>${repeatByLoops(2500, 'x'.repeat(90))}</p>`
     expect(findMessageFaults({ blocks: [richText(text)] })).toEqual([])
     const blocks = [1, 2].map((id) => ({ ...richText(text), id: String(id) }))
     expect(findMessageFaults({ blocks })[0]).toMatchObject({ pointer: '#/blocks', code: 'template_too_large' })

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { findMessageFaults } from '../../src/domain/email/check.ts'
-import { made, richText, timed } from '../support/hostile.ts'
+import { renderTemplate, richText, timed } from '../support/hostile.ts'
 
-const nested = (depth: number, inside: string) =>
+const nestLoops = (depth: number, inside: string) =>
   '{% for i in (1..50) %}'.repeat(depth) + inside + '{% endfor %}'.repeat(depth)
 
 describe('a Liquid template', () => {
   it.each([
-    ['three loops in each other', nested(3, 'x')],
-    ['three short loops in each other', nested(3, 'x').replaceAll('50', '2')],
-    ['two long loops with much in them', nested(2, '{{ customer.first_name }}{{ order.number }}{{ order.total }}')],
-    ['two long loops around long text', nested(2, 'x'.repeat(5000))],
+    ['three loops in each other', nestLoops(3, 'x')],
+    ['three short loops in each other', nestLoops(3, 'x').replaceAll('50', '2')],
+    ['two long loops with much in them', nestLoops(2, '{{ customer.first_name }}{{ order.number }}{{ order.total }}')],
+    ['two long loops around long text', nestLoops(2, 'x'.repeat(5000))],
     ['a long range', '{% for i in (1..1000000) %}x{% endfor %}'],
     ['a range of unknown length', '{% for i in (1..order.number) %}x{% endfor %}'],
     ['a loop over what a template made', '{% assign a = "1,2" | split: "," %}{% for i in a %}x{% endfor %}'],
@@ -43,7 +43,7 @@ describe('a Liquid template', () => {
     ],
     ['tags a hundred deep', '{% if true %}'.repeat(100) + '{% endif %}'.repeat(100)],
     ['too much of it', '{{ order.number }}'.repeat(1200)],
-    ['conditions without end inside loops', nested(2, `{% if ${'a or '.repeat(100)}b %}x{% endif %}`)],
+    ['conditions without end inside loops', nestLoops(2, `{% if ${'a or '.repeat(100)}b %}x{% endif %}`)],
   ])('is refused with %s', (_, source) => {
     const errors = timed(() => findMessageFaults({ blocks: [richText(source)] }))
     expect(errors[0]?.code).toMatch(/^(invalid_template|template_too_large)$/)
@@ -61,14 +61,14 @@ describe('a Liquid template', () => {
     ],
     ['names of the platform', '{{ globalThis }}{{ process.env }}{{ env.DB }}{{ self }}{{ Math.PI }}'],
   ])('shows nothing of %s', (_, source) => {
-    const result = made(`<p>a${source}b</p>`)
+    const result = renderTemplate(`<p>a${source}b</p>`)
     expect(result?.html).toContain('<p>ab</p>')
   })
 
   it('may use loops, conditions and variables', () => {
     const source =
       '{% assign n = 0 %}{% for item in order.items %}{% for i in (1..3) %}{% assign n = n | plus: 1 %}{% endfor %}{% endfor %}{% if n == 6 %}six{% endif %}{% case n %}{% when 6 %} sechs{% endcase %}{% unless n == 1 %} seks{% endunless %}'
-    expect(made(source)?.text).toMatch(/^six sechs seks/)
+    expect(renderTemplate(source)?.text).toMatch(/^six sechs seks/)
   })
 
   it('reports faults with line and column', () => {
@@ -84,7 +84,9 @@ describe('a Liquid template', () => {
   })
 
   it('stays text when it was escaped as text', () => {
-    const result = made('<p>&#123;&#123; customer.first_name }} and {% raw %}{{ order.number }}{% endraw %}</p>')
+    const result = renderTemplate(
+      '<p>&#123;&#123; customer.first_name }} and {% raw %}{{ order.number }}{% endraw %}</p>',
+    )
     expect(result?.html).toContain('<p>&#123;&#123; customer.first_name }} and &#123;&#123; order.number }}</p>')
     expect(result?.text).toMatch(/^\{\{ customer\.first_name \}\} and \{\{ order\.number \}\}/)
   })

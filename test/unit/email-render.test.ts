@@ -47,13 +47,13 @@ describe('a rendered message', () => {
   })
 
   it('shows texts in the language, its default, English or any other, in that order', () => {
-    const of = (text: object) =>
+    const compileHeading = (text: object) =>
       compile(aMessageOf({ id: 'x', type: 'heading', data: { text } }), 'pl', { ...framing, defaultLanguage: 'da' })
         .text
-    expect(of({ en: 'English', da: 'Dansk', pl: 'Polski' })).toContain('Polski')
-    expect(of({ en: 'English', da: 'Dansk', pl: ' ' })).toContain('Dansk')
-    expect(of({ en: 'English', nl: 'Nederlands' })).toContain('English')
-    expect(of({ nl: 'Nederlands' })).toContain('Nederlands')
+    expect(compileHeading({ en: 'English', da: 'Dansk', pl: 'Polski' })).toContain('Polski')
+    expect(compileHeading({ en: 'English', da: 'Dansk', pl: ' ' })).toContain('Dansk')
+    expect(compileHeading({ en: 'English', nl: 'Nederlands' })).toContain('English')
+    expect(compileHeading({ nl: 'Nederlands' })).toContain('Nederlands')
   })
 
   it('shows values of recipients as text', () => {

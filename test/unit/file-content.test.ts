@@ -8,7 +8,7 @@ import { image, imageNames } from '../support/images.ts'
 import { gifOf, latin, nestedAvif } from '../support/made-files.ts'
 
 /** Judges a file, and returns the verdict in the words of the table. */
-function judged({ content, size, declared }: Pick<HostileFile, 'content' | 'size' | 'declared'>) {
+function judgeFile({ content, size, declared }: Pick<HostileFile, 'content' | 'size' | 'declared'>) {
   try {
     const verdict = checkContent(content.subarray(0, headBytes), size ?? content.length, declared)
     return verdict.width === null ? [verdict.mime_type] : [verdict.mime_type, verdict.width, verdict.height]
@@ -29,7 +29,7 @@ describe('the content of a file', () => {
   it('is tested with at least 60 malicious files', () => expect(hostileFiles.length).toBeGreaterThanOrEqual(60))
 
   it.each([...hostileFiles, ...harmlessFiles])('is accepted or refused as expected: $name', (file) => {
-    expect(judged(file)).toEqual(inWords(file.expected))
+    expect(judgeFile(file)).toEqual(inWords(file.expected))
   })
 
   it('may have 500 MB as a table in parts, and no more as an image', () => {
@@ -42,7 +42,7 @@ describe('the content of a file', () => {
   it('is accepted or refused without another fault when it is cut off anywhere', () => {
     for (const name of imageNames)
       for (let length = 0; length <= image(name).length; length++) {
-        const verdict = judged({ content: image(name).slice(0, length) })
+        const verdict = judgeFile({ content: image(name).slice(0, length) })
         expect(verdict[0], `${name} cut at ${length}`).toMatch(
           /^(?:image\/|empty_file|invalid_image|unsupported_file_type)/,
         )
@@ -55,7 +55,7 @@ describe('the content of a file', () => {
       fc.property(fc.constantFrom(...imageNames), fc.array(change, { minLength: 1, maxLength: 4 }), (name, changes) => {
         const content = image(name)
         for (const { at, to } of changes) content[at % content.length] = to
-        const [type, width, height] = judged({ content })
+        const [type, width, height] = judgeFile({ content })
         if (typeof width === 'number' && typeof height === 'number') {
           expect(width * height).toBeLessThanOrEqual(40_000_000)
           expect(type).toMatch(/^image\//)
@@ -76,7 +76,7 @@ describe('the content of a file', () => {
     ]
     fc.assert(
       fc.property(fc.constantFrom(...starts), fc.uint8Array({ maxLength: 400 }), (start, rest) => {
-        expect(judged({ content: Uint8Array.from([...latin(start), ...rest]) })[0]).toEqual(expect.any(String))
+        expect(judgeFile({ content: Uint8Array.from([...latin(start), ...rest]) })[0]).toEqual(expect.any(String))
       }),
       { numRuns: 1000 },
     )
@@ -92,6 +92,6 @@ describe('the content of a file', () => {
       latin('"'.repeat(1_000_000)),
       latin('PK\u0003\u0004'.repeat(260_000)),
     ]
-    for (const content of lists) expect(judged({ content })[0]).toEqual(expect.any(String))
+    for (const content of lists) expect(judgeFile({ content })[0]).toEqual(expect.any(String))
   })
 })

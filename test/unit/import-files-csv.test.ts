@@ -57,10 +57,10 @@ const table: fc.Arbitrary<Written> = fc
 const names = ['Order', 'Name', 'E-mail', 'Note']
 
 function write(one: Written): Uint8Array {
-  const quoted = (cell: string): string =>
+  const quoteCell = (cell: string): string =>
     one.quotesAll || cell.includes(one.delimiter) || /["\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
   const lines = [names, ...one.cells].map(
-    (cells) => cells.map(quoted).join(one.delimiter) + one.delimiter.repeat(one.emptyAtEnd),
+    (cells) => cells.map(quoteCell).join(one.delimiter) + one.delimiter.repeat(one.emptyAtEnd),
   )
   const text = lines.join(one.lineBreak) + (one.endsWithBreak ? one.lineBreak : '')
   const mark = one.hasMark ? getByteOrderMark(one.encoding) : new Uint8Array()
@@ -69,13 +69,13 @@ function write(one: Written): Uint8Array {
 
 const padded = (cells: readonly string[]): string[] => Array.from({ length: width }, (_, at) => cells[at] ?? '')
 
-const given = ({ encoding, delimiter }: Written) => ({ encoding, delimiter, hasHeader: true, quotes: true })
+const buildOptions = ({ encoding, delimiter }: Written) => ({ encoding, delimiter, hasHeader: true, quotes: true })
 
 describe('a table in any dialect and encoding', () => {
   it('is read as it was written, in any pieces', async () => {
     await fc.assert(
       fc.asyncProperty(table, fc.integer({ min: 1, max: 40 }), async (one, chunkLength) => {
-        const { format, rows } = await inspectAndRead(openBytes(write(one), chunkLength), given(one))
+        const { format, rows } = await inspectAndRead(openBytes(write(one), chunkLength), buildOptions(one))
         expect(format.names).toEqual(names)
         expect(rows.map(({ cells }) => padded(cells))).toEqual(one.cells)
         expect(rows.every(({ kind, fault }) => kind === 'data' && fault === null)).toBe(true)
@@ -88,7 +88,7 @@ describe('a table in any dialect and encoding', () => {
     await fc.assert(
       fc.asyncProperty(table, async (one) => {
         const bytes = write(one)
-        const { rows, copy } = await inspectAndRead(openBytes(bytes), given(one))
+        const { rows, copy } = await inspectAndRead(openBytes(bytes), buildOptions(one))
         expect(readCanonical(copy, 0, true)).toEqual(rows)
         expect(rows.at(-1)!.offset + rows.at(-1)!.length).toBe(copy.length)
         for (const [index, { offset, length, sourceOffset, sourceLength }] of rows.entries()) {
@@ -107,7 +107,7 @@ describe('a table in any dialect and encoding', () => {
     await fc.assert(
       fc.asyncProperty(table, async (one) => {
         const bytes = write(one)
-        const { rows } = await inspectAndRead(openBytes(bytes), given(one))
+        const { rows } = await inspectAndRead(openBytes(bytes), buildOptions(one))
         const markLength = one.hasMark ? getByteOrderMark(one.encoding).length : 0
         for (const { line, sourceOffset } of rows) {
           const above = createDecoder(one.encoding).decode(bytes.subarray(markLength, sourceOffset))

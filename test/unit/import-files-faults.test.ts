@@ -10,7 +10,7 @@ import { faultOf, inspectAndRead } from '../support/import-files.ts'
 const fileOf = (text: string): FileSource => openBytes(new TextEncoder().encode(text))
 
 /** Makes a file of a beginning and many repetitions, without holding it in memory. */
-function repeated(start: string, piece: string, count: number): FileSource {
+function repeatPiece(start: string, piece: string, count: number): FileSource {
   const [first, part] = [new TextEncoder().encode(start), new TextEncoder().encode(piece)]
   return {
     size: first.length + part.length * count,
@@ -38,18 +38,18 @@ describe('a file beyond the limits', () => {
   })
 
   it('is refused when a line has no end', async () => {
-    const file = repeated('id,name\n1,Ann\n', 'x'.repeat(10_000), 100)
+    const file = repeatPiece('id,name\n1,Ann\n', 'x'.repeat(10_000), 100)
     expect(await faultOf(inspectAndRead(file))).toMatchObject({ code: 'line_too_long', line: 3 })
   })
 
   it('is refused at low cost when each line opens a quotation mark, with the line', async () => {
-    const file = repeated('id,name,email\n', '1,"open,a@example.test\n', 50_000)
+    const file = repeatPiece('id,name,email\n', '1,"open,a@example.test\n', 50_000)
     const fault = await faultOf(inspectAndRead(file, { quotes: true }))
     expect(fault).toMatchObject({ code: 'too_many_open_quotes', line: 102 })
   })
 
   it('loses no rows to one open quotation mark, for any length', async () => {
-    const file = repeated('id,name,email\n1,"open,a@example.test\n', '2,Bob,b@example.test\n', 30_000)
+    const file = repeatPiece('id,name,email\n1,"open,a@example.test\n', '2,Bob,b@example.test\n', 30_000)
     const { rows } = await inspectAndRead(file)
     expect(rows.length).toBe(30_001)
     expect(rows.filter(({ fault }) => fault)).toMatchObject([{ line: 2, fault: { code: 'open_quote', column: 2 } }])

@@ -241,14 +241,14 @@ describe('the rows of an order', () => {
           (a, b) => ((a.join().length * 31 + seed) % 7) - ((b.join().length * 17 + seed) % 7),
         )
         const read = new Map(ordersOf(shuffled).map(({ order }) => [order?.external_id, order]))
-        const expected = (items: (typeof orders)[number]) =>
+        const describeItems = (items: (typeof orders)[number]) =>
           items.map(({ product, quantity, cents }) => `${product} ${quantity} ${cents}`).toSorted()
         for (const [index, items] of orders.entries()) {
           const order = read.get(`#${index}`)
           const itemTexts = order?.items
             .map((item) => `${item.product} ${item.quantity} ${item.unit_price_minor}`)
             .toSorted()
-          expect(itemTexts).toEqual(expected(items))
+          expect(itemTexts).toEqual(describeItems(items))
           expect(order?.customer.email).toBe(`c${index}@example.com`)
         }
         expect(read.size).toBe(orders.length)

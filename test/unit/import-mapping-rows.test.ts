@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decideRow, buildTargetFields, type TargetMapping } from '../../src/domain/data-imports/mapping/index.ts'
 import { consents } from '../support/import-mapping/read-file.ts'
-import { decide, one, prepare, valueOf } from '../support/import-mapping/prepared.ts'
+import { decide, mapTarget, prepare, valueOf } from '../support/import-mapping/prepared.ts'
 
 describe('a cell', () => {
   it.each([
@@ -64,35 +64,43 @@ describe('a cell', () => {
     ['order.external_id', 'x'.repeat(129), 'too_long'],
     ['order.metadata.table', ' 12 ', '12'],
   ] as const)('is read for %s: %j is %j', (target, cell, expected) => {
-    expect(valueOf(one(target), cell)).toEqual(expected)
+    expect(valueOf(mapTarget(target), cell)).toEqual(expected)
   })
 
   it.each([
-    [one('order.metadata.a', { transform: { type: 'lower' } }), ['ABC'], 'abc'],
-    [one('order.metadata.a', { transform: { type: 'number' } }), ['1.234,50 kr.'], '1234.50'],
-    [one('order.metadata.a', { transform: { type: 'phone', country_code: '+49' } }), ['030 901820'], '+4930901820'],
+    [mapTarget('order.metadata.a', { transform: { type: 'lower' } }), ['ABC'], 'abc'],
+    [mapTarget('order.metadata.a', { transform: { type: 'number' } }), ['1.234,50 kr.'], '1234.50'],
     [
-      one('order.metadata.a', { transform: { type: 'date', time_zone: 'UTC' } }),
+      mapTarget('order.metadata.a', { transform: { type: 'phone', country_code: '+49' } }),
+      ['030 901820'],
+      '+4930901820',
+    ],
+    [
+      mapTarget('order.metadata.a', { transform: { type: 'date', time_zone: 'UTC' } }),
       ['31.12.2026 20:00'],
       '2026-12-31T20:00:00.000Z',
     ],
-    [one('customer.first_name', { transform: { type: 'split_name' } }), ['Holm, Anna Marie'], 'Anna Marie'],
-    [one('customer.last_name', { transform: { type: 'split_name' } }), ['Anna van der Berg'], 'van der Berg'],
-    [one('customer.first_name', { transform: { type: 'split_name', part: 'last' } }), ['Anna Holm'], 'Holm'],
-    [one('customer.last_name', { transform: { type: 'split_name' } }), ['Madonna'], null],
-    [one('order.created', { transform: { type: 'date', order: 'mdy' } }), ['03/04/2026'], Date.UTC(2026, 2, 3, 23)],
-    [one('item.unit_price', { transform: { type: 'number', decimal: '.' } }), ['1,234'], 123_400],
-    [one('order.created', { columns: [0, 1] }), ['31.12.2026', '20:00'], Date.UTC(2026, 11, 31, 19)],
-    [one('order.created', { columns: [0, 1] }), ['31.12.2026 18:00', '20:00'], 'invalid_date'],
-    [one('order.created', { columns: [0, 1] }), ['31.12.2026', ''], Date.UTC(2026, 11, 30, 23)],
-    [one('order.created', { columns: [0, 1] }), ['31.12.2026', 'late'], 'invalid_date'],
-    [one('customer.full_name', { columns: [0, 1] }), ['Anna', 'Holm'], 'Anna Holm'],
-    [one('item.product', { columns: [], constant: 'Ticket' }), [], 'Ticket'],
-    [one('item.product', { default_value: 'Ticket' }), ['n/a'], 'Ticket'],
-    [one('item.product', { default_value: 'Ticket' }), ['Day'], 'Day'],
-    [one('order.status', { value_map: { Done: { to: 'completed' } } }), [' DONE '], 'completed'],
-    [one('order.status', { value_map: { Done: { to: 'completed' } } }), ['Paid'], 'completed'],
-    [one('order.status', { value_map: { Test: { ignore_row: true } } }), ['test'], 'ignored'],
+    [mapTarget('customer.first_name', { transform: { type: 'split_name' } }), ['Holm, Anna Marie'], 'Anna Marie'],
+    [mapTarget('customer.last_name', { transform: { type: 'split_name' } }), ['Anna van der Berg'], 'van der Berg'],
+    [mapTarget('customer.first_name', { transform: { type: 'split_name', part: 'last' } }), ['Anna Holm'], 'Holm'],
+    [mapTarget('customer.last_name', { transform: { type: 'split_name' } }), ['Madonna'], null],
+    [
+      mapTarget('order.created', { transform: { type: 'date', order: 'mdy' } }),
+      ['03/04/2026'],
+      Date.UTC(2026, 2, 3, 23),
+    ],
+    [mapTarget('item.unit_price', { transform: { type: 'number', decimal: '.' } }), ['1,234'], 123_400],
+    [mapTarget('order.created', { columns: [0, 1] }), ['31.12.2026', '20:00'], Date.UTC(2026, 11, 31, 19)],
+    [mapTarget('order.created', { columns: [0, 1] }), ['31.12.2026 18:00', '20:00'], 'invalid_date'],
+    [mapTarget('order.created', { columns: [0, 1] }), ['31.12.2026', ''], Date.UTC(2026, 11, 30, 23)],
+    [mapTarget('order.created', { columns: [0, 1] }), ['31.12.2026', 'late'], 'invalid_date'],
+    [mapTarget('customer.full_name', { columns: [0, 1] }), ['Anna', 'Holm'], 'Anna Holm'],
+    [mapTarget('item.product', { columns: [], constant: 'Ticket' }), [], 'Ticket'],
+    [mapTarget('item.product', { default_value: 'Ticket' }), ['n/a'], 'Ticket'],
+    [mapTarget('item.product', { default_value: 'Ticket' }), ['Day'], 'Day'],
+    [mapTarget('order.status', { value_map: { Done: { to: 'completed' } } }), [' DONE '], 'completed'],
+    [mapTarget('order.status', { value_map: { Done: { to: 'completed' } } }), ['Paid'], 'completed'],
+    [mapTarget('order.status', { value_map: { Test: { ignore_row: true } } }), ['test'], 'ignored'],
   ] as const)('is transformed by %j: %j is %j', (mapping, cells, expected) => {
     expect(valueOf(mapping, ...cells)).toEqual(expected)
   })
@@ -103,7 +111,7 @@ describe('a cell', () => {
       `${unit.repeat(50_000)}x`,
       `x${unit.repeat(50_000)}x`,
     ])
-    const read = buildTargetFields(consents).flatMap(({ key }) => hostile.map((cell) => decide(one(key), [cell])))
+    const read = buildTargetFields(consents).flatMap(({ key }) => hostile.map((cell) => decide(mapTarget(key), [cell])))
     const values = read.flatMap((row) => Object.values(row.values))
     expect(values.every((value) => typeof value !== 'string' || value.length <= 1000)).toBe(true)
   })
@@ -120,7 +128,7 @@ describe('a cell', () => {
     ['customer.last_name', '\u2013', null],
     ['item.quantity', "'2", 2],
   ])('is read without the protective marks of exporters for %s: %j is %j', (target, cell, expected) => {
-    expect(valueOf(one(target), cell)).toEqual(expected)
+    expect(valueOf(mapTarget(target), cell)).toEqual(expected)
   })
 
   it('has a fault with its place and its value in the message', () => {
@@ -140,7 +148,7 @@ describe('a cell', () => {
     [['5 kr.', 'DKK 5'], undefined],
     [['5', '5'], undefined],
   ])('is in the currency of its order: %j is %s', (cells, code) => {
-    const mappings = [one('item.unit_price'), { target: 'item.deposit', columns: [1] }]
+    const mappings = [mapTarget('item.unit_price'), { target: 'item.deposit', columns: [1] }]
     expect(decideRow(prepare(mappings, [cells]).readers, cells).errors[0]?.code).toBe(code)
   })
 })
@@ -149,7 +157,7 @@ describe('the mapping of an import', () => {
   it('reports what prevents the start', () => {
     const rows = [['1.234', '03/04/2026', 'Perhaps', 'a@example.com']]
     const mappings = [
-      one('item.unit_price'),
+      mapTarget('item.unit_price'),
       { target: 'order.created', columns: [1] },
       { target: 'order.status', columns: [2] },
       { target: 'order.status', columns: [3] },
@@ -178,7 +186,7 @@ describe('the mapping of an import', () => {
   })
 
   it('needs no id of orders when they are grouped by row or by address', () => {
-    const mappings = [one('customer.phone_number'), one('item.product'), one('item.line_total')]
+    const mappings = [mapTarget('customer.phone_number'), mapTarget('item.product'), mapTarget('item.line_total')]
     expect(prepare(mappings, [['1']], 'row').missing_required).toEqual([])
     expect(prepare(mappings, [['1']], 'email').missing_required).toEqual(['customer.email'])
   })

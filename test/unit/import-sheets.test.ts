@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { faultOf, inspectAndRead } from '../support/import-files.ts'
-import { bytesOf, itemsOf, one, sheet, targetsOf } from '../support/import-mapping/sheets.ts'
+import { bytesOf, itemsOf, mapColumn, sheet, targetsOf } from '../support/import-mapping/sheets.ts'
 import { type WholeFile, wholeFile } from '../support/import-mapping/whole-file.ts'
 import { textRow, workbook } from '../support/xlsx.ts'
 import { openBytes } from '../../src/domain/data-imports/files/source.ts'
@@ -56,7 +56,7 @@ describe('numbers that could be misread', () => {
   ])(
     'are read with the separator that you name (%s) when a workbook has them as texts, beside numbers',
     async (decimal, expected) => {
-      const answers = [{ ...one('item.unit_price', 3), transform: { type: 'number' as const, decimal } }]
+      const answers = [{ ...mapColumn('item.unit_price', 3), transform: { type: 'number' as const, decimal } }]
       const { orders } = await wholeFile(prices(numeric('1250.5'), '1.250', numeric('1.25')), answers)
       expect(orders).toMatchObject(expected.map((unit_price_minor) => ({ items: [{ unit_price_minor }] })))
     },
@@ -79,7 +79,7 @@ describe('numbers that could be misread', () => {
         '1,12E+11;ida@example.test;20123456;Partout;A-1;100',
         'A-2;ida@example.test;4,52012E+09;Partout;4.00638E+12;100',
       ],
-      [one('customer.phone_number', 2), one('item.vendor_code', 4)],
+      [mapColumn('customer.phone_number', 2), mapColumn('item.vendor_code', 4)],
     )
     const message = 'was shortened by a spreadsheet. Format the column as text and save the file'
     expect(orders).toEqual([
@@ -98,14 +98,14 @@ describe('numbers that could be misread', () => {
         'A-2;bo@example.test;Partout;3;240,00;60,00;200,00',
         'A-2;bo@example.test;Partout;-1;-80,00;-20,00;200,00',
       ],
-      [one('item.line_total', 4), one('item.tax', 5), one('order.amount', 6)],
+      [mapColumn('item.line_total', 4), mapColumn('item.tax', 5), mapColumn('order.amount', 6)],
     )
     expect(itemsOf({ orders } as WholeFile)).toEqual(['2 Partout = 20000', '2 Partout = 20000', '1 Partout = 10000'])
   })
 
   it('are multiplied by the units when they are a price and its tax', async () => {
     const rows = ['Ordre-id;E-mail;Billet;Antal;Netto;Moms', 'A-1;ida@example.test;Partout;3;10,00;7,51']
-    const { orders } = await sheet(rows, [one('item.unit_price', 4), one('item.tax', 5)])
+    const { orders } = await sheet(rows, [mapColumn('item.unit_price', 4), mapColumn('item.tax', 5)])
     expect(itemsOf({ orders } as WholeFile)).toEqual(['3 Partout = 3751'])
   })
 })
@@ -125,7 +125,7 @@ describe('cells in everyday spellings', () => {
 
   it('get the reason when their amount is refused', async () => {
     const rows = ['99999999999,00', '1,005', 'cirka 5'].map((price, index) => `A-${index};a@example.test;P;1;${price}`)
-    const { orders } = await sheet([header, ...rows], [one('item.unit_price', 4)])
+    const { orders } = await sheet([header, ...rows], [mapColumn('item.unit_price', 4)])
     expect(itemsOf({ orders } as WholeFile)).toEqual([
       '2 item.unit_price invalid_number: "99999999999,00" is too large.',
       '3 item.unit_price invalid_number: "1,005" has more than two decimals.',
@@ -140,12 +140,12 @@ describe('cells in everyday spellings', () => {
     ['31 grudnia 2025 r. 20:30', '2025-12-31T19:30:00.000Z'],
   ])('are read as dates: %s', async (text, created_at) => {
     const rows = [`${header};Dato`, `A-1;a@example.test;P;1;100;${text}`]
-    expect((await sheet(rows, [one('order.created', 5)])).orders).toMatchObject([{ created_at }])
+    expect((await sheet(rows, [mapColumn('order.created', 5)])).orders).toMatchObject([{ created_at }])
   })
 
   it('get an error that explains the spelling of a foreign telephone number', async () => {
     const rows = [`${header};Telefon`, 'A-1;a@example.test;P;1;100;0170/1234567']
-    const { orders } = await sheet(rows, [one('customer.phone_number', 5)])
+    const { orders } = await sheet(rows, [mapColumn('customer.phone_number', 5)])
     expect(orders).toMatchObject([
       {
         customer: { email: 'a@example.test' },
@@ -167,7 +167,7 @@ describe('cells in everyday spellings', () => {
     ['48601234567', '+48', '+48601234567'],
   ])('are read as telephone numbers without their plus: %s of %s', async (text, country_code, phone_number) => {
     const rows = [`${header};Telefon`, `A-1;a@example.test;P;1;100;${text}`]
-    const answer = { ...one('customer.phone_number', 5), transform: { type: 'phone' as const, country_code } }
+    const answer = { ...mapColumn('customer.phone_number', 5), transform: { type: 'phone' as const, country_code } }
     expect((await sheet(rows, [answer])).orders).toMatchObject([{ customer: { phone_number } }])
   })
 
@@ -178,7 +178,7 @@ describe('cells in everyday spellings', () => {
         'A-1;a@example.test;Voksen;100;Betalt;100',
         'A-1;a@example.test;Barn;50;Annulleret;50',
       ],
-      [one('order.amount', 5)],
+      [mapColumn('order.amount', 5)],
     )
     expect(orders).toEqual([
       {

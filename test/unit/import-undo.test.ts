@@ -37,7 +37,7 @@ interface Reference {
   plan: string
 }
 
-async function found(): Promise<Reference[]> {
+async function listReferences(): Promise<Reference[]> {
   const all: Reference[] = []
   for (const table of await tableNames()) {
     const { results } = await env.DB.prepare(`select "table" as target, "from" as name from pragma_foreign_key_list(?)`)
@@ -54,7 +54,7 @@ async function found(): Promise<Reference[]> {
 
 describe('the columns that refer to orders, purchases, payments and customers', () => {
   it('are all known to the undo of imports', async () => {
-    const columns = (await found()).map(({ target, column }) => `${target} ${column}`)
+    const columns = (await listReferences()).map(({ target, column }) => `${target} ${column}`)
     const knownColumns = Object.entries(references).flatMap(([target, of]) =>
       Object.keys(of).map((one) => `${target} ${one}`),
     )
@@ -62,7 +62,7 @@ describe('the columns that refer to orders, purchases, payments and customers', 
   })
 
   it('have an index each, so that no deletion reads a whole table', async () => {
-    const scans = (await found()).filter(({ plan }) => !plan.startsWith('SEARCH'))
+    const scans = (await listReferences()).filter(({ plan }) => !plan.startsWith('SEARCH'))
     expect(scans).toEqual([])
   })
 })

@@ -288,11 +288,11 @@ it('a decision does not change the state and the orders that it receives', () =>
   fc.assert(
     fc.property(step, step, (one, other) => {
       const tables = new ImportedTables()
-      const numbered = (given: Step, index: number) => ({ index, path: [], order: orderOf(given) })
-      tables.apply(decideOrderGroup(context, 'update', tables.state(), [numbered(one, 0)]).writes)
+      const numberStep = (given: Step, index: number) => ({ index, path: [], order: orderOf(given) })
+      tables.apply(decideOrderGroup(context, 'update', tables.state(), [numberStep(one, 0)]).writes)
       const state = tables.state()
       const before = structuredClone(state)
-      const group = [numbered(one, 0), { ...numbered(other, 1), order: { ...orderOf(other), external_id: '3' } }]
+      const group = [numberStep(one, 0), { ...numberStep(other, 1), order: { ...orderOf(other), external_id: '3' } }]
       const originalGroup = structuredClone(group)
       decideOrderGroup(context, 'update', state, group)
       expect(state).toEqual(before)
@@ -305,7 +305,7 @@ it('a decision does not change the state and the orders that it receives', () =>
 it('customers of one group are one person, with all fields of their orders', () => {
   const tables = new ImportedTables()
   const base = importOf({ status: 'completed' })
-  const numbered = (index: number, customer: Partial<ExternalOrder['customer']>, email: string | null) => ({
+  const numberCustomer = (index: number, customer: Partial<ExternalOrder['customer']>, email: string | null) => ({
     index,
     path: [],
     order: {
@@ -315,9 +315,9 @@ it('customers of one group are one person, with all fields of their orders', () 
     },
   })
   const group = [
-    numbered(0, { first_name: 'Ada' }, 'b@example.dk'),
-    numbered(1, { phone_number: '+4532123456', last_name: 'Holm' }, null),
-    numbered(2, { email: 'b@example.dk', last_name: 'Berg' }, 'a@example.dk'),
+    numberCustomer(0, { first_name: 'Ada' }, 'b@example.dk'),
+    numberCustomer(1, { phone_number: '+4532123456', last_name: 'Holm' }, null),
+    numberCustomer(2, { email: 'b@example.dk', last_name: 'Berg' }, 'a@example.dk'),
   ]
   const { writes } = decideOrderGroup(context, 'skip', tables.state(), group)
   tables.apply(writes)

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { buildNumberKey } from '../../src/domain/orders/orders.ts'
 import { byCodePoint } from '../support/lists.ts'
 
-const sorted = (numbers: string[]) =>
+const sortNumbers = (numbers: string[]) =>
   numbers.toSorted((one, other) => byCodePoint(buildNumberKey(one), buildNumberKey(other)))
 
 describe('the order of order numbers', () => {
   it('compares numbers as numbers, and text without regard to case', () => {
-    expect(sorted(['A-10', 'a-9', 'A-2', 'b-1', '100', '99', 'B-1x', 'A-010', '0', 'å-3'])).toEqual([
+    expect(sortNumbers(['A-10', 'a-9', 'A-2', 'b-1', '100', '99', 'B-1x', 'A-010', '0', 'å-3'])).toEqual([
       '0',
       '99',
       '100',

@@ -238,48 +238,49 @@ describe('a refund through Stripe', () => {
 })
 
 describe('payment services other than Stripe', () => {
-  const of = (service: 'manual' | 'test', environment = 'test') =>
+  const buildGateway = (service: 'manual' | 'test', environment = 'test') =>
     buildPaymentGateways({ apiBase: '', environment }).of({ ...account, service, api_key: null, webhook_secret: null })
 
   it('complete a refund by hand at once, without a call', async () => {
     const fetched = mockAnswer(200, {})
-    expect(await of('manual').refund(buildCall())).toEqual({ state: 'completed', provider_reference: null })
-    expect(of('manual').capabilities.is_immediate).toBe(true)
+    expect(await buildGateway('manual').refund(buildCall())).toEqual({ state: 'completed', provider_reference: null })
+    expect(buildGateway('manual').capabilities.is_immediate).toBe(true)
     expect(fetched).not.toHaveBeenCalled()
   })
 
   it('simulate outcomes by the amount of the refund', async () => {
-    const refund = (amount_minor: number) => of('test').refund(buildCall({ key: `k${amount_minor}:1`, amount_minor }))
-    const asked = (amount: number, provider_reference: string | null) =>
-      of('test').lookup({ key: `k${amount}:1`, payment: 'pi_1', provider_reference })
+    const refund = (amount_minor: number) =>
+      buildGateway('test').refund(buildCall({ key: `k${amount_minor}:1`, amount_minor }))
+    const lookUp = (amount: number, provider_reference: string | null) =>
+      buildGateway('test').lookup({ key: `k${amount}:1`, payment: 'pi_1', provider_reference })
     expect(await refund(1250)).toMatchObject({ state: 'completed' })
     expect(await refund(1201)).toMatchObject({ state: 'failed', code: 'declined', is_retryable: false })
     expect(await refund(1204)).toMatchObject({ state: 'failed', code: 'insufficient_funds', is_retryable: true })
     const pending = await refund(1202)
     expect(pending).toMatchObject({ state: 'pending', provider_reference: expect.any(String) })
     const reference = pending.state === 'pending' ? pending.provider_reference : null
-    expect(await asked(1202, reference)).toMatchObject({ state: 'failed', code: 'expired_card' })
-    expect(await of('test').find(reference ?? '')).toMatchObject({
+    expect(await lookUp(1202, reference)).toMatchObject({ state: 'failed', code: 'expired_card' })
+    expect(await buildGateway('test').find(reference ?? '')).toMatchObject({
       amount_minor: 1202,
       currency: 'dkk',
       key: 'k1202:1',
       payments: ['pi_1'],
     })
     expect(await refund(1203)).toMatchObject({ state: 'unknown' })
-    expect(await asked(1203, null)).toMatchObject({ state: 'completed' })
+    expect(await lookUp(1203, null)).toMatchObject({ state: 'completed' })
     expect(await refund(1203)).toMatchObject({ state: 'completed' })
-    expect(await asked(9999, null)).toBe('not_found')
-    expect(await of('test').find('re_1')).toBeNull()
+    expect(await lookUp(9999, null)).toBe('not_found')
+    expect(await buildGateway('test').find('re_1')).toBeNull()
   })
 
   it('simulate nothing in production', () => {
-    expect(() => of('test', 'production')).toThrow(/test/)
-    expect(of('manual', 'production')).toBeDefined()
+    expect(() => buildGateway('test', 'production')).toThrow(/test/)
+    expect(buildGateway('manual', 'production')).toBeDefined()
   })
 
   it('accept no webhooks', async () => {
     for (const service of ['manual', 'test'] as const)
-      await expect(of(service).readWebhook(new Headers(), new Uint8Array(), 0)).rejects.toMatchObject({
+      await expect(buildGateway(service).readWebhook(new Headers(), new Uint8Array(), 0)).rejects.toMatchObject({
         code: 'not_authenticated',
       })
   })

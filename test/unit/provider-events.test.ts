@@ -121,15 +121,15 @@ describe('an event of Resend', () => {
       'svix-timestamp': String(Math.floor(now / 1000)),
       'svix-signature': signature,
     }
-    const asked = (change: Record<string, string>, given = body) =>
+    const readSigned = (change: Record<string, string>, given = body) =>
       readProviderEvents(secrets, 'resend', { headers: new Headers({ ...headers, ...change }), body: given }, now)
-    expect(await asked({})).toHaveLength(1)
-    expect(await asked({}, body.replace('guest', 'ghost'))).toBeNull()
-    expect(await asked({ 'svix-id': 'msg_2' })).toBeNull()
-    expect(await asked({ 'svix-signature': '' })).toBeNull()
-    expect(await asked({ 'svix-signature': 'v1,!!!' })).toBeNull()
-    expect(await asked({ 'svix-signature': signature.replace('v1,', 'v1a,') })).toBeNull()
-    expect(await asked({ 'svix-timestamp': 'soon' })).toBeNull()
+    expect(await readSigned({})).toHaveLength(1)
+    expect(await readSigned({}, body.replace('guest', 'ghost'))).toBeNull()
+    expect(await readSigned({ 'svix-id': 'msg_2' })).toBeNull()
+    expect(await readSigned({ 'svix-signature': '' })).toBeNull()
+    expect(await readSigned({ 'svix-signature': 'v1,!!!' })).toBeNull()
+    expect(await readSigned({ 'svix-signature': signature.replace('v1,', 'v1a,') })).toBeNull()
+    expect(await readSigned({ 'svix-timestamp': 'soon' })).toBeNull()
     const noSecrets = { ...secrets, email: { webhookSecret: '' } }
     expect(await readProviderEvents(noSecrets, 'resend', { headers: new Headers(headers), body }, now)).toBeNull()
   })

@@ -10,7 +10,7 @@ import { languages } from '../../src/domain/languages.ts'
 import { refundReasons } from '../../src/domain/refunds/refunds.ts'
 import { refundEmailKinds } from '../../src/domain/messaging/transactional-emails.ts'
 
-function written(message: RefundMessage) {
+function renderMessage(message: RefundMessage) {
   const { language } = message
   const options = { defaultLanguage: language, title: 'Nordlys 2026', sender: 'Nordlys' }
   return personalise(compile(buildRefundMessage(message), language, options), {})
@@ -23,7 +23,7 @@ describe('the platform’s messages about refunds', () => {
     const subjects = new Set<string>()
     for (const language of languages)
       for (const kind of refundEmailKinds) {
-        const { subject, html, text } = written({ ...aMessage, kind, language })
+        const { subject, html, text } = renderMessage({ ...aMessage, kind, language })
         expect([language, kind, subject]).toEqual([language, kind, expect.stringContaining('100234')])
         for (const body of [html, text]) {
           expect(body).toContain('100234')
@@ -37,7 +37,13 @@ describe('the platform’s messages about refunds', () => {
 
   it('show texts of people as text: no markup, no template, and no other placeholder', () => {
     const hostile = '{{ customer.email }}{% if x %}<script>alert(1)</script>{amount}'
-    const mail = written({ ...aMessage, kind: 'refund_rejection', language: 'en', order: hostile, reason: hostile })
+    const mail = renderMessage({
+      ...aMessage,
+      kind: 'refund_rejection',
+      language: 'en',
+      order: hostile,
+      reason: hostile,
+    })
     expect(mail.subject).toContain(hostile)
     expect(mail.text).toContain(`Reason: ${hostile}`)
     expect(mail.html).not.toContain('<script>alert')

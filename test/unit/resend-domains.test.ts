@@ -9,7 +9,7 @@ const name = 'nordlys.dk'
 type Answers = Record<string, (n: number) => [status: number, body: unknown]>
 
 /** Answers by method and address, and records the requests. */
-function answering(answers: Answers) {
+function mockAnswers(answers: Answers) {
   const requests: string[] = []
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (url, init) => {
     const { pathname, search } = new URL(url as string)
@@ -48,7 +48,7 @@ const expectedRecords = [
 
 describe('the domains at Resend', () => {
   it('are added, returned with their records, and verified', async () => {
-    const requests = answering({
+    const requests = mockAnswers({
       'POST /domains': () => [201, { id: 'd1', name }],
       'GET /domains/d1': () => [200, { id: 'd1', name, status: 'not_started', records }],
       'POST /domains/d1/verify': () => [200, { id: 'd1' }],
@@ -58,12 +58,12 @@ describe('the domains at Resend', () => {
   })
 
   it('are read when they exist, and added again when they are gone', async () => {
-    const requests = answering({
+    const requests = mockAnswers({
       'GET /domains/d1': () => [200, { id: 'd1', name, status: 'verified', records: 'none' }],
     })
     expect(await domains.check(name, 'd1')).toEqual({ id: 'd1', is_verified: true, records: [] })
     expect(requests).toEqual(['GET /domains/d1'])
-    answering({
+    mockAnswers({
       'POST /domains': () => [201, { id: 'd2', name }],
       'GET /domains/d2': () => [200, { id: 'd2', name, status: 'pending', records: [] }],
     })
@@ -71,7 +71,7 @@ describe('the domains at Resend', () => {
   })
 
   it('are found page by page when they were added before', async () => {
-    const requests = answering({
+    const requests = mockAnswers({
       'POST /domains': () => [403, { name: 'validation_error', message: 'The domain has been registered already.' }],
       'GET /domains': (n) =>
         n === 2
@@ -89,17 +89,17 @@ describe('the domains at Resend', () => {
   })
 
   it('are unknown after a failed answer', async () => {
-    answering({ 'POST /domains': () => [401, { name: 'restricted_api_key' }], 'GET /domains': () => [401, {}] })
+    mockAnswers({ 'POST /domains': () => [401, { name: 'restricted_api_key' }], 'GET /domains': () => [401, {}] })
     expect(await domains.check(name, null)).toBeNull()
     // The service ignores a foreign domain under that id.
-    answering({
+    mockAnswers({
       'POST /domains': () => [201, { id: 'd1' }],
       'GET /domains/d1': () => [200, { id: 'd1', name: 'other.dk', status: 'verified' }],
     })
     expect(await domains.check(name, null)).toBeNull()
     vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('refused'))
     expect(await domains.check(name, 'd1')).toBeNull()
-    const endless = answering({
+    const endless = mockAnswers({
       'GET /domains': (n) => [200, { has_more: true, data: [{ id: `o${n}`, name: 'other.dk' }] }],
     })
     expect(await domains.check(name, null)).toBeNull()

@@ -84,11 +84,13 @@ describe('a segment', () => {
   })
 
   it('has a progress in whole hundredths that reaches 1 only at the end', () => {
-    const of = (status: string, walked_count: number, population_count: number) =>
+    const calculateProgress = (status: string, walked_count: number, population_count: number) =>
       calculateSegmentProgress({ status, walked_count, population_count })
-    expect([of('calculating', 0, 0), of('calculating', 25_000, 75_000), of('calculating', 75_000, 60_000)]).toEqual([
-      0, 0.33, 1,
-    ])
-    expect([of('draft', 5, 5), of('ready', 0, 0)]).toEqual([0, 1])
+    expect([
+      calculateProgress('calculating', 0, 0),
+      calculateProgress('calculating', 25_000, 75_000),
+      calculateProgress('calculating', 75_000, 60_000),
+    ]).toEqual([0, 0.33, 1])
+    expect([calculateProgress('draft', 5, 5), calculateProgress('ready', 0, 0)]).toEqual([0, 1])
   })
 })

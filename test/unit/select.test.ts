@@ -28,7 +28,7 @@ afterAll(() => db.batch([sql`drop table unit_lamps`, sql`drop table unit_rooms`]
 
 const lamp = { id: 'a', name: 'Hall', room_id: 'r', labels: ['x', '"y"'], note: { by: 'Æ' }, is_on: true }
 const dark = { id: 'b', name: 'Attic', room_id: null, labels: [], note: null, is_on: false }
-const all = () => db.all(select(getTableColumns(lamps)).from(lamps).orderBy(lamps.id))
+const loadLamps = () => db.all(select(getTableColumns(lamps)).from(lamps).orderBy(lamps.id))
 
 describe('columns with booleans, numbers and JSON', () => {
   it.each([
@@ -37,7 +37,7 @@ describe('columns with booleans, numbers and JSON', () => {
     ['where a condition holds', () => [lamp, dark].map((row) => insertWhere(lamps, row, sql`1 = 1`))],
   ])('are read as they were written %s', async (_, statements) => {
     await db.batch(statements())
-    expect(await all()).toEqual([lamp, dark])
+    expect(await loadLamps()).toEqual([lamp, dark])
     const stored = await db.all(sql`select labels, note, is_on from unit_lamps order by id`)
     expect(stored).toEqual([
       { labels: '["x","\\"y\\""]', note: '{"by":"Æ"}', is_on: 1 },
@@ -46,12 +46,12 @@ describe('columns with booleans, numbers and JSON', () => {
   })
 
   it('are written in one statement as one by one, for any rows', async () => {
-    const some = (...words: string[]) => fc.constantFrom(...words, 'it\'s "ÆØÅ" 😀\\n', '', '7', '1.50', 'null')
+    const chooseWord = (...words: string[]) => fc.constantFrom(...words, 'it\'s "ÆØÅ" 😀\\n', '', '7', '1.50', 'null')
     const row = fc.record({
-      name: some('Hall'),
-      room_id: fc.option(some('r')),
-      labels: fc.array(some('x'), { maxLength: 1 }),
-      note: fc.option(some('Æ').map((by) => ({ by }))),
+      name: chooseWord('Hall'),
+      room_id: fc.option(chooseWord('r')),
+      labels: fc.array(chooseWord('x'), { maxLength: 1 }),
+      note: fc.option(chooseWord('Æ').map((by) => ({ by }))),
       is_on: fc.boolean(),
     })
     await fc.assert(
@@ -69,7 +69,7 @@ describe('columns with booleans, numbers and JSON', () => {
 
   it('are stored by an update', async () => {
     await db.batch([insert(lamps, lamp), update(lamps, { labels: ['z'], note: null, is_on: false }, sql`id = 'a'`)])
-    expect(await all()).toEqual([{ ...lamp, labels: ['z'], note: null, is_on: false }])
+    expect(await loadLamps()).toEqual([{ ...lamp, labels: ['z'], note: null, is_on: false }])
   })
 
   it('are equal when their JSON is equal', () => {

@@ -12,12 +12,12 @@ interface Wire {
   reference: string
 }
 
-const answering = (answer: (sent: Wire) => Response | Promise<Response>) =>
+const mockAnswer = (answer: (sent: Wire) => Response | Promise<Response>) =>
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => answer(JSON.parse(init?.body as string) as Wire))
 
 describe('the GatewayAPI gateway', () => {
   it('makes one call for each recipient and returns the ids', async () => {
-    const fetched = answering(({ reference }) => Response.json({ msg_id: `id-${reference}` }))
+    const fetched = mockAnswer(({ reference }) => Response.json({ msg_id: `id-${reference}` }))
     const messages = Array.from({ length: 12 }, () => anSms())
     const results = await gateway.send(messages, 'k')
     expect(results).toEqual(messages.map(({ reference }) => ({ ok: true, providerId: `id-${reference}` })))
@@ -44,7 +44,7 @@ describe('the GatewayAPI gateway', () => {
     [500, 'unknown'],
     [502, 'unknown'],
   ])('treats the answer %i as %s', async (status, kind) => {
-    answering(() => Response.json({ code: '0x0213', message: 'no' }, { status, headers: { 'retry-after': '3' } }))
+    mockAnswer(() => Response.json({ code: '0x0213', message: 'no' }, { status, headers: { 'retry-after': '3' } }))
     expect(gateway.deduplicates).toBe(false)
     expect(await gateway.send([anSms()], 'k')).toEqual([
       { ok: false, kind, code: '0x0213', detail: 'no', retryAfterMs: 3000 },
@@ -52,7 +52,7 @@ describe('the GatewayAPI gateway', () => {
   })
 
   it('has one time limit for calls that begin together', async () => {
-    const fetched = answering(({ reference }) => Response.json({ msg_id: reference }))
+    const fetched = mockAnswer(({ reference }) => Response.json({ msg_id: reference }))
     await Promise.all([gateway.send([anSms()], 'k'), gateway.send([anSms()], 'k')])
     const [first, second] = fetched.mock.calls.map(([, init]) => init?.signal)
     expect(first).toBeInstanceOf(AbortSignal)
@@ -61,7 +61,7 @@ describe('the GatewayAPI gateway', () => {
 
   it('opens one connection at a time, and ends its calls before the claim of a chunk', async () => {
     let [open, most] = [0, 0]
-    answering(async ({ reference }) => {
+    mockAnswer(async ({ reference }) => {
       most = Math.max(most, ++open)
       await new Promise((resolve) => setTimeout(resolve, 2))
       open--
@@ -76,7 +76,7 @@ describe('the GatewayAPI gateway', () => {
 
   it('fails only an invalid number', async () => {
     const messages = [anSms(), anSms(), anSms()]
-    answering(({ reference }) =>
+    mockAnswer(({ reference }) =>
       reference === messages[1]?.reference
         ? Response.json({ code: '0x0213' }, { status: 422 })
         : Response.json({ msg_id: reference }),
@@ -85,7 +85,7 @@ describe('the GatewayAPI gateway', () => {
   })
 
   it('stops once the provider asks it to wait, and reports that the other messages were not sent', async () => {
-    const fetched = answering(() => new Response('', { status: 429 }))
+    const fetched = mockAnswer(() => new Response('', { status: 429 }))
     const results = await gateway.send(
       Array.from({ length: 20 }, () => anSms()),
       'k',
@@ -96,10 +96,10 @@ describe('the GatewayAPI gateway', () => {
   })
 
   it('reports an unknown result for a call without a complete answer', async () => {
-    answering(() => Promise.reject(new TypeError('connection lost')))
+    mockAnswer(() => Promise.reject(new TypeError('connection lost')))
     expect(await gateway.send([anSms()], 'k')).toMatchObject([{ kind: 'unknown' }])
     vi.restoreAllMocks()
-    answering(() => Response.json({ hello: 'there' }))
+    mockAnswer(() => Response.json({ hello: 'there' }))
     expect(await gateway.send([anSms()], 'k')).toMatchObject([{ kind: 'unknown', code: 'unreadable_answer' }])
   })
 
@@ -116,21 +116,21 @@ describe('the GatewayAPI gateway', () => {
       [long, { ...lengthOf(short), 'content-encoding': 'gzip' }, { kind: 'unknown', code: 'unreadable_answer' }],
     ]
     for (const [body, headers, result] of answers) {
-      answering(() => new Response(body, { headers }))
+      mockAnswer(() => new Response(body, { headers }))
       expect(await gateway.send([anSms()], 'k')).toMatchObject([result])
       vi.restoreAllMocks()
     }
   })
 
   it('makes no call to an invalid address, and reports that nothing was sent', async () => {
-    const fetched = answering(() => Response.json({ msg_id: 'a' }))
+    const fetched = mockAnswer(() => Response.json({ msg_id: 'a' }))
     const astray = createGatewayApi({ apiBase: 'sms.example', apiKey: 'token', now: () => 0 })
     expect(await astray.send([anSms()], 'k')).toMatchObject([{ kind: 'configuration', code: 'impossible_call' }])
     expect(fetched).not.toHaveBeenCalled()
   })
 
   it('makes no request without a token', async () => {
-    const fetched = answering(() => Response.json({}))
+    const fetched = mockAnswer(() => Response.json({}))
     const results = await createGatewayApi({ apiBase: '', apiKey: '', now: () => 0 }).send([anSms()], 'k')
     expect(results).toMatchObject([{ kind: 'configuration' }])
     expect(fetched).not.toHaveBeenCalled()
@@ -141,7 +141,7 @@ describe('every SMS gateway', () => {
   it.each(Object.entries({ gatewayapi: gateway, capture: contextAt(0).sms }))(
     'refuses line breaks in a sender, invalid numbers and invalid senders: %s',
     async (_, one) => {
-      answering(() => Response.json({ msg_id: 'good' }))
+      mockAnswer(() => Response.json({ msg_id: 'good' }))
       const results = await one.send(
         [
           anSms({ from: 'Nord\r\nlys' }),

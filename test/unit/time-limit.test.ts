@@ -11,9 +11,9 @@ const longMs = 60_000
 
 describe('the time limit of a request', () => {
   it('aborts longer requests, with a reason', async () => {
-    const never = (signal: AbortSignal) =>
+    const waitForAbort = (signal: AbortSignal) =>
       new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
-    await expect(withTimeLimit(5, never)).rejects.toMatchObject({ name: 'TimeoutError' })
+    await expect(withTimeLimit(5, waitForAbort)).rejects.toMatchObject({ name: 'TimeoutError' })
   })
 
   it('returns answers and errors', async () => {
@@ -33,7 +33,7 @@ describe('the time limit of a request', () => {
 })
 
 describe('a time limit that requests share', () => {
-  const never = (signal: AbortSignal) =>
+  const waitForAbort = (signal: AbortSignal) =>
     new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
 
   it('is one for requests that begin together, another for those that begin later or have another length', async () => {
@@ -57,9 +57,9 @@ describe('a time limit that requests share', () => {
     const limits = new SharedTimeLimits()
     const started = performance.now()
     const quick = limits.run(100, async (signal) => signal)
-    const first = limits.run(100, never).catch((error: unknown) => error)
+    const first = limits.run(100, waitForAbort).catch((error: unknown) => error)
     await new Promise((resolve) => setTimeout(resolve, 30))
-    const second = limits.run(100, never).catch((error: unknown) => error)
+    const second = limits.run(100, waitForAbort).catch((error: unknown) => error)
     expect((await quick).aborted).toBe(false)
     expect([await first, await second]).toMatchObject([{ name: 'TimeoutError' }, { name: 'TimeoutError' }])
     // The second limit began 30 ms later, and the runtime rounds times to a millisecond.

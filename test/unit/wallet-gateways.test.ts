@@ -121,7 +121,7 @@ describe('the link to Google Wallet', () => {
 const addressOf = (target: unknown): string => (typeof target === 'string' ? target : '')
 
 describe('an update at Google', () => {
-  const answering = (status: number, tokenStatus = 200) =>
+  const mockAnswer = (status: number, tokenStatus = 200) =>
     vi
       .spyOn(globalThis, 'fetch')
       .mockImplementation(async (url) =>
@@ -131,7 +131,7 @@ describe('an update at Google', () => {
       )
 
   it('patches the object with a cached access token', async () => {
-    const fetched = answering(200)
+    const fetched = mockAnswer(200)
     const passes = createLivePasses(options())
     expect(await passes.updateGoogle(content, 1)).toEqual({ ok: true })
     expect(await passes.updateGoogle(content, 2)).toEqual({ ok: true })
@@ -151,7 +151,7 @@ describe('an update at Google', () => {
     [429, 'transient'],
     [503, 'transient'],
   ])('treats the answer %i as %s', async (status, kind) => {
-    answering(status)
+    mockAnswer(status)
     expect(await createLivePasses(options()).updateGoogle(content, 1)).toMatchObject({ ok: false, kind })
   })
 
@@ -159,7 +159,7 @@ describe('an update at Google', () => {
     const broken = options()
     broken.google.serviceAccount = ''
     expect(await createLivePasses(broken).updateGoogle(content, 1)).toMatchObject({ kind: 'configuration' })
-    answering(200, 400)
+    mockAnswer(200, 400)
     expect(await createLivePasses(options()).updateGoogle(content, 1)).toMatchObject({ kind: 'configuration' })
     vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('no route'))
     expect(await createLivePasses(options()).updateGoogle(content, 1)).toMatchObject({ kind: 'transient' })

@@ -8,7 +8,7 @@ afterEach(() => vi.restoreAllMocks())
 const request = { url: 'https://receiver.example.com/hook', headers: {}, body: '{}', timeoutMs: 1000 }
 
 /** Posts to a receiver that answers like this, and returns the result. */
-const posted = (answer: () => Response) => {
+const postTo = (answer: () => Response) => {
   vi.spyOn(globalThis, 'fetch').mockImplementation(async () => answer())
   return new FetchPost().post(request)
 }
@@ -59,17 +59,17 @@ describe('the stored text of an answer', () => {
 
 describe('a webhook post', () => {
   it('keeps the beginning of the answer', async () => {
-    const result = await posted(
+    const result = await postTo(
       () => new Response('unknown topic', { status: 422, headers: { 'content-length': '13' } }),
     )
     expect(result).toMatchObject({ status: 422, error: 'http_error', text: 'unknown topic' })
-    const long = await posted(
+    const long = await postTo(
       () => new Response(streamed(Array.from({ length: 900 }, () => utf8('æøå'))), { status: 200 }),
     )
     expect(long).toMatchObject({ status: 200, error: null, text: `${'æøå'.repeat(170)}æø` })
-    const empty = await posted(() => new Response(null, { status: 204 }))
+    const empty = await postTo(() => new Response(null, { status: 204 }))
     expect(empty).toMatchObject({ status: 204, error: null, text: '' })
-    const redirect = await posted(() => new Response('', { status: 302, headers: { location: 'http://10.0.0.1/' } }))
+    const redirect = await postTo(() => new Response('', { status: 302, headers: { location: 'http://10.0.0.1/' } }))
     expect(redirect).toMatchObject({ status: 302, error: 'redirect', text: '' })
   })
 
@@ -81,7 +81,7 @@ describe('a webhook post', () => {
         controller.enqueue(new Uint8Array(1000).fill(0x78))
       },
     })
-    expect(await posted(() => new Response(endless))).toMatchObject({ status: 200, text: 'x'.repeat(1024) })
+    expect(await postTo(() => new Response(endless))).toMatchObject({ status: 200, text: 'x'.repeat(1024) })
     expect(pulled).toBeLessThan(15)
   })
 
@@ -95,7 +95,7 @@ describe('a webhook post', () => {
       },
     })
     const headers = { 'content-length': '100', 'content-encoding': 'br' }
-    expect(await posted(() => new Response(unpacked, { headers }))).toMatchObject({ text: 'x'.repeat(1024) })
+    expect(await postTo(() => new Response(unpacked, { headers }))).toMatchObject({ text: 'x'.repeat(1024) })
     expect(pulled).toBeLessThan(15)
   })
 
@@ -111,14 +111,14 @@ describe('a webhook post', () => {
     ['internal error; reference = qkh7m8n28e4h6k4jsgk975r4', 'network_error'],
     ['', 'network_error'],
   ])('fails with a code for %j: %s', async (message, error) => {
-    const result = await posted(() => {
+    const result = await postTo(() => {
       throw new Error(message)
     })
     expect(result).toEqual({ status: null, error, retryAfter: null, text: null, durationMs: expect.any(Number) })
   })
 
   it('reports a connection that breaks during the answer', async () => {
-    const result = await posted(() => new Response(streamed([utf8('ab')], new Error('Network connection lost.'))))
+    const result = await postTo(() => new Response(streamed([utf8('ab')], new Error('Network connection lost.'))))
     expect(result).toMatchObject({ status: null, error: 'connection_reset', text: null })
   })
 
@@ -132,6 +132,6 @@ describe('a webhook post', () => {
     [530, 'my error code: 1016', 'http_error'],
     [200, 'error code: 1016', null],
   ])('fails with a code for the answer %i %j: %s', async (status, body, error) => {
-    expect(await posted(() => new Response(body, { status }))).toMatchObject({ status, error, text: body.trim() })
+    expect(await postTo(() => new Response(body, { status }))).toMatchObject({ status, error, text: body.trim() })
   })
 })

@@ -4,11 +4,11 @@ import { fromBase64 } from '../../src/domain/text/encoding.ts'
 import { mintSecret, signHeaders } from '../../src/domain/webhooks/webhook-signature.ts'
 
 const random = (length: number) => crypto.getRandomValues(new Uint8Array(length))
-const only = (secret: string) => ({ secret, previous_secret: null, previous_secret_until: null })
+const buildKeys = (secret: string) => ({ secret, previous_secret: null, previous_secret_until: null })
 
 describe('a webhook signature', () => {
   it('has the form of the Standard Webhooks specification', async () => {
-    const keys = only('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
+    const keys = buildKeys('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
     const event = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', payload: '{"test": 2432232314}' }
     const { headers, primary } = await signHeaders(keys, event, 1_614_265_330_999)
     expect(primary).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
@@ -22,7 +22,7 @@ describe('a webhook signature', () => {
   it('is accepted by the reference library, for any text', async () => {
     const secret = mintSecret(random)
     for (const payload of ['{}', '{"name":"Ægir 🎟️","n":1.50}', JSON.stringify({ long: 'x'.repeat(10_000) })]) {
-      const { headers, primary } = await signHeaders(only(secret), { id: 'evn_1', payload }, Date.now())
+      const { headers, primary } = await signHeaders(buildKeys(secret), { id: 'evn_1', payload }, Date.now())
       expect(new Webhook(secret).verify(payload, headers)).toEqual(JSON.parse(payload))
       expect(primary).toHaveLength(47)
       expect(() => new Webhook(secret).verify(`${payload} `, headers)).toThrow('No matching signature found')
@@ -34,14 +34,14 @@ describe('a webhook signature', () => {
     const [secret, previous] = [mintSecret(random), mintSecret(random)]
     const event = { id: 'evn_1', payload: '{"a":1}' }
     const now = Date.now()
-    const at = (until: number) =>
+    const signUntil = (until: number) =>
       signHeaders({ secret, previous_secret: previous, previous_secret_until: until }, event, now)
-    const during = await at(now + 1)
+    const during = await signUntil(now + 1)
     expect(new Webhook(secret).verify(event.payload, during.headers)).toEqual({ a: 1 })
     expect(new Webhook(previous).verify(event.payload, during.headers)).toEqual({ a: 1 })
     expect(during.headers['webhook-signature']?.split(' ')).toHaveLength(2)
     expect(during.headers['webhook-signature']?.startsWith(`${during.primary} `)).toBe(true)
-    const after = await at(now)
+    const after = await signUntil(now)
     expect(after.headers['webhook-signature']).toBe(after.primary)
     expect(() => new Webhook(previous).verify(event.payload, after.headers)).toThrow('No matching signature found')
   })

@@ -50,11 +50,11 @@ function* placesIn(value: unknown, path: Place = []): Generator<{ path: Place; i
     yield* placesIn(child, [...path, Array.isArray(value) ? Number(key) : key])
 }
 
-function changed(value: unknown, [step, ...rest]: Place, change: (old: unknown) => unknown): unknown {
+function changeAt(value: unknown, [step, ...rest]: Place, change: (old: unknown) => unknown): unknown {
   if (step === undefined) return change(value)
-  if (Array.isArray(value)) return value.map((item, index) => (index === step ? changed(item, rest, change) : item))
+  if (Array.isArray(value)) return value.map((item, index) => (index === step ? changeAt(item, rest, change) : item))
   const object = value as Record<string, unknown>
-  return { ...object, [step]: changed(object[step], rest, change) }
+  return { ...object, [step]: changeAt(object[step], rest, change) }
 }
 
 /** Builds the requests, with the text and the field that each changes. */
@@ -82,7 +82,7 @@ function* requestsOf(sample: Sample, queryNames: readonly string[]): Generator<A
   for (const [index, { path, isObject }] of [...placesIn(sample.body)].entries()) {
     const changedBy = (change: (old: unknown) => unknown): Sample => ({
       ...sample,
-      body: changed(sample.body, path, change) as Record<string, unknown>,
+      body: changeAt(sample.body, path, change) as Record<string, unknown>,
     })
     const what = `body ${path.join('.')}`
     if (isObject)

@@ -33,7 +33,7 @@ export const valueOf = (mapping: TargetMapping, ...cells: string[]) => {
   return is_ignored ? 'ignored' : (errors[0]?.code ?? values[mapping.target] ?? null)
 }
 
-export const one = (target: string, more: Partial<TargetMapping> = {}): TargetMapping => ({
+export const mapTarget = (target: string, more: Partial<TargetMapping> = {}): TargetMapping => ({
   target,
   columns: [0],
   ...more,

@@ -7,7 +7,7 @@ export const bytesOf = (lines: readonly string[]) => utf8(lines.map((line) => `$
 export const sheet = (lines: readonly string[], answers: TargetMapping[] = []): Promise<WholeFile> =>
   wholeFile(bytesOf(lines), answers)
 
-export const one = (target: string, column: number): TargetMapping => ({ target, columns: [column] })
+export const mapColumn = (target: string, column: number): TargetMapping => ({ target, columns: [column] })
 
 /** The suggested target of each header. */
 export const targetsOf = ({ columns }: WholeFile): Record<string, string> =>

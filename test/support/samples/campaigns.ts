@@ -13,7 +13,7 @@ const tenant = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].i
 const campaignIn = ({ a, b }: World) => pathId('id', b.editions[0].campaign, a.editions[1].campaign)
 
 /** A campaign that is ready to send, and whose object starts nothing by itself. */
-const fresh = async (world: World, columns: Partial<CampaignRow> = {}) => {
+const makeReadyCampaign = async (world: World, columns: Partial<CampaignRow> = {}) => {
   const { campaign } = await seedReady(tenant(world), columns)
   await ignoreStarts(campaign.id)
   return { path: { id: campaign.id }, references: [campaignIn(world)] }
@@ -58,15 +58,15 @@ export const campaignSamples: Record<string, SampleOf> = {
     }),
   },
 
-  deleteCampaign: { make: (world) => fresh(world) },
+  deleteCampaign: { make: (world) => makeReadyCampaign(world) },
 
   scheduleCampaign: {
-    make: async (world) => ({ ...(await fresh(world)), body: { scheduled_at: nextMonth() } }),
+    make: async (world) => ({ ...(await makeReadyCampaign(world)), body: { scheduled_at: nextMonth() } }),
   },
 
-  sendCampaignNow: { make: (world) => fresh(world) },
+  sendCampaignNow: { make: (world) => makeReadyCampaign(world) },
 
-  cancelCampaign: { make: (world) => fresh(world, { status: 'scheduled' }) },
+  cancelCampaign: { make: (world) => makeReadyCampaign(world, { status: 'scheduled' }) },
 
   getCampaignStats: {
     make: (world) => ({ path: { id: world.a.editions[0].campaign }, references: [campaignIn(world)] }),

@@ -23,7 +23,7 @@ function others(world: World, status?: DataImportStatus): Promise<Reference> {
   return otherImports(world)
 }
 
-const fresh = async (world: World, status?: DataImportStatus) => ({
+const makeImport = async (world: World, status?: DataImportStatus) => ({
   path: { id: await seedImport(tenant(world), status) },
   references: [await others(world, status)],
 })
@@ -54,7 +54,7 @@ export const importSamples: Record<string, SampleOf> = {
     }),
   },
 
-  cancelDataImport: { make: (world) => fresh(world) },
+  cancelDataImport: { make: (world) => makeImport(world) },
 
   listImportTargetFields: {
     make: ({ a, b }) => ({
@@ -70,7 +70,7 @@ export const importSamples: Record<string, SampleOf> = {
 
   updateColumnMappings: {
     make: async (world) => ({
-      ...(await fresh(world)),
+      ...(await makeImport(world)),
       body: {
         mappings: [
           {
@@ -85,13 +85,13 @@ export const importSamples: Record<string, SampleOf> = {
     }),
   },
 
-  validateColumnMappings: { make: (world) => fresh(world) },
+  validateColumnMappings: { make: (world) => makeImport(world) },
 
   processColumnMappings: {
     make: async (world) => {
       // Imports of other requests would reach the limit of the organisation.
       await write(update(dataImports, { phase: null, heartbeat_at: null }, sql`organization_id = ${world.a.id}`))
-      return fresh(world)
+      return makeImport(world)
     },
   },
 
@@ -102,7 +102,7 @@ export const importSamples: Record<string, SampleOf> = {
 
   updateProductMappings: {
     make: async (world) => {
-      const sample = await fresh(world, 'mapping_products')
+      const sample = await makeImport(world, 'mapping_products')
       const [id = ''] = await seedImportProducts(sample.path.id, 1)
       return { ...sample, body: { mappings: [{ id, action: 'create' }] } }
     },

@@ -17,7 +17,7 @@ const others = onceInWorld(async (world): Promise<Reference> =>
   pathId('id', await seedStaged(foreign(world), [aRow()]), await seedStaged(sibling(world), [aRow()])),
 )
 
-const fresh = async (world: World) => ({
+const makeImport = async (world: World) => ({
   path: { id: await seedStaged(tenant(world), [aRow()]) },
   references: [await others(world)],
 })
@@ -61,12 +61,12 @@ export const importRunSamples: Record<string, SampleOf> = {
     make: async (world) => {
       // Imports of other requests would reach the limit of the organisation.
       await write(update(dataImports, { phase: null, heartbeat_at: null }, sql`organization_id = ${world.a.id}`))
-      return { ...(await fresh(world)), body: { skip_invalid_rows: true } }
+      return { ...(await makeImport(world)), body: { skip_invalid_rows: true } }
     },
   },
   listImportRows: ofList,
   downloadErrorReport: {
     make: async (world) => ({ path: { id: await withReport(world) }, references: [await others(world)] }),
   },
-  streamImportEvents: { make: fresh },
+  streamImportEvents: { make: makeImport },
 }

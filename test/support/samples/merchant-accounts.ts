@@ -3,7 +3,7 @@ import { next } from '../seeding/rows.ts'
 import type { World } from '../world.ts'
 import { pathId, queryId, type Sample, type SampleOf } from './sample.ts'
 
-const one = async ({ a, b }: World): Promise<Sample> => ({
+const makeAccount = async ({ a, b }: World): Promise<Sample> => ({
   path: { id: (await seedMerchantAccounts(a.id, 1))[0] ?? '' },
   references: [pathId('id', (await seedMerchantAccounts(b.id, 1))[0] ?? '')],
 })
@@ -37,11 +37,11 @@ export const merchantAccountSamples: Record<string, SampleOf> = {
     },
   },
 
-  getMerchantAccount: { make: one },
+  getMerchantAccount: { make: makeAccount },
 
   updateMerchantAccount: {
     make: async (world) => ({
-      ...(await one(world)),
+      ...(await makeAccount(world)),
       body: {
         name: `Spare account ${next()}`,
         description: 'Festival shop',
@@ -52,5 +52,5 @@ export const merchantAccountSamples: Record<string, SampleOf> = {
     }),
   },
 
-  deleteMerchantAccount: { make: one },
+  deleteMerchantAccount: { make: makeAccount },
 }

@@ -7,7 +7,7 @@ const tenant = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].i
 
 const segmentIn = ({ a, b }: World) => pathId('id', b.editions[0].segment, a.editions[1].segment)
 
-const fresh = async (world: World, columns: Partial<SegmentRow> = {}) => ({
+const makeSegment = async (world: World, columns: Partial<SegmentRow> = {}) => ({
   path: { id: (await seedSegment(tenant(world), columns)).id },
   references: [segmentIn(world)],
 })
@@ -54,13 +54,13 @@ export const segmentSamples: Record<string, SampleOf> = {
     }),
   },
 
-  deleteSegment: { make: (world) => fresh(world) },
+  deleteSegment: { make: (world) => makeSegment(world) },
 
-  recalculateSegment: { make: (world) => fresh(world) },
+  recalculateSegment: { make: (world) => makeSegment(world) },
 
-  resetSegmentToDraft: { make: (world) => fresh(world, { status: 'failed', epoch: 1 }) },
+  resetSegmentToDraft: { make: (world) => makeSegment(world, { status: 'failed', epoch: 1 }) },
 
-  exportSegmentUsers: { make: (world) => fresh(world, { status: 'ready', epoch: 1, members_epoch: 1 }) },
+  exportSegmentUsers: { make: (world) => makeSegment(world, { status: 'ready', epoch: 1, members_epoch: 1 }) },
 
   getCelContext: {
     make: ({ a, b }) => ({

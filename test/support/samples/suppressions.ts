@@ -3,7 +3,7 @@ import { seedSuppressions } from '../seeding/messaging/suppressions.ts'
 import type { World } from '../world.ts'
 import { pathId, queryId, type Sample, type SampleOf } from './sample.ts'
 
-const one = async ({ a, b }: World): Promise<Sample> => ({
+const makeSuppression = async ({ a, b }: World): Promise<Sample> => ({
   path: { id: (await seedSuppressions(a.id, 1))[0] ?? '' },
   references: [pathId('id', (await seedSuppressions(b.id, 1))[0] ?? '')],
 })
@@ -47,7 +47,9 @@ export const suppressionSamples: Record<string, SampleOf> = {
     }),
   },
 
-  getSuppression: { make: one },
+  getSuppression: { make: makeSuppression },
 
-  liftSuppression: { make: async (world) => ({ ...(await one(world)), body: { lift_reason: 'Asked for it' } }) },
+  liftSuppression: {
+    make: async (world) => ({ ...(await makeSuppression(world)), body: { lift_reason: 'Asked for it' } }),
+  },
 }

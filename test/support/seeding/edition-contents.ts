@@ -26,9 +26,9 @@ export async function seedEditionContents(place: Place, size = 2) {
     const name = `${kind} ${index} ${next()}`
     return { name, name_folded: name.toLowerCase() }
   }
-  const many = <Row>(make: (index: number) => Row): Row[] => Array.from({ length: size }, (_, index) => make(index))
+  const makeRows = <Row>(make: (index: number) => Row): Row[] => Array.from({ length: size }, (_, index) => make(index))
 
-  const categoryRows = many((index) => ({
+  const categoryRows = makeRows((index) => ({
     id: newId('category'),
     ...tenant,
     modified_at: seededAt,
@@ -36,7 +36,7 @@ export async function seedEditionContents(place: Place, size = 2) {
     name_translations: { da: `Kategori ${index}` },
     position: index + 3,
   }))
-  const productRows = many((index) => ({
+  const productRows = makeRows((index) => ({
     id: newId('product'),
     ...tenant,
     ...named('Product', index),
@@ -51,20 +51,20 @@ export async function seedEditionContents(place: Place, size = 2) {
   }))
   // The first product has all options, so that a wrong parent shows.
   const childOf = (index: number) => ({ product_id: productRows[index % 2]?.id ?? '', created_at: seededAt })
-  const variantRows = many((index) => ({
+  const variantRows = makeRows((index) => ({
     id: newId('variant'),
     ...childOf(index),
     ...named('Variant', index),
     is_active: index % 2 === 1,
   }))
-  const optionRows = many((index) => ({
+  const optionRows = makeRows((index) => ({
     id: newId('option'),
     ...childOf(index),
     ...named('Option', index),
     price_mod_minor: 5 + index,
     deposit_mod_minor: 7 + index,
   }))
-  const locationRows = many((index) => ({
+  const locationRows = makeRows((index) => ({
     id: newId('location'),
     ...tenant,
     ...named('Location', index),
@@ -107,7 +107,7 @@ export async function seedEditionContents(place: Place, size = 2) {
     trigger('reminder', 'email', reminder.id, false),
     trigger('reminder', 'sms', null, true),
   ]
-  const consentRows = many((index) => ({
+  const consentRows = makeRows((index) => ({
     id: newId('consent'),
     ...tenant,
     modified_at: seededAt,
@@ -143,7 +143,7 @@ export async function seedEditionContents(place: Place, size = 2) {
       created_at: seededAt,
     })),
   )
-  const designRows = many((index) => ({
+  const designRows = makeRows((index) => ({
     id: newId('pass_design'),
     ...tenant,
     modified_at: seededAt,

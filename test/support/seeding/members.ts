@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { MemberRole, TokenScope } from '../../../src/domain/accounts/access.ts'
-import { created } from '../api.ts'
+import { create } from '../api.ts'
 import { givenOrganization, type Organization } from './organizations.ts'
 import { db, freshId, next, randomBytes, seededAt, unique, write } from './rows.ts'
 import { insert, insertAll } from '../../../src/db/write.ts'
@@ -19,12 +19,12 @@ export interface Member {
 /** Makes a person with a role in the organisation, or only in `editionId`, and a token. */
 export async function givenMember(organization: { id: string }, role: MemberRole, editionId?: string): Promise<Member> {
   const email = `${role}-${unique()}@example.dk`
-  const member = await created<{ id: string }>(`/v1/organizations/${organization.id}/members`, {
+  const member = await create<{ id: string }>(`/v1/organizations/${organization.id}/members`, {
     email,
     role,
     ...(editionId ? { edition_id: editionId } : {}),
   })
-  const { token } = await created<{ token: string }>('/v1/auth/tokens', { name: 'test', member_id: member.id })
+  const { token } = await create<{ token: string }>('/v1/auth/tokens', { name: 'test', member_id: member.id })
   const [account] = await db.all(sql<{ id: string }>`select id from accounts where email = ${email}`)
   return { id: member.id, account_id: account?.id ?? '', email, token }
 }

@@ -1,4 +1,4 @@
-import { created } from '../api.ts'
+import { create } from '../api.ts'
 import { freshId, next, seededAt, unique, write } from './rows.ts'
 import { insertAll } from '../../../src/db/write.ts'
 import { organizations, events, members } from '../../../src/db/schema/organizations.ts'
@@ -16,10 +16,10 @@ export interface Event {
 }
 
 export const givenOrganization = (name = `Nordlys ${unique()}`): Promise<Organization> =>
-  created('/v1/organizations', { name })
+  create('/v1/organizations', { name })
 
 export const givenEvent = (organization: { id: string }, name = 'Nordlys Festival'): Promise<Event> =>
-  created('/v1/events', { organization_id: organization.id, name })
+  create('/v1/events', { organization_id: organization.id, name })
 
 /** Seeds organisations in which the account is an admin, for lists. */
 export async function seedOrganizations(account: string, count: number): Promise<void> {

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { env } from 'cloudflare:workers'
 import { type RawUpload, uploadRaw } from '../../files.ts'
 import { pathOf, work } from '../../data-imports.ts'
-import { created, get, type Reply } from '../../api.ts'
+import { create, get, type Reply } from '../../api.ts'
 import type { Shop } from '../sales/orders.ts'
 import { buildSearchText } from '../../../../src/domain/text/fold.ts'
 import { db, freshId, next, type Place, seededAt, seededTimes, type WidePlace, write } from '../rows.ts'
@@ -31,7 +31,7 @@ export async function givenImport(
   upload: RawUpload = csvType,
 ): Promise<Reply['body']> {
   const file_id = await givenTable(shop.organization_id, bytes, upload)
-  const { id } = await created('/v1/data-imports', { ...shop, file_id, ...more })
+  const { id } = await create('/v1/data-imports', { ...shop, file_id, ...more })
   await work(id)
   return (await get(pathOf(id))).body
 }

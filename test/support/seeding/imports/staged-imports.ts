@@ -48,7 +48,7 @@ export function aBadRow(change: Record<string, unknown> = {}): FileRow {
   return { values: aRow({ 'item.unit_price': undefined, ...change }).values, errors: [error] }
 }
 
-export const many = (count: number, change: Record<string, unknown> = {}): FileRow[] =>
+export const buildRows = (count: number, change: Record<string, unknown> = {}): FileRow[] =>
   Array.from({ length: count }, () => aRow(change))
 
 export interface Staging {

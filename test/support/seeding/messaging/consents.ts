@@ -3,7 +3,7 @@ import { consentRecords, consents, consentVersions } from '../../../../src/db/sc
 import { insert, insertAll } from '../../../../src/db/write.ts'
 import { hashWording, hashVersion, hashRecord } from '../../../../src/domain/consents/consent-records.ts'
 import type { AnswerStatus } from '../../../../src/domain/consents/consents.ts'
-import { created } from '../../api.ts'
+import { create } from '../../api.ts'
 import type { UserRow } from '../customers.ts'
 import { db, freshId, next, type Place, seededAt, type WidePlace, write } from '../rows.ts'
 import type { Buyer } from '../sales/trades.ts'
@@ -21,7 +21,7 @@ export const aConsent = (organization: string, fields: Record<string, unknown> =
 
 /** Creates a definition by the API, and returns it. */
 export const givenConsent = (organization: string, fields: Record<string, unknown> = {}) =>
-  created('/v1/consents', aConsent(organization, fields))
+  create('/v1/consents', aConsent(organization, fields))
 
 type Row = typeof consentRecords.$inferSelect
 type ConsentRow = typeof consents.$inferInsert

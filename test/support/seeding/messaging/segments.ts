@@ -1,7 +1,7 @@
 import { eq, getTableColumns } from 'drizzle-orm'
 import { segments } from '../../../../src/db/schema/messaging/segments.ts'
 import { select } from '../../../../src/db/select.ts'
-import { created } from '../../api.ts'
+import { create } from '../../api.ts'
 import { db, freshId, next, seededAt, type WidePlace, write } from '../rows.ts'
 import { buildSearchText } from '../../../../src/domain/text/fold.ts'
 import { insertAll } from '../../../../src/db/write.ts'
@@ -9,7 +9,7 @@ import { insertAll } from '../../../../src/db/write.ts'
 export type SegmentRow = typeof segments.$inferSelect
 
 export const givenSegment = (fields: Record<string, unknown>, token?: string) =>
-  created(
+  create(
     '/v1/segments',
     {
       name: 'Everyone',

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { created } from '../../api.ts'
+import { create } from '../../api.ts'
 import { givenAdmin } from '../members.ts'
 import { freshId, next, seededAt, write } from '../rows.ts'
 import { senderDomains } from '../../../../src/db/schema/messaging/sender-domains.ts'
@@ -16,7 +16,7 @@ export async function givenDomains() {
 export type Domains = Awaited<ReturnType<typeof givenDomains>>
 
 export const givenSenderDomain = ({ path, token }: Pick<Domains, 'path' | 'token'>, domain = aDomain()) =>
-  created(path, { domain }, token)
+  create(path, { domain }, token)
 
 type Row = typeof senderDomains.$inferSelect
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { editions, merchantAccounts } from '../../../../src/db/schema/editions.ts'
 import { insert, insertAll, update } from '../../../../src/db/write.ts'
-import { created } from '../../api.ts'
+import { create } from '../../api.ts'
 import { freshId, next, seededAt, write } from '../rows.ts'
 
 export const aMerchantAccount = (organization: { id: string }, fields: object = {}) => ({
@@ -14,7 +14,7 @@ export const aMerchantAccount = (organization: { id: string }, fields: object = 
 
 /** Builds an account at Stripe, without secrets unless `fields` has them. */
 export const givenMerchantAccount = (organization: { id: string }, fields: object = {}, token?: string) =>
-  created('/v1/merchant-accounts', aMerchantAccount(organization, fields), token)
+  create('/v1/merchant-accounts', aMerchantAccount(organization, fields), token)
 
 /** Seeds an account of any type, without secrets, and chooses it for the edition if one is named. */
 export async function seedMerchantAccount(
