@@ -41,7 +41,7 @@ function raced(happen: () => Promise<unknown>) {
   // The breaker of a seeded endpoint is open, so that nothing is posted to it.
   const finish = async () => {
     now = neverOpen
-    await Promise.all(work.map((one) => one()))
+    await Promise.all(work.map((start) => start()))
     return enqueued
   }
   return { ctx, finish, work, tries: () => tries }

@@ -49,7 +49,7 @@ describe('a minted token', () => {
     expect((await revoke(first.id, other.token)).status).toBe(204)
     expect(await Promise.all(tokens.map(statusWith))).toEqual([401, 401, 200])
     const listed = await get('/v1/auth/tokens', other.token)
-    const listedIds = listed.body.results.map((one: { id: string }) => one.id)
+    const listedIds = listed.body.results.map((item: { id: string }) => item.id)
     for (const dead of [first.id, second.body.id, third.body.id]) expect(listedIds).not.toContain(dead)
     expect(listedIds).toContain(sibling.body.id)
   })

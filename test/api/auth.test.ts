@@ -36,7 +36,7 @@ describe('createAccessToken', () => {
     expect(await loadToken(reply.body.id)).toMatchObject({ token_hash: toHex(await sha256(reply.body.token)) })
     expect(await statusWith(reply.body.token)).toBe(200)
     const listed = await get('/v1/auth/tokens', token)
-    expect(listed.body.results.find((one: { id: string }) => one.id === reply.body.id)).not.toHaveProperty('token')
+    expect(listed.body.results.find((item: { id: string }) => item.id === reply.body.id)).not.toHaveProperty('token')
     expect(listed.text).not.toContain(reply.body.token)
   })
 
@@ -102,7 +102,7 @@ describe('createAccessToken', () => {
     await seedMember(person.account, { organization: world.b.id, edition: world.b.editions[0].id, role: 'admin' })
     const { token } = (await create({ name: 'Bound', member_id: person.member }, world.people.OA.token)).body
     const info = await get('/v1/auth/user-info', token)
-    expect(info.body.organizations.map((one: { id: string }) => one.id)).toEqual([world.a.id])
+    expect(info.body.organizations.map((organization: { id: string }) => organization.id)).toEqual([world.a.id])
     expect(info.text).not.toContain(world.b.id)
     for (const path of [
       `/v1/organizations/${world.b.id}`,
@@ -143,7 +143,7 @@ describe('listAccessTokens', () => {
     const revokedToken = await seedToken(person.account, { revoked_at: 1 })
     const old = await seedToken(person.account, { expires_at: Date.now() - 1 })
     const reply = await get('/v1/auth/tokens', person.token)
-    const ids = reply.body.results.map((one: { id: string }) => one.id)
+    const ids = reply.body.results.map((item: { id: string }) => item.id)
     expect(ids.toSorted()).toEqual([person.tokenId, usableToken.id].toSorted())
     for (const hidden of [revokedToken.id, old.id, world.people.OA.tokenId]) expect(ids).not.toContain(hidden)
   })
@@ -197,13 +197,13 @@ describe('getUserInfo', () => {
       editions_count: 3,
     })
     const organizations = Object.fromEntries(
-      body.organizations.map((one: { id: string; role: string }) => [one.id, one.role]),
+      body.organizations.map((organization: { id: string; role: string }) => [organization.id, organization.role]),
     )
     expect(organizations).toEqual({ [world.a.id]: 'manager', [world.b.id]: null })
     const editions = Object.fromEntries(
-      body.editions.map((one: { id: string; role: string; source: string }) => [
-        one.id,
-        `${one.role} by ${one.source}`,
+      body.editions.map((edition: { id: string; role: string; source: string }) => [
+        edition.id,
+        `${edition.role} by ${edition.source}`,
       ]),
     )
     expect(editions).toEqual({
@@ -245,7 +245,7 @@ describe('getUserInfo', () => {
     await seedMember(account, { organization: world.a.id, edition: world.a.editions[0].id, role: 'admin' })
     const { token } = await seedToken(account)
     const { body } = await get('/v1/auth/user-info', token)
-    const listedEdition = body.editions.find((one: { id: string }) => one.id === world.a.editions[0].id)
+    const listedEdition = body.editions.find((edition: { id: string }) => edition.id === world.a.editions[0].id)
     expect(listedEdition).toMatchObject({ role: 'admin', source: 'edition' })
   })
 

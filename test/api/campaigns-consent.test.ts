@@ -79,7 +79,9 @@ describe('a person who opts out between the calculation and the sending', () => 
         sql`update users set email = ${`new-${first?.email}`} where id = ${first?.id ?? ''}`,
       )
       await until(id, ['sent', 'failed'])
-      expect((await skipped(id)).toSorted()).toEqual([first, second].map((one) => [one?.email, outcome]).toSorted())
+      expect((await skipped(id)).toSorted()).toEqual(
+        [first, second].map((person) => [person?.email, outcome]).toSorted(),
+      )
       expect((await rowOf(id)).sent_count).toBe(1)
     },
   )

@@ -167,7 +167,10 @@ describe('createCampaign and updateCampaign', () => {
     const id = await seedCampaignInStatus(crowd, 'draft')
     const before = await rowOf(id)
     const reply = await patch(`/v1/campaigns/${id}`, { ...fields })
-    expect([reply.status, reply.body.errors.map((one: { pointer: string }) => one.pointer)]).toEqual([400, [pointer]])
+    expect([reply.status, reply.body.errors.map((error: { pointer: string }) => error.pointer)]).toEqual([
+      400,
+      [pointer],
+    ])
     expect(reply.body.errors[0].code).toContain(code)
     expect(await rowOf(id)).toEqual(before)
     expect((await patch(`/v1/campaigns/${id}`, { name: 'x'.repeat(255) })).status).toBe(200)
@@ -179,7 +182,7 @@ describe('a service that cannot send campaigns', () => {
     const request = requestOf(`/v1/campaigns/${id}/send-now`, { body: {} })
     const response = await app.fetch(request, { ...env, ...bindings }, createExecutionContext())
     const { code, errors } = await response.json<{ code: string; errors: { code: string }[] }>()
-    return [response.status, code, errors.map((one) => one.code)]
+    return [response.status, code, errors.map((error) => error.code)]
   }
 
   it('is refused with a problem that names the missing configuration', async () => {
@@ -207,7 +210,7 @@ describe('listCampaigns', () => {
         ' ',
       ),
     )
-    expect(body.results.map((one: { scheduled_at: string | null }) => one.scheduled_at)).toEqual([
+    expect(body.results.map((item: { scheduled_at: string | null }) => item.scheduled_at)).toEqual([
       '2030-06-01T10:00:00+02:00',
       null,
     ])

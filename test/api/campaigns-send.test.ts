@@ -50,7 +50,7 @@ describe('a campaign', () => {
     const sender = { email_sender_name: 'Nordlys', email_sender_address: `Hello@${domain.toUpperCase()}` }
     const crowd = await seedCrowd(3, sender)
     const sendersOf = async (id: string) =>
-      new Set((await capturedOf(id)).map((one) => `${one.sender} ${one.reply_to}`))
+      new Set((await capturedOf(id)).map((mail) => `${mail.sender} ${mail.reply_to}`))
     const send = async (meanwhile = async () => {}) => {
       const { campaign } = await seedReady(crowd)
       expect((await post(`/v1/campaigns/${campaign.id}/send-now`, {})).status).toBe(200)

@@ -152,7 +152,7 @@ describe('getCampaignStats', () => {
       return people
     }
     const engaged = Object.fromEntries(
-      await Promise.all(engagements.map(async (one) => [one, await withEngagement(one)] as const)),
+      await Promise.all(engagements.map(async (engagement) => [engagement, await withEngagement(engagement)] as const)),
     )
     expect(engaged).toEqual({
       delivered: [0, 1, 2, 3],

@@ -101,7 +101,7 @@ describe('createCampaign', () => {
       '/v1/campaigns',
       await body({ sms_body: { en: 'Hello {{ customer.first_name', da: 'fine' } }),
     )
-    expect([reply.status, reply.body.errors.map((one: { pointer: string }) => one.pointer)]).toEqual([
+    expect([reply.status, reply.body.errors.map((error: { pointer: string }) => error.pointer)]).toEqual([
       400,
       ['#/sms_body/en'],
     ])

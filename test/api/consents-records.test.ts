@@ -53,7 +53,7 @@ describe('listUserConsents', () => {
     const [open, agreed] = [await askQuestion(), await askQuestion()]
     await answer('give', agreed)
     const { body } = await get(`/v1/user/${shop.user}/consents`)
-    const findConsent = (id: string) => body.results.find((one: { id: string }) => one.id === id)
+    const findConsent = (id: string) => body.results.find((item: { id: string }) => item.id === id)
     expect(findConsent(open.consent)).toMatchObject({ status: 'none', allowed_actions: ['give', 'skip'], record: null })
     expect(findConsent(agreed.consent)).toMatchObject({
       status: 'given',

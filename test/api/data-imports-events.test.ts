@@ -21,9 +21,9 @@ interface ImportEvent {
 const eventsIn = (text: string): ImportEvent[] =>
   text
     .split('\n\n')
-    .filter((one) => one.startsWith('event: '))
-    .map((one) => {
-      const [event = '', data = ''] = one.split('\n')
+    .filter((block) => block.startsWith('event: '))
+    .map((block) => {
+      const [event = '', data = ''] = block.split('\n')
       const { status, created_orders } = JSON.parse(data.replace('data: ', ''))
       return { event: event.replace('event: ', ''), status, created_orders }
     })

@@ -246,7 +246,7 @@ describe('processColumnMappings', () => {
     const { id } = await givenImport(tenant, table)
     const refused = await post(pathOf(id, '/column-mappings/process'), {})
     expect(refused.body).toMatchObject({ code: 'column_mapping_incomplete' })
-    const details = refused.body.errors.map((one: { detail: string }) => one.detail).join('\n')
+    const details = refused.body.errors.map((error: { detail: string }) => error.detail).join('\n')
     expect(details).toContain('"1.234" is 1234 (decimal comma) or 1.234 (decimal point)')
     expect(details).toContain('"03/04/2026" is 2026-04-03 (dmy) or 2026-03-04 (mdy)')
     const decided = await mapColumns(id, [

@@ -61,9 +61,9 @@ describe('listImportRows with a filter', () => {
     { outcome, has_errors, ordering }: Asked,
   ) {
     const matchingRows = all.filter(
-      (one) =>
-        (outcome === undefined || one.outcome === outcome) &&
-        (has_errors === undefined || (one.has_errors === 1) === has_errors),
+      (row) =>
+        (outcome === undefined || row.outcome === outcome) &&
+        (has_errors === undefined || (row.has_errors === 1) === has_errors),
     )
     const numbers = matchingRows.map(({ row_number }) => row_number)
     const inOrder = ordering === 'row_number' ? numbers : numbers.toReversed()

@@ -74,14 +74,14 @@ describe('previewImportOrders', () => {
         expect((await start(id, { skip_invalid_rows: true })).status).toBe(200)
         await work(id)
         const orders = await ordersNow(id)
-        expect(previewed.results.map((one: { action: string }) => one.action)).toEqual(
+        expect(previewed.results.map((item: { action: string }) => item.action)).toEqual(
           orders.map(({ outcome }) => actionOf[outcome ?? '']),
         )
         const codes = (list: { code: string; row: number }[]) => list.map(({ code, row }) => `${row} ${code}`)
-        expect(previewed.results.map((one: { errors: [] }) => codes(one.errors))).toEqual(
+        expect(previewed.results.map((item: { errors: [] }) => codes(item.errors))).toEqual(
           orders.map(({ errors }) => codes(JSON.parse(errors))),
         )
-        expect(previewed.results.map((one: { warnings: [] }) => codes(one.warnings))).toEqual(
+        expect(previewed.results.map((item: { warnings: [] }) => codes(item.warnings))).toEqual(
           orders.map(({ warnings }) => codes(JSON.parse(warnings))),
         )
         const row = await importNow(id)

@@ -32,7 +32,7 @@ it('an update moves payments and purchases forward from every state, and never b
   const shop = await seedShop()
   const orderIds = await importOrders(
     shop,
-    cases.map((one) => orderOf(one, 'pending')),
+    cases.map((case) => orderOf(case, 'pending')),
   )
   expect(orderIds.body.created_orders).toBe(cases.length)
   const ofShop = sql`edition_id = ${shop.edition_id}`

@@ -22,7 +22,7 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
     'sends a message in %s with the wording as text, and counts only after the confirmation',
     async (language, subject, button) => {
       const texts = Object.fromEntries(
-        ['en', 'da', 'se', 'nl', 'pl'].map((one) => [one, `Day & <b>{{ customer.email }}</b> ${one}`]),
+        ['en', 'da', 'se', 'nl', 'pl'].map((code) => [code, `Day & <b>{{ customer.email }}</b> ${code}`]),
       )
       const { scene, consent, mail, path } = await requestConfirmation({ title: texts, text: texts }, { language })
       expect(mail.subject).toContain(subject)

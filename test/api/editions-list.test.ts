@@ -91,8 +91,8 @@ describe('listEditions', () => {
       const order = expected.map(({ id }) => id)
       expect(ids(await list(organisation, `&ordering=${ordering}`))).toEqual(order)
       // Editions without a date come last in both directions.
-      const dated = expected.filter((one) => one !== undated[ordering])
-      const reversed = [...dated.toReversed(), ...expected.filter((one) => one === undated[ordering])]
+      const dated = expected.filter((name) => name !== undated[ordering])
+      const reversed = [...dated.toReversed(), ...expected.filter((name) => name === undated[ordering])]
       expect(ids(await list(organisation, `&ordering=-${ordering}`))).toEqual(reversed.map(({ id }) => id))
       const walked: string[] = []
       for (

@@ -81,7 +81,7 @@ describe('many faults of one request', () => {
     const broken = Array.from({ length: 30 }, (_, index) => order({ external_id: `L-${index}`, consents }))
     const reply = await importOrders([...broken, order({ external_id: 'L-good' })])
     expect(reply.status).toBe(201)
-    expect(reply.body.results.map((one: { errors: unknown[] }) => one.errors.length)).toEqual([
+    expect(reply.body.results.map((item: { errors: unknown[] }) => item.errors.length)).toEqual([
       ...repeatItem(30, 20),
       0,
     ])

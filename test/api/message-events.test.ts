@@ -209,7 +209,7 @@ describe('receipts of campaigns', () => {
         from campaign_receipts where campaign_id = ${id} and received_at is not null order by user_id`)
     for (let turn = 0; turn < 20 && (await rows()).filter(({ is_opened }) => is_opened).length === 0; turn++)
       await alarm(id)
-    expect((await rows()).map(({ user_id }) => user_id)).toEqual(crowd.people.map((one) => one.id).toSorted())
+    expect((await rows()).map(({ user_id }) => user_id)).toEqual(crowd.people.map((person) => person.id).toSorted())
     expect((await rows()).filter(({ is_opened }) => is_opened).length).toBe(1)
   })
 })

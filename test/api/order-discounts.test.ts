@@ -72,11 +72,11 @@ describe('a discount', () => {
     const items = [{ product: 'Day ticket', quantity: 2, unit_price: 100, deposit: 20, handling_fee: 5 }]
     const sellWithDiscount = async (discount: number) => {
       const bought = await givenOrder(shop, { items, service_fee: 10, discount })
-      return (await loadPurchases(bought.order)).map((one) => [
-        one.price_paid,
-        one.deposit_paid,
-        one.handling_fee_paid,
-        one.max_available_refund_amount,
+      return (await loadPurchases(bought.order)).map((purchase) => [
+        purchase.price_paid,
+        purchase.deposit_paid,
+        purchase.handling_fee_paid,
+        purchase.max_available_refund_amount,
       ])
     }
     expect(await sellWithDiscount(220)).toEqual([
@@ -127,13 +127,15 @@ describe('an update of an order', () => {
     const [cost = 0] = before.map(({ price_paid }) => price_paid)
     const { id } = await importedFile(shop, [{ ...row, values: { ...row.values, 'order.discount': 100 } }])
     const after = await loadPurchases(order)
-    expect(after.map((one) => one.id)).toEqual(before.map((one) => one.id))
+    expect(after.map((purchase) => purchase.id)).toEqual(before.map((one) => one.id))
     expect(toMinor(sum(after.map(({ price_paid }) => price_paid)))).toBe(
       toMinor(sum(before.map(({ price_paid }) => price_paid))) - 100,
     )
     expect(cost).toBeGreaterThan(0)
     expect(await undoToEnd(id)).toMatchObject({ undone_orders: 1, kept_orders: 0 })
-    expect(await loadPurchases(order)).toEqual(before.map((one) => ({ ...one, modified: expect.any(String) })))
+    expect(await loadPurchases(order)).toEqual(
+      before.map((purchase) => ({ ...purchase, modified: expect.any(String) })),
+    )
   })
 
   it('keeps what was paid for each purchase once something was refunded', async () => {
@@ -144,8 +146,8 @@ describe('an update of an order', () => {
     await importOrder(shop, { items, discount: 90 })
     expect(await listPrices(id)).toEqual([90, 90, 90])
     const rest = await loadPurchases(id)
-    expect(rest.map((one) => one.max_available_refund_amount).toSorted()).toEqual([50, 90, 90])
-    expect(sum(await Promise.all(rest.map((one) => refund(one.id))))).toBe(23_000)
+    expect(rest.map((purchase) => purchase.max_available_refund_amount).toSorted()).toEqual([50, 90, 90])
+    expect(sum(await Promise.all(rest.map((purchase) => refund(purchase.id))))).toBe(23_000)
   })
 })
 
@@ -171,8 +173,8 @@ describe('a used ticket', () => {
     expect((await useTicket(purchase)).status).toBe(201)
     const importAgain = async () => {
       await importOrder(shop, { items, discount: 5 })
-      const withCode = (await loadPurchases(id)).filter((one) => one.vendor_code === 'T-1')
-      expect(withCode.map((one) => [one.id, one.status])).toEqual([[purchase, 'used']])
+      const withCode = (await loadPurchases(id)).filter((purchase) => purchase.vendor_code === 'T-1')
+      expect(withCode.map((purchase) => [purchase.id, purchase.status])).toEqual([[purchase, 'used']])
     }
     await importAgain()
     await importAgain()
@@ -204,9 +206,9 @@ describe('a used ticket', () => {
     await useTicket(first?.id ?? '')
     await importOrder(shop, { items: [{ ...item, quantity: 1, line_total: 33.33 }] })
     const rest = await loadPurchases(id)
-    expect(rest.filter(({ status }) => status !== 'cancelled').map((one) => [one.id, one.status])).toEqual([
-      [first?.id, 'used'],
-    ])
+    expect(
+      rest.filter(({ status }) => status !== 'cancelled').map((purchase) => [purchase.id, purchase.status]),
+    ).toEqual([[first?.id, 'used']])
     expect(sum(rest.map(({ price_paid }) => price_paid))).toBe(33.33)
   })
 
@@ -267,14 +269,14 @@ describe('the sum of what is paid for purchases and what was refunded', () => {
         fc.constantFrom(0, 12.5),
         fc.array(request, { maxLength: 6 }),
         async (items, thousandths, service_fee, requests) => {
-          const price = sum(items.map((one) => one.quantity * toMinor(one.unit_price)))
-          const extra = sum(items.map((one) => one.quantity * toMinor(one.deposit + one.handling_fee)))
+          const price = sum(items.map((item) => item.quantity * toMinor(item.unit_price)))
+          const extra = sum(items.map((item) => item.quantity * toMinor(item.deposit + item.handling_fee)))
           const listed = price + extra + toMinor(service_fee)
           const discount = Math.floor((listed * thousandths) / 1000)
           const bought = await givenOrder(shop, { items, service_fee, discount: discount / 100 })
           const purchases = await loadPurchases(bought.order)
           const paidFor = (name: 'price_paid' | 'deposit_paid' | 'handling_fee_paid') =>
-            sum(purchases.map((one) => toMinor(one[name])))
+            sum(purchases.map((purchase) => toMinor(purchase[name])))
           expect(paidFor('price_paid')).toBe(Math.max(0, price - discount))
           expect(paidFor('price_paid') + paidFor('deposit_paid') + paidFor('handling_fee_paid')).toBe(
             Math.max(0, price + extra - discount),

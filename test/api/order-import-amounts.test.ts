@@ -92,7 +92,10 @@ describe('amounts of another system', () => {
     const shop = await seedShop()
     const importPayment = async (payment: unknown) =>
       (await importOrder(shop, { items: [ticket()], payment })).body.transactions.map(
-        (one: { service: string; provider_reference: string | null }) => [one.service, one.provider_reference],
+        (transaction: { service: string; provider_reference: string | null }) => [
+          transaction.service,
+          transaction.provider_reference,
+        ],
       )
     expect(await importPayment(null)).toEqual([['import', null]])
     expect(await importPayment({ service: 'stripe', reference: ' pi_1 ' })).toEqual([['stripe', 'pi_1']])

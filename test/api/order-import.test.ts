@@ -116,7 +116,7 @@ describe('items with a status', () => {
         ...change,
       })
       expect([body.amount, body.cart.total, body.transactions[0].amount]).toEqual([amount, amount, amount])
-      const inCart = body.cart.items.reduce((sum: number, one: { quantity: number }) => sum + one.quantity, 0)
+      const inCart = body.cart.items.reduce((sum: number, item: { quantity: number }) => sum + item.quantity, 0)
       expect(inCart).toBe(amount === 250 ? 3 : 2)
       expect(purchases.map(({ status }) => status).toSorted()).toEqual(['active', 'active', 'cancelled'])
       expect(result.warnings.map(({ code }: { code: string }) => code)).toEqual(codes)
@@ -145,7 +145,7 @@ describe('items with a status', () => {
       ticket({ product: 'Cup' }),
     ]
     const statuses = async (status: string) =>
-      (await importOrder(shop, { status, items })).purchases.map((one) => one.status).toSorted()
+      (await importOrder(shop, { status, items })).purchases.map((purchase) => purchase.status).toSorted()
     expect(await statuses('pending')).toEqual(['active', 'pending', 'pending'])
     expect(await statuses('completed')).toEqual(['active', 'active', 'pending'])
     expect(await statuses('cancelled')).toEqual(['cancelled', 'cancelled', 'cancelled'])

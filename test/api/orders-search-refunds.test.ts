@@ -31,7 +31,7 @@ it('finds an order and its refund requests by the id of each transaction, for ev
         for (const search of [id, id.toLowerCase(), id.slice(4)]) {
           const query = new URLSearchParams([...Object.entries(scope), ['search', search]]).toString()
           const list = async (path: string) =>
-            (await get(`${path}?${query}`, token)).body.results.map((one: { id: string }) => one.id).toSorted()
+            (await get(`${path}?${query}`, token)).body.results.map((item: { id: string }) => item.id).toSorted()
           expect([search, await list('/v1/orders')]).toEqual([search, [bought.order]])
           expect([search, await list('/v1/refund-requests')]).toEqual([search, [first, second].toSorted()])
         }

@@ -178,7 +178,7 @@ describe('listOrganizationMembers', () => {
     const { token } = world.people.OM
     const viewers = await get(`${path}?role=viewer`, token)
     expect(idsOf(viewers)).toContain(world.people.EV.member)
-    expect(new Set(viewers.body.results.map((one: { role: string }) => one.role))).toEqual(new Set(['viewer']))
+    expect(new Set(viewers.body.results.map((item: { role: string }) => item.role))).toEqual(new Set(['viewer']))
     const inEdition = await get(`${path}?edition_id=${world.a.editions[0].id}&role=admin`, token)
     expect(idsOf(inEdition)).toContain(world.people.EA.member)
     expect(idsOf(inEdition)).not.toContain(world.people.OA.member)

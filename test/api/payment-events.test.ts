@@ -62,7 +62,7 @@ describe('the sender of a payment event', () => {
       await deliverEvent(sale.account, event, { body: `${event.body} ` }),
     ]
     const refusals = replies.map(({ status, text }) => [status, JSON.parse(text).code, JSON.parse(text).detail])
-    expect(new Set(refusals.map((one) => JSON.stringify(one))).size).toBe(1)
+    expect(new Set(refusals.map((refusal) => JSON.stringify(refusal))).size).toBe(1)
     expect(refusals[0]?.slice(0, 2)).toEqual([401, 'not_authenticated'])
     await write(sql`update merchant_accounts set type = 'manual' where id = ${other.account}`)
     expect((await deliverEvent(other.account, event)).status).toBe(401)
@@ -234,7 +234,9 @@ describe('a refund that was made at Stripe itself', () => {
       ...lastEvent(),
       body: lastEvent().body.replace('refund.created', 'refund.updated').replace('evt_', 'evt_x'),
     }
-    await Promise.all([event, event, twin, twin].map((one) => deliverEvent(sale.account, one ?? lastEvent())))
+    await Promise.all(
+      [event, event, twin, twin].map((delivered) => deliverEvent(sale.account, delivered ?? lastEvent())),
+    )
     expect(await loadRefundRows(sale)).toMatchObject([
       {
         source: 'provider',

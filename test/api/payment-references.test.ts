@@ -52,11 +52,11 @@ async function observe(order: string) {
     // The clock of the engine is ahead of the clock of requests.
     audit: (await listAuditActions(row.id)).toSorted(),
     attempts: (await loadRefundRow(row.id)).attempts,
-    order: (await get(`/v1/orders/${order}`)).body.transactions.map((one: Record<string, unknown>) => [
-      one['type'],
-      one['status'],
-      one['amount'],
-      one['refunded_amount'],
+    order: (await get(`/v1/orders/${order}`)).body.transactions.map((transaction: Record<string, unknown>) => [
+      transaction['type'],
+      transaction['status'],
+      transaction['amount'],
+      transaction['refunded_amount'],
     ]),
     calls: callsToStripe().slice(before),
   }

@@ -51,7 +51,7 @@ async function pageOf(query: Record<string, string>) {
 
 function sortPurchases(status: PurchaseStatus | undefined, ordering: string): string[] {
   const direction = ordering.startsWith('-') ? -1 : 1
-  const listed = all.filter((one) => status === undefined || one.status === status)
+  const listed = all.filter((purchase) => status === undefined || purchase.status === status)
   return listed
     .toSorted((one, other) => direction * (one.created_at - other.created_at || (one.id < other.id ? -1 : 1)))
     .map(({ id }) => id)

@@ -93,7 +93,7 @@ describe('createRefundBatch', () => {
       ],
     })
     const bought = (await get(`/v1/orders/${order}`)).body.purchases
-    const day = bought.find((one: { product: { name: string } }) => one.product.name === 'Day ticket')
+    const day = bought.find((purchase: { product: { name: string } }) => purchase.product.name === 'Day ticket')
     const product_id = day.product.api_id
     const reply = await makeBatch(shop, { filter: { product_id }, amount: 'percent', percent: 50 })
     expect(reply.body).toMatchObject({ amount: 'percent', percent: 50, filter: { product_id, uses: null } })
@@ -233,7 +233,7 @@ describe('startRefundBatch', () => {
       ],
     })
     const bought = (await get(`/v1/orders/${order}`)).body.purchases
-    const day = bought.filter((one: { product: { name: string } }) => one.product.name === 'Day ticket')
+    const day = bought.filter((purchase: { product: { name: string } }) => purchase.product.name === 'Day ticket')
     const { body } = await makeBatch(shop, { filter: { product_id: day[0].product.api_id }, cancel_purchases: true })
     await actOnBatch(body.id, 'start')
     await workUntilDone(body.id)
@@ -247,7 +247,9 @@ describe('startRefundBatch', () => {
     expect(await actOnRefund(id, 'retry')).toMatchObject({ status: 200, body: { approved_amount: 100 } })
     const items = await db.all(sql<{ purchase_id: string; amount_minor: number }>`select purchase_id, amount_minor
       from refund_items where refund_request_id = ${id} order by purchase_id`)
-    expect(items.map(({ purchase_id }) => purchase_id)).toEqual(day.map((one: { id: string }) => one.id).toSorted())
+    expect(items.map(({ purchase_id }) => purchase_id)).toEqual(
+      day.map((purchase: { id: string }) => purchase.id).toSorted(),
+    )
     await expectTotalsToBeSums(body.id)
     await expectCountersToBeSums(shop)
   })

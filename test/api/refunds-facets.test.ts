@@ -84,7 +84,7 @@ describe.each([
     const direction = ordering === 'created' ? 1 : -1
     for (const filter of filters) {
       const sorted = all
-        .filter((one) => matches(one, { ...filter, ...place() }))
+        .filter((request) => matches(request, { ...filter, ...place() }))
         .toSorted((one, other) => direction * (one.created_at - other.created_at || (one.id < other.id ? -1 : 1)))
         .map(({ id }) => id)
       const query = new URLSearchParams({ ...place(), ...filter, ordering, page_size: '50' }).toString()

@@ -234,7 +234,7 @@ describe('deleteSegment', () => {
     await seedCampaign(place(), id, { status: 'sent' })
     const { status, body } = await remove(`/v1/segments/${id}`)
     expect([status, body.code]).toEqual([409, 'segment_in_use'])
-    expect(body.related_objects.map((one: { id: string }) => one.id).toSorted()).toEqual(
+    expect(body.related_objects.map((object: { id: string }) => object.id).toSorted()).toEqual(
       needing.map((campaign) => campaign.id).toSorted(),
     )
     for (const one of body.related_objects)
@@ -252,7 +252,7 @@ describe('deleteSegment', () => {
       expect((await post(`/v1/segments/${id}/${path}`, undefined)).status).toBe(404)
     expect((await remove(`/v1/segments/${id}`)).status).toBe(404)
     const ids = (await get(`/v1/segments?edition_id=${edition.id}&page_size=500`)).body.results.map(
-      (one: { id: string }) => one.id,
+      (item: { id: string }) => item.id,
     )
     expect(ids).not.toContain(id)
     expect(await db.all(sql`select epoch from segment_leftovers where segment_seq = ${seq}`)).toEqual([{ epoch: 2 }])

@@ -97,7 +97,7 @@ describe('createWalletPass', () => {
     expect(await capturedOf(pass.id)).toHaveLength(1)
     const list = await call('/dev/outbox.json?channel=wallet', { token: null })
     expect(new Set(list.body.results.map(({ channel }: { channel: string }) => channel))).toEqual(new Set(['wallet']))
-    const outboxMessage = list.body.results.find((one: { reference: string }) => one.reference === pass.id)
+    const outboxMessage = list.body.results.find((item: { reference: string }) => item.reference === pass.id)
     expect(outboxMessage).toMatchObject({ channel: 'wallet' })
     const page = await call(`/dev/outbox/${outboxMessage.id}`, { token: null })
     expect([page.status, page.text.includes('eventTicketObjects'), page.text.includes('>Wallet<')]).toEqual([

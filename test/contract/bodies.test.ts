@@ -103,7 +103,7 @@ function together(found: readonly Fault[]): Fault[][] {
       (other) => other.path.slice(0, -1).join('/') === path.slice(0, -1).join('/') && other.path.at(-1) !== path.at(-1),
     )
   for (const fault of found) {
-    const group = groups.find((one) => isBeside(one, fault))
+    const group = groups.find((group) => isBeside(group, fault))
     if (group) group.push(fault)
     else groups.push([fault])
   }

@@ -101,11 +101,11 @@ describe.each(cases)('%s', (_, operation) => {
       const value = sampleOf(operation).sortValue?.[key] ?? ((item: Record<string, unknown>) => item[key])
       const values = (up.body.results as Record<string, unknown>[]).map(value)
       expect([key, values]).toEqual([key, values.toSorted(nullsLast(false))])
-      expect([key, values.some((one) => one !== undefined)]).toEqual([key, true])
+      expect([key, values.some((value) => value !== undefined)]).toEqual([key, true])
       const reversed = (down.body.results as Record<string, unknown>[]).map(value)
       expect([key, reversed]).toEqual([key, values.toSorted(nullsLast(true))])
       // Rows without a value come last in both directions, in reversed order among themselves.
-      const without = values.filter((one) => one === null).length
+      const without = values.filter((value) => value === null).length
       const idsWithValue = idsOf(up).slice(0, values.length - without)
       const empty = idsOf(up).slice(values.length - without)
       expect([key, idsOf(down)]).toEqual([key, [...idsWithValue.toReversed(), ...empty.toReversed()]])

@@ -119,7 +119,9 @@ describe('a segment of the whole organisation', () => {
     segmentId = (await seedSegment({ organization: world.a.id, edition: null })).id
   })
   const below = (path: string) =>
-    implemented.filter((one) => one.path.startsWith(path)).map((operation) => [operation.id, operation] as const)
+    implemented
+      .filter((operation) => operation.path.startsWith(path))
+      .map((operation) => [operation.id, operation] as const)
 
   it.each(below('/v1/segments/{id}'))('is hidden from roles of editions: %s', async (_, operation) => {
     for (const who of ['EA', 'EM', 'EV'] as const) {

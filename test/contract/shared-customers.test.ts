@@ -95,7 +95,7 @@ describe('operations that show customers', () => {
   it('show an edition role the customer with the values that the edition imported', async () => {
     const caller = world.people.EM
     for (const id of showing) {
-      const operation = reads.find((one) => one.id === id)
+      const operation = reads.find((operation) => operation.id === id)
       if (!operation) throw new Error(`there is no ${id}`)
       const sample = await prepareSample(operation, caller)
       const reply = await send(operation, sample, caller)

@@ -61,7 +61,7 @@ describe.each(byId(implemented))('%s', (_, operation) => {
 describe.each(byId(implemented.filter((operation) => parametersOf(operation).length)))('%s', (_, operation) => {
   it('refuses a second value of a parameter that takes one', async () => {
     const { ask, sample, before } = await asking(operation)
-    for (const name of parametersOf(operation).filter((one) => one !== 'ordering')) {
+    for (const name of parametersOf(operation).filter((parameter) => parameter !== 'ordering')) {
       const { [name]: value = 'x', ...others } = sample.query ?? {}
       const reply = await ask(`${name}=${value}&${name}=${value}`, others)
       expect(refusal(reply)).toEqual(expectRefusal(name, 'repeated', 'This parameter is sent 2 times. Send it once.'))

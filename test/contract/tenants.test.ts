@@ -21,7 +21,7 @@ async function answer(operation: Operation, sample: Sample, caller: Person) {
 }
 
 const listReferences = (sample: Sample, place: Reference['in']) =>
-  (sample.references ?? []).filter((one) => one.in === place)
+  (sample.references ?? []).filter((reference) => reference.in === place)
 
 const malformed = ['x', "' or 1=1 --", 'org_', '\0', '%', '😀', 'a'.repeat(300), '__proto__']
 
@@ -77,7 +77,7 @@ describe.each(named)('%s', (_, operation) => {
   })
 
   it('answers an edition role for ids of another edition as for unknown ids', async () => {
-    const role = operation.roles.find((one) => one.startsWith('E'))
+    const role = operation.roles.find((role) => role.startsWith('E'))
     if (!role) return
     const person = world.people[role]
     for (const { name, sibling } of listReferences(await sharedSample(operation, world, person), 'path')) {
@@ -113,7 +113,7 @@ describe.each(cases.filter(([, operation]) => operation.method === 'get'))('%s',
   it('finds nothing by ids of another organisation', () => expectHiddenIds(world.people.OA, (one) => one.foreign))
 
   it('finds nothing by ids of another edition for an edition role', async () => {
-    const [role] = operation.roles.filter((one) => one.startsWith('E'))
+    const [role] = operation.roles.filter((role) => role.startsWith('E'))
     for (const one of role ? [role] : []) await expectHiddenIds(world.people[one], ({ sibling }) => sibling)
   })
 

@@ -134,7 +134,7 @@ describe('the documented constraints', () => {
     return targetOperation
   }
   const parameter = (id: string, name: string) =>
-    documentedAt(operationOf(id)).parameters?.find((one) => one.name === name)
+    documentedAt(operationOf(id)).parameters?.find((parameter) => parameter.name === name)
   const field = (id: string, name: string): Schema => {
     const schema = documentedAt(operationOf(id)).requestBody?.content['application/json']?.schema ?? {}
     return resolved(schema).properties?.[name] ?? {}

@@ -19,7 +19,7 @@ describe.each(cases)('the markup of %s', (_, message) => {
     const mjml = buildMjml(message, buildReader(language, 'en'), framing, placeholders)
     const { html, errors } = await mjml2html(mjml, { validationLevel: 'soft' })
     expect(errors).toEqual([])
-    const [ours, theirs] = [renderMjml(mjml), html].map((one) => outlineOf(placeholders.restore(one)))
+    const [ours, theirs] = [renderMjml(mjml), html].map((markup) => outlineOf(placeholders.restore(markup)))
     expect(ours?.length).toBeGreaterThan(3)
     expect(ours).toEqual(theirs)
   })

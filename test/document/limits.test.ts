@@ -29,7 +29,7 @@ function withoutNull(schema: Schema): Schema {
 const typeOf = ({ type }: Schema): string =>
   [type]
     .flat()
-    .filter((one) => one !== 'null')
+    .filter((name) => name !== 'null')
     .join()
 
 const limitsOf = (schema: Schema): Partial<Schema> =>

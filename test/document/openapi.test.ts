@@ -85,7 +85,7 @@ describe('the OpenAPI document', () => {
 
   it('lists the specified operations and no others', () => {
     const there = Object.values(document.paths).flatMap((methods) =>
-      Object.values(methods).map((one) => one.operationId),
+      Object.values(methods).map((operation) => operation.operationId),
     )
     expect(there.toSorted()).toEqual(all.map(({ id }) => id).toSorted())
   })
@@ -132,9 +132,9 @@ describe.each(cases)('%s', (id, operation) => {
   it('documents its parameters', () => {
     const parameters = documented(operation).parameters ?? []
     const placeholders = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
-    expect(parameters.filter((one) => one.in === 'path').map(({ name }) => name)).toEqual(placeholders)
+    expect(parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name)).toEqual(placeholders)
     const queryNames = Object.keys((operation.query as { shape?: object }).shape ?? {})
-    expect(parameters.filter((one) => one.in === 'query').map(({ name }) => name)).toEqual(queryNames)
+    expect(parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name)).toEqual(queryNames)
   })
 
   it.runIf(operation.body)(

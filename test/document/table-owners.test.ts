@@ -11,7 +11,7 @@ const owners = {
 
 it.each(Object.entries(owners))('only the slice that owns %s names the table in statements', async (table, owner) => {
   const files = (await readdir('src', { recursive: true, withFileTypes: true }))
-    .filter((one) => one.isFile() && one.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map(({ parentPath, name }) => join(parentPath, name))
     .filter((path) => !path.startsWith('src/db/schema/'))
   const naming = new RegExp(`\\b(from|into|join|update|table)\\s+${table}\\b`)

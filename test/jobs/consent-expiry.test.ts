@@ -44,7 +44,7 @@ describe('the sweep of consents', () => {
     const { organization, users, consent } = await givenConsents(6)
     const later = Date.now() + day + 1
     const ended = await Promise.all([1, 2, 3].map(() => sweepConsents(createJobAt(later), 2)))
-    expect(ended.reduce((sum, one) => sum + one, 0)).toBe(6)
+    expect(ended.reduce((sum, count) => sum + count, 0)).toBe(6)
     expect((await kindsOf(organization)).filter((kind) => kind === 'consent.expired')).toHaveLength(6)
     for (const user of users) expect(await recordsOf(user, consent)).toHaveLength(2)
     await expectWhole(organization)

@@ -111,7 +111,7 @@ async function world() {
 
 /** Wordings and their times, oldest first. */
 type Wordings = { version: number; at: number }[]
-const shownAt = (wordings: Wordings, at: number) => wordings.findLast((one) => one.at <= at)?.version ?? 1
+const shownAt = (wordings: Wordings, at: number) => wordings.findLast((wording) => wording.at <= at)?.version ?? 1
 
 async function play(moves: readonly Move[]): Promise<void> {
   const { shop, place, consent, email } = await world()

@@ -15,7 +15,7 @@ import { undoToEnd } from '../support/undone-imports.ts'
 const rowsOfKey = fc.record({
   key: fc.option(fc.oneof(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 4, max: 40 })), { freq: 8 }),
   rows: fc.constantFrom(1, 1, 2, 4),
-  is_bad: fc.integer({ min: 0, max: 9 }).map((one) => one === 0),
+  is_bad: fc.integer({ min: 0, max: 9 }).map((chance) => chance === 0),
 })
 const table = fc.array(rowsOfKey, { minLength: 1, maxLength: 60, size: 'max' })
 const borders = fc.array(fc.integer({ min: 1, max: 120 }), { maxLength: 6 })
@@ -45,19 +45,19 @@ async function expectGrouped(id: string, model: readonly ModelOrder[]): Promise<
   const orders = await db.all(sql`select number, group_key, rows_count from import_orders
     where import_id = ${id} order by number`)
   expect(orders).toEqual(
-    model.map((one) => ({
-      number: one.number,
-      group_key: one.group_key,
-      rows_count: one.rows.length,
+    model.map((order) => ({
+      number: order.number,
+      group_key: order.group_key,
+      rows_count: order.rows.length,
     })),
   )
 }
 
 const readBy = async (id: string, chosen: ReturnType<typeof selectOrdersAfter>) =>
-  (await loadOrders(db, id, chosen)).map((one) => ({
-    number: one.number,
-    rows_count: one.rows_count,
-    rows: one.rows.map(({ row_number }) => row_number),
+  (await loadOrders(db, id, chosen)).map((order) => ({
+    number: order.number,
+    rows_count: order.rows_count,
+    rows: order.rows.map(({ row_number }) => row_number),
   }))
 
 const modelled = (orders: readonly ModelOrder[]) =>
@@ -98,7 +98,7 @@ async function expectListed(id: string, model: readonly ModelOrder[]): Promise<v
     if (order_id === null) continue
     const { body } = await get(pathOf(id, `/rows?order_id=${order_id}&page_size=100`))
     const listed = body.results.map(({ row_number }: { row_number: number }) => row_number)
-    expect([number, listed]).toEqual([number, model.find((one) => one.number === number)?.rows])
+    expect([number, listed]).toEqual([number, model.find((order) => order.number === number)?.rows])
   }
 }
 

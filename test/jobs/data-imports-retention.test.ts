@@ -47,7 +47,7 @@ async function kept(id: string): Promise<{ copies: number; original: boolean }> 
   const row = await importNow(id)
   const waiting = new Set(
     (await db.all(sql<{ storage_key: string }>`select storage_key from objects_to_delete`)).map(
-      (one) => one.storage_key,
+      (object) => object.storage_key,
     ),
   )
   const { objects } = await env.FILES.list({ prefix: `imports/${id}/` })
@@ -130,7 +130,7 @@ describe('eraseUser', () => {
     const text = await textOf(id)
     expect(text.toLowerCase()).not.toContain(`ane-${mark}`)
     expect(text).not.toContain(`Ane${mark}`)
-    const forUndo = (await ordersNow(id)).slice(0, 2).map((one) => JSON.parse(one.undo_data ?? '{}'))
+    const forUndo = (await ordersNow(id)).slice(0, 2).map((order) => JSON.parse(order.undo_data ?? '{}'))
     expect(forUndo).toMatchObject([{ catalogue: { products: [expect.any(String)] } }, { people: [{ is_new: true }] }])
     expect(forUndo[0]).not.toHaveProperty('people')
     const after = await rowsNow(id)

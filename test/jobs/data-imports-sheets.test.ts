@@ -47,7 +47,7 @@ const answerOf = ({ target, columns, transform }: TargetMapping) => {
 const priceOf = ({ quantity, unit_price_minor, line_total_minor }: ExpectedOrder['items'][number]): number =>
   line_total_minor ?? quantity * (unit_price_minor ?? 0)
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, number) => all + number, 0)
 
 /** Sums the prices of the tickets that the amount includes, or else of those that are not cancelled. */
 function ticketsPaidOf(order: ExpectedOrder): number {
@@ -171,9 +171,9 @@ describe('a sheet by a person or an export of a system', () => {
     const errorTexts = orders.flatMap(({ errors = [] }) => errors.filter((text) => text.includes(': ')))
     expect(await rowErrors(id)).toEqual(expect.arrayContaining(errorTexts))
     const stored = await storedOrders(tenant, good)
-    const plain = good.map((one) => ({
-      ...one,
-      created: good.some(({ created }) => created !== null) ? one.created : null,
+    const plain = good.map((order) => ({
+      ...order,
+      created: good.some(({ created }) => created !== null) ? order.created : null,
     }))
     expect(stored).toEqual(plain.toSorted(byContact))
   })

@@ -146,7 +146,7 @@ describe('an unknown header', () => {
     const second = (await givenImport(sibling, buildOwnTable('3'))).id
     const { results } = await columnsOf(second)
     expect(
-      results.map((one: Record<string, unknown>) => [one['target_field'], one['confidence'], one['is_suggested']]),
+      results.map((item: Record<string, unknown>) => [item['target_field'], item['confidence'], item['is_suggested']]),
     ).toEqual([
       ['order.external_id', 0.98, true],
       ['customer.email', 0.98, true],

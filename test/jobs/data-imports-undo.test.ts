@@ -128,7 +128,7 @@ describe('an order that changed after the import', () => {
     const real = job.db.batch.bind(job.db)
     let isTouched = false
     job.db.batch = (async (statements: readonly Statement[]) => {
-      if (!isTouched && statements.some((one) => textOf(one).includes('delete from orders'))) {
+      if (!isTouched && statements.some((statement) => textOf(statement).includes('delete from orders'))) {
         isTouched = true
         expect((await scan(await purchaseOf(orders[1] as string), { quantity: 1 })).status).toBe(201)
       }

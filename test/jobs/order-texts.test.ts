@@ -91,7 +91,7 @@ it('an update keeps the ids of the cart, its lines, its purchases and its paymen
     'purchase',
     'transaction',
   ])
-  expect(new Set([id, ...ids].map((one) => one.slice(-16))).size).toBe(8)
+  expect(new Set([id, ...ids].map((value) => value.slice(-16))).size).toBe(8)
   expect(completed_transaction_id).toBe(transactions[0].id)
   await importOrders(
     shop,

@@ -41,7 +41,7 @@ describe('payment events that are repeated, lost and come in any order', () => {
         const engine = engineOf()
         await engine.run()
         if (dashboard !== null) fake.store.refund(sale.payment, { amount: Math.min(dashboard, left || 1) })
-        const listOwnRefunds = () => fake.store.refunds.filter((one) => one.payment_intent === sale.payment.id)
+        const listOwnRefunds = () => fake.store.refunds.filter((refund) => refund.payment_intent === sale.payment.id)
         for (const index of fails) {
           const refund = listOwnRefunds()[index]
           if (refund?.status === 'succeeded') fake.store.change(refund.id, 'failed')

@@ -58,7 +58,7 @@ describe('the consumer of receipts', () => {
     engine.advance(2 * minute)
     await engine.run()
     expect(await loadOnlyReceipt(shop)).toMatchObject({ status: 'sent', attempts: 3, error_code: null, content: null })
-    expect(new Set(provider.calls.map((one) => JSON.stringify(one))).size).toBe(1)
+    expect(new Set(provider.calls.map((call) => JSON.stringify(call))).size).toBe(1)
   })
 
   it('delays all waiting receipts as long as the provider asks', async () => {

@@ -89,7 +89,7 @@ describe('the confirmation of a refund', () => {
     )
     const other = await seedSale()
     await pay(other)
-    expect((await sendDueMails()).map((one) => one.split('\n')[0])).toEqual(['Your refund of DKK 100.00'])
+    expect((await sendDueMails()).map((mail) => mail.split('\n')[0])).toEqual(['Your refund of DKK 100.00'])
   })
 
   it('uses the platform’s text when its message was deleted before it was sent', async () => {
@@ -142,8 +142,8 @@ describe('the confirmation of a refund', () => {
       'refund_confirmation 2',
       'refund_correction 1',
     ])
-    const subjects = (await sendDueMails()).map((one) => one.split('\n')[0])
-    expect(subjects.filter((one) => one?.startsWith('Correction: your refund for order'))).toHaveLength(1)
+    const subjects = (await sendDueMails()).map((mail) => mail.split('\n')[0])
+    expect(subjects.filter((subject) => subject?.startsWith('Correction: your refund for order'))).toHaveLength(1)
   })
 })
 

@@ -11,7 +11,7 @@ import { seedSearchedOrders } from '../support/seeding/searched-orders.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 
 const oneOf = (values: readonly string[]) =>
-  sql.raw(`case seq % ${values.length} ${values.map((one, at) => `when ${at} then '${one}'`).join(' ')} end`)
+  sql.raw(`case seq % ${values.length} ${values.map((value, at) => `when ${at} then '${value}'`).join(' ')} end`)
 
 let shop: Shop
 const tokens: string[] = []

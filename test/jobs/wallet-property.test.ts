@@ -77,7 +77,7 @@ it('the number of phones stays correct when phones register and unregister at on
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(step, { minLength: 2, maxLength: 8 }), { maxLength: 4 }), async (rounds) => {
       const pass = await givenPass()
-      for (const round of rounds) await Promise.allSettled(round.map((one) => act(pass, { ...one, crash: 'none' })))
+      for (const round of rounds) await Promise.allSettled(round.map((phone) => act(pass, { ...phone, crash: 'none' })))
       const registered = (await registrationsOf(pass.id)).length
       const kinds = await kindsOf(pass.organization)
       expect((await passRow(pass.id)).registrations_count).toBe(registered)

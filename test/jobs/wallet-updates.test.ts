@@ -222,7 +222,7 @@ describe('other causes of an update', () => {
     await sweepPassUpdates(jobWith())
     expect((await send({ status: 'cancelled' })).body.status).toBe('completed')
     await sweepPassUpdates(jobWith())
-    const updates = (await updatesOf(body.id)).map((one) => JSON.parse(one.body))
+    const updates = (await updatesOf(body.id)).map((update) => JSON.parse(update.body))
     expect(updates).toMatchObject([{ state: 'ACTIVE', ticketHolderName: 'Freja' }, { state: 'INACTIVE' }])
   })
 

@@ -121,7 +121,7 @@ async function everyPage<Item>(path: string): Promise<Item[]> {
   return items
 }
 
-const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, one) => sum + Math.round(one * 100), 0)
+const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, amount) => sum + Math.round(amount * 100), 0)
 
 describe(`two crashes in the middle of ${count} refunds over a Stripe that cuts connections`, () => {
   it(

@@ -38,7 +38,7 @@ const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []
 /** Returns the text of a constant expression, or null. */
 function textOf(node: unknown, constants: ReadonlyMap<unknown, unknown>): string | null {
   if (!isNode(node)) return null
-  const textsOf = (nodes: unknown): (string | null)[] => listOf(nodes).map((one) => textOf(one, constants))
+  const textsOf = (nodes: unknown): (string | null)[] => listOf(nodes).map((node) => textOf(node, constants))
   switch (node.type) {
     case 'Literal':
       return node['regex'] ? null : String(node['value'])
@@ -155,7 +155,7 @@ describe('the check of regular expressions', () => {
 describe('a text from outside', () => {
   it('is matched in linear time by each regular expression of src', async () => {
     const paths = (await readdir('src', { recursive: true, withFileTypes: true }))
-      .filter((one) => one.isFile() && one.name.endsWith('.ts'))
+      .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
       .map(({ parentPath, name }) => join(parentPath, name).replaceAll('\\', '/'))
     const faults: string[] = []
     for (const path of paths) {

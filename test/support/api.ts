@@ -41,7 +41,7 @@ const patterns = operations.map((operation: Operation) => ({
 }))
 
 const matching = (method: string, path: string): Operation | undefined =>
-  patterns.find((one) => one.method === method && one.pattern.test(path))?.operation
+  patterns.find((pattern) => pattern.method === method && pattern.pattern.test(path))?.operation
 
 /** The module is cached, because each import asks the process that runs the tests for its path. */
 let promised: typeof import('./promised.ts') | undefined

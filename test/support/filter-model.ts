@@ -71,7 +71,7 @@ export function valuesOf({ name, words }: DocumentedFilter, rows: readonly Liste
   )
   const candidates = [...shownValues]
   if (words.length > 0)
-    return [...new Set([...candidates.filter((one) => words.includes(one)), ...words])].slice(0, most.words)
+    return [...new Set([...candidates.filter((candidate) => words.includes(candidate)), ...words])].slice(0, most.words)
   const middle = Math.floor(candidates.length / 2)
   return [...candidates.slice(middle, middle + most.shown), nothingHas(name)]
 }

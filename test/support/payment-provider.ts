@@ -40,10 +40,10 @@ export function createProvider(options: { isIdempotent?: boolean } = {}) {
     refunds.set(provider_reference, refund)
     return refund
   }
-  const findByKey = (key: string) => [...refunds.values()].find((one) => one.key === key)
+  const findByKey = (key: string) => [...refunds.values()].find((refund) => refund.key === key)
   const sumPaid = (payment?: string) =>
     [...refunds.values()]
-      .filter((one) => one.outcome.state === 'completed' && (!payment || one.payments.includes(payment)))
+      .filter((refund) => refund.outcome.state === 'completed' && (!payment || refund.payments.includes(payment)))
       .reduce((sum, { amount_minor }) => sum + amount_minor, 0)
   const gateway: PaymentGateway = {
     refund: async (call) => {

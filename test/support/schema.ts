@@ -36,7 +36,7 @@ const pageNames = ['ordering', 'page', 'page_size', 'cursor']
 export function filtersOf(operation: Operation): DocumentedFilter[] {
   const parameters = document.paths[operation.path]?.[operation.method]?.parameters ?? []
   return parameters
-    .filter((one) => one.in === 'query' && !pageNames.includes(one.name))
+    .filter((parameter) => parameter.in === 'query' && !pageNames.includes(parameter.name))
     .map(({ name, schema }) => ({
       name,
       words: schema.type === 'boolean' ? ['true', 'false'] : (schema.enum ?? []).map(String),
@@ -51,7 +51,7 @@ function typesOf(given: Schema): Set<string> {
   return new Set([
     ...ownTypes,
     ...(ownTypes.length ? [] : chosen),
-    ...alternatives(schema).flatMap((one) => [...typesOf(one)]),
+    ...alternatives(schema).flatMap((alternative) => [...typesOf(alternative)]),
   ])
 }
 
@@ -138,7 +138,10 @@ export interface IdField {
 function prefixIn(given: Schema): string | null {
   const schema = resolve(given)
   const ownPrefix = /^\^([a-z]{3})_/.exec(schema.pattern ?? '')?.[1]
-  return ownPrefix ?? alternatives(schema).reduce<string | null>((prefix, one) => prefix ?? prefixIn(one), null)
+  return (
+    ownPrefix ??
+    alternatives(schema).reduce<string | null>((prefix, alternative) => prefix ?? prefixIn(alternative), null)
+  )
 }
 
 /** Lists the id fields inside one schema, at any depth. Blocks inside blocks are walked once. */
@@ -155,7 +158,7 @@ function idFieldsIn(given: Schema, path: Path = [], above: readonly Schema[] = [
     ...Object.entries(schema.properties ?? {}).flatMap(([name, field]) => listInside(field, name)),
     ...(schema.items ? listInside(schema.items, 0) : []),
     ...(typeof schema.additionalProperties === 'object' ? listInside(schema.additionalProperties, '*') : []),
-    ...alternatives(schema).flatMap((one) => listInside(one)),
+    ...alternatives(schema).flatMap((alternative) => listInside(alternative)),
   ]
   if (isId && fields.length === 0) fields.push({ in: 'body', name: path.join('.'), prefix })
   const names = new Set<string>()
@@ -168,7 +171,7 @@ export function idFieldsOf(operation: Operation): IdField[] {
   const bodies = Object.entries(requestBody?.content ?? {})
   const inForms = bodies.filter(([type]) => type !== 'application/json').flatMap(([, { schema }]) => idFieldsIn(schema))
   const inQuery = parameters
-    .filter((one) => one.in === 'query')
+    .filter((parameter) => parameter.in === 'query')
     .flatMap(({ name, schema }) => idFieldsIn(schema, [name]))
   // A file may come with its fields in the query or in a form, where they have the same names.
   const beside = new Map([...inForms, ...inQuery].map((field) => [field.name, { ...field, in: 'query' as const }]))
@@ -195,13 +198,14 @@ export function placesIn(given: Schema, sample: unknown, itemwise: readonly stri
       schema.items ? placesIn(schema.items, item, itemwise, [...path, index]) : [],
     )
   const below = Object.entries(sample).flatMap(([name, value]) => {
-    const fields = [schema, ...alternatives(schema).map(resolve)].flatMap((one) => one.properties?.[name] ?? [])
+    const fields = [schema, ...alternatives(schema).map(resolve)].flatMap((part) => part.properties?.[name] ?? [])
     const objectPlaces = fields.flatMap((field) => placesIn(field, value, itemwise, [...path, name]))
     return objectPlaces.filter(
-      (one, index) => objectPlaces.findIndex((other) => other.join('/') === one.join('/')) === index,
+      (place, index) => objectPlaces.findIndex((other) => other.join('/') === place.join('/')) === index,
     )
   })
-  const isNamed = schema.properties !== undefined || alternatives(schema).some((one) => resolve(one).properties)
+  const isNamed =
+    schema.properties !== undefined || alternatives(schema).some((alternative) => resolve(alternative).properties)
   return isNamed ? [path, ...below] : below
 }
 

@@ -108,9 +108,9 @@ describe('recipient events', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 8 }), fc.nat(), (events, seed) => {
         const play = (list: typeof events) =>
-          list.reduce((row, one) => ({ ...row, ...computeStampChanges(row, one) }), { ...clean })
+          list.reduce((row, event) => ({ ...row, ...computeStampChanges(row, event) }), { ...clean })
         const shuffled = events
-          .map((one, index) => ({ one, key: ((index + 1) * (seed + 7919)) % 1009 }))
+          .map((event, index) => ({ one: event, key: ((index + 1) * (seed + 7919)) % 1009 }))
           .toSorted((a, b) => a.key - b.key)
           .map(({ one }) => one)
         expect(play([...shuffled, ...events])).toEqual(play(events))

@@ -3,7 +3,7 @@ import { answersOf, cases } from '../support/cel-conformance.ts'
 import waivers from '../support/cel-waivers.json'
 
 const answers = await answersOf(cases.map(({ expr }) => expr))
-const judged = cases.map((one, index) => ({ ...one, answer: answers[index] ?? '' }))
+const judged = cases.map((case, index) => ({ ...case, answer: answers[index] ?? '' }))
 const isRefused = (answer: string) => answer.startsWith('refused')
 /** An expression that is refused before it runs can do no harm when the specification has an error. */
 const passes = ({ expected, answer }: { expected: string; answer: string }) =>

@@ -37,7 +37,7 @@ describe('the cell mark of an id', () => {
   })
 
   it('is empty for ids that were made before marks existed', () => {
-    const old = kinds.map((one) => `${idPrefixes[one]}_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8`)
+    const old = kinds.map((kind) => `${idPrefixes[kind]}_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8`)
     // Ids that SQL makes for deliveries, and the first and the last ULID.
     const others = [
       'whd_01KAJ3Z8Q20123456789ABCDEF',

@@ -186,9 +186,9 @@ describe('the access of a caller', () => {
         const reached =
           reach.organizations.includes(where.organization_id) ||
           reach.editions.some(
-            (one) =>
-              one.organization_id === where.organization_id &&
-              (editions === 'any' || editions.includes(one.edition_id ?? '')),
+            (edition) =>
+              edition.organization_id === where.organization_id &&
+              (editions === 'any' || editions.includes(edition.edition_id ?? '')),
           )
         expect(mayAt(caller, allowed, where)).toBe(reached)
         if (reached) expect(mayAnywhere(caller, allowed)).toBe(true)

@@ -53,7 +53,7 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
     fails: [having({ default_language: 'nl', enabled_languages: ['da'] })].map((change) =>
       combineChanges(change, () => ({
         products: [{ ...product, name_translations: { da: 'x' } }],
-        messages: [receipt, refund].map((one) => ({ ...one, subject: { nl: 'Dank u' } })),
+        messages: [receipt, refund].map((message) => ({ ...message, subject: { nl: 'Dank u' } })),
       })),
     ),
   },
@@ -276,7 +276,7 @@ describe.each(Object.entries(cases))('the check %s', (id, { fails, names = [], b
       const facts = { ...sound, ...change(sound) }
       expect(ids(facts)).toEqual([id])
       const result = runChecks(facts).find(({ check }) => check.id === id)
-      expect(result?.related.map((one) => one.id)).toEqual(names)
+      expect(result?.related.map((resource) => resource.id)).toEqual(names)
     }
   })
 

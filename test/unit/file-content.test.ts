@@ -22,7 +22,7 @@ function judgeFile({ content, size, declared }: Pick<HostileFile, 'content' | 's
 
 const inWords = ([first, ...rest]: Expected) => [
   first,
-  ...rest.map((one) => (one instanceof RegExp ? expect.stringMatching(one) : one)),
+  ...rest.map((value) => (value instanceof RegExp ? expect.stringMatching(value) : value)),
 ]
 
 describe('the content of a file', () => {

@@ -34,7 +34,7 @@ const row = fc
     fc.string({ unit: fc.constantFrom(...Array.from('abcXYZ')), minLength: 1, maxLength: 5 }),
     ...Array.from({ length: width - 1 }, () => fc.string({ unit: fc.constantFrom(...letters), maxLength: 10 })),
   )
-  .filter((cells) => cells.every((cell) => delimiters.every((one) => cell.split(one).length < width)))
+  .filter((cells) => cells.every((cell) => delimiters.every((delimiter) => cell.split(delimiter).length < width)))
 
 const table: fc.Arbitrary<Written> = fc
   .record({

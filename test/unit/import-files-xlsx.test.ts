@@ -150,7 +150,7 @@ describe('a workbook that cannot be read', () => {
     const compound = Uint8Array.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, ...new Uint8Array(600)])
     const named = Uint8Array.from([
       ...compound,
-      ...Array.from('EncryptedPackage').flatMap((one) => [one.charCodeAt(0), 0]),
+      ...Array.from('EncryptedPackage').flatMap((letter) => [letter.charCodeAt(0), 0]),
     ])
     expect(await codeOf(named)).toBe('password_protected')
     expect(await codeOf(compound)).toBe('unreadable_file')

@@ -211,7 +211,9 @@ describe('a column of dates', () => {
         if (decision.status === 'ambiguous') return
         decided++
         const parsed = texts.map((text) => parseDate(text, decision.format))
-        expect(parsed.map((one) => one && one !== 'undecided' && one.wall)).toEqual(dates.map((date) => date.getTime()))
+        expect(parsed.map((result) => result && result !== 'undecided' && result.wall)).toEqual(
+          dates.map((date) => date.getTime()),
+        )
       }),
       { numRuns: 700 },
     )

@@ -58,7 +58,9 @@ describe('an export of another system', () => {
     expect(prepared.ambiguous.map(({ target }) => target)).toEqual(file.ambiguous)
     expect(prepared.unmapped_values).toEqual(file.unmapped_values)
     const decided = orders.map(({ order, errors, warnings }) =>
-      order ? brief(order) : { errors: errors.map((one) => `${one.row} ${one.target_field} ${one.code}`), warnings },
+      order
+        ? brief(order)
+        : { errors: errors.map((error) => `${error.row} ${error.target_field} ${error.code}`), warnings },
     )
     expect(decided).toEqual(file.orders)
   })
@@ -83,7 +85,7 @@ describe('an export of another system', () => {
     ])
     const { mappings } = suggestImport({ columns, consents, history })
     const phone = mappings.filter(({ target }) => target === 'customer.phone_number')
-    expect(phone.map((one) => [one.reason, columns[one.columns[0] ?? -1]?.header])).toEqual([
+    expect(phone.map((suggestion) => [suggestion.reason, columns[suggestion.columns[0] ?? -1]?.header])).toEqual([
       ['history', 'Billing Phone'],
     ])
   })

@@ -43,7 +43,7 @@ async function listReferences(): Promise<Reference[]> {
     const { results } = await env.DB.prepare(`select "table" as target, "from" as name from pragma_foreign_key_list(?)`)
       .bind(table)
       .all<{ target: string; name: string }>()
-    for (const { target, name } of results.filter((one) => one.target in references)) {
+    for (const { target, name } of results.filter((item) => item.target in references)) {
       const query = `explain query plan select 1 from "${table}" where "${name}" = ?`
       const plan = await env.DB.prepare(query).bind('x').all<{ detail: string }>()
       all.push({ target, column: `${table}.${name}`, plan: plan.results[0]?.detail ?? '' })
@@ -56,7 +56,7 @@ describe('the columns that refer to orders, purchases, payments and customers', 
   it('are all known to the undo of imports', async () => {
     const columns = (await listReferences()).map(({ target, column }) => `${target} ${column}`)
     const knownColumns = Object.entries(references).flatMap(([target, of]) =>
-      Object.keys(of).map((one) => `${target} ${one}`),
+      Object.keys(of).map((column) => `${target} ${column}`),
     )
     expect(columns.toSorted()).toEqual(knownColumns.toSorted())
   })

@@ -129,12 +129,12 @@ function useSome(tables: ImportedTables, numbers: readonly number[]): void {
 
 /** Predicts the units of an order that are not cancelled, by product, and by holder if the import names one. */
 function wantedOf({ status, items }: ExternalOrder) {
-  const live = status === 'cancelled' ? [] : items.filter((one) => one.status !== 'cancelled')
-  const units = live.flatMap((one) => Array.from({ length: one.quantity }, () => one))
+  const live = status === 'cancelled' ? [] : items.filter((item) => item.status !== 'cancelled')
+  const units = live.flatMap((unit) => Array.from({ length: unit.quantity }, () => unit))
   return {
-    units: counts(units.map((one) => one.product)),
-    held: counts(units.flatMap((one) => (one.holder ? [`${one.product} ${one.holder.email}`] : []))),
-    codes: counts(units.map((one) => one.vendor_code ?? '')),
+    units: counts(units.map((unit) => unit.product)),
+    held: counts(units.flatMap((unit) => (unit.holder ? [`${unit.product} ${unit.holder.email}`] : []))),
+    codes: counts(units.map((unit) => unit.vendor_code ?? '')),
   }
 }
 
@@ -166,8 +166,8 @@ function expectSound(
   for (const [unit, count] of unused.units) expect(count).toBeLessThanOrEqual(wanted.units.get(unit) ?? 0)
   for (const [unit, count] of wanted.held) expect(live.held.get(unit) ?? 0).toBeGreaterThanOrEqual(count)
   const sumOf = (items: readonly ExternalItem[]) =>
-    items.reduce((sum, one) => sum + one.quantity * (one.price_minor + one.handling_fee_minor), 0)
-  const counting = order.items.filter((one) => one.status !== 'cancelled')
+    items.reduce((sum, item) => sum + item.quantity * (item.price_minor + item.handling_fee_minor), 0)
+  const counting = order.items.filter((item) => item.status !== 'cancelled')
   const isWhole =
     (order.status === 'cancelled' && counting.length === 0) || Math.max(before.taken, order.refunded_minor ?? 0) > 0
   const listed = sumOf(isWhole || sumOf(counting) + 100 < order.discount_minor ? order.items : counting)
@@ -179,7 +179,7 @@ function expectSound(
   if (payment.status !== 'cancelled' && !isFrozen) expect(payment.amount_minor).toBe(row.amount_minor)
   if (isFrozen) expect(payment.amount_minor).toBe(before.amount)
   const bought = tables.purchasesOf(row.id)
-  const paid = bought.reduce((sum, one) => sum + one.price_minor + one.handling_fee_minor, 0)
+  const paid = bought.reduce((sum, purchase) => sum + purchase.price_minor + purchase.handling_fee_minor, 0)
   if (!isFrozen) expect(paid).toBe(Math.max(0, listed - order.discount_minor))
   for (const one of bought) expect(Math.min(one.price_minor, one.handling_fee_minor)).toBeGreaterThanOrEqual(0)
   expect(payment.status === 'partially_refunded' || payment.status === 'refunded').toBe(payment.refunded_minor > 0)
@@ -187,7 +187,7 @@ function expectSound(
 
 /** A code that exists admits as many people as the order says, or as many as have already entered. */
 function expectSafeCodes(tables: ImportedTables, order: ExternalOrder): void {
-  if (order.items.every((one) => one.vendor_code === null)) return
+  if (order.items.every((item) => item.vendor_code === null)) return
   const id = tables.state().orders.get(order.external_id)?.id ?? ''
   const { codes } = wantedOf(order)
   const used = foundOf(tables, id, (status) => status === 'used')
@@ -200,7 +200,7 @@ function expectSafeCodes(tables: ImportedTables, order: ExternalOrder): void {
 const toOneHolder = (given: Step): Step => ({
   ...given,
   customer: 'buyer@example.dk',
-  items: given.items.map((one) => ({ ...one, email: null })),
+  items: given.items.map((item) => ({ ...item, email: null })),
 })
 
 const ticket = (email: string | null): GivenItem => ({

@@ -9,7 +9,7 @@ import {
 } from '../../src/domain/refunds/refund-shares.ts'
 
 const amount = fc.oneof(fc.nat({ max: 5 }), fc.nat({ max: 100_000 }), fc.nat({ max: 100_000_000_000 }))
-const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)
+const sum = (numbers: readonly number[]) => numbers.reduce((all, number) => all + number, 0)
 
 const bought = fc.record({ price_minor: amount, deposit_minor: amount, handling_fee_minor: amount, fees: fc.boolean() })
 const purchases = fc.array(bought, { minLength: 1, maxLength: 12 }).map((all) =>
@@ -31,12 +31,12 @@ describe('an amount that is divided by weights', () => {
           const total = Math.floor(all * part)
           const parts = divideByWeights(total, weights)
           expect(sum(parts)).toBe(total)
-          parts.forEach((one, index) => {
+          parts.forEach((part, index) => {
             const weight = weights[index] ?? 0
-            expect(one).toBeGreaterThanOrEqual(0)
-            expect(one).toBeLessThanOrEqual(weight)
+            expect(part).toBeGreaterThanOrEqual(0)
+            expect(part).toBeLessThanOrEqual(weight)
             if (all === 0) return
-            const beside = BigInt(one) * BigInt(all) - BigInt(total) * BigInt(weight)
+            const beside = BigInt(part) * BigInt(all) - BigInt(total) * BigInt(weight)
             expect(beside < BigInt(all) && -beside < BigInt(all)).toBe(true)
           })
         },

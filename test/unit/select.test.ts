@@ -58,7 +58,7 @@ describe('columns with booleans, numbers and JSON', () => {
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 4 }), async (made) => {
         const rows = made.map((one, index) => ({ ...one, id: `l${index}` }))
         const stored = sql`select *, typeof(is_on) as type from unit_lamps order by id`
-        await db.batch([remove(lamps, sql`1`), ...rows.map((one) => insert(lamps, one))])
+        await db.batch([remove(lamps, sql`1`), ...rows.map((row) => insert(lamps, row))])
         const expected = await db.all(stored)
         await db.batch([remove(lamps, sql`1`), ...insertAll(lamps, rows)])
         expect(await db.all(stored)).toEqual(expected)

@@ -41,7 +41,7 @@ const aboutColumn = (names: readonly string[], mappings: readonly SuggestedMappi
 const overridden = (mappings: readonly TargetMapping[], answers: readonly TargetMapping[]): TargetMapping[] => [
   ...mappings.filter(
     ({ target, columns }) =>
-      !answers.some((one) => one.target === target || one.columns.some((column) => columns.includes(column))),
+      !answers.some((answer) => answer.target === target || answer.columns.some((column) => columns.includes(column))),
   ),
   ...answers,
 ]
@@ -80,7 +80,7 @@ export async function wholeFile(bytes: Uint8Array, answers: TargetMapping[]): Pr
     } as const
     const { order, errors, warnings } = mapOrder(ofOrder, options)
     const errorTexts = errors.map((error) => `${error.row} ${error.target_field} ${error.code}: ${error.message}`)
-    const warned = warnings.map((one) => `${one.row} ${one.code}: ${one.message}`)
+    const warned = warnings.map((warning) => `${warning.row} ${warning.code}: ${warning.message}`)
     if (faults.length > 0) return { errors: faults }
     return order ? { ...brief(order), ...(warned.length > 0 ? { warnings: warned } : {}) } : { errors: errorTexts }
   })

@@ -30,8 +30,8 @@ interface Example extends Partial<Query> {
 }
 
 function requestOf(world: ListsWorld, { list: id, caller: name, parent = 0, ...query }: Example): Request {
-  const list = world.lists.find((one) => one.id === id)
-  const caller = world.callers.find((one) => one.name === name)
+  const list = world.lists.find((list) => list.id === id)
+  const caller = world.callers.find((caller) => caller.name === name)
   if (!list || !caller) throw new Error(`there is no ${id} or no ${name}`)
   const size = list.fixedSize ?? 20
   return { list, caller, parent: list.parents?.[parent] ?? null, scope: {}, filters: {}, ordering: [], size, ...query }
@@ -58,7 +58,11 @@ export const faults = {
       const { a } = await makePlaces()
       const [edition, sibling] = a.editions
       for (const one of [edition, sibling]) await seedTrades({ organization: a.id, edition: one }, 300)
-      const grants = [edition, sibling].map((one) => ({ organization: a.id, edition: one, role: 'viewer' as const }))
+      const grants = [edition, sibling].map((edition) => ({
+        organization: a.id,
+        edition: edition,
+        role: 'viewer' as const,
+      }))
       const { token } = await makeCaller('viewer of two editions', grants)
       const after = new Date(seededAt + 90_000).toISOString()
       const reply = await readAs(

@@ -130,7 +130,7 @@ export const recipientsList = (all: readonly RowsOfParent[]): LongList => ({
     state: oneOf(recipientStates, ({ shown }) => shown.state),
     reason: oneOf([...skipReasons, ...failReasons], ({ shown }) => shown.reason),
     engagement: {
-      values: ({ shown }) => engagements.filter((one) => happened[one](shown)),
+      values: ({ shown }) => engagements.filter((engagement) => happened[engagement](shown)),
       others: engagements,
       matches: ({ shown }, value) => happened[value as keyof typeof happened](shown),
     },

@@ -48,7 +48,9 @@ function chooseScope(
   const edition_id = editions[(number >> 5) % Math.max(1, editions.length)]
   const ofEdition = edition_id === undefined ? [] : [{ edition_id }, { organization_id, edition_id }]
   const scopes: Query['scope'][] = [{ organization_id }, {}, ...ofEdition]
-  const possible = scopes.filter((scope) => Object.keys(scope).every((name) => list.scopes.some((one) => one === name)))
+  const possible = scopes.filter((scope) =>
+    Object.keys(scope).every((name) => list.scopes.some((scope) => scope === name)),
+  )
   return chosen(possible, number >> 9)
 }
 
