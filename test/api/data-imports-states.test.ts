@@ -32,7 +32,7 @@ it('an update moves payments and purchases forward from every state, and never b
   const shop = await seedShop()
   const orderIds = await importOrders(
     shop,
-    cases.map((case) => orderOf(case, 'pending')),
+    cases.map((testCase) => orderOf(testCase, 'pending')),
   )
   expect(orderIds.body.created_orders).toBe(cases.length)
   const ofShop = sql`edition_id = ${shop.edition_id}`
@@ -43,7 +43,7 @@ it('an update moves payments and purchases forward from every state, and never b
   )
   const updated = await importOrders(
     shop,
-    cases.map((one) => orderOf(one, one.target)),
+    cases.map((testCase) => orderOf(testCase, testCase.target)),
     { on_duplicate: 'update' },
   )
   expect(updated.body.updated_orders).toBe(cases.length)

@@ -3,7 +3,7 @@ import { answersOf, cases } from '../support/cel-conformance.ts'
 import waivers from '../support/cel-waivers.json'
 
 const answers = await answersOf(cases.map(({ expr }) => expr))
-const judged = cases.map((case, index) => ({ ...case, answer: answers[index] ?? '' }))
+const judged = cases.map((testCase, index) => ({ ...testCase, answer: answers[index] ?? '' }))
 const isRefused = (answer: string) => answer.startsWith('refused')
 /** An expression that is refused before it runs can do no harm when the specification has an error. */
 const passes = ({ expected, answer }: { expected: string; answer: string }) =>
@@ -13,12 +13,12 @@ const waived = new Map(Object.entries(waivers).flatMap(([reason, names]) => name
 
 describe('the literal cases of the CEL specification', () => {
   it('have the specified results, except for the waived ones', () => {
-    expect(judged.filter((one) => !passes(one) && !waived.has(one.name))).toEqual([])
+    expect(judged.filter((result) => !passes(result) && !waived.has(result.name))).toEqual([])
   })
 
   it('are only waived when they are refused, and never for a wrong result', () => {
     expect(judged.filter(({ name, answer }) => waived.has(name) && !isRefused(answer))).toEqual([])
-    expect(judged.filter((one) => waived.has(one.name) && passes(one))).toEqual([])
+    expect(judged.filter((result) => waived.has(result.name) && passes(result))).toEqual([])
   })
 
   it('include every waived case, and most of them run', () => {
