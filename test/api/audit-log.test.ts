@@ -32,7 +32,7 @@ beforeAll(async () => {
 describe('listAuditLog', () => {
   it('shows who changed which field from what to what, with the newest first', async () => {
     const { name } = organisation
-    const changed = await patch(`/v1/organizations/${organisation.id}`, { name: 'Sydlys' }, admin.token)
+    const changeReply = await patch(`/v1/organizations/${organisation.id}`, { name: 'Sydlys' }, admin.token)
     const back = await patch(`/v1/organizations/${organisation.id}`, { name }, admin.token)
     const [second, first] = await logOf(organisation, '', admin.token)
     expect(first).toMatchObject({
@@ -42,7 +42,7 @@ describe('listAuditLog', () => {
       edition_id: null,
       resource_type: 'organization',
       resource_id: organisation.id,
-      request_id: changed.headers.get('x-request-id'),
+      request_id: changeReply.headers.get('x-request-id'),
     })
     expect(first?.changes).toContainEqual({ field: 'name', before: name, after: 'Sydlys', is_hidden: false })
     expect(first?.changes.map(({ field }) => field)).not.toContain('modified')
@@ -184,12 +184,12 @@ describe('an entry', () => {
     )
     expect(message.status, message.text).toBe(201)
     const blocks = [{ type: 'heading', data: { text: { en: 'MARKER-BLOCK' } } }]
-    const changed = await patch(
+    const changeReply = await patch(
       `/v1/email-messages/${message.body.id}`,
       { title: 'Better news', subject: { en: 'MARKER-CHANGED' }, blocks },
       admin.token,
     )
-    expect(changed.status, changed.text).toBe(200)
+    expect(changeReply.status, changeReply.text).toBe(200)
     const extra = { api_key: 'MARKER-KEY' }
     const updated = await patch(`/v1/editions/${edition.id}`, { merchant_account_extra_parameters: extra }, admin.token)
     expect(updated.status, updated.text).toBe(200)

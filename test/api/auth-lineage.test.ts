@@ -48,8 +48,8 @@ describe('a minted token', () => {
     expect(await Promise.all(tokens.map(statusWith))).toEqual([200, 200, 200])
     expect((await revoke(first.id, other.token)).status).toBe(204)
     expect(await Promise.all(tokens.map(statusWith))).toEqual([401, 401, 200])
-    const listed = await get('/v1/auth/tokens', other.token)
-    const listedIds = listed.body.results.map((item: { id: string }) => item.id)
+    const listReply = await get('/v1/auth/tokens', other.token)
+    const listedIds = listReply.body.results.map((item: { id: string }) => item.id)
     for (const dead of [first.id, second.body.id, third.body.id]) expect(listedIds).not.toContain(dead)
     expect(listedIds).toContain(sibling.body.id)
   })
@@ -94,8 +94,8 @@ describe('a minted token', () => {
       expect([generation, reply.status]).toEqual([generation, 201])
       token = reply.body.token
     }
-    const refused = await mint({}, token)
-    expect([refused.status, refused.body.errors[0].code]).toEqual([400, 'too_many_generations'])
+    const refusal = await mint({}, token)
+    expect([refusal.status, refusal.body.errors[0].code]).toEqual([400, 'too_many_generations'])
     const plain = costOf(await get('/v1/auth/user-info', world.people.OV.token))
     const deep = costOf(await get('/v1/auth/user-info', token))
     expect(deep.queries).toBe(plain.queries)
@@ -185,8 +185,8 @@ describe('a token without an end', () => {
         ['OA'],
         '#/expires_at',
       ])
-      const late = await mint({ expires_at: '2090-01-01T00:00:00Z' }, world.people[role].token)
-      expect([role, late.status, late.body.errors[0].code]).toEqual([role, 400, 'too_late'])
+      const lateReply = await mint({ expires_at: '2090-01-01T00:00:00Z' }, world.people[role].token)
+      expect([role, lateReply.status, lateReply.body.errors[0].code]).toEqual([role, 400, 'too_late'])
     }
     const account = await seedAccount()
     await seedMember(account, { organization: world.a.id, role: 'admin' })

@@ -184,8 +184,8 @@ describe('a token of the identity provider', () => {
     const [token, originalAnswer] = [await sign(), answer]
     vi.spyOn(Date, 'now').mockReturnValue(Date.now())
     answer = (url) => failing(url, originalAnswer)
-    const refused = await ask(token)
-    expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([
+    const refusal = await ask(token)
+    expect([refusal.status, refusal.body.code, refusal.headers.get('retry-after')]).toEqual([
       503,
       'identity_unavailable',
       '60',
@@ -193,9 +193,9 @@ describe('a token of the identity provider', () => {
     const requestCount = requests.length
     answer = originalAnswer
     for (let more = 0; more < 3; more++) {
-      const again = await ask(token)
-      expect([again.status, again.body.code]).toEqual([503, 'identity_unavailable'])
-      expect(again.headers.get('retry-after')).toBe('60')
+      const secondReply = await ask(token)
+      expect([secondReply.status, secondReply.body.code]).toEqual([503, 'identity_unavailable'])
+      expect(secondReply.headers.get('retry-after')).toBe('60')
     }
     expect(requests).toHaveLength(requestCount)
     vi.mocked(Date.now).mockReturnValue(Date.now() + 61_000)

@@ -35,9 +35,9 @@ describe('createAccessToken', () => {
     })
     expect(await loadToken(reply.body.id)).toMatchObject({ token_hash: toHex(await sha256(reply.body.token)) })
     expect(await statusWith(reply.body.token)).toBe(200)
-    const listed = await get('/v1/auth/tokens', token)
-    expect(listed.body.results.find((item: { id: string }) => item.id === reply.body.id)).not.toHaveProperty('token')
-    expect(listed.text).not.toContain(reply.body.token)
+    const listReply = await get('/v1/auth/tokens', token)
+    expect(listReply.body.results.find((item: { id: string }) => item.id === reply.body.id)).not.toHaveProperty('token')
+    expect(listReply.text).not.toContain(reply.body.token)
   })
 
   it('expires after a year by default, at a given time, or never', async () => {

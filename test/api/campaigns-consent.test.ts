@@ -45,8 +45,8 @@ describe('a person who opts out between the calculation and the sending', () => 
     await until(campaign.id, ['sent'])
     const [mail] = await capturedOf(campaign.id)
     const id = await seedCalculated(crowd)
-    const left = await visit(pathsIn(mail, 'u')[0] ?? '', { method: 'POST' })
-    expect(left.status).toBe(200)
+    const leaveReply = await visit(pathsIn(mail, 'u')[0] ?? '', { method: 'POST' })
+    expect(leaveReply.status).toBe(200)
     expect(await until(id, ['sent', 'failed'])).toMatchObject({ status: 'sent', total_recipients: 2, skipped_count: 1 })
     const address = /<(.+)>/.exec(mail?.recipient ?? '')?.[1] ?? ''
     expect(await skipped(id)).toEqual([[address, 'unsubscribed']])

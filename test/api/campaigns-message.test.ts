@@ -69,9 +69,9 @@ describe('changing a message that a campaign is about to send', () => {
         }),
       )
     const path = `/v1/email-messages/${shared}`
-    const refused = await patch(path, { subject: { en: 'Only English' } })
-    expect([refused.status, refused.body.errors]).toMatchObject([409, [{ pointer: '#/subject/da' }]])
-    expect(refused.body.related_objects).toMatchObject([{ id: ids[1] }])
+    const refusal = await patch(path, { subject: { en: 'Only English' } })
+    expect([refusal.status, refusal.body.errors]).toMatchObject([409, [{ pointer: '#/subject/da' }]])
+    expect(refusal.body.related_objects).toMatchObject([{ id: ids[1] }])
     // The message can still be corrected after its edition has changed its language.
     await write(sql`update editions set default_language = 'pl' where id = ${danish.edition}`)
     expect((await patch(path, { title: 'Mended' })).status).toBe(200)

@@ -91,8 +91,8 @@ describe('a campaign', () => {
     await until(campaign.id, ['failed'], refusing)
     expect(new Set(senders)).toEqual(new Set([`hello@${domain}`]))
     await db.all(sql`delete from sender_domains where domain = ${domain}`)
-    const refused = await post(`/v1/campaigns/${campaign.id}/retry-failed`, {})
-    expect([refused.status, refused.body]).toMatchObject([
+    const refusal = await post(`/v1/campaigns/${campaign.id}/retry-failed`, {})
+    expect([refusal.status, refusal.body]).toMatchObject([
       409,
       { code: 'campaign_not_ready', errors: [{ pointer: '#/edition_id', code: 'sender_not_verified' }] },
     ])

@@ -202,8 +202,12 @@ describe('retryFailedCampaignRecipients', () => {
     await until(id, ['sent', 'failed'], well)
     expect(await statsOf(id)).toEqual({ ...zeros, total_recipients: 4, sent: 4, delivered: 4, delivery_rate: 1 })
     expect([reached.length, new Set(reached).size]).toEqual([4, 4])
-    const again = await post(`/v1/campaigns/${id}/retry-failed`, {})
-    expect([again.status, again.body.code, again.body.current_status]).toEqual([409, 'nothing_to_retry', 'sent'])
+    const secondReply = await post(`/v1/campaigns/${id}/retry-failed`, {})
+    expect([secondReply.status, secondReply.body.code, secondReply.body.current_status]).toEqual([
+      409,
+      'nothing_to_retry',
+      'sent',
+    ])
     await consume(id, well)
     expect(reached.length).toBe(4)
   })

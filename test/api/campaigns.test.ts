@@ -148,8 +148,8 @@ describe('sendCampaignNow', () => {
     const other = await seedCrowd(1, { sms_sender_name: 'Unset', is_archived: true })
     const segment = await seedSegment(other, { communication_channel: 'email' })
     const [sms] = await seedCampaigns(other, segment.id, 1, { channel: 'sms', sms_body: { da: 'Hej' } })
-    const refused = await post(`/v1/campaigns/${sms?.id}/send-now`, {})
-    expect(refused.body.errors.map(({ code }: { code: string }) => code)).toEqual([
+    const refusal = await post(`/v1/campaigns/${sms?.id}/send-now`, {})
+    expect(refusal.body.errors.map(({ code }: { code: string }) => code)).toEqual([
       'missing_text',
       'sender_unset',
       'channel_mismatch',

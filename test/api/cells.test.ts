@@ -86,8 +86,8 @@ describe.each([
     )
     expect(new Set(audited.map(({ id }) => readCell(id)))).toEqual(new Set([cell]))
     const [order] = await db.all<{ id: string }>(sql`select id from orders where edition_id = ${edition_id}`)
-    const read = await there.send(`/v1/orders/${order?.id}`)
-    expect([read.status, readCell(read.headers.get('x-request-id') ?? '')]).toEqual([200, cell])
+    const readReply = await there.send(`/v1/orders/${order?.id}`)
+    expect([readReply.status, readCell(readReply.headers.get('x-request-id') ?? '')]).toEqual([200, cell])
   })
 
   it('has its mark in access tokens, and accepts them', async () => {
@@ -130,8 +130,8 @@ describe.each([
 it('a deployment that gets its mark later still reads and changes its older rows', async () => {
   const { organization_id, edition_id } = await givenEdition(deployment(''))
   const marked = deployment('k7')
-  const changed = await marked.send(`/v1/editions/${edition_id}`, { method: 'PATCH', body: { name: 'Renamed' } })
-  expect([changed.status, changed.body.name]).toEqual([200, 'Renamed'])
+  const changeReply = await marked.send(`/v1/editions/${edition_id}`, { method: 'PATCH', body: { name: 'Renamed' } })
+  expect([changeReply.status, changeReply.body.name]).toEqual([200, 'Renamed'])
   const [entry] = (await marked.send(`/v1/audit-log?organization_id=${organization_id}`)).body.results
   expect([entry.resource_id, readCell(entry.id)]).toEqual([edition_id, 'k7'])
 })

@@ -88,9 +88,9 @@ describe('the page of a person’s consents', () => {
     const entries = (await db.all(sql`select id from audit_log where organization_id = ${scene.organization}`)).length
     const form = formIn((await visit(path)).text)
     const wanted = { ...form, given: [second.id, third.id] }
-    const done = await send(path, wanted)
-    expect([done.status, done.text.includes('Dine valg er gemt.')]).toEqual([200, true])
-    expect(formIn(done.text).given.toSorted()).toEqual([second.id, third.id].toSorted())
+    const actionReply = await send(path, wanted)
+    expect([actionReply.status, actionReply.text.includes('Dine valg er gemt.')]).toEqual([200, true])
+    expect(formIn(actionReply.text).given.toSorted()).toEqual([second.id, third.id].toSorted())
     const replayed = await send(path, wanted)
     expect([replayed.status, replayed.text.includes('Intet blev ændret.')]).toEqual([200, true])
 

@@ -62,8 +62,8 @@ describe('giveConsent', () => {
   it('changes nothing when the person has already given the consent, and returns the same record', async () => {
     const at = await askQuestion()
     const first = await answer('give', at)
-    const again = await answer('give', at, { source: 'portal' })
-    expect([again.status, again.body]).toEqual([200, first.body])
+    const secondReply = await answer('give', at, { source: 'portal' })
+    expect([secondReply.status, secondReply.body]).toEqual([200, first.body])
     expect(await kindsOf(at.consent)).toEqual(['consent.given'])
   })
 
@@ -180,8 +180,8 @@ describe('an answer', () => {
     await write(sql`update consents set created_at = 0 where id = ${at.consent}`)
     await answer('give', at, { occurred_at: '2026-01-03T00:00:00Z' })
     await answer('withdraw', at, { occurred_at: '2026-01-05T00:00:00Z' })
-    const late = await answer('give', at, { occurred_at: '2026-01-04T00:00:00Z' })
-    expect(codeOf(late)).toEqual([400, 'validation_error', 'before_last_answer occurred_at'])
+    const lateReply = await answer('give', at, { occurred_at: '2026-01-04T00:00:00Z' })
+    expect(codeOf(lateReply)).toEqual([400, 'validation_error', 'before_last_answer occurred_at'])
     expect(await statusesOf(at.consent)).toEqual(['given', 'withdrawn'])
   })
 

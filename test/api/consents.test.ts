@@ -73,9 +73,9 @@ describe('createConsent', () => {
 
   it('requires a text in the edition’s default language, or in any language for the whole organisation', async () => {
     const danish = { text: { da: 'Ja' }, title: {} }
-    const refused = await post('/v1/consents', aConsent(shop.organization, { ...danish, edition_id: shop.edition }))
-    expect(refusalOf(refused)).toEqual([400, 'validation_error', 'text_missing_default_language #/text'])
-    expect(refused.body.errors[0].detail).toContain('in `en`,')
+    const refusal = await post('/v1/consents', aConsent(shop.organization, { ...danish, edition_id: shop.edition }))
+    expect(refusalOf(refusal)).toEqual([400, 'validation_error', 'text_missing_default_language #/text'])
+    expect(refusal.body.errors[0].detail).toContain('in `en`,')
     const everywhere = await givenConsent(shop.organization, danish)
     const emptied = await patch(`/v1/consents/${everywhere.id}`, { text: { da: '' } })
     expect(refusalOf(emptied)).toEqual([400, 'validation_error', 'text_missing_default_language #/text'])

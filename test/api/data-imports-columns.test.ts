@@ -49,8 +49,8 @@ describe('updateColumnMappings', () => {
   it('tells columns of the same name apart by their position', async () => {
     const tenant = await seedShop()
     const { id } = await givenImport(tenant, csv('Order ID;Name;Name\r\nA-1;Ana;Day ticket\r\n'))
-    const refused = await mapColumns(id, [{ source_column: 'Name', target_field: 'item.product' }])
-    expect(refused.body.errors).toMatchObject([{ code: 'invalid_choice', attr: 'mappings.0.source_column' }])
+    const refusal = await mapColumns(id, [{ source_column: 'Name', target_field: 'item.product' }])
+    expect(refusal.body.errors).toMatchObject([{ code: 'invalid_choice', attr: 'mappings.0.source_column' }])
     const mapReply = await mapColumns(id, [{ source_index: 2, target_field: 'item.product' }])
     expect(mapReply.body.results[2]).toMatchObject({ target_field: 'item.product', is_suggested: false, confidence: 1 })
   })

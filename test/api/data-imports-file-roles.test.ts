@@ -27,14 +27,14 @@ describe('a file of the whole organisation', () => {
       for (const id of [another, freshId('file')]) {
         const created = await post('/v1/data-imports', bodyFor(tenant, id), token)
         expect([created.status, created.body.errors]).toMatchObject(missing)
-        const changed = await patch(path, { file_id: id }, token)
-        expect([changed.status, changed.body.errors]).toMatchObject(missing)
+        const changeReply = await patch(path, { file_id: id }, token)
+        expect([changeReply.status, changeReply.body.errors]).toMatchObject(missing)
       }
       expect((await get(path, token)).body).toMatchObject({ status: 'draft', file: null })
       const importReply = await get(pathOf(chosen.id), token)
       expect([importReply.status, importReply.body.file, importReply.text.includes(file)]).toEqual([200, null, false])
-      const listed = await get(`/v1/data-imports?edition_id=${tenant.edition_id}`, token)
-      expect([listed.body.count > 1, listed.text.includes(file)]).toEqual([true, false])
+      const listReply = await get(`/v1/data-imports?edition_id=${tenant.edition_id}`, token)
+      expect([listReply.body.count > 1, listReply.text.includes(file)]).toEqual([true, false])
       const repeated = await patch(pathOf(chosen.id), { file_id: file }, token)
       expect([repeated.status, repeated.body.errors]).toMatchObject(missing)
     }

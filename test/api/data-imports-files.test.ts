@@ -30,8 +30,8 @@ describe('createDataImport', () => {
     expect(created.body).toMatchObject({ status: 'parsing', name: 'orders.csv', total_rows: 0, progress: 0 })
     const inspectedImport = await work(created.body.id)
     expect(inspectedImport).toMatchObject({ status: 'mapping_columns', total_rows: 2, phase: null, heartbeat_at: null })
-    const read = await get(pathOf(created.body.id))
-    expect(read.body).toMatchObject({
+    const readReply = await get(pathOf(created.body.id))
+    expect(readReply.body).toMatchObject({
       file: { id: file, name: 'orders.csv', size: twoOrders.length },
       external_source: expect.stringMatching(/^file-[0-9a-f]{8}$/),
       source_suggested_by: 'headers',
@@ -70,8 +70,8 @@ describe('createDataImport', () => {
   it('refuses files of other organisations, of other purposes and of other editions', async () => {
     const [tenant, other] = [await seedShop(), await seedShop()]
     const foreign = await givenTable(other.organization_id, twoOrders)
-    const refused = await post('/v1/data-imports', bodyFor(tenant, foreign))
-    expect(refused.body.errors).toMatchObject([{ code: 'does_not_exist', attr: 'file_id' }])
+    const refusal = await post('/v1/data-imports', bodyFor(tenant, foreign))
+    expect(refusal.body.errors).toMatchObject([{ code: 'does_not_exist', attr: 'file_id' }])
     const otherPurpose = await givenTable(tenant.organization_id, buildTable(['x;y;z;1;1']), {
       query: { purpose: 'other' },
     })
@@ -189,8 +189,8 @@ describe('processColumnMappings', () => {
         'Total;;;4;474,00',
       ]),
     )
-    const done = await process(id)
-    expect(done).toMatchObject({
+    const actionReply = await process(id)
+    expect(actionReply).toMatchObject({
       status: 'ready',
       total_rows: 6,
       valid_rows: 3,
@@ -244,9 +244,9 @@ describe('processColumnMappings', () => {
     const tenant = await seedShop()
     const table = csv('Order ID;E-mail;Product;Price;Created at\r\nA-1;a@b.dk;Ticket;1.234;03/04/2026\r\n')
     const { id } = await givenImport(tenant, table)
-    const refused = await post(pathOf(id, '/column-mappings/process'), {})
-    expect(refused.body).toMatchObject({ code: 'column_mapping_incomplete' })
-    const details = refused.body.errors.map((error: { detail: string }) => error.detail).join('\n')
+    const refusal = await post(pathOf(id, '/column-mappings/process'), {})
+    expect(refusal.body).toMatchObject({ code: 'column_mapping_incomplete' })
+    const details = refusal.body.errors.map((error: { detail: string }) => error.detail).join('\n')
     expect(details).toContain('"1.234" is 1234 (decimal comma) or 1.234 (decimal point)')
     expect(details).toContain('"03/04/2026" is 2026-04-03 (dmy) or 2026-03-04 (mdy)')
     const decided = await mapColumns(id, [

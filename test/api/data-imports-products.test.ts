@@ -37,8 +37,8 @@ describe('updateProductMappings', () => {
     const placeOf = ({ organization_id, edition_id }: Shop) => ({ organization: organization_id, edition: edition_id })
     const [ownProduct, foreign] = [await seedProduct(placeOf(shop)), await seedProduct(placeOf(other))]
     const decide = (mapping: object) => patch(pathOf(id, '/product-mappings'), { mappings: [mapping] })
-    const refused = await decide({ id: idOf('Day ticket'), action: 'map', product_id: foreign })
-    expect([refused.status, refused.body.errors[0].attr]).toEqual([400, 'mappings.0.product_id'])
+    const refusal = await decide({ id: idOf('Day ticket'), action: 'map', product_id: foreign })
+    expect([refusal.status, refusal.body.errors[0].attr]).toEqual([400, 'mappings.0.product_id'])
     const first = await decide({ id: idOf('Day ticket'), action: 'map', product_id: ownProduct })
     expect(first.body).toMatchObject({ status: 'mapping_products', unmapped: 1 })
     const last = await decide({ id: idOf('Camping'), action: 'ignore' })

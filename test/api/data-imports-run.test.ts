@@ -144,8 +144,8 @@ const csv = [
 describe('startDataImport', () => {
   it('imports an uploaded file without the rows with errors, and accepts the corrected report', async () => {
     const id = await givenReadyImport(shop, csv)
-    const refused = await start(id)
-    expect(refused).toMatchObject({ status: 409, body: { code: 'import_has_invalid_rows', invalid_rows: 1 } })
+    const refusal = await start(id)
+    expect(refusal).toMatchObject({ status: 409, body: { code: 'import_has_invalid_rows', invalid_rows: 1 } })
     expect(await importNow(id)).toMatchObject({ status: 'ready', phase: null })
     const started = await start(id, { skip_invalid_rows: true })
     expect([started.status, started.body]).toMatchObject([200, { status: 'importing' }])

@@ -218,8 +218,8 @@ describe('importExternalOrders', () => {
     const before = await get(`/v1/orders/${id}`)
     const skipped = await importOrders(shop, [{ ...order, order_number: '7' }])
     expect(skipped.body.results[0]).toMatchObject({ action: 'skipped', order_id: id })
-    const refused = await importOrders(shop, [order], { on_duplicate: 'error' })
-    expect(refused.body.results[0]).toMatchObject({
+    const refusal = await importOrders(shop, [order], { on_duplicate: 'error' })
+    expect(refusal.body.results[0]).toMatchObject({
       action: 'error',
       order_id: id,
       errors: [{ code: 'duplicate_in_edition' }],

@@ -46,8 +46,8 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
         expect(page.text).toContain(text)
       expect(await stateOf(scene)).toEqual(before)
 
-      const done = await visit(path, { method: 'POST' })
-      expect([done.status, done.text.includes('<form')]).toEqual([200, false])
+      const actionReply = await visit(path, { method: 'POST' })
+      expect([actionReply.status, actionReply.text.includes('<form')]).toEqual([200, false])
       const [, record] = await recordsOf(scene.person)
       expect(record).toMatchObject({
         status: 'given',
@@ -66,7 +66,7 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
         [{ field: `consents.${consent.key}`, before: 'pending', after: 'given' }],
       ])
       // The link leads to the person's own page.
-      const all = /href="\.\.(\/[\w-]+)"/.exec(done.text)?.[1]
+      const all = /href="\.\.(\/[\w-]+)"/.exec(actionReply.text)?.[1]
       expect((await visit(`/consents${all}`)).status).toBe(200)
     },
   )
@@ -162,8 +162,8 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     const before = await stateOf(scene)
-    const late = await ask(scene, consent.id, { occurred_at: new Date().toISOString() })
-    expect([late.status, late.body.errors]).toMatchObject([
+    const lateReply = await ask(scene, consent.id, { occurred_at: new Date().toISOString() })
+    expect([lateReply.status, lateReply.body.errors]).toMatchObject([
       400,
       [{ code: 'not_with_double_opt_in', pointer: '#/occurred_at' }],
     ])
@@ -220,8 +220,8 @@ describe('an unsubscribed customer', () => {
         where organization_id = ${scene.organization}`)
     await ageBy(29)
     const before = await stateOf(scene)
-    const refused = await ask(scene, second.id)
-    expect([refused.status, refused.body.code, refused.body.reason]).toEqual([
+    const refusal = await ask(scene, second.id)
+    expect([refusal.status, refusal.body.code, refusal.body.reason]).toEqual([
       409,
       'address_suppressed',
       'unsubscribed',

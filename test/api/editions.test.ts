@@ -57,9 +57,9 @@ describe('createEdition', () => {
       modified: reply.body.created,
     })
     expect(reply.headers.get('location')).toBe(`${publicUrl}/v1/editions/${reply.body.id}`)
-    const read = await get(pathOfLink(reply.headers.get('location')))
-    expect(read.body).toEqual(reply.body)
-    expect(read.headers.get('etag')).toBe(reply.headers.get('etag'))
+    const readReply = await get(pathOfLink(reply.headers.get('location')))
+    expect(readReply.body).toEqual(reply.body)
+    expect(readReply.headers.get('etag')).toBe(reply.headers.get('etag'))
   })
 
   it('stores the fields of the body, ignores read-only fields, and refuses fields of changes only', async () => {
@@ -212,8 +212,8 @@ describe('getEdition', () => {
     const path = `/v1/editions/${edition.id}`
     const reply = await get(path, viewer.token)
     expect(reply.body).toMatchObject({ id: edition.id, event: { id: edition.event_id, name: 'Nordlys Festival' } })
-    const again = await call(path, { headers: { 'if-none-match': reply.headers.get('etag') ?? '' } })
-    expect(again.status).toBe(304)
+    const secondReply = await call(path, { headers: { 'if-none-match': reply.headers.get('etag') ?? '' } })
+    expect(secondReply.status).toBe(304)
   })
 
   it('answers alike for a hidden edition and for one that does not exist', async () => {

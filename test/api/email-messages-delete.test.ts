@@ -55,8 +55,8 @@ describe('deleteEmailMessage', () => {
           status, created_at, modified_at)
         values (${campaign}, ${world.a.id}, ${edition.id}, ${segment}, 'Early birds', 'x', 'email', ${mailed}, 'scheduled', ${at}, ${at})`,
     )
-    const refused = await remove(path(mailed), token('OA'))
-    expect([refused.status, refused.body.related_objects]).toEqual([
+    const refusal = await remove(path(mailed), token('OA'))
+    expect([refusal.status, refusal.body.related_objects]).toEqual([
       409,
       [{ type: 'campaign', id: campaign, name: 'Early birds' }],
     ])

@@ -38,8 +38,8 @@ describe('eraseUser', () => {
     const person = await givenKnown()
     expect((await erase(person)).status).toBe(200)
     const [before, entries] = [await dump(), await countEntries()]
-    const again = await erase(person)
-    expect([again.status, again.body.user_id]).toEqual([200, person.id])
+    const secondReply = await erase(person)
+    expect([secondReply.status, secondReply.body.user_id]).toEqual([200, person.id])
     expect(await dump()).toEqual(before)
     expect(await countEntries()).toBe(entries)
   })

@@ -33,9 +33,9 @@ const exampleOf = (page: string) => JSON.parse(textOf(/<pre>([^]*?)<\/pre>/.exec
 
 describe('the type of a problem', () => {
   it('opens the page of its code under PUBLIC_URL', async () => {
-    const refused = await post('/v1/organizations', {})
-    expect(refused.body.type).toBe(`${publicUrl}/docs/errors/validation_error`)
-    const page = await html(pathOfLink(refused.body.type))
+    const refusal = await post('/v1/organizations', {})
+    expect(refusal.body.type).toBe(`${publicUrl}/docs/errors/validation_error`)
+    const page = await html(pathOfLink(refusal.body.type))
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=UTF-8'])
     expect(textOf(page.text)).toContain('validation_error')
   })

@@ -42,8 +42,8 @@ describe('startFileUpload', () => {
       .run()
     const bytes = tableOf(5000)
     const upload = await startUpload(here, bytes)
-    const refused = await post('/v1/files/uploads', { organization_id: here.id, name: 'b.csv', size: 5000 })
-    expect([refused.status, refused.body.code]).toEqual([409, 'storage_full'])
+    const refusal = await post('/v1/files/uploads', { organization_id: here.id, name: 'b.csv', size: 5000 })
+    expect([refusal.status, refusal.body.code]).toEqual([409, 'storage_full'])
     expect((await remove(`/v1/files/uploads/${upload.id}`)).status).toBe(204)
     expect((await get(`/v1/files/uploads/${upload.id}`)).status).toBe(404)
     expect(await usedBytes(here.id)).toBe(0)
@@ -132,8 +132,8 @@ describe('completeFileUpload', () => {
       size: big.length,
       checksum_sha256: await sha256Hex(big),
     })
-    const again = await completeParts(upload.id)
-    expect([again.status, again.body.id]).toEqual([201, file.body.id])
+    const secondReply = await completeParts(upload.id)
+    expect([secondReply.status, secondReply.body.id]).toEqual([201, file.body.id])
     expect((await get(`/v1/files/uploads/${upload.id}`)).body.file_id).toBe(file.body.id)
     expect((await putPart(upload.id, 1, partOf(big, 1))).body.code).toBe('upload_completed')
     expect((await remove(`/v1/files/uploads/${upload.id}`)).body.code).toBe('upload_completed')
@@ -217,9 +217,9 @@ describe('completeFileUpload', () => {
       expect(uploadReply.body.code).toBe('unsupported_file_type')
       expect((await remove(`/v1/files/uploads/${upload.id}`)).status).toBe(204)
     }
-    const wrong = await send('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet')
-    expect([wrong.reply.status, wrong.reply.body.code]).toEqual([415, 'unsupported_file_type'])
-    await remove(`/v1/files/uploads/${wrong.upload.id}`)
+    const refusal = await send('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet')
+    expect([refusal.reply.status, refusal.reply.body.code]).toEqual([415, 'unsupported_file_type'])
+    await remove(`/v1/files/uploads/${refusal.upload.id}`)
     await sweepObjects(contextAt(Date.now()))
     expect(await accountOf(here.id)).toMatchObject({ objects: 1, references: [1], ...isWhole })
   })
@@ -235,10 +235,10 @@ describe('completeFileUpload', () => {
     await remove(`/v1/files/uploads/${upload.id}`)
     const before = await usedBytes(here.id)
     for (const content_type of ['image/png', 'text/html', 'csv', '', 'x'.repeat(256), 7]) {
-      const refused = await post('/v1/files/uploads', { ...input, content_type })
+      const refusal = await post('/v1/files/uploads', { ...input, content_type })
       const expected = content_type === '' ? [201, undefined] : [400, '#/content_type']
-      expect([content_type, refused.status, refused.body.errors?.[0]?.pointer]).toEqual([content_type, ...expected])
-      if (refused.status === 201) await remove(`/v1/files/uploads/${refused.body.id}`)
+      expect([content_type, refusal.status, refusal.body.errors?.[0]?.pointer]).toEqual([content_type, ...expected])
+      if (refusal.status === 201) await remove(`/v1/files/uploads/${refusal.body.id}`)
     }
     expect(await usedBytes(here.id)).toBe(before)
     await sweepObjects(contextAt(Date.now()))

@@ -45,8 +45,8 @@ describe('the address of a file', () => {
     const file = await table()
     const path = `/v1/files/${file.id}`
     const [listed] = (await get(`/v1/files?organization_id=${organization.id}&purpose=import&page_size=1`)).body.results
-    const changed = await patch(path, { title: 'Changed' })
-    const answers = [file, (await get(path)).body, listed, changed.body]
+    const changeReply = await patch(path, { title: 'Changed' })
+    const answers = [file, (await get(path)).body, listed, changeReply.body]
     expect(answers.map(({ id }) => id)).toEqual(answers.map(() => file.id))
     for (const { url } of answers) {
       const { status, headers } = await fetchFile(pathIn(url))
@@ -101,10 +101,10 @@ describe('the address of a file', () => {
     expect(second.body.url).not.toBe(first.body.url)
     expect(second.headers.get('cache-control')).toBe('private, no-store')
     const headers = { 'if-match': etag }
-    const changed = await call(path, { method: 'PATCH', body: { title: 'Changed' }, headers })
-    expect(changed.status).toBe(200)
+    const changeReply = await call(path, { method: 'PATCH', body: { title: 'Changed' }, headers })
+    expect(changeReply.status).toBe(200)
     expect((await call(path, { method: 'PATCH', body: { title: 'Again' }, headers })).status).toBe(412)
-    const next = changed.headers.get('etag') ?? ''
+    const next = changeReply.headers.get('etag') ?? ''
     expect((await call(path, { method: 'DELETE', headers: { 'if-match': next } })).status).toBe(204)
   })
 

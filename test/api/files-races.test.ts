@@ -57,8 +57,8 @@ describe('duplicating an edition', () => {
       copies.push((await post(`/v1/editions/${source}/duplicate`, { name: `Copy ${source}` })).body.id)
     })
     await callWith(bindings, `/v1/editions/${source}`, { method: 'PATCH', body: { meta_image_id: null } })
-    const refused = await remove(`/v1/files/${file.id}`)
-    expect([refused.status, refused.body.related_objects]).toMatchObject([409, [{ id: copies[0] }]])
+    const refusal = await remove(`/v1/files/${file.id}`)
+    expect([refusal.status, refusal.body.related_objects]).toMatchObject([409, [{ id: copies[0] }]])
   })
 
   it('copies a product without an image that is removed and deleted at the same time', async () => {

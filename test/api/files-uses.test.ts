@@ -89,8 +89,8 @@ describe('the avatar of an organisation', () => {
     ]
     expect(avatars).toEqual(avatars.map(() => file.image))
     const use = { type: 'organization', id: organization.id, field: 'avatar_file_id' }
-    const refused = await remove(`/v1/files/${file.id}`)
-    expect([refused.status, refused.body.code, refused.body.related_objects]).toMatchObject([409, 'file_in_use', [use]])
+    const refusal = await remove(`/v1/files/${file.id}`)
+    expect([refusal.status, refusal.body.code, refusal.body.related_objects]).toMatchObject([409, 'file_in_use', [use]])
     expect((await patch(path(), { avatar_file_id: null })).body).toMatchObject({ avatar: null, avatar_file_id: null })
     expect((await remove(`/v1/files/${file.id}`)).status).toBe(204)
   })
@@ -128,8 +128,8 @@ describe('an image of an e-mail', () => {
       { url: 'https://example.com/a.png' },
     ])
     expect(data[2]).not.toHaveProperty('file_id')
-    const again = await patch(messagePath(id), { blocks: reply.body.blocks })
-    expect(again.body).toEqual(reply.body)
+    const secondReply = await patch(messagePath(id), { blocks: reply.body.blocks })
+    expect(secondReply.body).toEqual(reply.body)
     const html = (await loadTemplate(contextAt(seededAt), id, 'en'))?.html ?? ''
     for (const address of [one.image.original, two.image.large]) expect(html).toContain(new URL(address).pathname)
     expect((await post(`${messagePath(id)}/preview`, { mode: 'html' })).text).toContain(one.image.original)
@@ -154,8 +154,8 @@ describe('an image of an e-mail', () => {
     const use = { type: 'email_message', id, field: 'blocks' }
     for (const file of [one, two]) {
       expect(await usesOf(file)).toMatchObject([use])
-      const refused = await remove(`/v1/files/${file.id}`)
-      expect([refused.status, refused.body.related_objects]).toMatchObject([409, [use]])
+      const refusal = await remove(`/v1/files/${file.id}`)
+      expect([refusal.status, refusal.body.related_objects]).toMatchObject([409, [use]])
     }
     await patch(messagePath(id), { blocks: [imageBlock({ file_id: two.id })] })
     expect((await remove(`/v1/files/${one.id}`)).status).toBe(204)
@@ -247,8 +247,8 @@ describe('images of products', () => {
     await write(sql`insert into products (id, organization_id, edition_id, name, name_folded, created_at, images)
       values (${id}, ${organization.id}, ${edition}, 'Day', ${id}, ${seededAt}, ${JSON.stringify([two.id, one.id])})`)
     const use = { type: 'product', id, name: 'Day', field: 'images' }
-    const refused = await remove(`/v1/files/${one.id}`)
-    expect([refused.status, refused.body.related_objects]).toEqual([409, [use]])
+    const refusal = await remove(`/v1/files/${one.id}`)
+    expect([refusal.status, refusal.body.related_objects]).toEqual([409, [use]])
     await write(sql`update products set images = ${JSON.stringify([two.id])} where id = ${id}`)
     expect([await usesOf(one), await usesOf(two)]).toEqual([[], [use]])
     const copy = await post(`/v1/editions/${edition}/duplicate`, { name: 'Of images' })

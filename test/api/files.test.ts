@@ -75,9 +75,9 @@ describe('uploadFile', () => {
   it('writes at most 8 rows, for new and for known bytes', async () => {
     const bytes = freshPng()
     const first = await uploadRaw(organization.id, bytes, { query: { edition_id: edition } })
-    const again = await uploadRaw(organization.id, bytes, { query: { edition_id: edition } })
+    const secondReply = await uploadRaw(organization.id, bytes, { query: { edition_id: edition } })
     expect(costOf(first)).toMatchObject({ queries: 5, round_trips: 1, rows_written: 8 })
-    expect(costOf(again)).toMatchObject({ queries: 5, round_trips: 1, rows_written: 6 })
+    expect(costOf(secondReply)).toMatchObject({ queries: 5, round_trips: 1, rows_written: 6 })
   })
 
   it('makes one file for one Idempotency-Key, also with another boundary', async () => {
@@ -92,8 +92,8 @@ describe('uploadFile', () => {
     }
     const first = await send(bytes)
     const keys = await storedKeys()
-    const again = await send(bytes)
-    expect([again.status, again.headers.get('idempotency-replayed'), again.body.id]).toEqual([
+    const secondReply = await send(bytes)
+    expect([secondReply.status, secondReply.headers.get('idempotency-replayed'), secondReply.body.id]).toEqual([
       201,
       'true',
       first.body.id,
@@ -154,8 +154,8 @@ describe('updateFile', () => {
       checksum_sha256: file.checksum_sha256,
     })
     expect((await get(`/v1/files/${file.id}`)).body).toEqual(reply.body)
-    const wrong = await patch(`/v1/files/${file.id}`, { purpose: 'import' })
-    expect([wrong.status, wrong.body.errors[0].pointer]).toEqual([400, '#/purpose'])
+    const refusal = await patch(`/v1/files/${file.id}`, { purpose: 'import' })
+    expect([refusal.status, refusal.body.errors[0].pointer]).toEqual([400, '#/purpose'])
   })
 })
 
@@ -166,8 +166,8 @@ describe('deleteFile', () => {
     const fileReply = (await get(`/v1/files/${file.id}`)).body
     const use = { type: 'edition', id: edition, field: 'meta_image_id' }
     expect([fileReply.is_used, fileReply.used_by]).toMatchObject([true, [use]])
-    const refused = await remove(`/v1/files/${file.id}`)
-    expect([refused.status, refused.body.code, refused.body.related_objects]).toMatchObject([409, 'file_in_use', [use]])
+    const refusal = await remove(`/v1/files/${file.id}`)
+    expect([refusal.status, refusal.body.code, refusal.body.related_objects]).toMatchObject([409, 'file_in_use', [use]])
     expect((await patch(`/v1/files/${file.id}`, { purpose: 'other' })).body.code).toBe('file_in_use')
     expect((await get(`/v1/editions/${edition}`)).body.meta_image.original).toBe(fileReply.image.original)
     await patch(`/v1/editions/${edition}`, { meta_image_id: null })
@@ -217,8 +217,8 @@ describe('getFile', () => {
         const { body } = await get(`/v1/files/${file}`, token)
         expect([role, body.is_used, body.used_by]).toMatchObject([role, true, expectedUses])
         expect([role, body.used_by.length]).toEqual([role, expectedUses.length])
-        const listed = await get(`/v1/files?edition_id=${edition}&purpose=import`, token)
-        expect([role, listed.body.count, listed.text.includes(id)]).toEqual([role, 1, role === 'manager'])
+        const listReply = await get(`/v1/files?edition_id=${edition}&purpose=import`, token)
+        expect([role, listReply.body.count, listReply.text.includes(id)]).toEqual([role, 1, role === 'manager'])
       }
   })
 
@@ -231,7 +231,7 @@ describe('getFile', () => {
     const { token } = await seedToken(account)
     const fileBody = (await get(`/v1/files/${file.id}`, token)).body
     expect([fileBody.is_used, fileBody.used_by]).toEqual([true, []])
-    const refused = await remove(`/v1/files/${file.id}`, token)
-    expect([refused.status, refused.body.related_objects]).toEqual([409, []])
+    const refusal = await remove(`/v1/files/${file.id}`, token)
+    expect([refusal.status, refusal.body.related_objects]).toEqual([409, []])
   })
 })

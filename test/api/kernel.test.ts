@@ -124,8 +124,8 @@ describe('CORS', () => {
       for (const header of ['ETag', 'Link', 'Location', 'Retry-After', 'X-Request-Id'])
         expect(reply.headers.get('access-control-expose-headers')).toContain(header)
     }
-    const refused = await callWith(bindings, '/v1/organizations', { token: null, headers: { origin } })
-    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, origin])
+    const refusal = await callWith(bindings, '/v1/organizations', { token: null, headers: { origin } })
+    expect([refusal.status, refusal.headers.get('access-control-allow-origin')]).toEqual([401, origin])
   })
 
   it('gives browsers of other origins no headers', async () => {
@@ -245,9 +245,9 @@ describe('x-d1-bookmark', () => {
     const bookmark = reply.headers.get('x-d1-bookmark') ?? ''
     expect(bookmark).toMatch(/^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/)
     const { bindings, asked: sessions } = spiedSessions()
-    const read = await callWith(bindings, '/v1/events', { headers: { 'x-d1-bookmark': bookmark } })
-    expect(read.status).toBe(200)
-    expect(read.headers.get('x-d1-bookmark')).toBeTruthy()
+    const readReply = await callWith(bindings, '/v1/events', { headers: { 'x-d1-bookmark': bookmark } })
+    expect(readReply.status).toBe(200)
+    expect(readReply.headers.get('x-d1-bookmark')).toBeTruthy()
     expect(sessions).toEqual(['first-primary', bookmark])
   })
 

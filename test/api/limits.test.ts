@@ -40,10 +40,10 @@ describe('the limit of a member', () => {
     const inB = await seedToken(account, { organization: world.b.id })
     expect((await info(bindings, one.token)).status).toBe(200)
     expect((await info(bindings, two.token)).status).toBe(200)
-    const refused = await info(bindings, three.token)
-    expect([refused.status, refused.body.code]).toEqual([429, 'rate_limited'])
-    expect(refused.headers.get('retry-after')).toBe('60')
-    expect(refused.headers.get('ratelimit-policy')).toBe('"default";q=600;w=60, "member";q=1200;w=60')
+    const refusal = await info(bindings, three.token)
+    expect([refusal.status, refusal.body.code]).toEqual([429, 'rate_limited'])
+    expect(refusal.headers.get('retry-after')).toBe('60')
+    expect(refusal.headers.get('ratelimit-policy')).toBe('"default";q=600;w=60, "member";q=1200;w=60')
     for (const bound of [inA, inB, inA, inB]) expect((await info(bindings, bound.token)).status).toBe(200)
     expect((await info(bindings, inA.token)).status).toBe(429)
     expect((await info(bindings, world.people.OV.token)).status).toBe(200)
@@ -70,10 +70,10 @@ describe('the limit of failed sign-ins', () => {
     expect(replies.map(({ status }) => status)).toEqual([401, 401, 401, 429, 429, 429])
     expect(statements).toHaveLength(4)
     expect(limiter.keys).toEqual([address, address, address, address])
-    const refused = replies.at(-1)
-    expect(refused?.body.code).toBe('rate_limited')
-    expect(refused?.headers.get('retry-after')).toBe('60')
-    expect(refused?.headers.get('ratelimit-policy')).toBe('"sign-in";q=30;w=60')
+    const refusal = replies.at(-1)
+    expect(refusal?.body.code).toBe('rate_limited')
+    expect(refusal?.headers.get('retry-after')).toBe('60')
+    expect(refusal?.headers.get('ratelimit-policy')).toBe('"sign-in";q=30;w=60')
     // An unknown token is refused too, without a query.
     expect((await info(bindings, (await seedPerson('OV', world.a)).token, address)).status).toBe(429)
     expect(statements).toHaveLength(4)
@@ -151,9 +151,9 @@ describe('the limit of links in messages', () => {
     for (const path of ['/t/c/x', '/t/o/x', '/t/u/x']) expect((await visit(bindings, path, address)).status).toBe(404)
     const before = statements.length
     for (const path of ['/t/c/x', '/t/o/x', `/t/u/${leaving(1)}`]) {
-      const refused = await visit(bindings, path, address)
-      expect([path, refused.status, refused.headers.get('retry-after')]).toEqual([path, 429, '60'])
-      expect(refused.headers.get('ratelimit-policy')).toBe('"links";q=6000;w=60')
+      const refusal = await visit(bindings, path, address)
+      expect([path, refusal.status, refusal.headers.get('retry-after')]).toEqual([path, 429, '60'])
+      expect(refusal.headers.get('ratelimit-policy')).toBe('"links";q=6000;w=60')
     }
     expect((await visit(bindings, '/t/c/x', address, 'HEAD')).status).toBe(429)
     expect(statements).toHaveLength(before)
@@ -169,9 +169,9 @@ describe('the limit of links in messages', () => {
     expect(links.keys).toEqual([])
     const one = `/t/u/${leaving(1)}`
     expect((await visit(bindings, one, newAddress(), 'POST')).status).not.toBe(429)
-    const refused = await visit(bindings, one, newAddress(), 'POST')
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
-    expect(refused.headers.get('ratelimit-policy')).toBe('"link";q=20;w=60')
+    const refusal = await visit(bindings, one, newAddress(), 'POST')
+    expect([refusal.status, refusal.headers.get('retry-after')]).toEqual([429, '60'])
+    expect(refusal.headers.get('ratelimit-policy')).toBe('"link";q=20;w=60')
   })
 
   it('does not apply to provider events, because a forged one costs no query', async () => {

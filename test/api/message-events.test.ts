@@ -104,11 +104,11 @@ describe('unsubscribing', () => {
 
     const body = 'List-Unsubscribe=One-Click'
     const form = { method: 'POST', body, headers: { 'content-type': 'application/x-www-form-urlencoded' } }
-    const done = await visit(path, form)
-    expect([done.status, done.headers.get('set-cookie')]).toEqual([200, null])
-    const again = await visit(path, form)
-    expect(again.status).toBe(200)
-    await applyEvents(realJob(), [...done.enqueued, ...again.enqueued])
+    const actionReply = await visit(path, form)
+    expect([actionReply.status, actionReply.headers.get('set-cookie')]).toEqual([200, null])
+    const secondReply = await visit(path, form)
+    expect(secondReply.status).toBe(200)
+    await applyEvents(realJob(), [...actionReply.enqueued, ...secondReply.enqueued])
 
     expect(await listSuppressed()).toEqual([{ address: person?.email, reason: 'unsubscribed' }])
     const records = await db.all(sql<{

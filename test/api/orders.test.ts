@@ -194,8 +194,8 @@ describe('getOrder', () => {
 
   it('keeps its ETag until the order changes', async () => {
     const first = await get(`/v1/orders/${ids[0]}`)
-    const again = await get(`/v1/orders/${ids[0]}`)
-    expect(again.headers.get('etag')).toBe(first.headers.get('etag'))
+    const secondReply = await get(`/v1/orders/${ids[0]}`)
+    expect(secondReply.headers.get('etag')).toBe(first.headers.get('etag'))
     await patch(`/v1/user/${first.body.customer.api_id}`, { last_name: 'Nowak' })
     const changed = await get(`/v1/orders/${ids[0]}`)
     expect(changed.headers.get('etag')).not.toBe(first.headers.get('etag'))

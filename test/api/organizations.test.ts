@@ -34,15 +34,15 @@ describe('createOrganization', () => {
     expect(first.body.created).toBe(first.body.modified)
     expect((await createOrganization({ name: 'Aero Sommerfest' })).body.slug).toBe('aero-sommerfest-2')
     expect((await createOrganization({ name: '日本' })).body.slug).toMatch(/^organization(-\d+)?$/)
-    const read = await get(pathOfLink(first.headers.get('location')))
-    expect(read.body).toEqual(first.body)
-    expect(read.headers.get('etag')).toBe(first.headers.get('etag'))
+    const readReply = await get(pathOfLink(first.headers.get('location')))
+    expect(readReply.body).toEqual(first.body)
+    expect(readReply.headers.get('etag')).toBe(first.headers.get('etag'))
   })
 
   it('refuses a slug that is taken', async () => {
     await createOrganization({ name: 'One', slug: 'Taken_1' })
-    const again = await post('/v1/organizations', { name: 'Two', slug: 'Taken_1' })
-    expect([again.status, again.body.errors]).toMatchObject([400, [{ code: 'unique', pointer: '#/slug' }]])
+    const secondReply = await post('/v1/organizations', { name: 'Two', slug: 'Taken_1' })
+    expect([secondReply.status, secondReply.body.errors]).toMatchObject([400, [{ code: 'unique', pointer: '#/slug' }]])
     for (const slug of ['', 'a b', 'é', 'a/b', 'a.b', 'x'.repeat(201)])
       expect([slug, (await post('/v1/organizations', { name: 'Odd', slug })).status]).toEqual([slug, 400])
   })
@@ -127,8 +127,11 @@ describe('addOrganizationMember', () => {
     const edition_id = world.a.editions[0].id
     const edition = await post(path(), { email, role: 'admin', edition_id }, world.people.OA.token)
     expect(edition.body).toMatchObject({ email: email.toLowerCase(), edition_id, role: 'admin' })
-    const again = await post(path(), { email: email.toUpperCase(), role: 'admin' }, world.people.OA.token)
-    expect([again.status, again.body.errors?.[0]]).toMatchObject([400, { code: 'unique', pointer: '#/email' }])
+    const secondReply = await post(path(), { email: email.toUpperCase(), role: 'admin' }, world.people.OA.token)
+    expect([secondReply.status, secondReply.body.errors?.[0]]).toMatchObject([
+      400,
+      { code: 'unique', pointer: '#/email' },
+    ])
   })
 
   it('finds a person of another organisation, and makes one account for many simultaneous requests', async () => {
@@ -163,8 +166,8 @@ describe('addOrganizationMember for a person with an account in another organisa
     const { rows_written: _fresh, ...freshWork } = costOf(fresh)
     expect(work.queries).toBe(freshWork.queries)
     expect(work.round_trips).toBe(freshWork.round_trips)
-    const listed = await get(`${path()}?page_size=500`, token)
-    for (const reply of [old, fresh, listed])
+    const listReply = await get(`${path()}?page_size=500`, token)
+    for (const reply of [old, fresh, listReply])
       for (const hidden of [account, 'account_id', 'usr_', 'last_seen'])
         expect([hidden, reply.text.includes(hidden)]).toEqual([hidden, false])
     const members = await env.DB.prepare('select account_id from members where id = ?').bind(old.body.id).first()

@@ -55,8 +55,8 @@ describe('createPurchaseUse', () => {
     const ticket = await givenTicket(shop)
     const replies = await parallel(2, () => scan(ticket.id))
     expect(tally(replies)).toEqual({ 201: 1, '409 no_uses_left': 1 })
-    const refused = replies.find(({ status }) => status === 409)
-    expect(refused?.body).toMatchObject({ current_status: 'used', available_uses: 0 })
+    const refusal = replies.find(({ status }) => status === 409)
+    expect(refusal?.body).toMatchObject({ current_status: 'used', available_uses: 0 })
     expect([await usesOf(ticket.id), await announcedOf(ticket)]).toMatchObject([[{ quantity: 1 }], ['used:used']])
   })
 
@@ -93,8 +93,8 @@ describe('createPurchaseUse', () => {
   it('takes several uses at once, all of them or none', async () => {
     const ticket = await givenTicket(shop, { uses_limit: 5 })
     expect((await scan(ticket.id, { quantity: 3 })).body).toMatchObject({ quantity: 3, purchase: { status: 'active' } })
-    const refused = await scan(ticket.id, { quantity: 3 })
-    expect([refused.status, refused.body]).toMatchObject([
+    const refusal = await scan(ticket.id, { quantity: 3 })
+    expect([refusal.status, refusal.body]).toMatchObject([
       409,
       { code: 'no_uses_left', current_status: 'active', available_uses: 2 },
     ])
@@ -181,9 +181,9 @@ describe('createPurchaseUse', () => {
         headers: { 'idempotency-key': `scan-${ticket.id}` },
       })
     const first = await send()
-    const again = await parallel(3, send)
+    const secondReply = await parallel(3, send)
     expect(first.status).toBe(201)
-    for (const reply of again) {
+    for (const reply of secondReply) {
       expect([reply.status, reply.body]).toEqual([201, first.body])
       expect(reply.headers.get('idempotency-replayed')).toBe('true')
     }

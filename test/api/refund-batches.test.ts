@@ -101,8 +101,8 @@ describe('createRefundBatch', () => {
     await db.all(sql`update purchases set uses_count = 1 where id = ${day.id}`)
     const unused = await makeBatch(shop, { filter: { uses: 'unused' } })
     expect(unused.body.dry_run).toMatchObject({ purchases: 1, amounts: dkk(50) })
-    const late = await makeBatch(shop, { filter: { created_after: '9000-01-01T00:00:00Z' } })
-    expect(late.body.dry_run).toMatchObject({ purchases: 0, left_out: [] })
+    const lateReply = await makeBatch(shop, { filter: { created_after: '9000-01-01T00:00:00Z' } })
+    expect(lateReply.body.dry_run).toMatchObject({ purchases: 0, left_out: [] })
     expect(purchases).toHaveLength(2)
   })
 

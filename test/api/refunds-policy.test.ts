@@ -94,8 +94,8 @@ describe('the refund policy of an organisation', () => {
   it('can only be changed by admins of the organisation, field by field', async () => {
     const { own: policyShop } = await policy({ four_eyes: true, manager_limit: 100.5 })
     const path = `/v1/organizations/${policyShop.organization_id}`
-    const changed = await patch(path, { refund_policy: { auto_approve_below: 10, manager_limit: null } })
-    expect(changed.body.refund_policy).toEqual({ four_eyes: true, manager_limit: null, auto_approve_below: 10 })
+    const changeReply = await patch(path, { refund_policy: { auto_approve_below: 10, manager_limit: null } })
+    expect(changeReply.body.refund_policy).toEqual({ four_eyes: true, manager_limit: null, auto_approve_below: 10 })
     expect(faults(await patch(path, { refund_policy: { manager_limit: -1 } }))).toEqual([
       400,
       'min_value #/refund_policy/manager_limit',

@@ -81,8 +81,8 @@ describe('approveRefundRequest', () => {
     expect(faults(await actOnRefund(body.id, 'approve', { amount: 0 }))).toEqual([400, 'amount_not_positive #/amount'])
     expect(await loadRefundRow(body.id)).toMatchObject({ status: 'pending', version: 1 })
     await actOnRefund(body.id, 'approve')
-    const again = await actOnRefund(body.id, 'approve')
-    expect([again.status, again.body]).toMatchObject([
+    const secondReply = await actOnRefund(body.id, 'approve')
+    expect([secondReply.status, secondReply.body]).toMatchObject([
       409,
       { code: 'invalid_transition', current_status: 'completed', allowed_transitions: ['failed'] },
     ])

@@ -26,8 +26,8 @@ describe('recalculateSegment', () => {
     })
     const begun = await post(`/v1/segments/${segment.id}/recalculate`, undefined)
     expect(begun.body).toMatchObject({ status: 'calculating', progress: 0, user_count: 0 })
-    const again = await post(`/v1/segments/${segment.id}/recalculate`, undefined)
-    expect([again.status, again.body.code, again.body.current_status]).toEqual([
+    const secondReply = await post(`/v1/segments/${segment.id}/recalculate`, undefined)
+    expect([secondReply.status, secondReply.body.code, secondReply.body.current_status]).toEqual([
       409,
       'segment_calculating',
       'calculating',

@@ -196,8 +196,8 @@ describe('updateSegment', () => {
 
   it('allows changes of texts, and not of the expression, during a calculation', async () => {
     const { id } = await seedSegment(place(), { status: 'calculating', epoch: 1, heartbeat_at: Date.now() })
-    const refused = await patch(`/v1/segments/${id}`, { expression: 'user.is_verified' })
-    expect([refused.status, refused.body.code, refused.body.current_status]).toEqual([
+    const refusal = await patch(`/v1/segments/${id}`, { expression: 'user.is_verified' })
+    expect([refusal.status, refusal.body.code, refusal.body.current_status]).toEqual([
       409,
       'segment_calculating',
       'calculating',

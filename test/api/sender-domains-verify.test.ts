@@ -23,8 +23,8 @@ describe('verifySenderDomain', () => {
     expect(outcome(reply)).toEqual([200, 'verified', 'verified'])
     expect(reply.body).toMatchObject({ verified_by: 'dns', verified_at: expect.any(String) })
     expect(await loadDomain(domain.id)).toMatchObject({ status: 'verified', verified_by: 'dns' })
-    const again = await verify(one, domain)
-    expect(again.body.verified_at).toBe(reply.body.verified_at)
+    const secondReply = await verify(one, domain)
+    expect(secondReply.body.verified_at).toBe(reply.body.verified_at)
   })
 
   it('makes a domain pending again when its record is gone', async () => {
@@ -63,8 +63,8 @@ describe('verifySenderDomain', () => {
   it('lets only the superuser verify by hand', async () => {
     const one = await givenDomains()
     const domain = await givenSenderDomain(one)
-    const refused = await verify(one, domain, { by_hand: true })
-    expect([refused.status, refused.body.code, refused.body.errors[0]]).toMatchObject([
+    const refusal = await verify(one, domain, { by_hand: true })
+    expect([refusal.status, refusal.body.code, refusal.body.errors[0]]).toMatchObject([
       403,
       'permission_denied',
       { pointer: '#/by_hand', code: 'superuser_only' },
@@ -85,9 +85,9 @@ describe('verifySenderDomain', () => {
     // Without a proof the answer reveals nothing about the owner.
     expect(outcome(await verify(other, theirs))).toEqual([200, 'pending', 'record_mismatch'])
     await prove(mine, theirs)
-    const refused = await verify(other, theirs)
-    expect([refused.status, refused.body.code]).toEqual([409, 'sender_domain_taken'])
-    expect(refused.text).not.toContain(one.id)
+    const refusal = await verify(other, theirs)
+    expect([refusal.status, refusal.body.code]).toEqual([409, 'sender_domain_taken'])
+    expect(refusal.text).not.toContain(one.id)
     const byHand = await post(`${other.path}/${theirs.id}/verify`, { by_hand: true })
     expect([byHand.status, byHand.body.code]).toEqual([409, 'sender_domain_taken'])
     await prove(theirs)

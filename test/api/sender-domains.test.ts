@@ -82,8 +82,11 @@ describe('createSenderDomain', () => {
     const domain = aDomain()
     const mine = await givenSenderDomain(one, domain)
     for (const spelling of [domain.toUpperCase(), `${domain.slice(0, 1)}\u200B${domain.slice(1)}`]) {
-      const again = await post(one.path, { domain: spelling }, one.token)
-      expect([again.status, again.body.errors[0]]).toMatchObject([400, { pointer: '#/domain', code: 'unique' }])
+      const secondReply = await post(one.path, { domain: spelling }, one.token)
+      expect([secondReply.status, secondReply.body.errors[0]]).toMatchObject([
+        400,
+        { pointer: '#/domain', code: 'unique' },
+      ])
     }
     const theirs = await givenSenderDomain(other, domain)
     expect(theirs.records[0].name).toBe(mine.records[0].name)

@@ -46,8 +46,8 @@ describe('addSuppression', () => {
       { address: 'anna@bücher.example', reason: 'unsubscribed', detail: '', campaign_id: null },
     ])
     expect((await get(`${path}/${reply.body.id}`, token)).body).toEqual(reply.body)
-    const again = await post(path, { ...body, address: 'anna@BÜCHER.example' }, token)
-    expect([again.status, again.body.errors?.[0]?.code]).toEqual([400, 'unique'])
+    const secondReply = await post(path, { ...body, address: 'anna@BÜCHER.example' }, token)
+    expect([secondReply.status, secondReply.body.errors?.[0]?.code]).toEqual([400, 'unique'])
   })
 
   it.each([

@@ -61,10 +61,10 @@ describe('the page of a link to unsubscribe', () => {
       await until(campaign.id, ['sent'])
       const [path = ''] = pathsIn((await capturedOf(campaign.id))[0], 'u')
       const unsubscribePage = await visit(path)
-      const left = await leave(path)
+      const leaveReply = await leave(path)
       const looked = await visit(path)
-      const back = await visit(actionOf(path, left.text), { method: 'POST' })
-      for (const page of [unsubscribePage, left, looked, back]) {
+      const back = await visit(actionOf(path, leaveReply.text), { method: 'POST' })
+      for (const page of [unsubscribePage, leaveReply, looked, back]) {
         expect(page.status).toBe(200)
         expect(page.text).toContain(kind)
         expect(page.text).toContain('Nord &amp; &lt;b&gt;lys&lt;/b&gt;')
@@ -73,13 +73,13 @@ describe('the page of a link to unsubscribe', () => {
         expect(page.text).toContain(`<html lang="${locale === 'se' ? 'sv' : locale}">`)
         expect(page.text).not.toMatch(/undefined|null|\[object/)
       }
-      expect([unsubscribePage, left, looked, back].map(({ text }) => text.includes(again))).toEqual([
+      expect([unsubscribePage, leaveReply, looked, back].map(({ text }) => text.includes(again))).toEqual([
         false,
         true,
         true,
         false,
       ])
-      expect(looked.text).toBe(left.text)
+      expect(looked.text).toBe(leaveReply.text)
       expect(actionOf(path, back.text)).toBe(path)
     },
   )
@@ -94,17 +94,21 @@ describe('the page of a link to unsubscribe', () => {
       { events: ['consent.given'], edition_id: null },
     )
     const [path = ''] = pathsIn(mailTo(await capturedOf(id), person?.email), 'u')
-    const left = await leave(path)
-    await applyEvents(realJob(), left.enqueued)
-    const back = actionOf(path, left.text)
+    const leaveReply = await leave(path)
+    await applyEvents(realJob(), leaveReply.enqueued)
+    const back = actionOf(path, leaveReply.text)
     expect(back).toMatch(/^\/t\/s\/[\w-]+$/)
     const before = await recordsOf(person?.id ?? '')
     for (const method of ['GET', 'HEAD']) expect((await visit(back, { method })).status).toBe(200)
     expect(await recordsOf(person?.id ?? '')).toEqual(before)
     expect(await suppressionsOf(crowd.organization)).toMatchObject([{ address: person?.email, reason: 'unsubscribed' }])
 
-    const done = await visit(back, { method: 'POST' })
-    expect([done.status, done.headers.get('cache-control'), done.enqueued]).toEqual([200, 'no-store', []])
+    const actionReply = await visit(back, { method: 'POST' })
+    expect([actionReply.status, actionReply.headers.get('cache-control'), actionReply.enqueued]).toEqual([
+      200,
+      'no-store',
+      [],
+    ])
     await visit(back, { method: 'POST' })
     expect(await suppressionsOf(crowd.organization)).toEqual([])
     const records = await recordsOf(person?.id ?? '')
@@ -141,10 +145,10 @@ describe('the page of a link to unsubscribe', () => {
     const { crowd, captured } = await sendCampaign(1)
     const [person] = crowd.people
     const [path = ''] = pathsIn(captured[0], 'u')
-    const left = await leave(path)
+    const leaveReply = await leave(path)
     // The person withdraws the consent elsewhere.
     await write(sql`update consent_records set method = 'portal' where user_id = ${person?.id ?? ''} and is_latest = 1`)
-    await visit(actionOf(path, left.text), { method: 'POST' })
+    await visit(actionOf(path, leaveReply.text), { method: 'POST' })
     expect(await recordsOf(person?.id ?? '')).toMatchObject([
       { status: 'given' },
       { status: 'withdrawn', is_latest: 1 },
@@ -157,8 +161,8 @@ describe('the page of a link to unsubscribe', () => {
       const { id, crowd, captured } = await sendCampaign(1)
       const [person] = crowd.people
       const [path = ''] = pathsIn(captured[0], 'u')
-      const left = await leave(path)
-      const back = actionOf(path, left.text)
+      const leaveReply = await leave(path)
+      const back = actionOf(path, leaveReply.text)
       const n = person?.seq ?? 0
       const event =
         reason === 'complaint'
@@ -181,8 +185,8 @@ describe('the page of a link to unsubscribe', () => {
   it('refuses tokens of another kind, forged ones, and those of a person who does not exist', async () => {
     const { id, crowd, captured } = await sendCampaign(1)
     const [path = ''] = pathsIn(captured[0], 'u')
-    const left = await leave(path)
-    const back = actionOf(path, left.text)
+    const leaveReply = await leave(path)
+    const back = actionOf(path, leaveReply.text)
     const token = back.slice('/t/s/'.length)
     const nobody = mintLinkToken('link-signing-key-of-the-tests', {
       kind: 'resubscribe',

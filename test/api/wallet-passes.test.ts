@@ -32,8 +32,8 @@ describe('createWalletPass', () => {
       voided_at: null,
     })
     expect(reply.body.add_url).toMatch(new RegExp(`^${publicUrl}/wallet/apple/passes/${reply.body.serial_number}\\.`))
-    const again = await post(pathOf(purchase), { platform: 'apple' })
-    expect([again.status, again.body]).toEqual([201, reply.body])
+    const secondReply = await post(pathOf(purchase), { platform: 'apple' })
+    expect([secondReply.status, secondReply.body]).toEqual([201, reply.body])
     expect(await rowsOf(purchase)).toHaveLength(1)
     const { body } = await get(`/v1/purchases/${purchase}`)
     const { id, provider, platform, serial_number, status, added_at, removed_at } = reply.body
@@ -133,8 +133,8 @@ describe('createWalletPass', () => {
   it('refuses a platform that is not configured, and one that does not exist', async () => {
     const { purchase } = await seedWalletPurchase()
     const request = { method: 'POST', body: { platform: 'google' } }
-    const refused = await callWith({ WALLET_VENDOR_B: '' }, pathOf(purchase), request)
-    expect([refused.status, refused.body.errors]).toMatchObject([
+    const refusal = await callWith({ WALLET_VENDOR_B: '' }, pathOf(purchase), request)
+    expect([refusal.status, refusal.body.errors]).toMatchObject([
       400,
       [{ code: 'platform_not_offered', pointer: '#/platform' }],
     ])

@@ -72,8 +72,8 @@ describe('recoverWebhookDeliveries', () => {
     expect([turned.status, turned.body.errors[0].pointer]).toEqual([400, '#/until'])
     const future = await post(`/v1/webhooks/${on.id}/recover`, { since: formatTime(neverOpen) })
     expect([future.status, future.body.errors[0].pointer]).toEqual([400, '#/since'])
-    const refused = await post(`/v1/webhooks/${off.id}/recover`, { since: formatTime(0) })
-    expect([refused.status, refused.body.code]).toEqual([409, 'endpoint_inactive'])
+    const refusal = await post(`/v1/webhooks/${off.id}/recover`, { since: formatTime(0) })
+    expect([refusal.status, refusal.body.code]).toEqual([409, 'endpoint_inactive'])
     expect(await deliveryRow(row.id)).toEqual(row)
   })
 })
@@ -111,8 +111,8 @@ describe('testWebhook', () => {
 
   it('is refused for a disabled endpoint, and for an unknown kind', async () => {
     const off = await seedOwn({ is_active: false })
-    const refused = await post(`/v1/webhooks/${off.id}/test`, { event: 'purchase.action' })
-    expect([refused.status, refused.body.code]).toEqual([409, 'endpoint_inactive'])
+    const refusal = await post(`/v1/webhooks/${off.id}/test`, { event: 'purchase.action' })
+    expect([refusal.status, refusal.body.code]).toEqual([409, 'endpoint_inactive'])
     const unknown = await post(`/v1/webhooks/${off.id}/test`, { event: `kind-${next()}` })
     expect([unknown.status, unknown.body.errors[0].pointer]).toEqual([400, '#/event'])
     expect(await deliveriesOf(off.id)).toEqual([])

@@ -72,8 +72,8 @@ describe('updateWebhook', () => {
     expect(await deliveryRow(waiting.id)).toMatchObject(ended)
     expect(await deliveryRow(claimed.id)).toMatchObject(ended)
     expect(await deliveryRow(done.id)).toMatchObject({ status: 'success' })
-    const again = await patch(path, { is_active: false, name: 'Still off' })
-    expect(again.body.disabled_at).toBe(off.body.disabled_at)
+    const secondReply = await patch(path, { is_active: false, name: 'Still off' })
+    expect(secondReply.body.disabled_at).toBe(off.body.disabled_at)
     const on = await patch(path, { is_active: true })
     expect(on.body).toMatchObject({ is_active: true, disabled_at: null, disabled_reason: null, failing_since: null })
     expect(await endpointRow(endpoint.id)).toMatchObject({

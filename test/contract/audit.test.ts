@@ -87,8 +87,8 @@ describe.each(writes.map((operation) => [operation.id, operation] as const))(
       const first = await send(operation, sample, request)
       expect(await entriesOf(first)).toHaveLength(1)
       const before = await countEntries()
-      const again = await send(operation, sample, request)
-      expect(again.headers.get('idempotency-replayed')).toBe('true')
+      const secondReply = await send(operation, sample, request)
+      expect(secondReply.headers.get('idempotency-replayed')).toBe('true')
       expect(await countEntries()).toBe(before)
     })
   },

@@ -56,9 +56,9 @@ describe.each(writes.map((operation) => [operation.id, operation] as const))('%s
     const first = await send(operation, sample, request)
     expect([first.status, isReplay(first)]).toEqual([operation.status, false])
     const before = await changesSoFar()
-    const again = await send(operation, sample, request)
-    expect(isReplay(again)).toBe(true)
-    expect(describeReply(again)).toEqual(describeReply(first))
+    const secondReply = await send(operation, sample, request)
+    expect(isReplay(secondReply)).toBe(true)
+    expect(describeReply(secondReply)).toEqual(describeReply(first))
     expect(await changesSoFar()).toEqual(before)
   })
 
@@ -136,9 +136,9 @@ describe('an Idempotency-Key', () => {
     const key = newKey()
     const first = await createEvent(key, '')
     expect(first.status).toBe(400)
-    const again = await createEvent(key, '')
-    expect(isReplay(again)).toBe(true)
-    expect(describeReply(again)).toEqual(describeReply(first))
+    const secondReply = await createEvent(key, '')
+    expect(isReplay(secondReply)).toBe(true)
+    expect(describeReply(secondReply)).toEqual(describeReply(first))
   })
 
   it('does not store an answer that can be different at the next try', async () => {
@@ -156,8 +156,8 @@ describe('an Idempotency-Key', () => {
       .all<{ id: string }>()
     const last = `/v1/organizations/${world.b.id}/members/${admins.results[0]?.id}`
     for (const _ of [1, 2]) {
-      const refused = await call(last, { method: 'DELETE', token: world.stranger.token, headers: keyed(key) })
-      expect([refused.status, refused.body.code, isReplay(refused)]).toEqual([409, 'last_admin', false])
+      const refusal = await call(last, { method: 'DELETE', token: world.stranger.token, headers: keyed(key) })
+      expect([refusal.status, refusal.body.code, isReplay(refusal)]).toEqual([409, 'last_admin', false])
     }
     expect(await rowOf(key)).toBeNull()
   })
@@ -245,8 +245,8 @@ describe('an Idempotency-Key', () => {
     }
     const ownSecret = { IDEMPOTENCY_KEY: 'a secret of its own' }
     const first = await callWith(ownSecret, '/v1/events', request)
-    const again = await callWith(ownSecret, '/v1/events', request)
-    expect([first.status, isReplay(again), again.text]).toEqual([201, true, first.text])
+    const secondReply = await callWith(ownSecret, '/v1/events', request)
+    expect([first.status, isReplay(secondReply), secondReply.text]).toEqual([201, true, first.text])
     const rotated = await callWith({ IDEMPOTENCY_KEY: 'the next one' }, '/v1/events', request)
     expect([rotated.status, rotated.body.code]).toEqual([409, 'idempotency_answer_lost'])
     expect(rotated.text).not.toContain(name)
@@ -261,17 +261,17 @@ describe('an Idempotency-Key', () => {
     const request = { body: { organization_id: world.a.id, name }, token: world.people.OA.token }
     const noSecrets = { LINK_SIGNING_KEY: '', IDEMPOTENCY_KEY: '' }
     const production = { ...noSecrets, ENVIRONMENT: 'production' }
-    const refused = await callWith(production, '/v1/events', { ...request, headers: keyed(newKey()) })
-    expect([refused.status, refused.body.code]).toEqual([503, 'idempotency_unavailable'])
-    expect(refused.text).not.toContain('LINK_SIGNING_KEY')
+    const refusal = await callWith(production, '/v1/events', { ...request, headers: keyed(newKey()) })
+    expect([refusal.status, refusal.body.code]).toEqual([503, 'idempotency_unavailable'])
+    expect(refusal.text).not.toContain('LINK_SIGNING_KEY')
     expect(logged.mock.calls[0]?.[0]).toContain('LINK_SIGNING_KEY')
     expect(await eventsNamed(name)).toBe(0)
     expect((await callWith(production, '/v1/events', request)).status).toBe(201)
     const key = newKey()
     const development = { ...noSecrets, ENVIRONMENT: 'development' }
     const first = await callWith(development, '/v1/events', { ...request, headers: keyed(key) })
-    const again = await callWith(development, '/v1/events', { ...request, headers: keyed(key) })
-    expect([first.status, isReplay(again), again.text]).toEqual([201, true, first.text])
+    const secondReply = await callWith(development, '/v1/events', { ...request, headers: keyed(key) })
+    expect([first.status, isReplay(secondReply), secondReply.text]).toEqual([201, true, first.text])
     vi.restoreAllMocks()
   })
 
@@ -290,7 +290,7 @@ describe('an Idempotency-Key', () => {
     expect(await rowOf(old)).toBeNull()
     expect((await rowOf(young))?.['status']).toBe(201)
     await age(young, Date.now() - 1)()
-    const again = await createEvent(young, 'Another name')
-    expect([again.status, isReplay(again)]).toEqual([201, false])
+    const secondReply = await createEvent(young, 'Another name')
+    expect([secondReply.status, isReplay(secondReply)]).toEqual([201, false])
   })
 })

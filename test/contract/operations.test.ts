@@ -65,9 +65,9 @@ describe('the operations of the contract', () => {
 
   it('are documented in the same bytes at each request', async () => {
     const first = await call('/openapi.json', { token: null })
-    const again = await call('/openapi.json', { token: null })
+    const secondReply = await call('/openapi.json', { token: null })
     expect(first.status).toBe(200)
-    expect(again.text).toBe(first.text)
+    expect(secondReply.text).toBe(first.text)
     expect(first.text).toBe(JSON.stringify(openApiDocument(routers)))
   })
 

@@ -76,9 +76,9 @@ describe.each(patches.map((operation) => [operation.id, operation] as const))('%
     const headers = { 'idempotency-key': `nothing-${operation.id}` }
     const ask = () => call(pathOf(operation, sample), { method: 'PATCH', body: {}, token: caller.token, headers })
     const first = await ask()
-    const again = await ask()
-    expect([again.status, again.text]).toEqual([200, first.text])
-    expect(again.headers.get('idempotency-replayed')).toBe('true')
+    const secondReply = await ask()
+    expect([secondReply.status, secondReply.text]).toEqual([200, first.text])
+    expect(secondReply.headers.get('idempotency-replayed')).toBe('true')
   })
 })
 

@@ -214,8 +214,12 @@ describe('eraseUser', () => {
     await finishErasures()
     expect(await cellsWith(person)).toEqual({})
     expect(await cellsWith(other)).toEqual(others)
-    const again = await post(`/v1/user/${person.id}/erase`, {})
-    expect(again.body).toMatchObject({ status: 'completed', erased_at: reply.body.erased_at, reason: 'Asked for' })
+    const secondReply = await post(`/v1/user/${person.id}/erase`, {})
+    expect(secondReply.body).toMatchObject({
+      status: 'completed',
+      erased_at: reply.body.erased_at,
+      reason: 'Asked for',
+    })
   })
 
   it('keeps the orders and their sums', async () => {

@@ -110,8 +110,8 @@ describe('operations that show customers', () => {
     const sample = await prepareSample(operation, world.people.EM)
     for (const ordering of ['address', '-address', 'sent_at,address']) {
       const sortedSample = { ...sample, query: { ordering } }
-      const refused = await send(operation, sortedSample, world.people.EM)
-      expect([refused.status, refused.body.errors?.[0]?.attr]).toEqual([400, 'ordering'])
+      const refusal = await send(operation, sortedSample, world.people.EM)
+      expect([refusal.status, refusal.body.errors?.[0]?.attr]).toEqual([400, 'ordering'])
       expect((await send(operation, sortedSample, world.people.OM)).status).toBe(200)
     }
   })

@@ -104,8 +104,8 @@ describe.each(byId(withBody))('%s', (_, operation) => {
 describe.each(byId(bodyless))('%s', (_, operation) => {
   it('accepts an empty object as its body, and no field', async () => {
     const { caller, sample, before } = await prepareSample(operation)
-    const refused = await send(operation, { ...sample, body: { force: true } }, { token: caller.token })
-    expect([refused.status, refused.body.errors[0].code, refused.body.errors[0].pointer]).toEqual([
+    const refusal = await send(operation, { ...sample, body: { force: true } }, { token: caller.token })
+    expect([refusal.status, refusal.body.errors[0].code, refusal.body.errors[0].pointer]).toEqual([
       400,
       'unknown_field',
       '#/force',
@@ -226,12 +226,12 @@ describe('a body that creates a resource', () => {
       { token: caller.token },
     )
     expect(reply.status).toBe(201)
-    const refused = await send(
+    const refusal = await send(
       operation,
       { ...sample, body: { ...sample.body, currency: 'eur' } },
       { token: caller.token },
     )
-    expect([refused.status, refused.body.errors]).toEqual([
+    expect([refusal.status, refusal.body.errors]).toEqual([
       400,
       [
         {

@@ -79,8 +79,8 @@ describe('a column with answers to a consent', () => {
     const id = (await givenImport(tenant, danish)).id
     expect((await columnsOf(id)).results[5]).toMatchObject({ target_field: null, confidence: 0 })
     for (const target_field of [foreign.target, 'consent.of-nobody']) {
-      const refused = await mapColumns(id, [{ source_index: 5, target_field }])
-      expect(refused.body.errors).toMatchObject([
+      const refusal = await mapColumns(id, [{ source_index: 5, target_field }])
+      expect(refusal.body.errors).toMatchObject([
         { code: 'unknown_target_field', pointer: '#/mappings/0/target_field' },
       ])
     }
@@ -95,8 +95,8 @@ describe('a column with answers to a consent', () => {
     const consent = await givenOldConsent(tenant)
     const id = (await givenImport(tenant, danish)).id
     await write(sql`update consents set is_active = 0 where id = ${consent.id}`)
-    const refused = await post(pathOf(id, '/column-mappings/process'), {})
-    expect(refused.body.errors).toMatchObject([
+    const refusal = await post(pathOf(id, '/column-mappings/process'), {})
+    expect(refusal.body.errors).toMatchObject([
       {
         code: 'unknown_target_field',
         pointer: '#/mappings/5/target_field',

@@ -223,9 +223,9 @@ describe('the stored rows of an import', () => {
             { source_index: 3, target_field: 'item.unit_price' },
             { source_index: 4, target_field: null },
           ])
-          const done = await process(id)
-          expect(done).toMatchObject({ valid_rows: records.length, invalid_rows: 0 })
-          expect(done.total_orders).toBe(new Set(records.map(({ order }) => order)).size)
+          const actionReply = await process(id)
+          expect(actionReply).toMatchObject({ valid_rows: records.length, invalid_rows: 0 })
+          expect(actionReply.total_orders).toBe(new Set(records.map(({ order }) => order)).size)
           const rows = await stagedRows(id)
           expect(rows.map(({ file_line, data }) => [file_line, JSON.parse(data).values['item.product']])).toEqual(
             records.map(({ product }, index) => [index + 2, product.replaceAll(/\s+/g, ' ')]),

@@ -86,13 +86,13 @@ describe('the body of a request', () => {
     expect(vi.getTimerCount()).toBe(0)
     vi.useRealTimers()
     expect(await dump()).toEqual(before)
-    const again = await callWith({}, pathOf(operation, sample), {
+    const secondReply = await callWith({}, pathOf(operation, sample), {
       method: 'POST',
       token: caller.token,
       body: sample.body,
       headers: { 'idempotency-key': 'slow-1' },
     })
-    expect(again.status).toBe(operation.status)
+    expect(secondReply.status).toBe(operation.status)
   })
 
   it('has 15 seconds in all when it comes byte by byte, and is not read after that', async () => {

@@ -52,10 +52,10 @@ export async function givenOrders(shop: Shop, orders: unknown[]): Promise<string
 /** An order as the API shows it, with a function that imports it again with changes. */
 async function givenImported(shop: Shop, order: ReturnType<typeof anOrder>) {
   const { body } = await importOrders(shop, [order])
-  const read = await get(`/v1/orders/${body.results[0].order_id}`)
+  const readReply = await get(`/v1/orders/${body.results[0].order_id}`)
   const again = (change: Record<string, unknown>, options: Record<string, unknown> = {}): Promise<Reply> =>
     importOrders(shop, [{ ...order, ...change }], { on_duplicate: 'update', emit_webhooks: true, ...options })
-  return { shown: read.body, again }
+  return { shown: readReply.body, again }
 }
 
 export interface BoughtOrder {
