@@ -92,7 +92,9 @@ describe('one mailbox in several spellings', () => {
       const { body } = await patch(`/v1/editions/${shop.edition_id}`, { email_sender_address: `hello@${domain}` })
       expect(body.email_sender_address, domain).toBe(`hello@${ascii}`)
       const { body: health } = await get(`/v1/editions/${shop.edition_id}/healthcheck`)
-      const check = health.checks.find((check: { check_id: string }) => check.check_id.includes('sender_domain'))
+      const check = health.checks.find((candidate: { check_id: string }) =>
+        candidate.check_id.includes('sender_domain'),
+      )
       expect([check?.check_id, check?.passed], domain).toEqual([expect.any(String), true])
     }
   })

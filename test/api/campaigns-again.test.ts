@@ -1,4 +1,3 @@
-import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, post, remove } from '../support/api.ts'
@@ -10,7 +9,7 @@ import {
   inRecipientStore,
   seedRecipients,
 } from '../support/seeding/messaging/campaigns.ts'
-import { alarm, rowOf } from '../support/campaigns.ts'
+import { alarm, rowOf, getCampaignObject } from '../support/campaigns.ts'
 import { db, write } from '../support/seeding/rows.ts'
 
 let crowd: Crowd
@@ -18,7 +17,6 @@ beforeAll(async () => {
   crowd = await seedCrowd(3)
 })
 
-const objectOf = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))
 const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString()
 
 /** Makes a campaign that was stopped after the first of three people had got it. */
@@ -30,7 +28,7 @@ async function stopped(): Promise<{ id: string; reached: number }> {
 
 const openedLate = async (id: string, n: number) => {
   await inRecipientStore(id, (store) => store.changeRecord({ revision: 100 }, { isVisible: false }))
-  await objectOf(id).applyEvents([{ n, type: 'opened', at: Date.now() }])
+  await getCampaignObject(id).applyEvents([{ n, type: 'opened', at: Date.now() }])
   await alarm(id)
 }
 
@@ -67,7 +65,7 @@ describe('a failed campaign whose segment was deleted', () => {
   it('fails when a run starts, and its segment is not calculated', async () => {
     const { campaign, segment } = await seedReady(crowd, { status: 'calculating', run: 1, heartbeat_at: Date.now() })
     await write(sql`update segments set deleted_at = 1 where id = ${segment.id}`)
-    await objectOf(campaign.id).wake(campaign.id)
+    await getCampaignObject(campaign.id).wake(campaign.id)
     for (let turn = 0; turn < 5; turn++) await alarm(campaign.id)
     expect(await rowOf(campaign.id)).toMatchObject({
       status: 'failed',

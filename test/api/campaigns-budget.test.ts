@@ -8,10 +8,7 @@ import { type Crowd, seedCrowd, seedReady } from '../support/seeding/messaging/c
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { write } from '../support/seeding/rows.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
-
-/** Repeats a text by two nested loops of at most 50 items. */
-const repeatByLoops = (times: number, inside: string) =>
-  `{% for i in (1..${times / 50}) %}{% for j in (1..50) %}${inside}{% endfor %}{% endfor %}`
+import { repeatByLoops } from '../support/hostile-templates.ts'
 
 const sms = (bodies: TranslatedDict) => ({ channel: 'sms' as const, sms_body: bodies })
 

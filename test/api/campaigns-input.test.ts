@@ -16,7 +16,7 @@ import {
 import { alarm, realJob, rowOf, until } from '../support/campaigns.ts'
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { seedSegment } from '../support/seeding/messaging/segments.ts'
-import { write } from '../support/seeding/rows.ts'
+import { write, formatHourFromNow } from '../support/seeding/rows.ts'
 
 let crowd: Crowd
 let stranger: Crowd
@@ -24,8 +24,6 @@ beforeAll(async () => {
   crowd = await seedCrowd(2)
   stranger = await seedCrowd(0)
 })
-
-const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
 
 // The clocks of Copenhagen change on 28 March and 31 October 2027.
 describe('the time for which a campaign is scheduled', () => {
@@ -71,7 +69,7 @@ describe('the time for which a campaign is scheduled', () => {
 
   it('can be moved later, and the earlier time starts nothing', async () => {
     const id = await seedCampaignInStatus(crowd, 'scheduled', { scheduled_at: Date.now() - 1000 })
-    await post(`/v1/campaigns/${id}/schedule`, { scheduled_at: inAnHour() })
+    await post(`/v1/campaigns/${id}/schedule`, { scheduled_at: formatHourFromNow() })
     await sweepCampaigns(realJob())
     await alarm(id)
     expect(await rowOf(id)).toMatchObject({ status: 'scheduled', run: 0 })
@@ -150,7 +148,9 @@ describe('a campaign that names other resources', () => {
         user_count: segment.user_count,
       },
     ])
-    expect((await post(`/v1/campaigns/${reply.body.id}/schedule`, { scheduled_at: inAnHour() })).status).toBe(200)
+    expect((await post(`/v1/campaigns/${reply.body.id}/schedule`, { scheduled_at: formatHourFromNow() })).status).toBe(
+      200,
+    )
   })
 })
 

@@ -21,7 +21,7 @@ import {
 import { capturedOf, realJob, rowOf, until } from '../support/campaigns.ts'
 import { interruptBefore } from '../support/context.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { write } from '../support/seeding/rows.ts'
+import { write, formatHourFromNow } from '../support/seeding/rows.ts'
 
 let crowd: Crowd
 let manager: string
@@ -31,7 +31,6 @@ beforeAll(async () => {
 })
 
 const pathOf = (id: string, more = '') => `/v1/campaigns/${id}${more}`
-const soon = () => new Date(Date.now() + 3_600_000).toISOString()
 const sendNow = async (id: string) => expect((await post(pathOf(id, '/send-now'), {})).status).toBe(200)
 const moveSegment = (id: string, edition_id: string | null) => write(update(segments, { edition_id }, sql`id = ${id}`))
 const findListed = async (id: string) => {
@@ -60,7 +59,7 @@ async function givenFailed(): Promise<Ready> {
 const starts = () =>
   [
     ['/send-now', {}],
-    ['/schedule', { scheduled_at: soon() }],
+    ['/schedule', { scheduled_at: formatHourFromNow() }],
   ] as const
 
 describe('the segment of a campaign', () => {
@@ -139,7 +138,7 @@ describe('a campaign to the whole organisation whose segment then moves to an ed
     await write(sql`update campaigns set status = 'failed' where id = ${campaign.id}`)
     await moveSegment(segment.id, crowd.edition)
     for (const [more, body] of starts()) expect((await post(pathOf(campaign.id, more), body, manager)).status).toBe(403)
-    expect((await post(pathOf(campaign.id, '/schedule'), { scheduled_at: soon() })).status).toBe(200)
+    expect((await post(pathOf(campaign.id, '/schedule'), { scheduled_at: formatHourFromNow() })).status).toBe(200)
     expect((await get(pathOf(campaign.id, '/recipients'), manager)).status).toBe(403)
     await write(sql`update campaigns set scheduled_at = ${Date.now() - 1} where id = ${campaign.id}`)
     await startDueCampaign(realJob(), campaign.id)
@@ -219,9 +218,9 @@ describe('the message of a campaign', () => {
     const failed = await seedCampaignInStatus(crowd, 'failed')
     const message = (await rowOf(failed)).email_message_id ?? ''
     const late = interruptBefore(async () => void (await remove(`/v1/email-messages/${message}`)))
-    await expect(scheduleCampaign(late, await findAuthorizedCampaign(late, failed), soon())).rejects.toBeInstanceOf(
-      LostRace,
-    )
+    await expect(
+      scheduleCampaign(late, await findAuthorizedCampaign(late, failed), formatHourFromNow()),
+    ).rejects.toBeInstanceOf(LostRace)
     const again = await seedCampaignInStatus(crowd, 'failed')
     const other = (await rowOf(again)).email_message_id ?? ''
     const ctx = interruptBefore(() => write(sql`update campaigns set status = 'scheduled' where id = ${again}`))

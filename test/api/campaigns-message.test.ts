@@ -11,7 +11,7 @@ import { rowOf } from '../support/campaigns.ts'
 import { interruptBefore } from '../support/context.ts'
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { write } from '../support/seeding/rows.ts'
+import { write, formatHourFromNow } from '../support/seeding/rows.ts'
 
 let crowd: Crowd
 let manager: string
@@ -21,9 +21,9 @@ beforeAll(async () => {
 })
 
 const pathOf = (id: string, more = '') => `/v1/campaigns/${id}${more}`
-const soon = () => new Date(Date.now() + 3_600_000).toISOString()
 const verbs = {
-  schedule: async (ctx: Ctx, id: string) => scheduleCampaign(ctx, await findAuthorizedCampaign(ctx, id), soon()),
+  schedule: async (ctx: Ctx, id: string) =>
+    scheduleCampaign(ctx, await findAuthorizedCampaign(ctx, id), formatHourFromNow()),
   send: async (ctx: Ctx, id: string) => sendCampaignNow(ctx, await findAuthorizedCampaign(ctx, id)),
 }
 
@@ -107,7 +107,7 @@ describe('changing a message that a campaign is about to send', () => {
       const id = await seedCampaignInStatus(crowd, 'draft')
       const { email_message_id } = await rowOf(id)
       const change = () => patch(`/v1/email-messages/${email_message_id}`, { type: 'other' })
-      const plan = () => post(pathOf(id, '/schedule'), { scheduled_at: soon() })
+      const plan = () => post(pathOf(id, '/schedule'), { scheduled_at: formatHourFromNow() })
       const [changed, planned] =
         round % 2 ? await Promise.all([change(), plan()]) : (await Promise.all([plan(), change()])).toReversed()
       const { status } = await rowOf(id)

@@ -19,7 +19,7 @@ import { seedCampaignInStatus, type Crowd, seedCrowd } from '../support/seeding/
 import { rowOf } from '../support/campaigns.ts'
 import { contextAt } from '../support/context.ts'
 import { seedSegment } from '../support/seeding/messaging/segments.ts'
-import { db, write } from '../support/seeding/rows.ts'
+import { db, write, formatHourFromNow } from '../support/seeding/rows.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import type { CampaignStatus } from '../../src/domain/campaigns/lifecycle.ts'
@@ -47,7 +47,6 @@ beforeAll(async () => {
 const seedOrganizationSegment = () => seedSegment({ organization: crowd.organization, edition: null })
 const counted = async () =>
   (await db.all(sql`select id from campaigns where organization_id = ${crowd.organization}`)).length
-const soon = () => new Date(Date.now() + 3_600_000).toISOString()
 /** Moves the segment of a campaign to the whole organisation or to an edition. */
 const moveSegment = (campaignId: string, edition_id: string | null) =>
   write(update(segments, { edition_id }, sql`id = (select segment_id from campaigns where id = ${campaignId})`))
@@ -62,7 +61,11 @@ const verbs: [name: string, status: CampaignStatus, call: (id: string, token?: s
   ['changing the name', 'draft', (id, token) => patch(`/v1/campaigns/${id}`, { name: 'Mine' }, token)],
   ['changing the text', 'scheduled', (id, token) => patch(`/v1/campaigns/${id}`, { sms_body: { en: 'Mine' } }, token)],
   ['changing the message', 'draft', (id, token) => patch(`/v1/campaigns/${id}`, { email_message_id: null }, token)],
-  ['scheduling', 'draft', (id, token) => post(`/v1/campaigns/${id}/schedule`, { scheduled_at: soon() }, token)],
+  [
+    'scheduling',
+    'draft',
+    (id, token) => post(`/v1/campaigns/${id}/schedule`, { scheduled_at: formatHourFromNow() }, token),
+  ],
   ['sending', 'draft', (id, token) => post(`/v1/campaigns/${id}/send-now`, {}, token)],
   ['cancelling', 'scheduled', (id, token) => post(`/v1/campaigns/${id}/cancel`, {}, token)],
   ['cancelling what runs', 'sending', (id, token) => post(`/v1/campaigns/${id}/cancel`, {}, token)],
@@ -203,7 +206,7 @@ describe('a segment that moves while an edition role sends a request', () => {
 
   it.each<[string, CampaignStatus, (ctx: Ctx, campaign: LoadedCampaign) => Promise<unknown>]>([
     ['is sent', 'draft', (ctx, campaign) => sendCampaignNow(ctx, campaign)],
-    ['is scheduled', 'draft', (ctx, campaign) => scheduleCampaign(ctx, campaign, soon())],
+    ['is scheduled', 'draft', (ctx, campaign) => scheduleCampaign(ctx, campaign, formatHourFromNow())],
     ['is changed', 'scheduled', (ctx, campaign) => updateCampaign(ctx, campaign, { name: 'Mine' })],
     ['is cancelled', 'scheduled', (ctx, campaign) => cancelCampaign(ctx, campaign)],
     ['is deleted', 'draft', (ctx, campaign) => deleteCampaign(ctx, campaign)],

@@ -13,20 +13,19 @@ import {
 } from '../support/seeding/messaging/campaigns.ts'
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { seedSegment } from '../support/seeding/messaging/segments.ts'
+import { formatHourFromNow } from '../support/seeding/rows.ts'
 
 let crowd: Crowd
 beforeAll(async () => {
   crowd = await seedCrowd(3)
 })
 
-const soon = () => new Date(Date.now() + 3_600_000).toISOString()
-
 const verbs: Record<
   string,
   { call: (id: string) => ReturnType<typeof get>; allowed: Partial<Record<CampaignStatus, string>> }
 > = {
   schedule: {
-    call: (id) => post(`/v1/campaigns/${id}/schedule`, { scheduled_at: soon() }),
+    call: (id) => post(`/v1/campaigns/${id}/schedule`, { scheduled_at: formatHourFromNow() }),
     allowed: { draft: 'scheduled', scheduled: 'scheduled', failed: 'scheduled' },
   },
   'send-now': {
@@ -156,7 +155,9 @@ describe('sendCampaignNow', () => {
       'edition_archived',
     ])
     const incomplete = await seedReady(crowd, { email_message_id: null })
-    const missing = await post(`/v1/campaigns/${incomplete.campaign.id}/schedule`, { scheduled_at: soon() })
+    const missing = await post(`/v1/campaigns/${incomplete.campaign.id}/schedule`, {
+      scheduled_at: formatHourFromNow(),
+    })
     expect(missing.body.errors).toMatchObject([{ code: 'required', pointer: '#/email_message_id' }])
   })
 

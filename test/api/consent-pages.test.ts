@@ -183,7 +183,7 @@ describe('the page of a person’s consents', () => {
   })
 })
 
-describe('the page of a person’s consents', () => {
+describe('a form of the page of consents', () => {
   it('lets the person withdraw a consent that is no longer asked for', async () => {
     const scene = await seedScene()
     const [held, withdrawnConsent] = [await givenConsent(scene.organization), await givenConsent(scene.organization)]

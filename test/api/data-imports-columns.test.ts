@@ -9,13 +9,13 @@ import {
   storedImport,
   targetsOf,
   columnsOf,
+  joinCsvLines,
 } from '../support/data-imports.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 
-const buildTable = (rows: readonly string[]) =>
-  csv(['Order ID;E-mail;Product;Quantity;Price', ...rows].map((line) => `${line}\r\n`).join(''))
+const buildTable = (rows: readonly string[]) => joinCsvLines(['Order ID;E-mail;Product;Quantity;Price', ...rows])
 const twoOrders = buildTable(['A-1;ana@example.dk;Day ticket;2;225,00', 'A-2;bo@example.dk;Day ticket;1;225,00'])
 
 describe('updateColumnMappings', () => {

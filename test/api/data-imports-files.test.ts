@@ -11,6 +11,7 @@ import {
   storedImport,
   targetsOf,
   work,
+  joinCsvLines,
 } from '../support/data-imports.ts'
 import { givenImport, givenTable } from '../support/seeding/imports/data-imports.ts'
 import { rowsOf, storedKeys } from '../support/files.ts'
@@ -18,8 +19,7 @@ import pretix from '../support/import-mapping/pretix-german.json'
 import shopify from '../support/import-mapping/shopify.json'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 
-const buildTable = (rows: readonly string[]) =>
-  csv(['Order ID;E-mail;Product;Quantity;Price', ...rows].map((line) => `${line}\r\n`).join(''))
+const buildTable = (rows: readonly string[]) => joinCsvLines(['Order ID;E-mail;Product;Quantity;Price', ...rows])
 const twoOrders = buildTable(['A-1;ana@example.dk;Day ticket;2;225,00', 'A-2;bo@example.dk;Day ticket;1;225,00'])
 
 describe('createDataImport', () => {

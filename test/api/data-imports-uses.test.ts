@@ -4,14 +4,12 @@ import { get } from '../support/api.ts'
 import { anOrder, seedShop, importOrders, type Shop, givenTicket } from '../support/seeding/sales/orders.ts'
 import { purchaseRow, scan } from '../support/purchases.ts'
 import { eventsOf } from '../support/webhook-rows.ts'
-import { db } from '../support/seeding/rows.ts'
+import { db, formatHourFromNow } from '../support/seeding/rows.ts'
 
 let shop: Shop
 beforeAll(async () => {
   shop = await seedShop()
 })
-
-const soon = () => new Date(Date.now() + 3_600_000).toISOString()
 
 describe('importExternalOrders', () => {
   it('never changes the status or the uses of a purchase that was used or has expired', async () => {
@@ -41,7 +39,7 @@ describe('importExternalOrders', () => {
   it('changes the validity of existing tickets', async () => {
     const item = { product: 'Day ticket', quantity: 1, unit_price: 225 }
     const ticket = await givenTicket(shop, { valid_until: '2026-02-01T00:00:00Z' })
-    const valid_until = soon()
+    const valid_until = formatHourFromNow()
     await ticket.again({ items: [{ ...item, valid_until }] })
     expect((await get(`/v1/purchases/${ticket.id}`)).body).toMatchObject({ status: 'active', valid_until })
     expect((await scan(ticket.id)).status).toBe(201)

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { fetchFile, pathOf } from '../support/served-files.ts'
+import { fetchFile, pathOf, decodeText } from '../support/served-files.ts'
 import { seedStoredFile } from '../support/seeding/files.ts'
 import { latin } from '../support/made-files.ts'
 
 const content = latin('0123456789')
-const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 /** These are the answers of an ordinary web server; test/slow/files.test.ts compares them with one. */
 describe('a file of ten bytes', async () => {
@@ -52,7 +51,7 @@ describe('a file of ten bytes', async () => {
       const response = await fetchFile(pathOf(requestedFile), { headers: { ...headers } })
       expect(response.status).toBe(status)
       expect(response.headers.get('content-range')).toBe(contentRange)
-      if (body !== null) expect(text(response.bytes)).toBe(body)
+      if (body !== null) expect(decodeText(response.bytes)).toBe(body)
       else expect(response.headers.get('cache-control')).toBe('no-store')
       if (status === 200 || status === 206)
         expect(response.headers.get('content-length')).toBe(String(response.bytes.length))

@@ -5,13 +5,12 @@ import { signFileAddress } from '../../src/domain/files/addresses.ts'
 import { findServedFile } from '../../src/modules/files/serving/served-file.ts'
 import { realJob } from '../support/campaigns.ts'
 import { countingLimiter, watchedDatabase } from '../support/bindings.ts'
-import { fetchFile, pathOf } from '../support/served-files.ts'
+import { fetchFile, pathOf, decodeText } from '../support/served-files.ts'
 import { type SeededFile, seedStoredFile } from '../support/seeding/files.ts'
 import { latin } from '../support/made-files.ts'
 import { unknownId, write } from '../support/seeding/rows.ts'
 
 const secret = 'link-signing-key-of-the-tests'
-const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 const signed = async (file: SeededFile, now = Date.now(), reader: 'person' | 'scanner' = 'person') =>
   signFileAddress('', secret, { file, now, reader })
@@ -24,7 +23,7 @@ const notFoundBytes = async (path: string, headers: Record<string, string> = {})
   } = await fetchFile(path, { headers: { 'x-request-id': 'same', ...headers } })
   expect(status).toBe(404)
   expect(answered.get('cache-control')).toBe('no-store')
-  return text(bytes).replaceAll(path.split('?')[0] ?? path, 'PATH')
+  return decodeText(bytes).replaceAll(path.split('?')[0] ?? path, 'PATH')
 }
 
 /** Returns the statements that an answer took. */

@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 const upload = async (query: Record<string, string> = {}): Promise<Uploaded> =>
   (await uploadRaw(organization.id, freshPng(), { query })).body
-const refusal = (reply: Reply) => [reply.status, reply.body.errors[0]?.code, reply.body.errors[0]?.pointer]
+const describeRefusal = (reply: Reply) => [reply.status, reply.body.errors[0]?.code, reply.body.errors[0]?.pointer]
 const usesOf = async ({ id }: Uploaded) => (await get(`/v1/files/${id}`)).body.used_by
 
 const message = (place: string | null = edition) => seedMessage({ organization: organization.id, edition: place })
@@ -98,7 +98,7 @@ describe('the avatar of an organisation', () => {
   it('must be a ready image of the organisation; any other file is answered as missing', async () => {
     for (const [what, id] of Object.entries(await unshowable())) {
       const reply = await patch(path(), { avatar_file_id: id })
-      expect([what, ...refusal(reply)]).toEqual([what, 400, 'does_not_exist', '#/avatar_file_id'])
+      expect([what, ...describeRefusal(reply)]).toEqual([what, 400, 'does_not_exist', '#/avatar_file_id'])
     }
     expect((await get(path())).body.avatar_file_id).toBeNull()
   })
@@ -107,7 +107,7 @@ describe('the avatar of an organisation', () => {
     const [deletedFile, otherFile] = [await upload(), await upload()]
     const deleting = interruptedDatabase(/update "organizations"/, () => remove(`/v1/files/${deletedFile.id}`))
     const lost = await callWith(deleting, path(), { method: 'PATCH', body: { avatar_file_id: deletedFile.id } })
-    expect(refusal(lost)).toEqual([400, 'does_not_exist', '#/avatar_file_id'])
+    expect(describeRefusal(lost)).toEqual([400, 'does_not_exist', '#/avatar_file_id'])
     const choosing = interruptedDatabase(/delete from files/, () => patch(path(), { avatar_file_id: otherFile.id }))
     expect((await callWith(choosing, `/v1/files/${otherFile.id}`, { method: 'DELETE' })).status).toBe(409)
     expect((await get(path())).body.avatar_file_id).toBe(otherFile.id)
@@ -168,8 +168,10 @@ describe('an image of an e-mail', () => {
     for (const [what, file] of Object.entries(await unshowable())) {
       const blocks = [imageBlock({ file_id: file })]
       const fault = [what, 400, 'does_not_exist', '#/blocks/0/data/file_id']
-      expect([what, ...refusal(await patch(messagePath(id), { blocks }))]).toEqual(fault)
-      expect([what, ...refusal(await post(`${messagePath(id)}/preview`, { mode: 'html', blocks }))]).toEqual(fault)
+      expect([what, ...describeRefusal(await patch(messagePath(id), { blocks }))]).toEqual(fault)
+      expect([what, ...describeRefusal(await post(`${messagePath(id)}/preview`, { mode: 'html', blocks }))]).toEqual(
+        fault,
+      )
     }
     expect((await get(messagePath(id))).body.blocks).not.toMatchObject([{ id: 'poster' }])
   })
@@ -178,7 +180,8 @@ describe('an image of an e-mail', () => {
     const [one, two] = [await upload(), await upload()]
     const id = await message()
     const url = '#/blocks/0/data/url'
-    const refuseImage = async (data: object) => refusal(await patch(messagePath(id), { blocks: [imageBlock(data)] }))
+    const refuseImage = async (data: object) =>
+      describeRefusal(await patch(messagePath(id), { blocks: [imageBlock(data)] }))
     const stranger = `${publicUrl}/files/${one.id}/${'0'.repeat(32)}/large`
     for (const address of [
       stranger,
@@ -203,7 +206,7 @@ describe('an image of an e-mail', () => {
     const body = { blocks: [imageBlock({ file_id: deletedFile.id })] }
     const deleting = interruptedDatabase(/update "email_messages"/, () => remove(`/v1/files/${deletedFile.id}`))
     const lost = await callWith(deleting, messagePath(id), { method: 'PATCH', body })
-    expect(refusal(lost)).toEqual([400, 'does_not_exist', '#/blocks/0/data/file_id'])
+    expect(describeRefusal(lost)).toEqual([400, 'does_not_exist', '#/blocks/0/data/file_id'])
     const choosing = interruptedDatabase(/delete from files/, () => show(id, { file_id: otherFile.id }))
     expect((await callWith(choosing, `/v1/files/${otherFile.id}`, { method: 'DELETE' })).status).toBe(409)
     expect(await usesOf(otherFile)).toMatchObject([{ id }])

@@ -3,12 +3,10 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
 import { buildDerivedKey, buildDerivedPrefix } from '../../src/domain/files/addresses.ts'
 import { get } from '../support/api.ts'
-import { fakeImages, fetchFile, pathOf } from '../support/served-files.ts'
+import { fakeImages, fetchFile, pathOf, decodeText } from '../support/served-files.ts'
 import { seedStoredFile } from '../support/seeding/files.ts'
 import { image, imageNames } from '../support/images.ts'
 import { write } from '../support/seeding/rows.ts'
-
-const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 const keysOf = async (storage_key: string) =>
   (await env.FILES.list({ prefix: buildDerivedPrefix(storage_key) })).objects.map(({ key }) => key)
@@ -20,7 +18,7 @@ describe('a variant of an image', () => {
     const ask = () => fetchFile(pathOf(file, 'thumbnail'), { bindings: fake })
     const { status, headers, bytes } = await ask()
     expect(status).toBe(200)
-    expect(text(bytes)).toBe('webp {"width":200,"height":200,"fit":"crop"}')
+    expect(decodeText(bytes)).toBe('webp {"width":200,"height":200,"fit":"crop"}')
     expect(Object.fromEntries(headers)).toMatchObject({
       'content-type': 'image/webp',
       'content-length': String(bytes.length),
@@ -56,7 +54,7 @@ describe('a variant of an image', () => {
     const fake = fakeImages(() => new Promise((resolve) => setTimeout(resolve, 100)))
     const ask = () => fetchFile(pathOf(file, 'large'), { bindings: fake })
     const variants = await Promise.all(Array.from({ length: 20 }, ask))
-    expect(new Set(variants.map(({ status, bytes }) => `${status} ${text(bytes)}`)).size).toBe(1)
+    expect(new Set(variants.map(({ status, bytes }) => `${status} ${decodeText(bytes)}`)).size).toBe(1)
     expect(variants[0]?.status).toBe(200)
     expect(fake.asked).toHaveLength(1)
     expect(await keysOf(file.storage_key)).toHaveLength(1)
@@ -66,7 +64,7 @@ describe('a variant of an image', () => {
     const file = await seedStoredFile()
     const key = buildDerivedKey(file.storage_key, 'large')
     const fake = fakeImages(async () => void (await env.FILES.put(key, 'theirs')))
-    expect(text((await fetchFile(pathOf(file, 'large'), { bindings: fake })).bytes)).toBe('theirs')
+    expect(decodeText((await fetchFile(pathOf(file, 'large'), { bindings: fake })).bytes)).toBe('theirs')
     expect(await (await env.FILES.get(key))?.text()).toBe('theirs')
   })
 
@@ -84,7 +82,11 @@ describe('a variant of an image', () => {
     const bindings = fakeImages()
     const ask = (headers: Record<string, string>) => fetchFile(pathOf(file, 'large'), { bindings, headers })
     const part = await ask({ range: 'bytes=0-3' })
-    expect([part.status, text(part.bytes), part.headers.get('content-range')]).toEqual([206, 'webp', 'bytes 0-3/38'])
+    expect([part.status, decodeText(part.bytes), part.headers.get('content-range')]).toEqual([
+      206,
+      'webp',
+      'bytes 0-3/38',
+    ])
     expect((await ask({ 'if-none-match': `"${file.checksum_sha256}-large"` })).status).toBe(304)
     expect((await ask({ 'if-none-match': `"${file.checksum_sha256}"` })).status).toBe(200)
     expect((await ask({ range: 'bytes=99-' })).headers.get('content-range')).toBe('bytes */38')
@@ -108,7 +110,7 @@ describe('a variant of an image', () => {
     expect(await keysOf(file.storage_key)).toEqual([])
     await caches.default.delete(`https://api.example${pathOf(file, 'large')}`)
     const later = await fetchFile(pathOf(file, 'large'), { bindings: fakeImages() })
-    expect(text(later.bytes)).toMatch(/^webp/)
+    expect(decodeText(later.bytes)).toMatch(/^webp/)
   })
 
   it('is replaced by the original where no Images binding exists', async () => {
@@ -166,6 +168,6 @@ describe('the Images binding', () => {
     const info = await env.IMAGES.info(new Blob([bytes]).stream())
     const [width, height] = name === 'turnedJpeg' ? [9, 16] : [16, 9]
     expect(info).toMatchObject({ format: 'image/webp', width, height })
-    expect(text(bytes)).not.toMatch(/Exif|EXIF/)
+    expect(decodeText(bytes)).not.toMatch(/Exif|EXIF/)
   })
 })

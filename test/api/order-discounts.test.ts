@@ -173,8 +173,8 @@ describe('a used ticket', () => {
     expect((await useTicket(purchase)).status).toBe(201)
     const importAgain = async () => {
       await importOrder(shop, { items, discount: 5 })
-      const withCode = (await loadPurchases(id)).filter((purchase) => purchase.vendor_code === 'T-1')
-      expect(withCode.map((purchase) => [purchase.id, purchase.status])).toEqual([[purchase, 'used']])
+      const withCode = (await loadPurchases(id)).filter((row) => row.vendor_code === 'T-1')
+      expect(withCode.map((row) => [row.id, row.status])).toEqual([[purchase, 'used']])
     }
     await importAgain()
     await importAgain()
@@ -221,7 +221,7 @@ describe('a used ticket', () => {
   })
 })
 
-const item = fc.record({
+const arbitraryItem = fc.record({
   product: fc.constantFrom('Day ticket', 'Parking', 'Camping'),
   quantity: fc.integer({ min: 1, max: 3 }),
   unit_price: fc.constantFrom(0, 0.01, 33.33, 100),
@@ -264,7 +264,7 @@ describe('the sum of what is paid for purchases and what was refunded', () => {
     const shop = await seedShop()
     await fc.assert(
       fc.asyncProperty(
-        fc.array(item, { minLength: 1, maxLength: 3 }),
+        fc.array(arbitraryItem, { minLength: 1, maxLength: 3 }),
         fc.integer({ min: 0, max: 1000 }),
         fc.constantFrom(0, 12.5),
         fc.array(request, { maxLength: 6 }),

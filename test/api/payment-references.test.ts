@@ -41,7 +41,7 @@ const callsToStripe = () =>
 /** Everything that a caller or Stripe sees of a refund, without ids and times. */
 async function observe(order: string) {
   const before = callsToStripe().length
-  const { requested: requested, approved, row } = await refundOrder(order)
+  const { requested, approved, row } = await refundOrder(order)
   const { body } = await get(`/v1/refund-requests/${row.id}`)
   const { status, failure_code, failure_message, provider_reference, can_retry } = body
   const retried = await actOnRefund(row.id, 'retry')

@@ -8,14 +8,13 @@ import { seedShop, type Shop, givenTicket } from '../support/seeding/sales/order
 import { announcedOf, purchaseRow, revert, scan, tally, usesOf } from '../support/purchases.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { deliveriesOf, eventsOf } from '../support/webhook-rows.ts'
-import { db } from '../support/seeding/rows.ts'
+import { db, formatHourFromNow } from '../support/seeding/rows.ts'
 
 let shop: Shop
 beforeAll(async () => {
   shop = await seedShop()
 })
 
-const soon = () => new Date(Date.now() + 3_600_000).toISOString()
 const parallel = <Result>(count: number, run: () => Promise<Result>) =>
   Promise.all(Array.from({ length: count }, () => run()))
 
@@ -118,7 +117,7 @@ describe('createPurchaseUse', () => {
   it('refuses a time in the future or before the purchase, and changes nothing', async () => {
     const ticket = await givenTicket(shop)
     for (const [used_at, code] of [
-      [soon(), 'in_future'],
+      [formatHourFromNow(), 'in_future'],
       ['2026-01-01T09:59:59.999Z', 'too_early'],
     ]) {
       const { status, body } = await scan(ticket.id, { used_at })
@@ -168,7 +167,7 @@ describe('createPurchaseUse', () => {
     const over = await givenTicket(shop, { valid_until: '2026-02-01T00:00:00Z' })
     const { status, body } = await scan(over.id)
     expect([status, body]).toMatchObject([409, { code: 'purchase_not_usable', current_status: 'expired' }])
-    const valid = await givenTicket(shop, { valid_until: soon() })
+    const valid = await givenTicket(shop, { valid_until: formatHourFromNow() })
     expect((await scan(valid.id)).status).toBe(201)
   })
 

@@ -102,16 +102,16 @@ describe('createWebhook', () => {
   })
 
   it('refuses addresses of the service itself, and accepts http where the configuration allows it', async () => {
-    const publicUrl = { PUBLIC_URL: 'https://api.tickets.dk' }
+    const ownUrl = { PUBLIC_URL: 'https://api.tickets.dk' }
     const create = (url: string, bindings: object) =>
       callWith(bindings, '/v1/webhooks', { method: 'POST', body: anEndpoint({ url }) })
-    expect(refusal(await create('https://API.tickets.dk/v1/x', publicUrl))).toEqual([
+    expect(refusal(await create('https://API.tickets.dk/v1/x', ownUrl))).toEqual([
       400,
       'forbidden_destination',
       '#/url',
     ])
-    expect((await create('https://hooks.tickets.dk/', publicUrl)).status).toBe(201)
-    const lenient = { ...publicUrl, ALLOW_INSECURE_WEBHOOKS: '1' }
+    expect((await create('https://hooks.tickets.dk/', ownUrl)).status).toBe(201)
+    const lenient = { ...ownUrl, ALLOW_INSECURE_WEBHOOKS: '1' }
     expect((await create('http://127.0.0.1:9000/hook', lenient)).status).toBe(201)
     expect((await create('http://169.254.169.254/', lenient)).status).toBe(400)
   })

@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Operation } from '../../src/http/operations/operation.ts'
 import { changesSoFar, countChanges } from '../support/changes.ts'
 import { callerOf, make, send, writes } from '../support/operations.ts'
 import type { Sample } from '../support/samples/sample.ts'
@@ -66,7 +65,9 @@ const isOfEdition = (sample: Sample): boolean =>
 
 const changes = writes.filter(({ scope }) => scope === 'write')
 
-describe.each(changes.map((operation) => [operation.id, operation] as const))('%s', (id, operation: Operation) => {
+describe.each(changes)('$id', (operation) => {
+  const { id } = operation
+
   it('changes nothing in an archived edition and what it owns', async () => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)

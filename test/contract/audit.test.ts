@@ -19,7 +19,9 @@ const recorded = implemented.filter(({ id, scope }) => scope === 'write' || expo
 /** Operations for callers without a role, on things outside any organisation. */
 const ofAnybody = ['createAccessToken', 'revokeAccessToken']
 
-describe.each(recorded.map((operation) => [operation.id, operation] as const))('%s', (id, operation) => {
+describe.each(recorded)('$id', (operation) => {
+  const { id } = operation
+
   it('writes one entry with the operation, the caller and the resource', async () => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
@@ -77,22 +79,19 @@ describe.each(recorded.map((operation) => [operation.id, operation] as const))('
   })
 })
 
-describe.each(writes.map((operation) => [operation.id, operation] as const))(
-  '%s, repeated with its key',
-  (_, operation) => {
-    it('writes no further entry', async () => {
-      const caller = callerOf(operation, world)
-      const sample = await make(operation, world, caller)
-      const request = { token: caller.token, headers: { 'idempotency-key': crypto.randomUUID() } }
-      const first = await send(operation, sample, request)
-      expect(await entriesOf(first)).toHaveLength(1)
-      const before = await countEntries()
-      const secondReply = await send(operation, sample, request)
-      expect(secondReply.headers.get('idempotency-replayed')).toBe('true')
-      expect(await countEntries()).toBe(before)
-    })
-  },
-)
+describe.each(writes)('$id, repeated with its key', (operation) => {
+  it('writes no further entry', async () => {
+    const caller = callerOf(operation, world)
+    const sample = await make(operation, world, caller)
+    const request = { token: caller.token, headers: { 'idempotency-key': crypto.randomUUID() } }
+    const first = await send(operation, sample, request)
+    expect(await entriesOf(first)).toHaveLength(1)
+    const before = await countEntries()
+    const secondReply = await send(operation, sample, request)
+    expect(secondReply.headers.get('idempotency-replayed')).toBe('true')
+    expect(await countEntries()).toBe(before)
+  })
+})
 
 it('a read writes no audit entry', async () => {
   const before = await countEntries()

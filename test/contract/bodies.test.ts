@@ -103,7 +103,7 @@ function together(found: readonly Fault[]): Fault[][] {
       (other) => other.path.slice(0, -1).join('/') === path.slice(0, -1).join('/') && other.path.at(-1) !== path.at(-1),
     )
   for (const fault of found) {
-    const group = groups.find((group) => isBeside(group, fault))
+    const group = groups.find((candidate) => isBeside(candidate, fault))
     if (group) group.push(fault)
     else groups.push([fault])
   }
@@ -123,7 +123,7 @@ it('no operation reads more than a megabyte, with a known and an unknown length'
   expect(reply.status).toBe(400)
 })
 
-describe.each(withBody.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
+describe.each(withBody)('$id', (operation) => {
   it('has a sample that sets every field of its body', async () => {
     const { sample } = await prepareSample(operation)
     const fieldNames = Object.keys(bodySchema(operation).properties ?? {})

@@ -11,7 +11,6 @@ beforeAll(async () => {
   await countChanges()
 })
 
-const byId = (operations: readonly Operation[]) => operations.map((operation) => [operation.id, operation] as const)
 const etagOf = (reply: Reply): string => reply.headers.get('etag') ?? ''
 
 const details = implemented.filter(
@@ -67,7 +66,7 @@ it('only the listed changes have no path on which to read an ETag', () => {
   expect(withoutPath.toSorted()).toEqual(withoutReader.toSorted())
 })
 
-describe.each(byId(details))('%s', (_, operation) => {
+describe.each(details)('$id', (operation) => {
   it('has an ETag, with which a client need not fetch again', async () => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
@@ -83,7 +82,7 @@ describe.each(byId(details))('%s', (_, operation) => {
   })
 })
 
-describe.each(byId(changes))('%s', (_, operation) => {
+describe.each(changes)('$id', (operation) => {
   it('succeeds only when If-Match names the current state', async () => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
@@ -117,7 +116,7 @@ describe.each(byId(changes))('%s', (_, operation) => {
 
 const patches = changes.filter((operation) => operation.method === 'patch' && !withoutReader.includes(operation.id))
 
-describe.each(byId(patches))('%s', (_, operation) => {
+describe.each(patches)('$id', (operation) => {
   it('keeps all simultaneous changes of different fields', async () => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)

@@ -48,7 +48,7 @@ const rowOf = async (key: string) =>
     .bind(toHex(await sha256(key)))
     .first()
 
-describe.each(writes.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
+describe.each(writes)('$id', (operation) => {
   it('returns its first answer to the same request with the same key, and writes nothing more', async () => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)

@@ -246,7 +246,7 @@ describe.each(fields)('%s', (key, operation, field) => {
   )
 })
 
-describe.each(lists.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
+describe.each(lists)('$id', (operation) => {
   const closed = roleCodes.filter((role) => !operation.roles.includes(role))
 
   it.runIf(closed.length > 0)('hides places where the caller has only another role', async () => {

@@ -22,27 +22,25 @@ const promised = listing.operations as Promised[]
 const ids = new Set(implemented.map(({ id }) => id))
 
 describe('the operations of the contract', () => {
-  it.each(implemented.map((operation) => [operation.id, operation] as const))(
-    'has what was promised: %s',
-    (id, operation) => {
-      const promise = promised.find((candidate) => candidate.operation_id === id)
-      expect({
-        id,
-        method: operation.method.toUpperCase(),
-        path: operation.path,
-        success: operation.status,
-        roles: operation.roles.toSorted(),
-        tag: operation.tag,
-      }).toEqual({
-        id: promise?.operation_id,
-        method: promise?.method,
-        path: promise?.path,
-        success: promise?.success,
-        roles: promise?.roles.toSorted(),
-        tag: promise?.tag,
-      })
-    },
-  )
+  it.each(implemented)('has what was promised: $id', (operation) => {
+    const { id } = operation
+    const promise = promised.find((candidate) => candidate.operation_id === id)
+    expect({
+      id,
+      method: operation.method.toUpperCase(),
+      path: operation.path,
+      success: operation.status,
+      roles: operation.roles.toSorted(),
+      tag: operation.tag,
+    }).toEqual({
+      id: promise?.operation_id,
+      method: promise?.method,
+      path: promise?.path,
+      success: promise?.success,
+      roles: promise?.roles.toSorted(),
+      tag: promise?.tag,
+    })
+  })
 
   it('exist for each implemented group, except those that are listed as awaited', () => {
     const groups = new Set<string>(implemented.map(({ tag }) => tag))

@@ -41,7 +41,7 @@ const keyOrderOf = (value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).toReversed())
     : value
 
-describe.each(patches.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
+describe.each(patches)('$id', (operation) => {
   it('writes nothing and keeps the ETag when it changes nothing', async () => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)

@@ -43,7 +43,7 @@ beforeAll(async () => {
 const isAllowed = (roles: readonly RoleCode[], who: Who): boolean =>
   who === 'root' || (who !== 'nobody' && roles.includes(who))
 
-describe.each(implemented.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
+describe.each(implemented)('$id', (operation) => {
   it('refuses every request without a valid token, with the same answer', async () => {
     const sample = await sharedSample(operation, world, world.people.OA)
     const answers = new Set<string>()
@@ -76,7 +76,7 @@ describe.each(implemented.map((operation) => [operation.id, operation] as const)
   })
 })
 
-describe.each(writes.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
+describe.each(writes)('$id', (operation) => {
   it('refuses a token that may only read', async () => {
     const sample = await sharedSample(operation, world, world.people.OA)
     const reply = await send(operation, sample, { token: readOnly })

@@ -15,7 +15,6 @@ beforeAll(async () => {
 })
 
 const reads = implemented.filter(({ method }) => method === 'get')
-const byId = (operations: readonly Operation[]) => operations.map((operation) => [operation.id, operation] as const)
 const roles = ['EA', 'EM', 'EV'] as const
 
 const joined = new WeakSet<Sample>()
@@ -31,7 +30,7 @@ const prepareSample = async (operation: Operation, caller: Person) => {
 /** Returns everything that an answer reveals: its text, headers and location. */
 const wordsOf = (reply: Reply): string => `${reply.text}\n${JSON.stringify([...reply.headers])}`
 
-describe.each(byId(reads))('%s', (_, operation) => {
+describe.each(reads)('$id', (operation) => {
   it.each(roles)('hides from %s what other editions know of a customer', async (role) => {
     const caller = world.people[role]
     const sample = await prepareSample(operation, caller)
@@ -50,7 +49,7 @@ const parametersOf = (operation: Operation): string[] =>
 
 const needles = [hidden.email, 'hidden.example', hidden.phone_number, '60708090', hidden.first_name, hidden.last_name]
 
-describe.each(byId(lists))('%s', (_, operation) => {
+describe.each(lists)('$id', (operation) => {
   it('finds nothing for an edition role by hidden values', async () => {
     const caller = world.people.EM
     const sample = await prepareSample(operation, caller)
@@ -95,7 +94,7 @@ describe('operations that show customers', () => {
   it('show an edition role the customer with the values that the edition imported', async () => {
     const caller = world.people.EM
     for (const id of showing) {
-      const operation = reads.find((operation) => operation.id === id)
+      const operation = reads.find((candidate) => candidate.id === id)
       if (!operation) throw new Error(`there is no ${id}`)
       const sample = await prepareSample(operation, caller)
       const reply = await send(operation, sample, caller)

@@ -22,8 +22,6 @@ beforeAll(async () => {
   await countChanges()
 })
 
-const byId = (operations: readonly Operation[]) => operations.map((operation) => [operation.id, operation] as const)
-
 const prepareSample = async (operation: Operation, sampleFor = make) => {
   const caller = callerOf(operation, world)
   const sample = await sampleFor(operation, world, caller)
@@ -35,7 +33,7 @@ const absent: Record<string, string>[] = [{}, { 'content-type': 'application/jso
 const pointerOf = (path: Path): string => `#/${path.join('/')}`
 const bodyless = writes.filter((operation) => operation.body === null && operation.stream === null)
 
-describe.each(byId(withBody))('%s', (_, operation) => {
+describe.each(withBody)('$id', (operation) => {
   it('refuses an unknown field at any depth, and writes nothing', async () => {
     const { caller, sample, before } = await preparedToRefuse(operation)
     const places = placesIn(bodySchema(operation), sample.body, sampleOf(operation).itemwise)
@@ -101,7 +99,7 @@ describe.each(byId(withBody))('%s', (_, operation) => {
   })
 })
 
-describe.each(byId(bodyless))('%s', (_, operation) => {
+describe.each(bodyless)('$id', (operation) => {
   it('accepts an empty object as its body, and no field', async () => {
     const { caller, sample, before } = await prepareSample(operation)
     const refusal = await send(operation, { ...sample, body: { force: true } }, { token: caller.token })
@@ -123,7 +121,7 @@ const isOfResource = ({ path, response }: Operation): boolean =>
 const changes = implemented.filter(({ method }) => method === 'patch')
 const patches = changes.filter(isOfResource)
 
-describe.each(byId(patches))('%s', (_, operation) => {
+describe.each(patches)('$id', (operation) => {
   it('accepts the whole resource as it was read, with and without an edited field', async () => {
     const { caller, sample } = await prepareSample(operation)
     const path = pathOf(operation, { path: sample.path ?? {} })

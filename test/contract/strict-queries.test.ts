@@ -13,7 +13,6 @@ beforeAll(async () => {
   await countChanges()
 })
 
-const byId = (operations: readonly Operation[]) => operations.map((operation) => [operation.id, operation] as const)
 const parametersOf = (operation: Operation): string[] =>
   Object.keys((operation.query as unknown as { shape?: object }).shape ?? {})
 
@@ -40,7 +39,7 @@ const expectRefusal = (name: string, code: string, detail: string) => [
   [{ code, detail, attr: name, pointer: null }],
 ]
 
-describe.each(byId(implemented))('%s', (_, operation) => {
+describe.each(implemented)('$id', (operation) => {
   it('refuses an unknown parameter, and changes nothing', async () => {
     const { ask, before } = await asking(operation)
     for (const name of ['zzzzzz', 'constructor', '__proto__'])
@@ -58,7 +57,7 @@ describe.each(byId(implemented))('%s', (_, operation) => {
   })
 })
 
-describe.each(byId(implemented.filter((operation) => parametersOf(operation).length)))('%s', (_, operation) => {
+describe.each(implemented.filter((operation) => parametersOf(operation).length))('$id', (operation) => {
   it('refuses a second value of a parameter that takes one', async () => {
     const { ask, sample, before } = await asking(operation)
     for (const name of parametersOf(operation).filter((parameter) => parameter !== 'ordering')) {
@@ -86,7 +85,7 @@ const idsOf = (operation: (typeof implemented)[number]) =>
   parametersOf(operation).filter((name) => name.endsWith('_id') && !ofAnyKind.includes(name))
 const withIds = implemented.filter((operation) => idsOf(operation).length > 0)
 
-describe.each(byId(withIds))('%s', (_, operation) => {
+describe.each(withIds)('$id', (operation) => {
   it('refuses an id of another kind, and names the kind that it expects', async () => {
     const { ask, sample } = await asking(operation)
     for (const name of idsOf(operation)) {
@@ -100,7 +99,7 @@ describe.each(byId(withIds))('%s', (_, operation) => {
   })
 })
 
-describe.each(byId(lists))('%s', (_, operation) => {
+describe.each(lists)('$id', (operation) => {
   it('refuses an invalid page size, and a forged cursor', async () => {
     const { ask } = await asking(operation)
     for (const size of ['abc', '0', '-1', '1.5', '10x']) {

@@ -5,7 +5,6 @@ import type { Operation } from '../../src/http/operations/operation.ts'
 import { document, documentedAt, resolved, type Schema, schemasIn } from '../support/document.ts'
 
 const all = operations as readonly Operation[]
-const cases = all.map((operation) => [operation.id, operation] as const)
 
 const isOf = (schema: Schema, type: string): boolean => [schema.type].flat().includes(type)
 
@@ -77,7 +76,9 @@ describe('the OpenAPI document', () => {
   })
 })
 
-describe.each(cases)('%s', (id, operation) => {
+describe.each(all)('$id', (operation) => {
+  const { id } = operation
+
   it('describes each parameter', () => {
     for (const { name, description } of documentedAt(operation).parameters ?? [])
       expect([name, (description ?? '').length > 5]).toEqual([name, true])
@@ -133,7 +134,7 @@ describe('the documented constraints', () => {
     if (!targetOperation) throw new Error(`There is no ${id}`)
     return targetOperation
   }
-  const parameter = (id: string, name: string) =>
+  const findParameter = (id: string, name: string) =>
     documentedAt(operationOf(id)).parameters?.find((parameter) => parameter.name === name)
   const field = (id: string, name: string): Schema => {
     const schema = documentedAt(operationOf(id)).requestBody?.content['application/json']?.schema ?? {}
@@ -141,32 +142,32 @@ describe('the documented constraints', () => {
   }
 
   it('list the values of `ordering` and `columns`, separated by commas', () => {
-    const ordering = parameter('listCampaigns', 'ordering')
+    const ordering = findParameter('listCampaigns', 'ordering')
     expect(ordering).toMatchObject({ explode: false, schema: { type: 'array' } })
     expect(ordering?.schema.items?.enum).toEqual(expect.arrayContaining(['created', '-created', '-name']))
-    const columns = parameter('exportSegmentUsers', 'columns')
+    const columns = findParameter('exportSegmentUsers', 'columns')
     expect(columns).toMatchObject({ explode: false, schema: { type: 'array', minItems: 1 } })
     expect(columns?.schema.items?.enum).toContain('consent_status')
   })
 
   it('name the kind of the id in a filter', () => {
-    expect(parameter('listCampaigns', 'edition_id')?.schema).toMatchObject({ pattern: '^edt_', maxLength: 64 })
-    expect(parameter('explainSegment', 'user_id')?.schema).toMatchObject({ pattern: '^usr_' })
-    expect(parameter('listAuditLog', 'actor_id')?.schema).not.toHaveProperty('pattern')
+    expect(findParameter('listCampaigns', 'edition_id')?.schema).toMatchObject({ pattern: '^edt_', maxLength: 64 })
+    expect(findParameter('explainSegment', 'user_id')?.schema).toMatchObject({ pattern: '^usr_' })
+    expect(findParameter('listAuditLog', 'actor_id')?.schema).not.toHaveProperty('pattern')
   })
 
   it('state where a parameter without a value counts as absent', () => {
-    expect(parameter('listAuditLog', 'created_before')).toMatchObject({ allowEmptyValue: true })
-    expect(parameter('listCampaigns', 'page')).toMatchObject({ allowEmptyValue: true })
-    expect(parameter('explainSegment', 'user_id')).not.toHaveProperty('allowEmptyValue')
+    expect(findParameter('listAuditLog', 'created_before')).toMatchObject({ allowEmptyValue: true })
+    expect(findParameter('listCampaigns', 'page')).toMatchObject({ allowEmptyValue: true })
+    expect(findParameter('explainSegment', 'user_id')).not.toHaveProperty('allowEmptyValue')
   })
 
   it('allow pages of one item and more', () => {
-    expect(parameter('listCampaigns', 'page_size')?.schema).toMatchObject({ minimum: 1 })
+    expect(findParameter('listCampaigns', 'page_size')?.schema).toMatchObject({ minimum: 1 })
   })
 
   it('include the length of an Idempotency-Key', () => {
-    expect(parameter('createEdition', 'idempotency-key')?.schema).toMatchObject({ minLength: 1, maxLength: 255 })
+    expect(findParameter('createEdition', 'idempotency-key')?.schema).toMatchObject({ minLength: 1, maxLength: 255 })
   })
 
   it('include the number of orders in a call', () => {
@@ -183,9 +184,9 @@ describe('the documented constraints', () => {
   })
 
   it('include the customer of an explanation, and the place of known values', () => {
-    expect(parameter('explainSegment', 'user_id')).toMatchObject({ required: true, schema: { minLength: 1 } })
+    expect(findParameter('explainSegment', 'user_id')).toMatchObject({ required: true, schema: { minLength: 1 } })
     for (const name of ['organization_id', 'edition_id'])
-      expect(parameter('getCelContext', name)?.description).toMatch(/^Required unless/)
+      expect(findParameter('getCelContext', name)?.description).toMatch(/^Required unless/)
   })
 
   it('allow the time of a schedule with and without an offset, as in its examples', () => {

@@ -25,7 +25,6 @@ interface Document {
 const text = JSON.stringify(openApiDocument(routers))
 const document = resolveShared(JSON.parse(text) as object) as Document
 const all = operations as readonly Operation[]
-const cases = all.map((operation) => [operation.id, operation] as const)
 
 const documented = (operation: Operation): Documented => {
   const documentedOperation = document.paths[operation.path]?.[operation.method]
@@ -91,7 +90,9 @@ describe('the OpenAPI document', () => {
   })
 })
 
-describe.each(cases)('%s', (id, operation) => {
+describe.each(all)('$id', (operation) => {
+  const { id } = operation
+
   it('has a description and its roles', () => {
     const { operationId, summary, description, tags } = documented(operation)
     expect(operationId).toBe(id)

@@ -33,8 +33,8 @@ describe('the sweep of consents', () => {
       ...Array(5).fill('consent.expired'),
       ...Array(5).fill('consent.given'),
     ])
-    const [answer, expired] = await recordsOf(users[0] ?? '', consent)
-    expect(expired).toMatchObject({ status: 'expired', method: 'expiry', occurred_at: answer?.expires_at, number: 2 })
+    const [record, expired] = await recordsOf(users[0] ?? '', consent)
+    expect(expired).toMatchObject({ status: 'expired', method: 'expiry', occurred_at: record?.expires_at, number: 2 })
     const { stats } = (await get(`/v1/consents/${consent}`)).body
     expect(stats).toEqual({ given: 0, skipped: 0, withdrawn: 0, expired: 5 })
     await expectWhole(organization)

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
-import { csv, pathOf } from '../support/data-imports.ts'
+import { pathOf, joinCsvLines } from '../support/data-imports.ts'
 import { ordersOf, previewed, startImport, type Answers } from '../support/imported-tables.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { answer, recordsOf } from '../support/consents.ts'
@@ -9,8 +9,6 @@ import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { db } from '../support/seeding/rows.ts'
 import { undoToEnd } from '../support/undone-imports.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
-
-const tableOf = (rows: readonly string[]) => csv(rows.map((row) => `${row}\r\n`).join(''))
 
 interface ListedRow {
   row: number
@@ -20,7 +18,7 @@ interface ListedRow {
 
 /** Imports a table, and returns its preview, its end and its rows. */
 async function importTable(shop: Shop, rows: readonly string[], more: object = {}, answers: Answers = {}) {
-  const { id } = await givenImport(shop, tableOf(rows), more)
+  const { id } = await givenImport(shop, joinCsvLines(rows), more)
   const preview = await previewed(id, answers)
   const { status, created_orders, skipped_orders, updated_orders } = await startImport(id)
   const { body } = await get(pathOf(id, '/rows'))
@@ -89,7 +87,7 @@ describe('a list without order ids', () => {
   it('gives equal rows an order each, across the steps of a large file', async () => {
     const shop = await seedShop()
     const equal = Array.from({ length: 1200 }, () => `${list[0]};${'x'.repeat(300)}`)
-    const { id } = await givenImport(shop, tableOf([`${header};Bemærkning`, ...equal]))
+    const { id } = await givenImport(shop, joinCsvLines([`${header};Bemærkning`, ...equal]))
     await previewed(id)
     expect((await get(pathOf(id))).body).toMatchObject({ total_rows: 1200, total_orders: 1200 })
   })
@@ -176,7 +174,7 @@ describe('the remembered mapping of a source', () => {
     const shop = await seedShop()
     const options = { timezone: 'Europe/London', decimal_separator: ',', default_status: 'confirmed' }
     await importTable(shop, rows(1), { options }, answers)
-    const { id } = await givenImport(shop, tableOf(rows(11)))
+    const { id } = await givenImport(shop, joinCsvLines(rows(11)))
     const { body } = await get(pathOf(id))
     expect(body).toMatchObject({
       source_suggested_by: 'memory',
@@ -208,18 +206,18 @@ describe('the remembered mapping of a source', () => {
     const [shop, stranger] = [await seedShop(), await seedShop()]
     await importTable(shop, rows(1), { external_source: 'shop A', options: { timezone: 'Europe/London' } }, answers)
     const constantsOf = async (id: string) => (await get(pathOf(id, '/column-mappings'))).body.constants
-    const other = await givenImport(shop, tableOf(rows(1)), { external_source: 'shop B' })
+    const other = await givenImport(shop, joinCsvLines(rows(1)), { external_source: 'shop B' })
     expect(await constantsOf(other.id)).toEqual([])
     expect(other).toMatchObject({ remembered_options: [], options: { timezone: null } })
-    expect(await constantsOf((await givenImport(stranger, tableOf(rows(1)))).id)).toEqual([])
-    const ownImport = await givenImport(shop, tableOf(rows(1)), { options: { timezone: 'Europe/Warsaw' } })
+    expect(await constantsOf((await givenImport(stranger, joinCsvLines(rows(1)))).id)).toEqual([])
+    const ownImport = await givenImport(shop, joinCsvLines(rows(1)), { options: { timezone: 'Europe/Warsaw' } })
     expect(ownImport).toMatchObject({ external_source: 'shop A', options: { timezone: 'Europe/Warsaw' } })
   })
 
   it('is a suggestion that you may change', async () => {
     const shop = await seedShop()
     await importTable(shop, rows(1), {}, answers)
-    const { id } = await givenImport(shop, tableOf(rows(11)))
+    const { id } = await givenImport(shop, joinCsvLines(rows(11)))
     const { totals } = await previewed(id, {
       mappings: [{ source_index: 7, target_field: 'order.metadata.channel', value_map: null }],
       constants: [{ target_field: 'order.currency', value: 'dkk' }],
@@ -266,7 +264,7 @@ describe('a ticket code', () => {
   it('makes an order fail when two different tickets have it', async () => {
     const { id } = await givenImport(
       await seedShop(),
-      tableOf([header, ticket('A', 'T-1'), ticket('A', 'T-1', '50,00;'), ticket('B', 'T-2')]),
+      joinCsvLines([header, ticket('A', 'T-1'), ticket('A', 'T-1', '50,00;'), ticket('B', 'T-2')]),
     )
     const { results } = await previewed(id)
     expect(results[0]).toMatchObject({ action: 'error', errors: [{ row: 3, code: 'duplicate_ticket_code' }] })
@@ -356,7 +354,7 @@ describe('the people of a file', () => {
     const shop = await seedShop()
     const table = [header, 'A;ane@example.dk;12;Ane Holm;Partout;100,00', 'B;;12;Bo Dahl;Partout;100,00']
     const mapping = { mappings: [{ source_column: 'Phone', target_field: 'customer.phone_number' }] }
-    const { id } = await givenImport(shop, tableOf(table))
+    const { id } = await givenImport(shop, joinCsvLines(table))
     const { results } = await previewed(id, mapping)
     expect(results[0]).toMatchObject({ action: 'create', warnings: [{ row: 2, code: 'phone_not_taken' }] })
     expect(results[1]).toMatchObject({ action: 'error', errors: [{ row: 3, code: 'invalid_phone' }] })

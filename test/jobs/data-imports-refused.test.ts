@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { get, patch, post } from '../support/api.ts'
-import { bodyFor, csv, pathOf, process, work } from '../support/data-imports.ts'
+import { bodyFor, csv, pathOf, process, work, joinCsvLines } from '../support/data-imports.ts'
 import { givenTable, givenImport } from '../support/seeding/imports/data-imports.ts'
 import { type RawUpload, uploadRaw } from '../support/files.ts'
 import { startImport } from '../support/imported-tables.ts'
@@ -14,22 +14,30 @@ const xlsx: RawUpload = {
 const header = textRow(1, ['Order', 'Name', 'E-mail'])
 const sheet = (rows: string) => workbook({ sheets: [{ name: 'Orders', rows }] })
 const people = Array.from({ length: 50 }, (_, at) => textRow(at + 2, [`R-${at}`, 'Ane', 'ane@example.dk'])).join('')
-const lines = (rows: readonly string[]) => csv(rows.map((row) => `${row}\r\n`).join(''))
 const columnNames = (count: number) => Array.from({ length: count }, (_, at) => `Name${'abcdefghij'[at % 10]}${at}x`)
 
 const unreadable: [name: string, bytes: Uint8Array, code: string, message: string, upload?: RawUpload][] = [
-  ['without a header', lines(['1001;ane@example.dk;695,00', '1002;bo@example.dk;100,00']), 'no_header', 'line 1'],
-  ['with nothing below its header', lines(['Order;Name;E-mail']), 'empty_file', ''],
-  ['of 201 columns', lines([columnNames(201).join(';'), columnNames(201).join(';')]), 'too_many_columns', '201'],
+  [
+    'without a header',
+    joinCsvLines(['1001;ane@example.dk;695,00', '1002;bo@example.dk;100,00']),
+    'no_header',
+    'line 1',
+  ],
+  ['with nothing below its header', joinCsvLines(['Order;Name;E-mail']), 'empty_file', ''],
+  ['of 201 columns', joinCsvLines([columnNames(201).join(';'), columnNames(201).join(';')]), 'too_many_columns', '201'],
   [
     'with a line that does not end',
-    lines(['Order;Name', 'R-1;Ane', `R-2;${'x'.repeat(400_000)}`]),
+    joinCsvLines(['Order;Name', 'R-1;Ane', `R-2;${'x'.repeat(400_000)}`]),
     'line_too_long',
     'Line 3',
   ],
   [
     'with a quotation mark that opens on every line',
-    lines(['id,name,email', '1,"Ane",a@example.dk', ...Array.from({ length: 400 }, () => '1,"open,a@example.dk')]),
+    joinCsvLines([
+      'id,name,email',
+      '1,"Ane",a@example.dk',
+      ...Array.from({ length: 400 }, () => '1,"open,a@example.dk'),
+    ]),
     'too_many_open_quotes',
     'line',
   ],
@@ -68,7 +76,7 @@ describe('a file that cannot be read', () => {
 
   it('is read once you correct the detection to no header', async () => {
     const tenant = await seedShop()
-    const file = await givenTable(tenant.organization_id, lines(['1001;ane@example.dk;695,00']))
+    const file = await givenTable(tenant.organization_id, joinCsvLines(['1001;ane@example.dk;695,00']))
     const { id } = (await post('/v1/data-imports', bodyFor(tenant, file))).body
     expect(await work(id)).toMatchObject({ status: 'failed', error_code: 'no_header' })
     await patch(pathOf(id), { options: { has_header: false } })
@@ -113,7 +121,7 @@ describe('a row that cannot be read', () => {
     const id = (
       await givenImport(
         tenant,
-        lines([
+        joinCsvLines([
           'Order ID;E-mail;Product;Price',
           'A-1;ane@example.dk;Ticket;10,00',
           'A-2;bo@example.dk;Ticket;10,00;and more',
@@ -147,7 +155,10 @@ describe('a row that cannot be read', () => {
   it('has a clear message when its order only returns items', async () => {
     const tenant = await seedShop()
     const id = (
-      await givenImport(tenant, lines(['Order ID;E-mail;Product;Quantity;Price', 'C-1;ane@example.dk;Ticket;-1;10,00']))
+      await givenImport(
+        tenant,
+        joinCsvLines(['Order ID;E-mail;Product;Quantity;Price', 'C-1;ane@example.dk;Ticket;-1;10,00']),
+      )
     ).id
     await process(id)
     const { errors } = (await get(pathOf(id, '/preview'))).body.results[0]

@@ -3,14 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { recordsOf } from '../support/consents.ts'
-import { columnsOf, csv, mapColumns, pathOf } from '../support/data-imports.ts'
+import { columnsOf, mapColumns, pathOf, joinCsvLines } from '../support/data-imports.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { previewed, startImport, suggestionsOf } from '../support/imported-tables.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { type Shop, seedShop } from '../support/seeding/sales/orders.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
-
-const tableOf = (rows: readonly string[]) => csv(rows.map((row) => `${row}\r\n`).join(''))
 
 /** Seeds a definition that is older than the orders. */
 async function givenOldConsent(
@@ -32,7 +30,7 @@ const answersOf = async ({ organization_id }: Shop, email: string, consent: stri
   return recordsOf(user?.id ?? '', consent)
 }
 
-const danish = tableOf([
+const danish = joinCsvLines([
   'Ordrenr.;E-mail;Billettype;Pris;Købt den;Nyhedsbrev',
   'N-1;ja@example.dk;Partout;100,00;15-01-2026 10:00;ja',
   'N-2;nej@example.dk;Partout;100,00;15-01-2026 11:00;nej',
@@ -110,7 +108,7 @@ describe('a column with answers to a consent', () => {
 })
 
 const buildOwnTable = (order: string) =>
-  tableOf(['Løbenummer;Skriv til;Hvad;Betalt beløb;Bemærkning', `${order};ane@example.dk;Partout;100,00;ingen`])
+  joinCsvLines(['Løbenummer;Skriv til;Hvad;Betalt beløb;Bemærkning', `${order};ane@example.dk;Partout;100,00;ingen`])
 const ownMapping = [
   { source_index: 0, target_field: 'order.external_id' },
   { source_index: 1, target_field: 'customer.email' },
@@ -166,7 +164,7 @@ describe('an unknown header', () => {
     const first = (await givenImport(tenant, buildOwnTable('1'))).id
     await previewed(first, { mappings: ownMapping })
     await startImport(first)
-    const turned = tableOf(['Løbenummer;Skriv til;Hvad;Betalt beløb', '9;20 12 34 56;Partout;på fakturaen'])
+    const turned = joinCsvLines(['Løbenummer;Skriv til;Hvad;Betalt beløb', '9;20 12 34 56;Partout;på fakturaen'])
     expect(await suggestionsOf((await givenImport(tenant, turned)).id)).toEqual({
       '0 Løbenummer': 'order.external_id',
       '1 Skriv til': null,
@@ -180,7 +178,7 @@ describe('rows with an id column that was not detected', () => {
   it('are grouped by it once you map the column', async () => {
     const tenant = await seedShop()
     const rows = ['7;ane@example.dk;Partout;100,00', '8;bo@example.dk;Partout;100,00', '7;;Camping;50,50']
-    const id = (await givenImport(tenant, tableOf(['Løbenummer;E-mail;Billettype;Stykpris', ...rows]))).id
+    const id = (await givenImport(tenant, joinCsvLines(['Løbenummer;E-mail;Billettype;Stykpris', ...rows]))).id
     expect((await get(pathOf(id))).body.options.group_by).toBeNull()
     const mappings = [{ source_index: 0, target_field: 'order.external_id' }]
     const { totals } = await previewed(id, { mappings })

@@ -7,18 +7,16 @@ import { insertAll } from '../../src/db/write.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { sweepErasures } from '../../src/modules/personal-data/jobs.ts'
 import { get, post } from '../support/api.ts'
-import { alarm, capturedOf, consume, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
+import { alarm, capturedOf, consume, realJob, rowOf, statsOf, until, getCampaignObject } from '../support/campaigns.ts'
 import { cellsWith, finishErasures, givenKnown } from '../support/personal-data.ts'
 import { seedCrowd, seedReady, inRecipientStore } from '../support/seeding/messaging/campaigns.ts'
 import { freshId, write } from '../support/seeding/rows.ts'
-
-const stubOf = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))
 
 async function sending(count: number) {
   const crowd = await seedCrowd(count)
   const { campaign } = await seedReady(crowd)
   await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-  for (let turn = 0; turn < 50 && (await stubOf(campaign.id).readSnapshot())?.status !== 'sending'; turn++)
+  for (let turn = 0; turn < 50 && (await getCampaignObject(campaign.id).readSnapshot())?.status !== 'sending'; turn++)
     await alarm(campaign.id)
   const [person] = await env.DB.prepare('select id, seq, email from users where id = ?')
     .bind(crowd.people[0]?.id)
@@ -41,7 +39,10 @@ describe('a running campaign with an erased recipient', () => {
     const { id, person } = await sending(5)
     await post(`/v1/user/${person.id}/erase`, {})
     await sweepErasures(realJob())
-    expect(await stubOf(id).findRecipient(person.seq)).toMatchObject({ state: 'skipped', reason: 'inactive' })
+    expect(await getCampaignObject(id).findRecipient(person.seq)).toMatchObject({
+      state: 'skipped',
+      reason: 'inactive',
+    })
     expect(await until(id, ['sent', 'failed'])).toMatchObject({ sent_count: 4, skipped_count: 1, total_recipients: 4 })
     expect(await statsOf(id)).toMatchObject({ total_recipients: 4, sent: 4, skipped: 1 })
     expect((await get(`/v1/campaigns/${id}/recipients?state=skipped`)).body.results).toMatchObject([
@@ -66,12 +67,15 @@ describe('a running campaign with an erased recipient', () => {
     await post(`/v1/user/${person.id}/erase`, {})
     const now = Date.now()
     await sweepErasures(realJob())
-    expect(await stubOf(id).findRecipient(person.seq)).toMatchObject({ address: person.email, state: 'pending' })
+    expect(await getCampaignObject(id).findRecipient(person.seq)).toMatchObject({
+      address: person.email,
+      state: 'pending',
+    })
     await inRecipientStore(id, (store) => store.storage.sql.exec("delete from chunks where claim_id = 'clm_test'"))
     await sweepErasures(realJob({ now: () => now + 30_000 }))
-    expect(await stubOf(id).findRecipient(person.seq)).toMatchObject({ address: person.email })
+    expect(await getCampaignObject(id).findRecipient(person.seq)).toMatchObject({ address: person.email })
     await sweepErasures(realJob({ now: () => now + 90_000 }))
-    expect(await stubOf(id).findRecipient(person.seq)).toMatchObject({ address: `erased-${person.seq}` })
+    expect(await getCampaignObject(id).findRecipient(person.seq)).toMatchObject({ address: `erased-${person.seq}` })
   })
 
   it('does not retry the message to that person', async () => {
@@ -85,7 +89,7 @@ describe('a running campaign with an erased recipient', () => {
     await until(id, ['sent', 'failed'])
     await post(`/v1/user/${person.id}/erase`, {})
     await sweepErasures(realJob())
-    expect(await stubOf(id).findRecipient(person.seq)).toMatchObject({ state: 'failed', detail: '' })
+    expect(await getCampaignObject(id).findRecipient(person.seq)).toMatchObject({ state: 'failed', detail: '' })
     expect((await post(`/v1/campaigns/${id}/retry-failed`, {})).status).toBe(200)
     for (let turn = 0; turn < 5; turn++) {
       await alarm(id)

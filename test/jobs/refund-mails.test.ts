@@ -82,9 +82,9 @@ describe('the confirmation of a refund', () => {
     const editionMessage = await seedConfirmation(sale.organization, 'Nordlys pays back')
     await write(update(editions, { refund_confirmation_email_id: editionMessage }, sql`id = ${sale.edition}`))
     await pay(sale, { requested_minor: 2500, approved_minor: 2500, reason: 'event_cancelled' })
-    const [mail = ''] = await sendDueMails()
-    expect(mail).toContain('Nordlys pays back (da)')
-    expect(mail).toMatch(
+    const [sentMail = ''] = await sendDueMails()
+    expect(sentMail).toContain('Nordlys pays back (da)')
+    expect(sentMail).toMatch(
       /25,00 kr\. \| Arrangementet er aflyst \| completed \| .+ \| Day ticket \d+ \| 100,00 kr\. \| .+ kr\./,
     )
     const other = await seedSale()

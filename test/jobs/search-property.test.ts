@@ -29,7 +29,7 @@ const textsOf = ({ first_name, email, phone_digits }: Person): string[] => [
 ]
 
 const containsOneOf = (texts: readonly string[], needles: readonly string[]): boolean =>
-  needles.some((needle) => texts.some((text) => text.includes(needle)))
+  needles.some((needle) => texts.some((candidate) => candidate.includes(needle)))
 
 /** Finds the matching rows of each filter by reading every row. */
 async function reference(made: SearchedPeople, needle: string) {
@@ -58,7 +58,7 @@ async function reference(made: SearchedPeople, needle: string) {
     order_number: await ordersWhere(either('orders.number_folded', [fold(needle)])),
     customer_email: ofAddress.flatMap((customer) => JSON.parse(customer.orders) as string[]).toSorted(),
     customer_phone: digits.length ? await ordersWhere(either('users.phone_digits', digits)) : [],
-    customers: idsOf(people.filter((person) => containsOneOf(textsOf(person), folded))),
+    customers: idsOf(people.filter((customer) => containsOneOf(textsOf(customer), folded))),
   }
 }
 

@@ -189,7 +189,7 @@ describe('the messages of calculations', () => {
     )
     await worker.queue(batch, env)
     const result = await getQueueResult(batch, createExecutionContext())
-    expect(result.explicitAcks.toSorted()).toEqual(batch.messages.map((message) => message.id).toSorted())
+    expect(result.explicitAcks.toSorted()).toEqual(batch.messages.map((sent) => sent.id).toSorted())
     expect((await segmentNow(id)).status).toBe('ready')
     logged.mockRestore()
   })

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
 import { type Conduct, type Engine, withEngine } from '../support/campaign-engine.ts'
-import { alarm, capturedOf, consume, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
+import { alarm, capturedOf, consume, realJob, rowOf, statsOf, until, getCampaignObject } from '../support/campaigns.ts'
 import { type Crowd, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { aBlock } from '../support/seeding/messaging/email-messages.ts'
 import { db, write } from '../support/seeding/rows.ts'
@@ -15,8 +15,6 @@ const startRow = (campaignId: string, now: number) =>
   )
     .bind(campaignId, now)
     .run()
-
-const getStub = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))
 
 /** A clock that ends the time of a consumer after its first chunk. */
 function createShortClock(): () => number {
@@ -30,13 +28,18 @@ describe('a campaign', () => {
     const { campaign } = await seedReady(crowd)
     const { id } = campaign
     await post(`/v1/campaigns/${id}/send-now`, {})
-    for (let turn = 0; turn < 50 && (await getStub(id).readSnapshot())?.status !== 'sending'; turn++) await alarm(id)
+    for (let turn = 0; turn < 50 && (await getCampaignObject(id).readSnapshot())?.status !== 'sending'; turn++)
+      await alarm(id)
     await consume(id, realJob({ now: createShortClock() }))
-    const before = await getStub(id).readSnapshot()
+    const before = await getCampaignObject(id).readSnapshot()
     expect(before?.sent).toBeGreaterThan(0)
     expect(before?.sent).toBeLessThan(1000)
-    await evictDurableObject(getStub(id))
-    expect(await getStub(id).readSnapshot()).toMatchObject({ sent: before?.sent, total: 1000, status: 'sending' })
+    await evictDurableObject(getCampaignObject(id))
+    expect(await getCampaignObject(id).readSnapshot()).toMatchObject({
+      sent: before?.sent,
+      total: 1000,
+      status: 'sending',
+    })
     const row = await until(id, ['sent', 'failed'])
     expect(row).toMatchObject({ status: 'sent', sent_count: 1000, failed_count: 0 })
     const references = (await capturedOf(id)).map(({ reference }) => reference)
@@ -288,7 +291,8 @@ describe('cancelling a campaign while it sends', () => {
     const { campaign } = await seedReady(crowd)
     const { id } = campaign
     await post(`/v1/campaigns/${id}/send-now`, {})
-    for (let turn = 0; turn < 50 && (await getStub(id).readSnapshot())?.status !== 'sending'; turn++) await alarm(id)
+    for (let turn = 0; turn < 50 && (await getCampaignObject(id).readSnapshot())?.status !== 'sending'; turn++)
+      await alarm(id)
     await consume(id, realJob({ now: createShortClock() }))
     const reply = await post(`/v1/campaigns/${id}/cancel`, {})
     expect([reply.status, reply.body.status]).toEqual([200, 'cancelled'])

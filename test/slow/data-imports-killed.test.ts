@@ -64,7 +64,7 @@ interface DataImport {
 }
 
 function onDisk<Result>(work: (database: DatabaseSync) => Result): Result {
-  const [file] = globSync(join(folder, 'state/v3/d1/*/*.sqlite')).filter((file) => !file.endsWith('metadata.sqlite'))
+  const [file] = globSync(join(folder, 'state/v3/d1/*/*.sqlite')).filter((path) => !path.endsWith('metadata.sqlite'))
   if (!file) throw new Error('there is no database')
   const database = new DatabaseSync(file, { timeout: 10_000 })
   try {

@@ -38,7 +38,7 @@ const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []
 /** Returns the text of a constant expression, or null. */
 function textOf(node: unknown, constants: ReadonlyMap<unknown, unknown>): string | null {
   if (!isNode(node)) return null
-  const textsOf = (nodes: unknown): (string | null)[] => listOf(nodes).map((node) => textOf(node, constants))
+  const textsOf = (nodes: unknown): (string | null)[] => listOf(nodes).map((element) => textOf(element, constants))
   switch (node.type) {
     case 'Literal':
       return node['regex'] ? null : String(node['value'])

@@ -22,6 +22,7 @@ export interface Reply {
   headers: Headers
   text: string
   // The client has checked the shape by the schema, so tests may read it freely.
+  // oxlint-disable-next-line typescript/no-explicit-any -- see above
   body: any
 }
 

@@ -11,12 +11,12 @@ import { get, type Reply } from './api.ts'
 import type { CampaignRow } from './seeding/messaging/campaigns.ts'
 import { db } from './seeding/rows.ts'
 
-const stubOf = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))
+export const getCampaignObject = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))
 
 export const realJob = (parts: Partial<JobCtx> = {}): JobCtx => ({ ...openJob(env), ...parts })
 
 /** Runs the alarm of a campaign's object now. */
-export const alarm = (id: string) => runDurableObjectAlarm(stubOf(id))
+export const alarm = (id: string) => runDurableObjectAlarm(getCampaignObject(id))
 
 export const rowOf = async (id: string): Promise<CampaignRow> => {
   const row = await db.first(select(getTableColumns(campaigns)).from(campaigns).where(eq(campaigns.id, id)))

@@ -160,7 +160,10 @@ export class Expressions {
       () => ['[1, 2, 3]', 'int'],
       () => ['["a", "da", "gold"]', 'string'],
       () => ['[0.5, 1.0]', 'double'],
-      ...this.#variables(scope, 'purchase').map((name) => (): [string, Element] => [`${name}.option_ids`, 'string']),
+      ...this.#variables(scope, 'purchase').map((variable) => (): [string, Element] => [
+        `${variable}.option_ids`,
+        'string',
+      ]),
     ]
     const [list, type] = this.#pick(plain)()
     if (scope.depth <= 0 || this.#random() < 0.7) return [list, type]

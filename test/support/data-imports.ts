@@ -9,6 +9,10 @@ import type { Shop } from './seeding/sales/orders.ts'
 
 export const csv = (text: string): Uint8Array<ArrayBuffer> => utf8(text)
 
+/** Joins the lines of a CSV file. */
+export const joinCsvLines = (lines: readonly string[]): Uint8Array<ArrayBuffer> =>
+  csv(lines.map((line) => `${line}\r\n`).join(''))
+
 export const bodyFor = (shop: Shop, file_id?: string, more: object = {}) => ({
   ...shop,
   ...(file_id ? { file_id } : {}),

@@ -1,5 +1,5 @@
 /** Repeats a part by two loops of 50 rounds. */
-const repeatByLoops = (times: number, inside: string): string =>
+export const repeatByLoops = (times: number, inside: string): string =>
   `{% for i in (1..${times / 50}) %}{% for j in (1..50) %}${inside}{% endfor %}{% endfor %}`
 
 /** Repeats a part as often as a text may hold it. */

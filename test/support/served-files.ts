@@ -60,3 +60,5 @@ export function fakeImages(work: () => Promise<unknown> = async () => undefined)
   }
   return { IMAGES: binding as unknown as ImagesBinding, asked, inputs }
 }
+
+export const decodeText = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)

@@ -79,7 +79,7 @@ export async function expectExact(shop: Shop, id: string) {
   })
   const counts = Object.entries(row.row_counts ?? {})
   for (const [outcome, number] of counts)
-    expect([outcome, number]).toEqual([outcome, rows.filter((row) => row.outcome === outcome).length])
+    expect([outcome, number]).toEqual([outcome, rows.filter((listed) => listed.outcome === outcome).length])
   const reasonless = rows.filter(({ outcome, errors }) => outcome === 'error' && errors.length === 0)
   expect(reasonless).toEqual([])
   const created = orders.flatMap(({ outcome, order_id }) => (outcome === 'created' ? [order_id] : []))

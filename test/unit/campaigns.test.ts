@@ -97,7 +97,7 @@ describe('recipient events', () => {
     complained_at: null,
     unsubscribed_at: null,
   }
-  const event = fc.record({
+  const arbitraryEvent = fc.record({
     n: fc.constant(1),
     type: fc.constantFrom(...recipientEventTypes),
     at: fc.integer({ min: 1, max: 10_000 }),
@@ -106,7 +106,7 @@ describe('recipient events', () => {
 
   it('lead to the same times in any order and with any repeats', () => {
     fc.assert(
-      fc.property(fc.array(event, { maxLength: 8 }), fc.nat(), (events, seed) => {
+      fc.property(fc.array(arbitraryEvent, { maxLength: 8 }), fc.nat(), (events, seed) => {
         const play = (list: typeof events) =>
           list.reduce((row, event) => ({ ...row, ...computeStampChanges(row, event) }), { ...clean })
         const shuffled = events

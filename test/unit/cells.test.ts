@@ -37,7 +37,7 @@ describe('the cell mark of an id', () => {
   })
 
   it('is empty for ids that were made before marks existed', () => {
-    const old = kinds.map((kind) => `${idPrefixes[kind]}_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8`)
+    const old = kinds.map((idKind) => `${idPrefixes[idKind]}_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8`)
     // Ids that SQL makes for deliveries, and the first and the last ULID.
     const others = [
       'whd_01KAJ3Z8Q20123456789ABCDEF',
@@ -90,8 +90,8 @@ describe('the cell mark of an id', () => {
   })
 
   it('is part of the keys by which providers identify a refund', () => {
-    for (const mark of ['', 'k7']) {
-      const id = newId('refund_request', latest, Math.random, mark)
+    for (const cellMark of ['', 'k7']) {
+      const id = newId('refund_request', latest, Math.random, cellMark)
       expect(parseRefundKey(`${id}:12`)).toBe(id)
     }
     expect(parseRefundKey(`${newId('order', latest, Math.random)}:1`)).toBeNull()
@@ -143,13 +143,13 @@ describe('the cell mark of a token', () => {
 
   it('is in signed addresses of files and of passes', async () => {
     const signer = { purpose: 'test', macBytes: 16 }
-    for (const mark of ['', 'k7', '00', 'zz']) {
-      const fileId = newId('file', Date.now(), Math.random, mark)
+    for (const cellMark of ['', 'k7', '00', 'zz']) {
+      const fileId = newId('file', Date.now(), Math.random, cellMark)
       const token = signFileToken(secret, signer, { fileId, code: 1, endsAt: latest })
-      expect(readCellOfLink(token)).toBe(mark)
+      expect(readCellOfLink(token)).toBe(cellMark)
       expect(openFileToken(secret, signer, token, 0)).toEqual({ fileId, code: 1 })
-      const serial = `6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e${mark}`
-      expect([isSerialNumber(serial), readCell(serial)]).toEqual([true, mark])
+      const serial = `6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e${cellMark}`
+      expect([isSerialNumber(serial), readCell(serial)]).toEqual([true, cellMark])
       expect(await readDownloadToken(secret, await createDownloadToken(secret, serial))).toBe(serial)
     }
   })

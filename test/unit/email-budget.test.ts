@@ -9,10 +9,7 @@ import {
 } from '../../src/domain/email/liquid/liquid.ts'
 import { personalise } from '../../src/domain/email/personalise.ts'
 import { richText } from '../support/hostile.ts'
-
-/** Repeats a text with two loops of at most 50 rounds. */
-const repeatByLoops = (times: number, inside: string) =>
-  `{% for i in (1..${times / 50}) %}{% for j in (1..50) %}${inside}{% endfor %}{% endfor %}`
+import { repeatByLoops } from '../support/hostile-templates.ts'
 
 const templateOf = (parts: { subject?: string; html?: string; text?: string }) => ({
   subject: '',

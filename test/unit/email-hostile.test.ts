@@ -10,6 +10,7 @@ import { isAddress } from '../../src/domain/email/blocks/urls.ts'
 import { buildSampleContext } from '../../src/domain/email/liquid/variables.ts'
 import { renderTemplate, richText } from '../support/hostile.ts'
 import { aMessageOf, framing } from '../support/messages.ts'
+import { repeatByLoops } from '../support/hostile-templates.ts'
 
 /** Tags of the frame, to which a message may add nothing. */
 const acting = /<(script|iframe|object|embed|svg|math|form|input|button|style|link|meta|base|template|video|audio)\b/gi
@@ -18,10 +19,6 @@ const inFrame = compile(aMessageOf(richText('x')), 'en', framing).html.match(act
 /** Lists names of attributes, without the texts in quotes. */
 const handlers = /<[a-z][^>]*\son\w+\s*=/i
 const schemes = /(href|src|action|background|style)\s*=\s*["']?\s*(javascript|vbscript|data|file|blob)\s*:/i
-
-/** Repeats a text by two loops of 50 rounds. */
-const repeatByLoops = (times: number, inside: string) =>
-  `{% for i in (1..${times / 50}) %}{% for j in (1..50) %}${inside}{% endfor %}{% endfor %}`
 
 function expectHarmless(html: string, frame = 0): void {
   expect(html.match(acting)?.length ?? 0).toBeLessThanOrEqual(frame)

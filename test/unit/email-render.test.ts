@@ -94,8 +94,8 @@ describe('a rendered message', () => {
 })
 
 describe('a message with tracked links', () => {
-  const message = aMessageOf(...oneOfEach)
-  const template = compile(message, 'en', framing)
+  const fullMessage = aMessageOf(...oneOfEach)
+  const template = compile(fullMessage, 'en', framing)
   const tracked = trackable(template)
 
   it('counts each link once, and no link with Liquid in it', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Page } from '../../src/domain/page.ts'
 import { buildPageLinks, readPageRequest } from '../../src/http/requests/list-query.ts'
 
-const text = fc.string({ unit: 'binary', maxLength: 20 }).filter((text) => !text.includes('\0'))
+const text = fc.string({ unit: 'binary', maxLength: 20 }).filter((value) => !value.includes('\0'))
 const parameters = fc.dictionary(fc.stringMatching(/^[a-z_]{1,8}$/), text, { maxKeys: 4 }).map((record) => {
   const { page: _, cursor: __, ...rest } = record
   return rest

@@ -34,7 +34,7 @@ interface GivenItem {
   uses_limit?: number
 }
 
-const item: fc.Arbitrary<GivenItem> = fc.record({
+const arbitraryItem: fc.Arbitrary<GivenItem> = fc.record({
   product: fc.constantFrom('A', 'B'),
   quantity: fc.integer({ min: 1, max: 3 }),
   price_minor: fc.constantFrom(0, 333, 1000),
@@ -54,10 +54,10 @@ interface Step {
   discount_minor: number
 }
 
-const step: fc.Arbitrary<Step> = fc.record({
+const arbitraryStep: fc.Arbitrary<Step> = fc.record({
   id: fc.constantFrom('1', '2'),
   status: fc.constantFrom(...orderStatuses),
-  items: fc.array(item, { minLength: 1, maxLength: 4 }),
+  items: fc.array(arbitraryItem, { minLength: 1, maxLength: 4 }),
   customer: fc.constantFrom('one@example.dk', 'buyer@example.dk'),
   refunded_minor: fc.option(fc.constantFrom(0, 500, 1000), { freq: 2 }),
   /** Purchases that are used before this import, by their number. */
@@ -113,7 +113,7 @@ const orderOf = (given: Step): ExternalOrder => ({
 })
 
 /** Counts each text. */
-const counts = (texts: readonly string[]) => {
+const countTexts = (texts: readonly string[]) => {
   const counts = new Map<string, number>()
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1)
   return counts
@@ -132,9 +132,9 @@ function wantedOf({ status, items }: ExternalOrder) {
   const live = status === 'cancelled' ? [] : items.filter((item) => item.status !== 'cancelled')
   const units = live.flatMap((unit) => Array.from({ length: unit.quantity }, () => unit))
   return {
-    units: counts(units.map((unit) => unit.product)),
-    held: counts(units.flatMap((unit) => (unit.holder ? [`${unit.product} ${unit.holder.email}`] : []))),
-    codes: counts(units.map((unit) => unit.vendor_code ?? '')),
+    units: countTexts(units.map((unit) => unit.product)),
+    held: countTexts(units.flatMap((unit) => (unit.holder ? [`${unit.product} ${unit.holder.email}`] : []))),
+    codes: countTexts(units.map((unit) => unit.vendor_code ?? '')),
   }
 }
 
@@ -143,9 +143,9 @@ function foundOf(tables: ImportedTables, orderId: string, isMeant: (status: stri
   const rows = tables.purchasesOf(orderId).filter(({ status }) => isMeant(status))
   const thing = (row: (typeof rows)[number]) => names.get(row.product_id) ?? ''
   return {
-    units: counts(rows.map(thing)),
-    held: counts(rows.map((row) => `${thing(row)} ${tables.users.get(row.user_id)?.email}`)),
-    codes: counts(rows.flatMap((row) => row.vendor_code ?? [])),
+    units: countTexts(rows.map(thing)),
+    held: countTexts(rows.map((row) => `${thing(row)} ${tables.users.get(row.user_id)?.email}`)),
+    codes: countTexts(rows.flatMap((row) => row.vendor_code ?? [])),
   }
 }
 
@@ -246,7 +246,7 @@ const onceUnstable: [Step[], boolean][] = [
 
 it('orders, units, statuses, holders and amounts agree with a model, after any imports', () => {
   fc.assert(
-    fc.property(fc.array(step, { minLength: 1, maxLength: 6 }), fc.boolean(), (steps, hasOneHolder) => {
+    fc.property(fc.array(arbitraryStep, { minLength: 1, maxLength: 6 }), fc.boolean(), (steps, hasOneHolder) => {
       const tables = new ImportedTables()
       for (const step of hasOneHolder ? steps.map(toOneHolder) : steps) {
         useSome(tables, step.used)
@@ -286,7 +286,7 @@ it('orders, units, statuses, holders and amounts agree with a model, after any i
 
 it('a decision does not change the state and the orders that it receives', () => {
   fc.assert(
-    fc.property(step, step, (one, other) => {
+    fc.property(arbitraryStep, arbitraryStep, (one, other) => {
       const tables = new ImportedTables()
       const numberStep = (given: Step, index: number) => ({ index, path: [], order: orderOf(given) })
       tables.apply(decideOrderGroup(context, 'update', tables.state(), [numberStep(one, 0)]).writes)

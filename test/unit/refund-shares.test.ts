@@ -31,12 +31,12 @@ describe('an amount that is divided by weights', () => {
           const total = Math.floor(all * part)
           const parts = divideByWeights(total, weights)
           expect(sum(parts)).toBe(total)
-          parts.forEach((part, index) => {
+          parts.forEach((share, index) => {
             const weight = weights[index] ?? 0
-            expect(part).toBeGreaterThanOrEqual(0)
-            expect(part).toBeLessThanOrEqual(weight)
+            expect(share).toBeGreaterThanOrEqual(0)
+            expect(share).toBeLessThanOrEqual(weight)
             if (all === 0) return
-            const beside = BigInt(part) * BigInt(all) - BigInt(total) * BigInt(weight)
+            const beside = BigInt(share) * BigInt(all) - BigInt(total) * BigInt(weight)
             expect(beside < BigInt(all) && -beside < BigInt(all)).toBe(true)
           })
         },

@@ -47,7 +47,7 @@ describe('columns with booleans, numbers and JSON', () => {
 
   it('are written in one statement as one by one, for any rows', async () => {
     const chooseWord = (...words: string[]) => fc.constantFrom(...words, 'it\'s "ÆØÅ" 😀\\n', '', '7', '1.50', 'null')
-    const row = fc.record({
+    const arbitraryRow = fc.record({
       name: chooseWord('Hall'),
       room_id: fc.option(chooseWord('r')),
       labels: fc.array(chooseWord('x'), { maxLength: 1 }),
@@ -55,7 +55,7 @@ describe('columns with booleans, numbers and JSON', () => {
       is_on: fc.boolean(),
     })
     await fc.assert(
-      fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 4 }), async (made) => {
+      fc.asyncProperty(fc.array(arbitraryRow, { minLength: 1, maxLength: 4 }), async (made) => {
         const rows = made.map((one, index) => ({ ...one, id: `l${index}` }))
         const stored = sql`select *, typeof(is_on) as type from unit_lamps order by id`
         await db.batch([remove(lamps, sql`1`), ...rows.map((row) => insert(lamps, row))])

@@ -113,7 +113,7 @@ const hasOwnForm = ({ status, body }: Reply, pointer: string | undefined): boole
   body.errors[0].pointer === pointer &&
   ['invalid_choice', 'invalid_id'].includes(body.errors[0].code)
 
-describe.each(implemented.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
+describe.each(implemented)('$id', (operation) => {
   it('handles names of object properties without a fault, in every text of a request', async () => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
@@ -133,9 +133,9 @@ describe.each(implemented.map((operation) => [operation.id, operation] as const)
 })
 
 describe('a request with the name of an object property', () => {
-  const headers = ['idempotency-key', 'if-match', 'if-none-match', 'x-d1-bookmark', 'content-type', 'x-request-id']
+  const headerNames = ['idempotency-key', 'if-match', 'if-none-match', 'x-d1-bookmark', 'content-type', 'x-request-id']
 
-  it.each(headers)('causes no fault in its %s', async (header) => {
+  it.each(headerNames)('causes no fault in its %s', async (header) => {
     const [operation] = implemented.filter(({ body, method }) => body && method === 'patch')
     if (!operation) throw new Error('no operation has a body')
     const caller = callerOf(operation, world)

@@ -30,8 +30,8 @@ interface Example extends Partial<Query> {
 }
 
 function requestOf(world: ListsWorld, { list: id, caller: name, parent = 0, ...query }: Example): Request {
-  const list = world.lists.find((list) => list.id === id)
-  const caller = world.callers.find((caller) => caller.name === name)
+  const list = world.lists.find((candidate) => candidate.id === id)
+  const caller = world.callers.find((candidate) => candidate.name === name)
   if (!list || !caller) throw new Error(`there is no ${id} or no ${name}`)
   const size = list.fixedSize ?? 20
   return { list, caller, parent: list.parents?.[parent] ?? null, scope: {}, filters: {}, ordering: [], size, ...query }
@@ -57,10 +57,10 @@ export const faults = {
     check: async () => {
       const { a } = await makePlaces()
       const [edition, sibling] = a.editions
-      for (const one of [edition, sibling]) await seedTrades({ organization: a.id, edition: one }, 300)
-      const grants = [edition, sibling].map((edition) => ({
+      for (const place of [edition, sibling]) await seedTrades({ organization: a.id, edition: place }, 300)
+      const grants = [edition, sibling].map((place) => ({
         organization: a.id,
-        edition: edition,
+        edition: place,
         role: 'viewer' as const,
       }))
       const { token } = await makeCaller('viewer of two editions', grants)

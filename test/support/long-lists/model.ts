@@ -11,6 +11,7 @@ export interface Row {
   editions: readonly string[]
   customer?: string
   // Lists have rows of many shapes, so descriptions read them freely.
+  // oxlint-disable-next-line typescript/no-explicit-any -- see above
   shown: any
 }
 

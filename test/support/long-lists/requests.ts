@@ -49,7 +49,7 @@ function chooseScope(
   const ofEdition = edition_id === undefined ? [] : [{ edition_id }, { organization_id, edition_id }]
   const scopes: Query['scope'][] = [{ organization_id }, {}, ...ofEdition]
   const possible = scopes.filter((scope) =>
-    Object.keys(scope).every((name) => list.scopes.some((scope) => scope === name)),
+    Object.keys(scope).every((name) => list.scopes.some((allowed) => allowed === name)),
   )
   return chosen(possible, number >> 9)
 }

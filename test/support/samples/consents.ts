@@ -1,9 +1,7 @@
 import { next } from '../seeding/rows.ts'
 import { seedAnswers, seedConsent, seedConsents } from '../seeding/messaging/consents.ts'
 import type { World } from '../world.ts'
-import { onceInWorld, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
-
-const firstPlace = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
+import { onceInWorld, pathId, queryId, type Sample, type SampleOf, firstPlace } from './sample.ts'
 
 /** A similar definition in organisation B, and in edition 2 of A. */
 const others = onceInWorld(async ({ a, b }) => ({

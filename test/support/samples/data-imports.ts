@@ -4,16 +4,21 @@ import { update } from '../../../src/db/write.ts'
 import { next, write } from '../seeding/rows.ts'
 import { seedImport, seedImportColumns, seedImportProducts } from '../seeding/imports/data-imports.ts'
 import type { World } from '../world.ts'
-import { onceInWorld, pathId, queryId, type Reference, type SampleOf } from './sample.ts'
+import {
+  onceInWorld,
+  pathId,
+  queryId,
+  type Reference,
+  type SampleOf,
+  firstPlace,
+  foreignPlace,
+  siblingPlace,
+} from './sample.ts'
 import type { DataImportStatus } from '../../../src/domain/data-imports/data-imports.ts'
-
-const tenant = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
-const foreign = ({ b }: World) => ({ organization: b.id, edition: b.editions[0].id })
-const sibling = ({ a }: World) => ({ organization: a.id, edition: a.editions[1].id })
 
 const othersIn = (status?: DataImportStatus) =>
   onceInWorld(async (world): Promise<Reference> =>
-    pathId('id', await seedImport(foreign(world), status), await seedImport(sibling(world), status)),
+    pathId('id', await seedImport(foreignPlace(world), status), await seedImport(siblingPlace(world), status)),
   )
 const othersByStatus = new Map<DataImportStatus | undefined, ReturnType<typeof othersIn>>()
 
@@ -24,15 +29,15 @@ function others(world: World, status?: DataImportStatus): Promise<Reference> {
 }
 
 const makeImport = async (world: World, status?: DataImportStatus) => ({
-  path: { id: await seedImport(tenant(world), status) },
+  path: { id: await seedImport(firstPlace(world), status) },
   references: [await others(world, status)],
 })
 
 /** The lists of a world share one import. */
-const listedImport = onceInWorld((world) => seedImport(tenant(world), 'mapping_products'))
+const listedImport = onceInWorld((world) => seedImport(firstPlace(world), 'mapping_products'))
 
 /** The changes of a world share one import. */
-const changedImport = onceInWorld((world) => seedImport(tenant(world)))
+const changedImport = onceInWorld((world) => seedImport(firstPlace(world)))
 
 export const importSamples: Record<string, SampleOf> = {
   createDataImport: {

@@ -1,9 +1,8 @@
 import { next } from '../seeding/rows.ts'
 import { aBlock, seedMessage, seedMessages } from '../seeding/messaging/email-messages.ts'
 import type { World } from '../world.ts'
-import { pathId, queryId, type SampleOf } from './sample.ts'
+import { pathId, queryId, type SampleOf, firstPlace } from './sample.ts'
 
-const tenant = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
 const messageIn = ({ a, b }: World) => pathId('id', b.editions[0].message, a.editions[1].message)
 
 const subject = { en: 'Hello {{ customer.first_name }}', da: 'Hej {{ customer.first_name }}' }
@@ -14,7 +13,7 @@ export const emailSamples: Record<string, SampleOf> = {
       query: { edition_id: a.editions[0].id },
       references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
     }),
-    fill: (world, count) => seedMessages(tenant(world), count),
+    fill: (world, count) => seedMessages(firstPlace(world), count),
   },
 
   createEmailMessage: {
@@ -40,14 +39,14 @@ export const emailSamples: Record<string, SampleOf> = {
   updateEmailMessage: {
     // The subject is left out, because answers show it as its recipients read it.
     make: async (world) => ({
-      path: { id: await seedMessage(tenant(world)) },
+      path: { id: await seedMessage(firstPlace(world)) },
       body: { title: `Message ${next()}`, type: 'reminder', template: 'modern', blocks: [aBlock('Changed')] },
       references: [messageIn(world)],
     }),
   },
 
   deleteEmailMessage: {
-    make: async (world) => ({ path: { id: await seedMessage(tenant(world)) }, references: [messageIn(world)] }),
+    make: async (world) => ({ path: { id: await seedMessage(firstPlace(world)) }, references: [messageIn(world)] }),
   },
 
   adoptEmailMessage: {

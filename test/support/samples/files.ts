@@ -3,24 +3,29 @@ import { freshPng } from '../files.ts'
 import { next } from '../seeding/rows.ts'
 import { seedFile, seedFiles, seedUpload, seedStoredFile } from '../seeding/files.ts'
 import type { World } from '../world.ts'
-import { onceInWorld, pathId, queryId, type Reference, type SampleOf } from './sample.ts'
-
-const tenant = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
-const foreign = ({ b }: World) => ({ organization: b.id, edition: b.editions[0].id })
-const sibling = ({ a }: World) => ({ organization: a.id, edition: a.editions[1].id })
+import {
+  onceInWorld,
+  pathId,
+  queryId,
+  type Reference,
+  type SampleOf,
+  firstPlace,
+  foreignPlace,
+  siblingPlace,
+} from './sample.ts'
 
 const table = () => utf8(`name,number\r\nÆgir,${next()}\r\n`)
 
 const fileIn = onceInWorld(async (world): Promise<Reference> =>
-  pathId('id', await seedFile(foreign(world)), await seedFile(sibling(world))),
+  pathId('id', await seedFile(foreignPlace(world)), await seedFile(siblingPlace(world))),
 )
 
 const uploadIn = onceInWorld(async (world): Promise<Reference> =>
-  pathId('id', await seedUpload(foreign(world), table()), await seedUpload(sibling(world), table())),
+  pathId('id', await seedUpload(foreignPlace(world), table()), await seedUpload(siblingPlace(world), table())),
 )
 
 const freshFile = async (world: World) => ({
-  path: { id: (await seedStoredFile({ ...tenant(world), content: freshPng() })).id },
+  path: { id: (await seedStoredFile({ ...firstPlace(world), content: freshPng() })).id },
   references: [await fileIn(world)],
 })
 
@@ -36,7 +41,7 @@ const partOf = async (bytes: Uint8Array<ArrayBuffer>) => ({
 })
 
 const freshUpload = async (world: World) => ({
-  path: { id: await seedUpload(tenant(world), table()) },
+  path: { id: await seedUpload(firstPlace(world), table()) },
   references: [await uploadIn(world)],
 })
 
@@ -46,7 +51,7 @@ export const fileSamples: Record<string, SampleOf> = {
       query: { edition_id: a.editions[0].id },
       references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
     }),
-    fill: (world, count) => seedFiles(tenant(world), count),
+    fill: (world, count) => seedFiles(firstPlace(world), count),
   },
 
   uploadFile: {
@@ -100,7 +105,7 @@ export const fileSamples: Record<string, SampleOf> = {
     make: async (world) => {
       const bytes = table()
       return {
-        path: { id: await seedUpload(tenant(world), bytes), number: '1' },
+        path: { id: await seedUpload(firstPlace(world), bytes), number: '1' },
         file: await partOf(bytes),
         references: [await uploadIn(world), pathId('number', '2')],
       }
@@ -109,7 +114,7 @@ export const fileSamples: Record<string, SampleOf> = {
 
   completeFileUpload: {
     make: async (world) => ({
-      path: { id: await seedUpload(tenant(world), table(), { hasPart: true }) },
+      path: { id: await seedUpload(firstPlace(world), table(), { hasPart: true }) },
       references: [await uploadIn(world)],
     }),
   },

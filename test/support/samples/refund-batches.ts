@@ -1,19 +1,13 @@
 import { seedRefundBatches } from '../seeding/sales/refund-batches.ts'
 import type { World } from '../world.ts'
-import { pathId, type Sample, type SampleOf } from './sample.ts'
-
-const places = ({ a, b }: World) => ({
-  own: { organization: a.id, edition: a.editions[0].id },
-  foreign: { organization: b.id, edition: b.editions[0].id },
-  sibling: { organization: a.id, edition: a.editions[1].id },
-})
+import { firstPlace, foreignPlace, siblingPlace, pathId, type Sample, type SampleOf } from './sample.ts'
 
 const draftIn = async (place: { organization: string; edition: string }): Promise<string> =>
   (await seedRefundBatches(place, 1))[0] ?? ''
 
 /** Makes a draft for each place. */
 async function draft(world: World): Promise<Sample> {
-  const { own, foreign, sibling } = places(world)
+  const [own, foreign, sibling] = [firstPlace(world), foreignPlace(world), siblingPlace(world)]
   return {
     path: { id: await draftIn(own) },
     references: [pathId('id', await draftIn(foreign), await draftIn(sibling))],
@@ -21,7 +15,7 @@ async function draft(world: World): Promise<Sample> {
 }
 
 const ofEdition = (world: World): Pick<Sample, 'path' | 'references'> => {
-  const { own, foreign, sibling } = places(world)
+  const [own, foreign, sibling] = [firstPlace(world), foreignPlace(world), siblingPlace(world)]
   return { path: { id: own.edition }, references: [pathId('id', foreign.edition, sibling.edition)] }
 }
 
@@ -44,7 +38,7 @@ export const refundBatchSamples: Record<string, SampleOf> = {
 
   listRefundBatches: {
     make: ofEdition,
-    fill: async (world, count) => void (await seedRefundBatches(places(world).own, count)),
+    fill: async (world, count) => void (await seedRefundBatches(firstPlace(world), count)),
   },
 
   getRefundBatch: { make: draft },

@@ -1,27 +1,29 @@
 import { seedTrade } from '../seeding/sales/trades.ts'
 import { type SeededRefund, seedRefund, seedRefunds } from '../seeding/sales/refunds.ts'
 import type { Person, World } from '../world.ts'
-import { onceInWorld, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
-
-const places = ({ a, b }: World) => ({
-  own: { organization: a.id, edition: a.editions[0].id },
-  foreign: { organization: b.id, edition: b.editions[0].id },
-  sibling: { organization: a.id, edition: a.editions[1].id },
-})
+import {
+  firstPlace,
+  foreignPlace,
+  siblingPlace,
+  onceInWorld,
+  pathId,
+  queryId,
+  type Sample,
+  type SampleOf,
+} from './sample.ts'
 
 type Columns = Parameters<typeof seedRefund>[1]
 
 /** Makes a request of another organisation, and one of another edition. */
 const refundsOfOthers = onceInWorld(async (world): Promise<[SeededRefund, SeededRefund]> => {
-  const { foreign, sibling } = places(world)
-  return [await seedRefund(foreign), await seedRefund(sibling)]
+  return [await seedRefund(foreignPlace(world)), await seedRefund(siblingPlace(world))]
 })
 
 /** Makes a request for each place, in one state; `body` is sent with it. */
 const ofRequest =
   (columns: (caller: Person) => Columns, body?: Record<string, unknown>) =>
   async (world: World, caller: Person): Promise<Sample> => {
-    const mine = await seedRefund(places(world).own, columns(caller))
+    const mine = await seedRefund(firstPlace(world), columns(caller))
     const [theirs, beside] = await refundsOfOthers(world)
     return {
       path: { id: mine.refund },
@@ -44,7 +46,7 @@ const input = {
 export const refundSamples: Record<string, SampleOf> = {
   createPurchaseRefundRequest: {
     make: async (world) => ({
-      path: { id: (await seedTrade(places(world).own)).purchase },
+      path: { id: (await seedTrade(firstPlace(world))).purchase },
       body: input,
       references: [pathId('id', world.b.editions[0].purchase, world.a.editions[1].purchase)],
     }),
@@ -52,13 +54,13 @@ export const refundSamples: Record<string, SampleOf> = {
 
   createRefundRequest: {
     make: async (world) => ({
-      body: { order_id: (await seedTrade(places(world).own)).order, ...input },
+      body: { order_id: (await seedTrade(firstPlace(world))).order, ...input },
     }),
   },
 
   listRefundRequests: {
     make: async (world) => {
-      const { own, foreign, sibling } = places(world)
+      const [own, foreign, sibling] = [firstPlace(world), foreignPlace(world), siblingPlace(world)]
       const [theirs, beside] = await refundsOfOthers(world)
       return {
         query: { edition_id: own.edition },
@@ -71,7 +73,7 @@ export const refundSamples: Record<string, SampleOf> = {
         ],
       }
     },
-    fill: (world, count) => seedRefunds(places(world).own, count),
+    fill: (world, count) => seedRefunds(firstPlace(world), count),
   },
 
   getRefundRequest: { make: ofRequest(() => ({})) },

@@ -1,3 +1,4 @@
+import type { Place } from '../seeding/rows.ts'
 import type { Person, World } from '../world.ts'
 
 /**
@@ -59,3 +60,10 @@ export const queryId = (name: string, foreign: string, sibling?: string): Refere
   foreign,
   ...(sibling ? { sibling } : {}),
 })
+
+/** The first edition of organisation A, in which edition roles are. */
+export const firstPlace = ({ a }: World): Place => ({ organization: a.id, edition: a.editions[0].id })
+
+export const siblingPlace = ({ a }: World): Place => ({ organization: a.id, edition: a.editions[1].id })
+
+export const foreignPlace = ({ b }: World): Place => ({ organization: b.id, edition: b.editions[0].id })

@@ -1,14 +1,12 @@
 import { next } from '../seeding/rows.ts'
 import { type SegmentRow, seedSegment, seedSegments } from '../seeding/messaging/segments.ts'
 import type { World } from '../world.ts'
-import { pathId, queryId, type SampleOf } from './sample.ts'
-
-const tenant = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
+import { pathId, queryId, type SampleOf, firstPlace } from './sample.ts'
 
 const segmentIn = ({ a, b }: World) => pathId('id', b.editions[0].segment, a.editions[1].segment)
 
 const makeSegment = async (world: World, columns: Partial<SegmentRow> = {}) => ({
-  path: { id: (await seedSegment(tenant(world), columns)).id },
+  path: { id: (await seedSegment(firstPlace(world), columns)).id },
   references: [segmentIn(world)],
 })
 
@@ -18,7 +16,7 @@ export const segmentSamples: Record<string, SampleOf> = {
       query: { edition_id: a.editions[0].id },
       references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
     }),
-    fill: (world, count) => seedSegments(tenant(world), count),
+    fill: (world, count) => seedSegments(firstPlace(world), count),
   },
 
   createSegment: {

@@ -1,23 +1,21 @@
 import { next, seededAt } from '../seeding/rows.ts'
 import { neverOpen, seedDeliveries, seedDelivery, seedEndpoint, seedEndpoints } from '../seeding/webhooks.ts'
 import type { World } from '../world.ts'
-import { pathId, queryId, type SampleOf } from './sample.ts'
-
-const tenant = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
+import { pathId, queryId, type SampleOf, firstPlace } from './sample.ts'
 
 const endpointIn = ({ a, b }: World) => pathId('id', b.editions[0].webhook, a.editions[1].webhook)
 const deliveryIn = ({ a, b }: World) => pathId('delivery_id', b.editions[0].delivery, a.editions[1].delivery)
 
 const freshEndpoint = async (world: World) => ({
-  path: { id: (await seedEndpoint(tenant(world))).id },
+  path: { id: (await seedEndpoint(firstPlace(world))).id },
   references: [endpointIn(world)],
 })
 
 const freshDelivery = async (world: World) => {
-  const { id } = await seedEndpoint(tenant(world))
+  const { id } = await seedEndpoint(firstPlace(world))
   // The probe of an open breaker is taken, so the requested retry stays as it is.
-  await seedDelivery(tenant(world), id, { status: 'retrying', next_retry_at: neverOpen, claimed_until: neverOpen })
-  const delivery = await seedDelivery(tenant(world), id)
+  await seedDelivery(firstPlace(world), id, { status: 'retrying', next_retry_at: neverOpen, claimed_until: neverOpen })
+  const delivery = await seedDelivery(firstPlace(world), id)
   return { path: { id, delivery_id: delivery.id }, references: [endpointIn(world), deliveryIn(world)] }
 }
 
@@ -25,7 +23,7 @@ const changedEndpoints = new WeakMap<World, Promise<{ id: string }>>()
 
 /** Nothing else is posted to this endpoint, because another address closes the breaker and releases what waits. */
 async function changedEndpoint(world: World): Promise<string> {
-  const endpoint = changedEndpoints.get(world) ?? seedEndpoint(tenant(world))
+  const endpoint = changedEndpoints.get(world) ?? seedEndpoint(firstPlace(world))
   changedEndpoints.set(world, endpoint)
   return (await endpoint).id
 }
@@ -36,7 +34,7 @@ export const webhookSamples: Record<string, SampleOf> = {
       query: { edition_id: a.editions[0].id },
       references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
     }),
-    fill: (world, count) => seedEndpoints(tenant(world), count),
+    fill: (world, count) => seedEndpoints(firstPlace(world), count),
   },
 
   createWebhook: {
@@ -84,8 +82,8 @@ export const webhookSamples: Record<string, SampleOf> = {
 
   recoverWebhookDeliveries: {
     make: async (world) => {
-      const { id } = await seedEndpoint(tenant(world))
-      await seedDeliveries(tenant(world), id, 2)
+      const { id } = await seedEndpoint(firstPlace(world))
+      await seedDeliveries(firstPlace(world), id, 2)
       return {
         path: { id },
         body: { since: new Date(seededAt).toISOString(), until: '2027-01-01T00:00:00+01:00' },
@@ -103,7 +101,7 @@ export const webhookSamples: Record<string, SampleOf> = {
         queryId('organization_id', world.b.id),
       ],
     }),
-    fill: (world, count) => seedDeliveries(tenant(world), world.a.editions[0].webhook, count),
+    fill: (world, count) => seedDeliveries(firstPlace(world), world.a.editions[0].webhook, count),
     // An item has its event as its name, and changed when it was last attempted.
     sortValue: { name: (item) => item['event'], modified: (item) => item['last_attempt_at'] },
   },

@@ -34,6 +34,9 @@ export const next = (): number => ++serial
 /** Like `next`, with letters that no other file has. */
 export const unique = (): string => `${next()}-${crypto.randomUUID().slice(0, 8)}`
 
+/** Formats the time in an hour, such as that of a schedule. */
+export const formatHourFromNow = (): string => new Date(Date.now() + 3_600_000).toISOString()
+
 /** Rows of one test share their time of creation by default, so that their key decides their order. */
 export const seededAt = Date.UTC(2026, 0, 15, 9)
 
