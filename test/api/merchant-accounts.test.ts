@@ -7,7 +7,7 @@ import { LostRace } from '../../src/domain/errors.ts'
 import { deleteMerchantAccount } from '../../src/modules/merchant-accounts/delete.ts'
 import { findMerchantAccount } from '../../src/modules/merchant-accounts/queries.ts'
 import { contextAt, interruptBefore } from '../support/context.ts'
-import { anOrder, givenOrders, seedShop } from '../support/seeding/sales/orders.ts'
+import { anOrder, givenOrders, seedShop, givenOrder, seedShopWithAccount } from '../support/seeding/sales/orders.ts'
 import { codes, buildRefusal } from '../support/editions.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember, givenAdmin } from '../support/seeding/members.ts'
@@ -18,6 +18,7 @@ import {
   aMerchantAccount,
 } from '../support/seeding/sales/merchant-accounts.ts'
 import { db } from '../support/seeding/rows.ts'
+import { actOnRefund, oneTicket, requestPurchaseRefund } from '../support/refunds.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -262,5 +263,16 @@ describe('the health of an edition', () => {
     expect(await isReady()).toBe(true)
     await patch(`${path}/${id}`, { is_active: false }, admin.token)
     expect(await isReady()).toBe(false)
+  })
+})
+
+describe('a refund at a payment service that the API does not call', () => {
+  it('completes once a person confirms that it was paid', async () => {
+    const shop = await seedShopWithAccount('QuickPay' as 'manual')
+    await db.all(sql`update merchant_accounts set type = 'manual', settle_manually = 1 where type = 'QuickPay'`)
+    const { purchases } = await givenOrder(shop, oneTicket)
+    const { body } = await requestPurchaseRefund(purchases[0] ?? '')
+    expect((await actOnRefund(body.id, 'approve')).body.status).toBe('processing')
+    expect((await actOnRefund(body.id, 'settle', { reference: 'QuickPay 7' })).status).toBe(200)
   })
 })

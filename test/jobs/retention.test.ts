@@ -9,6 +9,7 @@ import { auditLog } from '../../src/db/schema/audit-log.ts'
 import { deadMessages } from '../../src/db/schema/messaging/webhooks.ts'
 import { segmentExports } from '../../src/db/schema/messaging/segments.ts'
 import { insertAll } from '../../src/db/write.ts'
+import { runSweeps } from '../../src/entry/scheduled.ts'
 import { newId } from '../../src/domain/ids.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import worker from '../../src/index.ts'
@@ -20,6 +21,7 @@ import { sweepExports, sweepLeftovers } from '../../src/modules/segments/jobs.ts
 import { sweepSoftBounces } from '../../src/modules/suppressions/jobs.ts'
 import { sweepCallbacks } from '../../src/modules/wallet/jobs.ts'
 import { sweepEvents } from '../../src/modules/webhooks/jobs.ts'
+import { realJob } from '../support/campaigns.ts'
 import { contextAt } from '../support/context.ts'
 import { count, eventsOf, runUntilDone, seedAt, seedPlace } from '../support/retention.ts'
 import { seedEntries } from '../support/seeding/audit-log.ts'
@@ -202,4 +204,15 @@ describe('a sweep with nothing due', () => {
     expect(rows_read).toBeLessThan(250)
     expect(rows_written).toBeLessThanOrEqual(1)
   })
+})
+
+it('every sweep of a minute runs, even after one that fails', async () => {
+  const ran: string[] = []
+  const note = (name: string) => async () => ran.push(name)
+  await runSweeps(realJob(), {
+    imports: note('imports'),
+    failing: () => Promise.reject(new Error('It fails.')),
+    refunds: note('refunds'),
+  })
+  expect(ran).toEqual(['imports', 'refunds'])
 })

@@ -1,7 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import { describe, expect, it, vi } from 'vitest'
-import { claimStatement } from '../../src/modules/webhooks/delivery/claim.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { answers, attemptsOf, deliveriesOf, endpointNow, engine, happen, timesOut } from '../support/webhooks.ts'
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
@@ -159,14 +157,5 @@ describe('a slow endpoint', () => {
     expect((await deliveriesOf(hanging.id)).every((delivery) => delivery.status === 'pending')).toBe(true)
     released.resolve()
     await working
-  })
-})
-
-describe('a claim of deliveries', () => {
-  it('passes its limit as text, so that SQLite parses the statement once', () => {
-    const statement = claimStatement(engine(() => answers(200)).job, ['whk_1']).getSQL()
-    const { sql: text } = new SQLiteSyncDialect().sqlToQuery(statement)
-    expect(text).toContain('limit 4')
-    expect(text).not.toMatch(/limit \?/)
   })
 })

@@ -1,5 +1,6 @@
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findNearestName } from '../../src/domain/text/nearest.ts'
+import { countEdits, findNearest, findNearestName } from '../../src/domain/text/nearest.ts'
 
 const names = ['email', 'email_message_id', 'events', 'edition_id', 'description', 'name', 'sms_body']
 
@@ -20,5 +21,32 @@ describe('a misspelt name', () => {
     ['x'.repeat(65), null],
   ])('gets the nearest name as a suggestion: %s is %s', (text, name) => {
     expect(findNearestName(text, names)).toBe(name)
+  })
+})
+
+describe('a misspelt value', () => {
+  const namesOf = (name: string) => [name]
+
+  it('gets a suggestion by its edit distance', () => {
+    const word = fc.string({ maxLength: 8 })
+    fc.assert(
+      fc.property(word, word, word, (a, b, c) => {
+        expect(countEdits(a, b)).toBe(countEdits(b, a))
+        expect(countEdits(a, b) === 0).toBe(a === b)
+        expect(countEdits(a, c)).toBeLessThanOrEqual(countEdits(a, b) + countEdits(b, c))
+      }),
+    )
+  })
+
+  it.each([
+    ['complete', 'completed'],
+    ['COMPLETED', 'completed'],
+    ['compelted', 'completed'],
+    ['pend', 'pending'],
+    ['xyz', null],
+    ['', null],
+    ['c', null],
+  ])('gets a suggestion: %s is %s', (text, expected) => {
+    expect(findNearest(text, ['pending', 'confirmed', 'completed', 'c-d'], namesOf)).toBe(expected)
   })
 })

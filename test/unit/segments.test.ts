@@ -2,7 +2,6 @@ import * as fc from 'fast-check'
 import { parse } from 'csv-parse/browser/esm/sync'
 import { describe, expect, it } from 'vitest'
 import { formatCsvRecord } from '../../src/domain/text/csv.ts'
-import { countEdits, findNearest } from '../../src/domain/text/nearest.ts'
 import { calculateSegmentProgress, isStale, segmentLifecycle, segmentStatuses } from '../../src/domain/segments.ts'
 
 describe('a CSV record', () => {
@@ -35,33 +34,6 @@ describe('a CSV record', () => {
       const pieces = formatCsvRecord([cell]).split(new RegExp(`[${delimiter}\r\n]`))
       for (const piece of pieces) expect(piece.replace(/^["\s]*/, '')).not.toMatch(/^[=+\-@＝]/)
     }
-  })
-})
-
-describe('a misspelt value', () => {
-  const namesOf = (name: string) => [name]
-
-  it('gets a suggestion by its edit distance', () => {
-    const word = fc.string({ maxLength: 8 })
-    fc.assert(
-      fc.property(word, word, word, (a, b, c) => {
-        expect(countEdits(a, b)).toBe(countEdits(b, a))
-        expect(countEdits(a, b) === 0).toBe(a === b)
-        expect(countEdits(a, c)).toBeLessThanOrEqual(countEdits(a, b) + countEdits(b, c))
-      }),
-    )
-  })
-
-  it.each([
-    ['complete', 'completed'],
-    ['COMPLETED', 'completed'],
-    ['compelted', 'completed'],
-    ['pend', 'pending'],
-    ['xyz', null],
-    ['', null],
-    ['c', null],
-  ])('gets a suggestion: %s is %s', (text, expected) => {
-    expect(findNearest(text, ['pending', 'confirmed', 'completed', 'c-d'], namesOf)).toBe(expected)
   })
 })
 

@@ -2,6 +2,7 @@ import { eq, getTableColumns, sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { renderStatement } from '../../src/db/database.ts'
 import { paginate } from '../../src/db/paginate.ts'
 import { decodeAs, select, buildSelectList } from '../../src/db/select.ts'
 import { pickChanges, insert, insertAll, insertWhere, remove, update } from '../../src/db/write.ts'
@@ -125,5 +126,23 @@ describe('a declared list of fields', () => {
       },
     )
     expect([page.count, page.rows]).toMatchObject([2, [{ id: 'a', labels: lamp.labels, is_on: true }]])
+  })
+})
+
+describe('a statement', () => {
+  it('binds every value when D1 can take them all', () => {
+    const statement = sql`select ${1}, ${1}, ${'a'}, ${null}, ${true} where x = '?' and ${sql`y = ${'b'}`}`
+    expect(renderStatement(statement)).toEqual({
+      text: "select ?, ?, ?, ?, ? where x = '?' and y = ?",
+      values: [1, 1, 'a', null, true, 'b'],
+    })
+  })
+
+  it('binds each distinct value once when it has more values than D1 takes', () => {
+    const part = sql`(a = ${1} and b <> '?' and c = ${'one'} and d = ${null})`
+    const { text, values } = renderStatement(sql`select ${'1'} where ${sql.join(Array(40).fill(part), sql` or `)}`)
+    expect(values).toEqual(['1', 1, 'one', null])
+    const numbered = "(a = ?2 and b <> '?' and c = ?3 and d = ?4)"
+    expect(text).toBe(`select ?1 where ${Array(40).fill(numbered).join(' or ')}`)
   })
 })
